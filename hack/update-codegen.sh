@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Generates everything that is generated: deepcopy, defaults and conversions beside the API types; OpenAPI,
+# clientset, informers, listers and apply configurations in pkg/generated. The generators are those of
+# k8s.io/code-generator at the version in go.mod.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+module=$(go list -m)
+export GOBIN="${PWD}/_output/tools"
+export PATH="${GOBIN}:${PATH}"
+export GOFLAGS="${GOFLAGS:-} -mod=mod"
+
+# kube_codegen.sh builds the generators inside the code-generator module, with the versions pinned there.
+codegen=$(go list -m -f '{{.Dir}}' k8s.io/code-generator)
+source "${codegen}/kube_codegen.sh"
+
+# Inputs from other modules: read their types, write nothing into the module cache.
+KUBE_CODEGEN_READONLY_PKGS+=(k8s.io/api/core/v1 k8s.io/api/autoscaling/v1)
+
+# The apply configurations of core types come from client-go.
+external_applyconfigs=$(
+  for type in Container EnvFromSource EnvVar LocalObjectReference Probe ResourceRequirements ServicePort Volume VolumeMount; do
+    printf 'k8s.io/api/core/v1.%s:k8s.io/client-go/applyconfigurations/core/v1,' "${type}"
+  done
+)
+
+boilerplate="${PWD}/hack/boilerplate.go.txt"
+
+kube::codegen::gen_helpers --boilerplate "${boilerplate}" pkg/apis
+
+# The API rule violations that are accepted are recorded, each with its reason, in hack/api-violations.list.
+kube::codegen::gen_openapi \
+  --boilerplate "${boilerplate}" \
+  --output-dir pkg/generated/openapi \
+  --output-pkg "${module}/pkg/generated/openapi" \
+  --output-model-name-file zz_generated.model_name.go \
+  --extra-pkgs k8s.io/api/core/v1 \
+  --extra-pkgs k8s.io/api/autoscaling/v1 \
+  --report-filename hack/api-violations.list \
+  ${UPDATE_API_VIOLATIONS:+--update-report} \
+  pkg/apis
+
+kube::codegen::gen_client \
+  --boilerplate "${boilerplate}" \
+  --with-watch \
+  --with-applyconfig \
+  --applyconfig-externals "${external_applyconfigs%,}" \
+  --applyconfig-openapi-schema <(go run ./hack/openapi-schema) \
+  --output-dir pkg/generated \
+  --output-pkg "${module}/pkg/generated" \
+  pkg/apis

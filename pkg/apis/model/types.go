@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// ServiceType says how the ports of a box are reached.
+type ServiceType string
+
+const (
+	// ServiceTypeClusterIP gives the box a virtual address inside the cluster.
+	ServiceTypeClusterIP ServiceType = "ClusterIP"
+	// ServiceTypeNodePort adds a port on every node.
+	ServiceTypeNodePort ServiceType = "NodePort"
+	// ServiceTypeLoadBalancer adds an address from the cloud's load balancer.
+	ServiceTypeLoadBalancer ServiceType = "LoadBalancer"
+	// ServiceTypeHeadless gives the box a DNS name that resolves to its pods, and no virtual address.
+	ServiceTypeHeadless ServiceType = "Headless"
+)
+
+// ResourceType is a size class of the main container.
+type ResourceType string
+
+const (
+	// ResourceTypeSmall is 1 CPU and 2Gi of memory.
+	ResourceTypeSmall ResourceType = "small"
+	// ResourceTypeMedium is 2 CPUs and 4Gi of memory.
+	ResourceTypeMedium ResourceType = "medium"
+	// ResourceTypeLarge is 4 CPUs and 8Gi of memory.
+	ResourceTypeLarge ResourceType = "large"
+	// ResourceTypeCustom takes what spec.resources says.
+	ResourceTypeCustom ResourceType = "custom"
+)
+
+// DefaultProbesPolicy says whether a box gets probes that it does not define.
+type DefaultProbesPolicy string
+
+const (
+	// DefaultProbesEnabled injects the probes that the box leaves out.
+	DefaultProbesEnabled DefaultProbesPolicy = "Enabled"
+	// DefaultProbesDisabled leaves the main container with the probes that the box gives, or none.
+	DefaultProbesDisabled DefaultProbesPolicy = "Disabled"
+)
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// ModelBox is one application. The served types document what each field means and promises.
+type ModelBox struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+	Spec   ModelBoxSpec
+	Status ModelBoxStatus
+}
+
+// ModelBoxSpec is the desired state of a ModelBox.
+type ModelBoxSpec struct {
+	Name               string
+	Image              string
+	Command            []string
+	Args               []string
+	Replicas           *int32
+	RollingUpdate      *intstr.IntOrString
+	MinReadySeconds    *int32
+	Ports              []corev1.ServicePort
+	ServiceType        ServiceType
+	ResourceType       ResourceType
+	Resources          *corev1.ResourceRequirements
+	Envs               []corev1.EnvVar
+	EnvFrom            []corev1.EnvFromSource
+	Containers         []corev1.Container
+	InitContainers     []corev1.Container
+	ReadinessProbe     *corev1.Probe
+	LivenessProbe      *corev1.Probe
+	StartupProbe       *corev1.Probe
+	DefaultProbes      DefaultProbesPolicy
+	Volumes            []corev1.Volume
+	VolumeMounts       []corev1.VolumeMount
+	ServiceAccountName string
+	ImagePullSecrets   []corev1.LocalObjectReference
+	Paused             bool
+}
+
+// ModelBoxStatus is the observed state of a ModelBox.
+type ModelBoxStatus struct {
+	ObservedGeneration int64
+	Replicas           int32
+	UpdatedReplicas    int32
+	ReadyReplicas      int32
+	AvailableReplicas  int32
+	Selector           string
+	PodNames           []string
+	PodNamesOmitted    int32
+	Address            string
+	NodePorts          []NodePort
+	Conditions         []metav1.Condition
+}
+
+// NodePort is the node port of one of the box's ports.
+type NodePort struct {
+	Port     int32
+	Protocol corev1.Protocol
+	NodePort int32
+}
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// ModelBoxList is a list of ModelBoxes.
+type ModelBoxList struct {
+	metav1.TypeMeta
+	metav1.ListMeta
+	Items []ModelBox
+}

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+)
+
+// The defaults of fields that have one regardless of other fields.
+const (
+	DefaultReplicas        = int32(1)
+	DefaultRollingUpdate   = "25%"
+	DefaultMinReadySeconds = int32(3)
+)
+
+func addDefaultingFuncs(scheme *runtime.Scheme) error {
+	return RegisterDefaults(scheme)
+}
+
+// SetDefaults_ModelBox names the main container after the box.
+func SetDefaults_ModelBox(box *ModelBox) {
+	if box.Spec.Name == "" {
+		box.Spec.Name = box.Name
+	}
+}
+
+// SetDefaults_ModelBoxSpec fills in the fields whose default does not depend on the rest of the object.
+// spec.serviceType is left alone: what it means when empty follows the ports, see EffectiveServiceType.
+func SetDefaults_ModelBoxSpec(spec *ModelBoxSpec) {
+	if spec.Replicas == nil {
+		spec.Replicas = ptr.To(DefaultReplicas)
+	}
+	if spec.RollingUpdate == nil {
+		spec.RollingUpdate = ptr.To(intstr.FromString(DefaultRollingUpdate))
+	}
+	if spec.MinReadySeconds == nil {
+		spec.MinReadySeconds = ptr.To(DefaultMinReadySeconds)
+	}
+	if spec.ResourceType == "" {
+		spec.ResourceType = ResourceTypeCustom
+	}
+	if spec.DefaultProbes == "" {
+		spec.DefaultProbes = DefaultProbesEnabled
+	}
+	setPortDefaults(spec.Ports)
+}
+
+// setPortDefaults does for the ports what the Service API would do later, so that the box shows what it gets.
+
+func setPortDefaults(ports []corev1.ServicePort) {
+	for i := range ports {
+		port := &ports[i]
+		if port.Protocol == "" {
+			port.Protocol = corev1.ProtocolTCP
+		}
+		if port.TargetPort == (intstr.IntOrString{}) {
+			port.TargetPort = intstr.FromInt32(port.Port)
+		}
+		if port.Name == "" && len(ports) > 1 {
+			port.Name = fmt.Sprintf("%s-%d", strings.ToLower(string(port.Protocol)), port.Port)
+		}
+	}
+}
