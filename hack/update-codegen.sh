@@ -41,6 +41,7 @@ kube::codegen::gen_openapi \
   --output-model-name-file zz_generated.model_name.go \
   --extra-pkgs k8s.io/api/core/v1 \
   --extra-pkgs k8s.io/api/autoscaling/v1 \
+  --extra-pkgs k8s.io/apimachinery/pkg/util/intstr \
   --report-filename hack/api-violations.list \
   ${UPDATE_API_VIOLATIONS:+--update-report} \
   pkg/apis

@@ -236,6 +236,43 @@ const (
 	ConditionApplied = "Applied"
 )
 
+// The reasons of a box's conditions. Ready also takes the reason that the cluster gives for a failing pod, such as
+// ImagePullBackOff or CrashLoopBackOff.
+const (
+	// ReasonReady: the box is what it says.
+	ReasonReady = "Ready"
+	// ReasonStopped: the box is what it says, which is no pods at all.
+	ReasonStopped = "Stopped"
+	// ReasonNotApplied: a child is not what the box says; Applied tells why.
+	ReasonNotApplied = "NotApplied"
+	// ReasonPaused: spec.paused keeps a child from being what the box says.
+	ReasonPaused = "Paused"
+	// ReasonProgressing: a rollout is running.
+	ReasonProgressing = "Progressing"
+	// ReasonRolloutComplete: every pod runs the current pod template and is available.
+	ReasonRolloutComplete = "RolloutComplete"
+	// ReasonProgressDeadlineExceeded: a rollout made no progress for ten minutes.
+	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonLoadBalancerPending: no load balancer has given the Service an address.
+	ReasonLoadBalancerPending = "LoadBalancerPending"
+	// ReasonApplied: every child is what the box says.
+	ReasonApplied = "Applied"
+	// ReasonNotOwned: the name of a child is taken by an object that does not belong to the box.
+	ReasonNotOwned = "NotOwned"
+	// ReasonChildBeingDeleted: a child is being deleted and will be created again when it is gone.
+	ReasonChildBeingDeleted = "ChildBeingDeleted"
+	// ReasonForbidden: the cluster does not let the server write a child.
+	ReasonForbidden = "Forbidden"
+	// ReasonQuotaExceeded: a child does not fit in the namespace's quota.
+	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonInvalid: the cluster refuses a child as invalid.
+	ReasonInvalid = "Invalid"
+	// ReasonConflict: somebody else insists on a field of a child.
+	ReasonConflict = "Conflict"
+	// ReasonError: a child could not be written for a reason that is likely to pass.
+	ReasonError = "Error"
+)
+
 // MaxPodNames is how many pod names a status lists.
 const MaxPodNames = 100
 
