@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
+	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func deployment(box *modelv1.ModelBox) (*applyappsv1.DeploymentApplyConfiguration, error) {
+	template, err := podTemplate(box)
+	if err != nil {
+		return nil, err
+	}
+	return applyappsv1.Deployment(box.Name, box.Namespace).
+		WithLabels(labels(box)).
+		WithOwnerReferences(ownerReference(box)).
+		WithSpec(applyappsv1.DeploymentSpec().
+			WithReplicas(*box.Spec.Replicas).
+			WithMinReadySeconds(*box.Spec.MinReadySeconds).
+			WithStrategy(applyappsv1.DeploymentStrategy().
+				WithType(appsv1.RollingUpdateDeploymentStrategyType).
+				WithRollingUpdate(applyappsv1.RollingUpdateDeployment().
+					WithMaxSurge(*box.Spec.RollingUpdate).
+					WithMaxUnavailable(*box.Spec.RollingUpdate))).
+			WithSelector(applymetav1.LabelSelector().WithMatchLabels(Selector(box))).
+			WithTemplate(template)), nil
+}

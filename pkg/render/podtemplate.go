@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfiguration, error) {
+	spec := applycorev1.PodSpec()
+
+	main := mainContainer(box)
+	for _, container := range append([]corev1.Container{main}, box.Spec.Containers...) {
+		configuration, err := containerConfiguration(&container)
+		if err != nil {
+			return nil, err
+		}
+		spec.WithContainers(configuration)
+	}
+	for i := range box.Spec.InitContainers {
+		configuration, err := containerConfiguration(&box.Spec.InitContainers[i])
+		if err != nil {
+			return nil, err
+		}
+		spec.WithInitContainers(configuration)
+	}
+	for i := range box.Spec.Volumes {
+		volume := &applycorev1.VolumeApplyConfiguration{}
+		if err := convert(&box.Spec.Volumes[i], volume); err != nil {
+			return nil, err
+		}
+		spec.WithVolumes(volume)
+	}
+	for _, secret := range box.Spec.ImagePullSecrets {
+		spec.WithImagePullSecrets(applycorev1.LocalObjectReference().WithName(secret.Name))
+	}
+	if box.Spec.ServiceAccountName != "" {
+		spec.WithServiceAccountName(box.Spec.ServiceAccountName)
+	}
+	return applycorev1.PodTemplateSpec().WithLabels(labels(box)).WithSpec(spec), nil
+}
+
+// mainContainer is the container that the box's own fields describe.
+func mainContainer(box *modelv1.ModelBox) corev1.Container {
+	spec := &box.Spec
+	container := corev1.Container{
+		Name:         spec.Name,
+		Image:        spec.Image,
+		Command:      spec.Command,
+		Args:         spec.Args,
+		Ports:        mainContainerPorts(spec),
+		Env:          spec.Envs,
+		EnvFrom:      spec.EnvFrom,
+		Resources:    resources(spec),
+		VolumeMounts: spec.VolumeMounts,
+	}
+	setProbes(&container, spec)
+	return container
+}
+
+func containerConfiguration(container *corev1.Container) (*applycorev1.ContainerApplyConfiguration, error) {
+	configuration := &applycorev1.ContainerApplyConfiguration{}
+	if err := convert(container, configuration); err != nil {
+		return nil, fmt.Errorf("container %s: %w", container.Name, err)
+	}
+	// The one struct in a container that is encoded even when nothing is in it.
+	if r := container.Resources; len(r.Limits) == 0 && len(r.Requests) == 0 && len(r.Claims) == 0 {
+		configuration.Resources = nil
+	}
+	return configuration, nil
+}

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// How injected probes check. A TCP connection says little about an application, so the checks are patient: an
+// application that is slow to start has startupFailures × startupPeriodSeconds, five minutes, before the
+// liveness probe counts.
+const (
+	readinessPeriodSeconds = 5
+	livenessPeriodSeconds  = 10
+	startupPeriodSeconds   = 5
+	startupFailures        = 60
+	probeTimeoutSeconds    = 5
+	probeFailures          = 3
+)
+
+// setProbes gives the main container the probes of the box and, unless the box opts out, those that it leaves out:
+// a TCP check of its first TCP port.
+func setProbes(container *corev1.Container, spec *modelv1.ModelBoxSpec) {
+	container.ReadinessProbe = spec.ReadinessProbe
+	container.LivenessProbe = spec.LivenessProbe
+	container.StartupProbe = spec.StartupProbe
+
+	port, ok := firstTCPPort(container)
+	if !ok || spec.DefaultProbes == modelv1.DefaultProbesDisabled {
+		return
+	}
+	if container.ReadinessProbe == nil {
+		container.ReadinessProbe = tcpProbe(port, readinessPeriodSeconds, probeFailures)
+	}
+	if container.LivenessProbe != nil {
+		return
+	}
+	container.LivenessProbe = tcpProbe(port, livenessPeriodSeconds, probeFailures)
+	if container.StartupProbe == nil {
+		container.StartupProbe = tcpProbe(port, startupPeriodSeconds, startupFailures)
+	}
+}
+
+func firstTCPPort(container *corev1.Container) (int32, bool) {
+	for _, port := range container.Ports {
+		if port.Protocol == corev1.ProtocolTCP {
+			return port.ContainerPort, true
+		}
+	}
+	return 0, false
+}
+
+func tcpProbe(port, periodSeconds, failureThreshold int32) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler:     corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}},
+		PeriodSeconds:    periodSeconds,
+		TimeoutSeconds:   probeTimeoutSeconds,
+		FailureThreshold: failureThreshold,
+	}
+}

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package render turns a box into the objects that it asks for. It is pure: no clock, no client, no randomness.
+// The same box always gives the same bytes, whatever renders it: the controller, a preview or a test.
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// Children returns the objects that the box asks for: exactly the fields that the box decides, in the form that
+// server-side apply takes. Each carries modelv1.RenderHashAnnotation and a controller owner reference to the box.
+// The box has to be defaulted and valid.
+func Children(box *modelv1.ModelBox) ([]*unstructured.Unstructured, error) {
+	deployment, err := deployment(box)
+	if err != nil {
+		return nil, fmt.Errorf("rendering the Deployment: %w", err)
+	}
+	configurations := []runtime.ApplyConfiguration{deployment}
+	if len(box.Spec.Ports) > 0 {
+		configurations = append(configurations, service(box))
+	}
+
+	children := make([]*unstructured.Unstructured, 0, len(configurations))
+	for _, configuration := range configurations {
+		child, err := withHash(configuration)
+		if err != nil {
+			return nil, err
+		}
+		children = append(children, child)
+	}
+	return children, nil
+}
+
+// Hash returns what identifies the render that a child was last written from; empty when it never was.
+func Hash(child metav1.Object) string {
+	return child.GetAnnotations()[modelv1.RenderHashAnnotation]
+}
+
+// withHash hashes the JSON of the configuration, not the Go value: a new field in a library's struct must not
+// look like a change of the box.
+func withHash(configuration runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
+	data, err := json.Marshal(configuration)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", configuration, err)
+	}
+	child := &unstructured.Unstructured{}
+	if err := child.UnmarshalJSON(data); err != nil {
+		return nil, fmt.Errorf("decoding %T: %w", configuration, err)
+	}
+	sum := sha256.Sum256(data)
+	annotations := child.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[modelv1.RenderHashAnnotation] = hex.EncodeToString(sum[:8])
+	child.SetAnnotations(annotations)
+	return child, nil
+}

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func service(box *modelv1.ModelBox) *applycorev1.ServiceApplyConfiguration {
+	spec := applycorev1.ServiceSpec().WithSelector(Selector(box))
+	switch serviceType := box.Spec.EffectiveServiceType(); serviceType {
+	case modelv1.ServiceTypeHeadless:
+		spec.WithType(corev1.ServiceTypeClusterIP).WithClusterIP(corev1.ClusterIPNone)
+	default:
+		spec.WithType(corev1.ServiceType(serviceType))
+	}
+	for i := range box.Spec.Ports {
+		spec.WithPorts(servicePort(&box.Spec.Ports[i]))
+	}
+	return applycorev1.Service(box.Name, box.Namespace).
+		WithLabels(labels(box)).
+		WithOwnerReferences(ownerReference(box)).
+		WithSpec(spec)
+}
+
+func servicePort(port *corev1.ServicePort) *applycorev1.ServicePortApplyConfiguration {
+	configuration := applycorev1.ServicePort().
+		WithPort(port.Port).
+		WithProtocol(port.Protocol).
+		WithTargetPort(port.TargetPort)
+	if port.Name != "" {
+		configuration.WithName(port.Name)
+	}
+	if port.NodePort != 0 {
+		configuration.WithNodePort(port.NodePort)
+	}
+	if port.AppProtocol != nil {
+		configuration.WithAppProtocol(*port.AppProtocol)
+	}
+	return configuration
+}
