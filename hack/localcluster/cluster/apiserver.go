@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
+)
+
+const (
+	serviceIPRange = "10.96.0.0/16"
+	firstServiceIP = "10.96.0.1"
+	frontProxyUser = "front-proxy-client"
+	tokenIssuer    = "https://kubernetes.default.svc.cluster.local"
+)
+
+// auditPolicy records what the product asks of the cluster, and nothing else, so
+// that its requests can be counted.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages:
+- RequestReceived
+rules:
+- level: Metadata
+  users:
+  - system:serviceaccount:modelbox-system:modelbox-apiserver
+- level: None
+`
+
+func (c *Cluster) startAPIServer(ctx context.Context) error {
+	if err := os.WriteFile(c.Config("audit-policy.yaml"), []byte(auditPolicy), 0o644); err != nil {
+		return fmt.Errorf("writing the audit policy: %w", err)
+	}
+	return c.Supervisor.Start(ctx, c.apiServer())
+}
+
+func (c *Cluster) apiServer() supervisor.Part {
+	return supervisor.Part{
+		Name: component.APIServer,
+		Path: c.binary,
+		Dir:  c.Run(), // where the socket of etcd is
+		Args: []string{
+			component.APIServer,
+			"--etcd-servers=unix://" + etcdSocket,
+
+			"--bind-address=127.0.0.1",
+			fmt.Sprintf("--secure-port=%d", c.ports.apiServer),
+			"--permit-port-sharing", // with the reservation of the port
+			"--tls-cert-file=" + c.PKI("kube-apiserver.crt"),
+			"--tls-private-key-file=" + c.PKI("kube-apiserver.key"),
+			"--client-ca-file=" + c.PKI("ca.crt"),
+
+			"--authorization-mode=Node,RBAC",
+			"--enable-admission-plugins=NodeRestriction",
+			"--service-account-issuer=" + tokenIssuer,
+			"--service-account-key-file=" + c.PKI("service-account.pub"),
+			"--service-account-signing-key-file=" + c.PKI("service-account.key"),
+			"--allow-privileged",
+
+			"--requestheader-client-ca-file=" + c.PKI("front-proxy-ca.crt"),
+			"--requestheader-allowed-names=" + frontProxyUser,
+			"--requestheader-username-headers=X-Remote-User",
+			"--requestheader-group-headers=X-Remote-Group",
+			"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+			"--proxy-client-cert-file=" + c.PKI("front-proxy.crt"),
+			"--proxy-client-key-file=" + c.PKI("front-proxy.key"),
+			"--enable-aggregator-routing=false",
+
+			"--service-cluster-ip-range=" + serviceIPRange,
+			// A loopback address may not be an endpoint of the service "kubernetes",
+			// and simulated pods do not miss it.
+			"--endpoint-reconciler-type=none",
+
+			"--audit-policy-file=" + c.Config("audit-policy.yaml"),
+			"--audit-log-path=" + c.Logs("audit.log"),
+			"--audit-log-maxsize=0", // a rotated log would be counted wrong
+		},
+		Ready: HTTPSProbe(c.ports.apiServer, "/readyz", c.credentials.clusterCA.Certificate),
+		// Watches of people who still look at the cluster must not hold it up.
+		StopGrace: 3 * time.Second,
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster starts a Kubernetes control plane and simulated nodes as child
+// processes on this machine.
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/progress"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
+)
+
+// Cluster is one control plane, running or being started.
+type Cluster struct {
+	workdir.Dir
+	Supervisor *supervisor.Supervisor
+	// Client is the administrator's.
+	Client kubernetes.Interface
+
+	binary      string // this program, which is all of the parts too
+	ports       ports
+	credentials *credentials
+}
+
+// ports stay the same when parts are restarted.
+type ports struct{ apiServer, controllerManager, scheduler int }
+
+// New prepares a cluster in a claimed directory: keys, kubeconfigs, ports. Nothing
+// runs yet.
+func New(claim *workdir.Claim, announce func(line string)) (*Cluster, error) {
+	if err := claim.Prepare(); err != nil {
+		return nil, err
+	}
+	c := &Cluster{
+		Dir:        claim.Dir,
+		Supervisor: supervisor.New(string(claim.Dir), claim.Logs(), claim.Run(), announce),
+	}
+	var err error
+	if c.binary, err = os.Executable(); err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	for _, port := range []*int{&c.ports.apiServer, &c.ports.controllerManager, &c.ports.scheduler} {
+		if *port, err = ReservePort(); err != nil {
+			return nil, err
+		}
+	}
+	if c.credentials, err = issueCredentials(); err != nil {
+		return nil, err
+	}
+	if err := c.credentials.write(c.Dir); err != nil {
+		return nil, err
+	}
+	if err := c.writeKubeconfigs(); err != nil {
+		return nil, err
+	}
+	return c, c.connect()
+}
+
+func (c *Cluster) connect() error {
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
+	if err != nil {
+		return fmt.Errorf("reading the administrator's kubeconfig: %w", err)
+	}
+	// A server that hangs must not hang the start.
+	config.Timeout = 10 * time.Second
+	c.Client, err = kubernetes.NewForConfig(config)
+	return err
+}
+
+// Start starts everything, with that many simulated nodes, and returns when the
+// cluster can be used. What it started runs on after an error.
+func (c *Cluster) Start(ctx context.Context, nodes int, report *progress.Reporter) error {
+	for _, step := range []struct {
+		title string
+		do    func() error
+	}{
+		{"etcd ready", func() error {
+			return c.Supervisor.Start(ctx, c.etcd())
+		}},
+		{"kube-apiserver ready", func() error {
+			return c.startAPIServer(ctx)
+		}},
+		// Before that the roles they need are not there, and they would exit.
+		{"controller manager and scheduler ready", func() error {
+			return c.startControllers(ctx)
+		}},
+		{fmt.Sprintf("%d simulated nodes ready", nodes), func() error {
+			return c.startNodes(ctx, nodes)
+		}},
+		{"default ServiceAccount exists", func() error {
+			return c.Supervisor.BlameOn(component.ControllerManager, c.awaitDefaultServiceAccount(ctx))
+		}},
+	} {
+		if err := report.Step(step.title, step.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// URL is where the API server listens.
+func (c *Cluster) URL() string { return fmt.Sprintf("https://127.0.0.1:%d", c.ports.apiServer) }

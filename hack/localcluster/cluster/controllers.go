@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
+)
+
+// The default limits, 20 requests a second, would be the ceiling of everything
+// that is measured on the cluster.
+const (
+	clientQPS   = 500
+	clientBurst = 1000
+)
+
+const schedulerConfiguration = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection:
+  kubeconfig: %q
+  qps: %d
+  burst: %d
+leaderElection:
+  leaderElect: false
+`
+
+func (c *Cluster) startControllers(ctx context.Context) error {
+	configuration := fmt.Sprintf(schedulerConfiguration, c.partKubeconfig(component.Scheduler), clientQPS, clientBurst)
+	if err := os.WriteFile(c.Config("scheduler.yaml"), []byte(configuration), 0o644); err != nil {
+		return fmt.Errorf("writing the scheduler's configuration: %w", err)
+	}
+	return c.Supervisor.Start(ctx, c.controllerManager(), c.scheduler())
+}
+
+func (c *Cluster) controllerManager() supervisor.Part {
+	args := []string{
+		"--kubeconfig=" + c.partKubeconfig(component.ControllerManager),
+		"--leader-elect=false",
+		"--use-service-account-credentials",
+		"--service-account-private-key-file=" + c.PKI("service-account.key"),
+		"--root-ca-file=" + c.PKI("ca.crt"),
+		"--cluster-signing-cert-file=" + c.PKI("ca.crt"),
+		"--cluster-signing-key-file=" + c.PKI("ca.key"),
+
+		fmt.Sprintf("--kube-api-qps=%d", clientQPS),
+		fmt.Sprintf("--kube-api-burst=%d", clientBurst),
+		"--concurrent-deployment-syncs=50",
+		"--concurrent-replicaset-syncs=50",
+		"--concurrent-statefulset-syncs=50",
+		"--concurrent-daemonset-syncs=20",
+		"--concurrent-job-syncs=20",
+		"--concurrent-endpoint-syncs=20",
+		"--concurrent-service-endpoint-syncs=20",
+		"--concurrent-gc-syncs=50",
+		"--concurrent-namespace-syncs=20",
+		"--horizontal-pod-autoscaler-sync-period=5s",
+	}
+	return c.controller(component.ControllerManager, c.ports.controllerManager, args)
+}
+
+func (c *Cluster) scheduler() supervisor.Part {
+	args := []string{"--config=" + c.Config("scheduler.yaml")}
+	return c.controller(component.Scheduler, c.ports.scheduler, args)
+}
+
+// controller is a part that serves nothing but its health and metrics.
+func (c *Cluster) controller(name string, port int, args []string) supervisor.Part {
+	kubeconfig := c.partKubeconfig(name)
+	return supervisor.Part{
+		Name: name,
+		Path: c.binary,
+		Args: append([]string{
+			name,
+			"--authentication-kubeconfig=" + kubeconfig,
+			"--authorization-kubeconfig=" + kubeconfig,
+			"--bind-address=127.0.0.1",
+			fmt.Sprintf("--secure-port=%d", port),
+			"--permit-port-sharing", // with the reservation of the port
+			"--tls-cert-file=" + c.PKI("loopback.crt"),
+			"--tls-private-key-file=" + c.PKI("loopback.key"),
+		}, args...),
+		Ready:     HTTPSProbe(port, "/healthz", c.credentials.clusterCA.Certificate),
+		StopGrace: 3 * time.Second,
+	}
+}
+
+// awaitDefaultServiceAccount waits for what no pod can be created without.
+func (c *Cluster) awaitDefaultServiceAccount(ctx context.Context) error {
+	return poll(ctx, func() error {
+		_, err := c.Client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+		return err
+	})
+}

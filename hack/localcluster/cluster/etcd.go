@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"time"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
+)
+
+// Sockets are named relative to the folder that etcd and kube-apiserver run in:
+// an absolute path may be longer than the 107 bytes that a socket's may have.
+// etcd insists on ports, which become part of the names.
+const (
+	etcdSocket     = "etcd.sock:1"
+	etcdPeerSocket = "etcd.sock:2"
+)
+
+func (c *Cluster) etcd() supervisor.Part {
+	const peerURL = "unix://" + etcdPeerSocket
+	const clientURL = "unix://" + etcdSocket
+	return supervisor.Part{
+		Name: component.Etcd,
+		Path: c.binary,
+		Dir:  c.Run(),
+		Args: []string{
+			component.Etcd,
+			"--name=localcluster",
+			"--data-dir=" + c.Data(),
+			"--listen-client-urls=" + clientURL,
+			"--advertise-client-urls=" + clientURL,
+			"--listen-peer-urls=" + peerURL,
+			"--initial-advertise-peer-urls=" + peerURL,
+			"--initial-cluster=localcluster=" + peerURL,
+			// The data need not outlive the machine.
+			"--unsafe-no-fsync",
+			"--log-level=warn",
+			// It is the only member: nobody's vote is worth waiting for.
+			"--heartbeat-interval=10",
+			"--election-timeout=100",
+		},
+		Ready:     unixProbe(c.Run(etcdSocket), "/health"),
+		StopGrace: 5 * time.Second,
+	}
+}

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+)
+
+// Kubectl runs kubectl as administrator and returns what it prints.
+func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
+	// The home folder's cache and preferences are the user's, not ours.
+	output, err := c.Supervisor.Run(ctx, []string{"KUBERC=off"}, c.binary, append([]string{
+		component.Kubectl,
+		"--kubeconfig=" + c.Kubeconfig(),
+		"--cache-dir=" + c.Run("kubectl-cache"),
+	}, args...)...)
+	if err != nil {
+		return "", fmt.Errorf("kubectl %s: %w", args[0], err)
+	}
+	return string(output), nil
+}

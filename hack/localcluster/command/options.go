@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/cluster"
+)
+
+// options are the flags of run and up.
+type options struct {
+	dir        string
+	server     string
+	serverArgs []string
+	artifacts  string
+	sample     string
+	nodes      int
+	timeout    time.Duration
+}
+
+const dirUsage = "folder for everything the cluster writes; several clusters, several folders"
+
+const defaultDir = "_output/local"
+
+func (o *options) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.dir, "dir", defaultDir, dirUsage)
+	flags.StringVar(&o.server, "server", "_output/bin/modelbox-apiserver", "the modelbox-apiserver binary to run in the cluster; empty for a plain cluster")
+	flags.StringArrayVar(&o.serverArgs, "server-arg", nil, "one more argument for the server, such as --server-arg=--v=4; may be repeated")
+	flags.StringVar(&o.artifacts, "artifacts", "artifacts", "folder with the server's manifests, of which base/ is installed")
+	flags.StringVar(&o.sample, "sample", "", "manifest to apply, and wait for, once the server is installed")
+	flags.IntVar(&o.nodes, "nodes", 2, "how many simulated nodes to create")
+	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long the start may take")
+}
+
+// asArgs is the inverse of addFlags.
+func (o *options) asArgs() []string {
+	args := []string{
+		"--dir=" + o.dir,
+		"--server=" + o.server,
+		"--artifacts=" + o.artifacts,
+		"--sample=" + o.sample,
+		fmt.Sprintf("--nodes=%d", o.nodes),
+		fmt.Sprintf("--timeout=%s", o.timeout),
+	}
+	for _, arg := range o.serverArgs {
+		args = append(args, "--server-arg="+arg)
+	}
+	return args
+}
+
+// validate finds now what would fail after half a minute.
+func (o *options) validate() error {
+	if o.nodes < 0 || o.nodes > cluster.MaxNodes {
+		return fmt.Errorf("--nodes=%d: must be 0 to %d", o.nodes, cluster.MaxNodes)
+	}
+	if o.server == "" {
+		if o.sample != "" {
+			return fmt.Errorf("--sample=%s: needs --server", o.sample)
+		}
+		return nil
+	}
+	files := map[string]string{"--server": o.server, "--artifacts": o.artifacts}
+	if o.sample != "" {
+		files["--sample"] = o.sample
+	}
+	for flag, file := range files {
+		if _, err := os.Stat(file); err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
+	}
+	return nil
+}

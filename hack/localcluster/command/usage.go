@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
+)
+
+// howToUse says what to type next, in the user's own folder.
+func howToUse(dir workdir.Dir) string {
+	self := "localcluster"
+	kubectl := component.Kubectl
+	if binary, err := os.Executable(); err == nil {
+		self = shortPath(binary)
+		kubectl = self + " " + component.Kubectl
+		if link := filepath.Join(filepath.Dir(binary), component.Kubectl); exists(link) {
+			kubectl = shortPath(link)
+		}
+	}
+	return fmt.Sprintf(`
+Use it:
+  export KUBECONFIG=%s
+  %s get nodes
+Stop it:
+  %s down --dir %s   (or Ctrl-C where it runs in the foreground)
+Logs:
+  %s`, dir.Kubeconfig(), kubectl, self, shortPath(string(dir)), shortPath(dir.Logs()))
+}
+
+// shortPath is path as seen from the working directory, if that is shorter.
+func shortPath(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	relative, err := filepath.Rel(here, path)
+	if err != nil || len(relative) > len(path) {
+		return path
+	}
+	return relative
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package component holds the programs a cluster is made of, unchanged, as
+// functions of one binary.
+package component
+
+import (
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.etcd.io/etcd/server/v3/etcdmain"
+	"k8s.io/component-base/cli"
+	"k8s.io/component-base/logs"
+	kubectl "k8s.io/kubectl/pkg/cmd"
+	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
+	kubeapiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	kubecontrollermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	kubescheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kwokconfig "sigs.k8s.io/kwok/pkg/config"
+	kwok "sigs.k8s.io/kwok/pkg/kwok/cmd"
+	kwoklog "sigs.k8s.io/kwok/pkg/log"
+	kwoksignals "sigs.k8s.io/kwok/pkg/utils/signals"
+
+	// What the programs' own main packages register: ways to authenticate, JSON
+	// logs, client metrics, time zones for CronJobs.
+	_ "time/tzdata"
+
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
+)
+
+// Names of the programs, as argv[0] or as the first argument.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+	Kwok              = "kwok"
+	Kubectl           = "kubectl"
+)
+
+// programs are functions, not commands: several of the constructors install the
+// process's only signal handler, and a second one panics. So only the one that
+// was asked for is ever built.
+var programs = map[string]func(){
+	Etcd:              func() { etcdmain.Main(os.Args) },
+	APIServer:         func() { runCobra(kubeapiserver.NewAPIServerCommand()) },
+	ControllerManager: func() { runCobra(kubecontrollermanager.NewControllerManagerCommand()) },
+	Scheduler:         func() { runCobra(kubescheduler.NewSchedulerCommand()) },
+	Kwok:              runKwok,
+	Kubectl:           runKubectl,
+}
+
+// Named returns the program of that name. It reads os.Args as its own main would,
+// with its name first, and most exit the process themselves.
+func Named(name string) (run func(), found bool) {
+	run, found = programs[name]
+	return run, found
+}
+
+// Names of all programs, sorted.
+func Names() []string {
+	return slices.Sorted(maps.Keys(programs))
+}
+
+func runCobra(command *cobra.Command) {
+	os.Exit(cli.Run(command))
+}
+
+func runKubectl() {
+	// kubectl writes log lines while its command is being constructed, so the
+	// verbosity has to be known before flags are parsed.
+	_, _ = logs.GlogSetter(kubectl.GetLogVerbosity(os.Args))
+	if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
+		kubectlutil.CheckErr(err)
+	}
+}
+
+func runKwok() {
+	// It adds everything registered here to its own flags, but Kubernetes' flag for
+	// the version is of another type than cobra's.
+	pflag.CommandLine = pflag.NewFlagSet(Kwok, pflag.ContinueOnError)
+
+	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.Usage = func() {}
+
+	ctx := kwoksignals.SetupSignalContext()
+	ctx, logger := kwoklog.InitFlags(ctx, flags)
+	ctx, err := kwokconfig.InitFlags(ctx, flags)
+	if err != nil {
+		logger.Error("Init config flags", "err", err)
+		os.Exit(1)
+	}
+	command := kwok.NewCommand(ctx)
+	command.PersistentFlags().AddFlagSet(flags)
+	if err := command.ExecuteContext(ctx); err != nil {
+		logger.Error("Execute exit", "err", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package modelbox installs the product into a local cluster: its own manifests,
+// its own service account, and its binary as a process of this machine.
+package modelbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/cluster"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/pki"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/progress"
+)
+
+// What the manifests in artifacts/base call things.
+const (
+	name       = "modelbox-apiserver"
+	namespace  = "modelbox-system"
+	apiService = "v1.model.github.com"
+)
+
+// Options say what to install.
+type Options struct {
+	// Server is the path of the product's binary.
+	Server string
+	// ServerArgs are added to its flags.
+	ServerArgs []string
+	// Artifacts is the folder with the kustomize base.
+	Artifacts string
+	// Sample is a manifest to apply in the end; empty for none.
+	Sample string
+}
+
+// installation is what the steps of one installation share.
+type installation struct {
+	Options
+	cluster *cluster.Cluster
+	report  *progress.Reporter
+	port    int
+	ca      *pki.Authority
+}
+
+// Install installs the product and returns when the cluster serves its API.
+func Install(ctx context.Context, c *cluster.Cluster, options Options, report *progress.Reporter) error {
+	port, err := cluster.ReservePort()
+	if err != nil {
+		return err
+	}
+	ca, err := pki.NewAuthority("modelbox-apiserver-ca")
+	if err != nil {
+		return err
+	}
+	in := &installation{Options: options, cluster: c, report: report, port: port, ca: ca}
+	for _, step := range []struct {
+		title string
+		do    func(context.Context) error
+	}{
+		{"manifests applied", in.applyManifests},
+		{"service account token issued", in.provideCredentials},
+		{name + " ready", in.startServer},
+		{"APIService " + apiService + " available", in.awaitAPIService},
+		{"controller manager sees its resources", in.restartGarbageCollector},
+		{"sample ready", in.applySample},
+	} {
+		if step.title == "sample ready" && options.Sample == "" {
+			continue
+		}
+		if err := report.Step(step.title, func() error { return step.do(ctx) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *installation) awaitAPIService(ctx context.Context) error {
+	_, err := in.cluster.Kubectl(ctx, "wait", "apiservice/"+apiService,
+		"--for=condition=Available", "--timeout="+kubectlTimeout(ctx))
+	return in.cluster.Supervisor.BlameOn(name, err)
+}
+
+// restartGarbageCollector spares tests the half minute that may pass before the
+// controller manager looks for new resources, and until which deleting a box
+// leaves its children.
+func (in *installation) restartGarbageCollector(ctx context.Context) error {
+	return in.cluster.Supervisor.Restart(ctx, component.ControllerManager)
+}
+
+func (in *installation) applySample(ctx context.Context) error {
+	if _, err := in.cluster.Kubectl(ctx, "apply", "--filename="+in.Sample); err != nil {
+		return err
+	}
+	_, err := in.cluster.Kubectl(ctx, "wait", "--filename="+in.Sample,
+		"--for=condition=Ready", "--timeout="+kubectlTimeout(ctx))
+	return in.cluster.Supervisor.BlameOn(name, err)
+}
+
+// Summary lists what the sample led to.
+func Summary(ctx context.Context, c *cluster.Cluster) (string, error) {
+	output, err := c.Kubectl(ctx, "get", "modelboxes,deployments,services,pods")
+	if err != nil {
+		return "", fmt.Errorf("listing what the sample led to: %w", err)
+	}
+	return output, nil
+}

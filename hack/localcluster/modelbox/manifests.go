@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// kustomization turns the manifests of a cluster into those of a server that runs
+// beside it: the Deployment would be simulated, and the Service has to lead out.
+const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- %[1]s
+patches:
+- target:
+    kind: Deployment|PersistentVolumeClaim
+    namespace: %[3]s
+  patch: |
+    $patch: delete
+    apiVersion: unused
+    kind: unused
+    metadata:
+      name: unused
+- target:
+    kind: Service
+    name: %[2]s
+  patch: |
+    - op: replace
+      path: /spec
+      value:
+        type: ExternalName
+        externalName: localhost
+- target:
+    kind: APIService
+    name: %[4]s
+  patch: |
+    apiVersion: apiregistration.k8s.io/v1
+    kind: APIService
+    metadata:
+      name: %[4]s
+    spec:
+      caBundle: %[5]s
+      insecureSkipTLSVerify: null
+      service:
+        port: %[6]d
+`
+
+func (in *installation) applyManifests(ctx context.Context) error {
+	base, err := in.basePath()
+	if err != nil {
+		return err
+	}
+	caBundle := base64.StdEncoding.EncodeToString(in.ca.Certificate)
+	content := fmt.Sprintf(kustomization, base, name, namespace, apiService, caBundle, in.port)
+	if err := os.WriteFile(in.cluster.Manifests("kustomization.yaml"), []byte(content), 0o644); err != nil {
+		return fmt.Errorf("writing the kustomization: %w", err)
+	}
+	_, err = in.cluster.Kubectl(ctx, "apply", "--server-side", "--kustomize="+in.cluster.Manifests())
+	return err
+}
+
+// basePath is relative to the kustomization: kustomize takes no absolute paths.
+func (in *installation) basePath() (string, error) {
+	base, err := filepath.Abs(filepath.Join(in.Artifacts, "base"))
+	if err != nil {
+		return "", fmt.Errorf("resolving the manifests' path: %w", err)
+	}
+	// kustomize resolves links before it goes up from a folder.
+	base, err = filepath.EvalSymlinks(base)
+	if err != nil {
+		return "", fmt.Errorf("finding the manifests: %w", err)
+	}
+	from, err := filepath.EvalSymlinks(in.cluster.Manifests())
+	if err != nil {
+		return "", fmt.Errorf("finding the cluster's folder: %w", err)
+	}
+	return filepath.Rel(from, base)
+}
+
+// kubectlTimeout is the time left to ctx, in kubectl's notation.
+func kubectlTimeout(ctx context.Context) string {
+	deadline, limited := ctx.Deadline()
+	if !limited {
+		return "0s"
+	}
+	return max(time.Until(deadline), time.Second).Round(time.Second).String()
+}

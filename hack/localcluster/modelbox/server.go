@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/cluster"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
+)
+
+// auditPolicy records every write the server is asked for.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages:
+- RequestReceived
+rules:
+- level: Metadata
+  verbs: [create, update, patch, delete, deletecollection]
+- level: None
+`
+
+func (in *installation) startServer(ctx context.Context) error {
+	binary, err := filepath.Abs(in.Server)
+	if err != nil {
+		return fmt.Errorf("resolving the server's path: %w", err)
+	}
+	serving, err := in.ca.IssueServer(name, name+"."+namespace+".svc", "localhost", "127.0.0.1")
+	if err != nil {
+		return err
+	}
+	for file, content := range map[string][]byte{
+		"ca.crt":            in.ca.Certificate,
+		"tls.crt":           serving.Certificate,
+		"tls.key":           serving.Key,
+		"audit-policy.yaml": []byte(auditPolicy),
+	} {
+		if err := os.WriteFile(in.cluster.ModelBox(file), content, 0o600); err != nil {
+			return fmt.Errorf("writing the server's files: %w", err)
+		}
+	}
+	return in.cluster.Supervisor.Start(ctx, in.server(binary))
+}
+
+func (in *installation) server(binary string) supervisor.Part {
+	files := in.cluster.ModelBox
+	return supervisor.Part{
+		Name: name,
+		Path: binary,
+		Dir:  in.cluster.ModelBox(),
+		Env:  []string{"POD_NAMESPACE=" + namespace},
+		Args: append([]string{
+			"--kubeconfig=" + in.kubeconfig(),
+			"--authentication-kubeconfig=" + in.kubeconfig(),
+			"--authorization-kubeconfig=" + in.kubeconfig(),
+			"--bind-address=127.0.0.1",
+			fmt.Sprintf("--secure-port=%d", in.port),
+			"--permit-port-sharing", // with the reservation of the port
+			"--tls-cert-file=" + files("tls.crt"),
+			"--tls-private-key-file=" + files("tls.key"),
+			"--data-dir=" + files("data"),
+			"--audit-policy-file=" + files("audit-policy.yaml"),
+			"--audit-log-path=" + in.cluster.Logs("modelbox-audit.log"),
+			"--audit-log-maxsize=0", // a rotated log would be counted wrong
+		}, in.ServerArgs...),
+		Ready: cluster.HTTPSProbe(in.port, "/readyz", in.ca.Certificate),
+		// It closes its database in order.
+		StopGrace: 15 * time.Second,
+	}
+}
