@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+SHELL := bash
+.SHELLFLAGS := -o errexit -o nounset -o pipefail -c
+.DEFAULT_GOAL := help
+
+BIN := _output/bin
+CLUSTER_DIR := _output/local
+SAMPLE := artifacts/samples/modelbox.yaml
+
+# The Kubernetes that the local control plane is built from, as its go.mod has it.
+KUBERNETES_VERSION := $(shell sed -n 's/^[[:space:]]*k8s.io\/kubernetes \(v[0-9.]*\)$$/\1/p' hack/localcluster/go.mod)
+KUBERNETES_MINOR := $(word 2,$(subst ., ,$(KUBERNETES_VERSION)))
+LOCALCLUSTER_LDFLAGS := -s -w $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
+  -X $(package).gitVersion=$(KUBERNETES_VERSION) -X $(package).gitMajor=1 -X $(package).gitMinor=$(KUBERNETES_MINOR))
+CLUSTER_FLAGS := --dir $(CLUSTER_DIR) --server $(BIN)/modelbox-apiserver --artifacts artifacts --sample $(SAMPLE)
+
+##@ Use
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: build
+build: ## Build the server and the local control plane into _output/bin
+	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver
+	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -trimpath -ldflags '$(LOCALCLUSTER_LDFLAGS)'
+	@ln -sf localcluster $(BIN)/kubectl
+
+.PHONY: run
+run: build ## Run a local control plane with the server and a sample box until Ctrl-C
+	@exec $(BIN)/localcluster run $(CLUSTER_FLAGS)
+
+.PHONY: up
+up: build ## Start the same in the background
+	@$(BIN)/localcluster up $(CLUSTER_FLAGS)
+
+.PHONY: down
+down: ## Stop it
+	@if [[ -x $(BIN)/localcluster ]]; then $(BIN)/localcluster down --dir $(CLUSTER_DIR); fi
+
+##@ Contribute
+
+.PHONY: test
+test: build ## Run all tests, against a control plane of their own
+	@echo "testing the server"
+	@go test ./...
+	@echo "testing the local control plane"
+	@cd hack/localcluster && go test ./pki ./supervisor ./workdir
+
+.PHONY: verify
+verify: ## Check generated code, formatting, lint and import rules
+	@for check in hack/verify-*.sh; do echo "$$check"; "$$check"; done
+
+.PHONY: generate
+generate: ## Generate what is generated
+	@hack/update-codegen.sh

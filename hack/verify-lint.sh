@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Runs go vet and staticcheck over the product and the local control plane.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+staticcheck="${PWD}/_output/tools/staticcheck"
+(cd hack/tools && go build -o "${staticcheck}" honnef.co/go/tools/cmd/staticcheck)
+
+checks=$(tr '\n' ',' <hack/staticcheck.checks)
+
+lint() { # module package...
+  echo "linting $1"
+  (cd "$1" && shift && go vet "$@" && "${staticcheck}" -checks "${checks}" "$@")
+}
+
+lint . ./...
+# The other packages of the local control plane import Kubernetes, all of which would be analysed with them.
+lint hack/localcluster ./pki ./progress ./supervisor ./workdir
