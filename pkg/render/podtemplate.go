@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -54,7 +55,7 @@ func mainContainer(box *modelv1.ModelBox) corev1.Container {
 		Image:        spec.Image,
 		Command:      spec.Command,
 		Args:         spec.Args,
-		Ports:        mainContainerPorts(spec),
+		Ports:        model.MainContainerPorts(spec.Ports, spec.Containers, spec.InitContainers),
 		Env:          spec.Envs,
 		EnvFrom:      spec.EnvFrom,
 		Resources:    resources(spec),

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// MainContainerPorts are the ports that the main container of a box has to answer: one for each numeric target port
+// and protocol of the box's ports that none of the containers beside it, init containers included, declares as its
+// own. Each has the name of the first of the box's ports that leads to it, or none where that is no name for a
+// container port. A target port that is a name belongs to the container that declares it.
+func MainContainerPorts(ports []corev1.ServicePort, containers, initContainers []corev1.Container) []corev1.ContainerPort {
+	type target struct {
+		number   int32
+		protocol corev1.Protocol
+	}
+	taken := map[target]bool{}
+	for _, beside := range [][]corev1.Container{containers, initContainers} {
+		for i := range beside {
+			for _, port := range beside[i].Ports {
+				taken[target{port.ContainerPort, port.Protocol}] = true
+			}
+		}
+	}
+	var answered []corev1.ContainerPort
+	for i := range ports {
+		port := &ports[i]
+		key := target{port.TargetPort.IntVal, port.Protocol}
+		if port.TargetPort.Type != intstr.Int || taken[key] {
+			continue
+		}
+		taken[key] = true
+		name := port.Name
+		if len(validation.IsValidPortName(name)) > 0 {
+			name = ""
+		}
+		answered = append(answered, corev1.ContainerPort{Name: name, ContainerPort: key.number, Protocol: key.protocol})
+	}
+	return answered
+}

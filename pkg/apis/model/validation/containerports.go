@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+// validateContainerPorts requires that no port is listed twice: number and protocol are the key of the list, and
+// server-side apply takes each key once.
+func validateContainerPorts(ports []corev1.ContainerPort, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	numbers := unique[string]{}
+	for i := range ports {
+		port, portPath := &ports[i], path.Index(i)
+		errs = append(errs, validateContainerPort(port, portPath)...)
+		errs = append(errs, numbers.add(fmt.Sprintf("%d/%s", port.ContainerPort, protocolOf(*port)), portPath)...)
+	}
+	return errs
+}
+
+func validateContainerPort(port *corev1.ContainerPort, path *field.Path) field.ErrorList {
+	errs := slices.Concat(
+		invalid(path.Child("containerPort"), port.ContainerPort, validation.IsValidPortNum(int(port.ContainerPort))),
+		validateOptionalChoice(port.Protocol, protocols, path.Child("protocol")),
+	)
+	if port.Name != "" {
+		errs = append(errs, validateFormat(port.Name, validation.IsValidPortName, path.Child("name"))...)
+	}
+	if port.HostPort != 0 {
+		errs = append(errs, invalid(path.Child("hostPort"), port.HostPort, validation.IsValidPortNum(int(port.HostPort)))...)
+	}
+	return errs
+}
+
+// validateHostPorts refuses a host port that is among those of taken, and adds the others.
+func validateHostPorts(ports []corev1.ContainerPort, taken unique[string], path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range ports {
+		if port := &ports[i]; port.HostPort != 0 {
+			key := fmt.Sprintf("%s/%s/%d", protocolOf(*port), port.HostIP, port.HostPort)
+			errs = append(errs, taken.add(key, path.Index(i).Child("hostPort"))...)
+		}
+	}
+	return errs
+}
+
+// validateContainerPortNames requires that a port name stands for one port of the pod, as the Pod API documents: a
+// target port that names two leads to either.
+func validateContainerPortNames(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	names := unique[string]{}
+	validateNames := func(containers []corev1.Container, path *field.Path) {
+		for i := range containers {
+			for j, port := range containers[i].Ports {
+				errs = append(errs, names.add(port.Name, path.Index(i).Child("ports").Index(j).Child("name"))...)
+			}
+		}
+	}
+	validateNames(spec.Containers, path.Child("containers"))
+	validateNames(spec.InitContainers, path.Child("initContainers"))
+	return errs
+}
+
+// portNames are the names by which the probes and hooks of a container can mean its ports.
+func portNames(ports []corev1.ContainerPort) sets.Set[string] {
+	names := sets.New[string]()
+	for i := range ports {
+		names.Insert(ports[i].Name)
+	}
+	return names.Delete("")
+}

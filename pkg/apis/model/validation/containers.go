@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+var (
+	pullPolicies               = []corev1.PullPolicy{corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}
+	terminationMessagePolicies = []corev1.TerminationMessagePolicy{
+		corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError,
+	}
+)
+
+// validateMainContainer validates the container whose fields are those of the box itself.
+func validateMainContainer(spec *model.ModelBoxSpec, volumes volumeSources, path *field.Path) field.ErrorList {
+	ports := portNames(model.MainContainerPorts(spec.Ports, spec.Containers, spec.InitContainers))
+	return slices.Concat(
+		validateImage(spec.Image, path.Child("image")),
+		validateClass(spec, path),
+		validateEnv(spec.Envs, volumes, path.Child("envs")),
+		validateEnvFrom(spec.EnvFrom, path.Child("envFrom")),
+		validateReadinessProbe(spec.ReadinessProbe, ports, path.Child("readinessProbe")),
+		validateRestartingProbe(spec.LivenessProbe, ports, path.Child("livenessProbe")),
+		validateRestartingProbe(spec.StartupProbe, ports, path.Child("startupProbe")),
+		validateVolumeMounts(&corev1.Container{VolumeMounts: spec.VolumeMounts}, volumes, path.Child("volumeMounts")),
+	)
+}
+
+func validateContainers(containers []corev1.Container, volumes volumeSources, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	hostPorts := unique[string]{}
+	for i := range containers {
+		container, containerPath := &containers[i], path.Index(i)
+		errs = append(errs, validateContainer(container, volumes, containerPath)...)
+		errs = append(errs, validateLongRunning(container, containerPath)...)
+		errs = append(errs, validateHostPorts(container.Ports, hostPorts, containerPath.Child("ports"))...)
+	}
+	return errs
+}
+
+func validateInitContainers(containers []corev1.Container, volumes volumeSources, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range containers {
+		container, containerPath := &containers[i], path.Index(i)
+		errs = append(errs, validateContainer(container, volumes, containerPath)...)
+		errs = append(errs, validateHostPorts(container.Ports, unique[string]{}, containerPath.Child("ports"))...)
+		if isSidecar(container) {
+			errs = append(errs, validateLongRunning(container, containerPath)...)
+		} else {
+			errs = append(errs, validateRunToEnd(container, containerPath)...)
+		}
+	}
+	return errs
+}
+
+// validateContainer holds for containers and init containers alike.
+func validateContainer(container *corev1.Container, volumes volumeSources, path *field.Path) field.ErrorList {
+	return slices.Concat(
+		validateImage(container.Image, path.Child("image")),
+		validateOptionalChoice(container.ImagePullPolicy, pullPolicies, path.Child("imagePullPolicy")),
+		validateOptionalChoice(container.TerminationMessagePolicy, terminationMessagePolicies, path.Child("terminationMessagePolicy")),
+		validateContainerPorts(container.Ports, path.Child("ports")),
+		validateEnv(container.Env, volumes, path.Child("env")),
+		validateEnvFrom(container.EnvFrom, path.Child("envFrom")),
+		validateResources(&container.Resources, path.Child("resources")),
+		validateResizePolicy(container.ResizePolicy, path.Child("resizePolicy")),
+		validateRestartPolicy(container, path),
+		validateVolumeMounts(container, volumes, path.Child("volumeMounts")),
+		validateVolumeDevices(container, volumes, path.Child("volumeDevices")),
+		validateSecurityContext(container.SecurityContext, path.Child("securityContext")),
+	)
+}
+
+// validateLongRunning holds for what runs as long as the pod does: containers and sidecars.
+func validateLongRunning(container *corev1.Container, path *field.Path) field.ErrorList {
+	ports := portNames(container.Ports)
+	return slices.Concat(
+		validateLifecycle(container.Lifecycle, ports, path.Child("lifecycle")),
+		validateReadinessProbe(container.ReadinessProbe, ports, path.Child("readinessProbe")),
+		validateRestartingProbe(container.LivenessProbe, ports, path.Child("livenessProbe")),
+		validateRestartingProbe(container.StartupProbe, ports, path.Child("startupProbe")),
+	)
+}
+
+// validateRunToEnd holds for init containers that the main container waits for.
+func validateRunToEnd(container *corev1.Container, path *field.Path) field.ErrorList {
+	const detail = "may only be given to an init container with restartPolicy Always"
+	var errs field.ErrorList
+	if container.Lifecycle != nil {
+		errs = append(errs, field.Forbidden(path.Child("lifecycle"), detail))
+	}
+	if container.ReadinessProbe != nil {
+		errs = append(errs, field.Forbidden(path.Child("readinessProbe"), detail))
+	}
+	if container.LivenessProbe != nil {
+		errs = append(errs, field.Forbidden(path.Child("livenessProbe"), detail))
+	}
+	if container.StartupProbe != nil {
+		errs = append(errs, field.Forbidden(path.Child("startupProbe"), detail))
+	}
+	for i, policy := range container.ResizePolicy {
+		if policy.RestartPolicy == corev1.RestartContainer {
+			errs = append(errs, field.Invalid(path.Child("resizePolicy").Index(i).Child("restartPolicy"), policy.RestartPolicy,
+				"must be NotRequired for an init container without restartPolicy Always"))
+		}
+	}
+	return errs
+}
+
+// validateContainerNames requires one name for each container of the pod, init containers included.
+func validateContainerNames(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	names := unique[string]{}
+	validateName := func(name string, path *field.Path) field.ErrorList {
+		return slices.Concat(validateFormat(name, validation.IsDNS1123Label, path), names.add(name, path))
+	}
+	errs := validateName(spec.Name, path.Child("name"))
+	for i := range spec.Containers {
+		errs = append(errs, validateName(spec.Containers[i].Name, path.Child("containers").Index(i).Child("name"))...)
+	}
+	for i := range spec.InitContainers {
+		errs = append(errs, validateName(spec.InitContainers[i].Name, path.Child("initContainers").Index(i).Child("name"))...)
+	}
+	return errs
+}
+
+// validateImage refuses white space around an image as the Pod API does: a Deployment takes it, its pods do not.
+func validateImage(image string, path *field.Path) field.ErrorList {
+	if image == "" {
+		return field.ErrorList{field.Required(path, `must name an image, such as "nginx:1.7.9"`)}
+	}
+	if strings.TrimSpace(image) != image {
+		return field.ErrorList{field.Invalid(path, image, "must not start or end with white space")}
+	}
+	return nil
+}
+
+func validateOptionalChoice[T ~string](value T, choices []T, path *field.Path) field.ErrorList {
+	if value == "" {
+		return nil
+	}
+	return validateChoice(value, choices, path)
+}
+
+func isSidecar(initContainer *corev1.Container) bool {
+	return initContainer.RestartPolicy != nil && *initContainer.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}

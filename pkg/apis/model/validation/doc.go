@@ -1,0 +1,9 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package validation says which ModelBoxes are accepted: those whose Deployment and Service the cluster accepts too.
+//
+// The rules for what a box passes on to its pods are those of the Kubernetes 1.36 API with its default feature
+// gates, applied to the fields of the box. A field that the cluster's API would default may be left out here as
+// well. Objects are validated in the internal version, after the defaults of the served one.
+package validation

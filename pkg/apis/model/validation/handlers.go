@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// terminationGracePeriodSeconds is the default of a pod, which a box leaves alone.
+const terminationGracePeriodSeconds = corev1.DefaultTerminationGracePeriodSeconds
+
+var schemes = []corev1.URIScheme{corev1.URISchemeHTTP, corev1.URISchemeHTTPS}
+
+// handlerRules validates the handlers of probes and hooks, given the names of their container's ports.
+type handlerRules struct {
+	ports sets.Set[string]
+}
+
+func validateLifecycle(lifecycle *corev1.Lifecycle, ports sets.Set[string], path *field.Path) field.ErrorList {
+	if lifecycle == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	handlers := handlerRules{ports: ports}
+	if lifecycle.PostStart != nil {
+		errs = append(errs, handlers.validateHook(lifecycle.PostStart, path.Child("postStart"))...)
+	}
+	if lifecycle.PreStop != nil {
+		errs = append(errs, handlers.validateHook(lifecycle.PreStop, path.Child("preStop"))...)
+	}
+	if lifecycle.StopSignal != nil {
+		errs = append(errs, field.Forbidden(path.Child("stopSignal"), "needs a pod that names its operating system, which a box cannot"))
+	}
+	return errs
+}
+
+func (r handlerRules) validateHook(hook *corev1.LifecycleHandler, path *field.Path) field.ErrorList {
+	return validateExactlyOne([]member{
+		oneOf("exec", hook.Exec, validateExec),
+		oneOf("httpGet", hook.HTTPGet, r.validateHTTPGet),
+		oneOf("tcpSocket", hook.TCPSocket, r.validateTCPSocket),
+		oneOf("sleep", hook.Sleep, validateSleep),
+	}, path)
+}
+
+func validateExec(exec *corev1.ExecAction, path *field.Path) field.ErrorList {
+	if len(exec.Command) > 0 {
+		return nil
+	}
+	return field.ErrorList{field.Required(path.Child("command"), `must be a program and its arguments, such as ["cat", "/tmp/healthy"]`)}
+}
+
+func (r handlerRules) validateHTTPGet(get *corev1.HTTPGetAction, path *field.Path) field.ErrorList {
+	errs := slices.Concat(
+		r.validatePort(get.Port, path.Child("port")),
+		validateOptionalChoice(get.Scheme, schemes, path.Child("scheme")),
+	)
+	for i, header := range get.HTTPHeaders {
+		errs = append(errs, validateFormat(header.Name, validation.IsHTTPHeaderName, path.Child("httpHeaders").Index(i).Child("name"))...)
+	}
+	return errs
+}
+
+func (r handlerRules) validateTCPSocket(socket *corev1.TCPSocketAction, path *field.Path) field.ErrorList {
+	return r.validatePort(socket.Port, path.Child("port"))
+}
+
+func validateGRPC(grpc *corev1.GRPCAction, path *field.Path) field.ErrorList {
+	return invalid(path.Child("port"), grpc.Port, validation.IsValidPortNum(int(grpc.Port)))
+}
+
+func validateSleep(sleep *corev1.SleepAction, path *field.Path) field.ErrorList {
+	if sleep.Seconds >= 0 && sleep.Seconds <= terminationGracePeriodSeconds {
+		return nil
+	}
+	detail := fmt.Sprintf("must be between 0 and %d: pods are given %[1]d seconds to end", terminationGracePeriodSeconds)
+	return field.ErrorList{field.Invalid(path.Child("seconds"), sleep.Seconds, detail)}
+}
+
+// validatePort requires that a name is that of a port of the container: the cluster would take any, and the check
+// would fail for ever.
+func (r handlerRules) validatePort(port intstr.IntOrString, path *field.Path) field.ErrorList {
+	errs := validatePortReference(port, path)
+	if len(errs) > 0 || port.Type == intstr.Int || r.ports.Has(port.StrVal) {
+		return errs
+	}
+	detail := "must be a number: the container has no named port"
+	if len(r.ports) > 0 {
+		detail = fmt.Sprintf("must be a number or the name of a port of the container: %s", strings.Join(sets.List(r.ports), ", "))
+	}
+	return field.ErrorList{field.Invalid(path, port.StrVal, detail)}
+}

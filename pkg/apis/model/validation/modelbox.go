@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"slices"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+var (
+	serviceTypes = []model.ServiceType{
+		model.ServiceTypeClusterIP, model.ServiceTypeNodePort, model.ServiceTypeLoadBalancer, model.ServiceTypeHeadless,
+	}
+	resourceTypes = []model.ResourceType{
+		model.ResourceTypeSmall, model.ResourceTypeMedium, model.ResourceTypeLarge, model.ResourceTypeCustom,
+	}
+	defaultProbesPolicies = []model.DefaultProbesPolicy{model.DefaultProbesEnabled, model.DefaultProbesDisabled}
+)
+
+// ValidateModelBoxName returns what is wrong with the name of a box, or with the start of a generated name if prefix
+// is true. The Service of a box has its name, so it must be a DNS-1035 label; that also makes it a label value.
+func ValidateModelBoxName(name string, prefix bool) []string {
+	return apivalidation.NameIsDNS1035Label(name, prefix)
+}
+
+// ValidateModelBox returns what is wrong with a box that is to be created.
+func ValidateModelBox(box *model.ModelBox) field.ErrorList {
+	return slices.Concat(
+		apivalidation.ValidateObjectMeta(&box.ObjectMeta, true, ValidateModelBoxName, field.NewPath("metadata")),
+		validateSpec(&box.Spec, field.NewPath("spec")),
+	)
+}
+
+// ValidateModelBoxUpdate returns what is wrong with changing old into box. What was wrong with the spec already is
+// not counted: a box that an earlier release accepted can still be scaled, paused, repaired field by field, and
+// deleted.
+func ValidateModelBoxUpdate(box, old *model.ModelBox) field.ErrorList {
+	return slices.Concat(
+		apivalidation.ValidateObjectMetaUpdate(&box.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
+		validateSpecUpdate(&box.Spec, &old.Spec, field.NewPath("spec")),
+	)
+}
+
+func validateSpecUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	errs := validateSpec(spec, path)
+	if len(errs) == 0 {
+		return nil
+	}
+	known := sets.New[string]()
+	for _, err := range validateSpec(old, path) {
+		known.Insert(err.Error())
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool { return known.Has(err.Error()) })
+}
+
+func validateSpec(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	volumes := volumesByName(spec.Volumes)
+	return slices.Concat(
+		validateMainContainer(spec, volumes, path),
+		validateRollout(spec, path),
+		validatePorts(spec, path.Child("ports")),
+		validateServiceType(spec.ServiceType, path.Child("serviceType")),
+		validateContainers(spec.Containers, volumes, path.Child("containers")),
+		validateInitContainers(spec.InitContainers, volumes, path.Child("initContainers")),
+		validateContainerNames(spec, path),
+		validateContainerPortNames(spec, path),
+		validateChoice(spec.DefaultProbes, defaultProbesPolicies, path.Child("defaultProbes")),
+		validateVolumes(spec.Volumes, path.Child("volumes")),
+		validateServiceAccountName(spec.ServiceAccountName, path.Child("serviceAccountName")),
+		validateImagePullSecrets(spec, path.Child("imagePullSecrets")),
+	)
+}
+
+// validateServiceType accepts no type: it then follows the ports, see model.EffectiveServiceType.
+func validateServiceType(serviceType model.ServiceType, path *field.Path) field.ErrorList {
+	if serviceType == "" {
+		return nil
+	}
+	return validateChoice(serviceType, serviceTypes, path)
+}
+
+func validateServiceAccountName(name string, path *field.Path) field.ErrorList {
+	if name == "" {
+		return nil
+	}
+	return validateFormat(name, validation.IsDNS1123Subdomain, path)
+}
+
+func validateImagePullSecrets(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	names := unique[string]{}
+	for i := range spec.ImagePullSecrets {
+		name, namePath := spec.ImagePullSecrets[i].Name, path.Index(i).Child("name")
+		errs = append(errs, validateFormat(name, validation.IsDNS1123Subdomain, namePath)...)
+		errs = append(errs, names.add(name, namePath)...)
+	}
+	return errs
+}

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+func TestBox(t *testing.T) {
+	check(t, []row{
+		{"a box with an image and a port is accepted", func(*model.ModelBox) {}, nil},
+		{"a box without ports is accepted", ports(), nil},
+		{"a paused box is accepted", func(box *model.ModelBox) { box.Spec.Paused = true }, nil},
+		{"a name of 63 characters is accepted", func(box *model.ModelBox) { box.Name = strings.Repeat("a", 63) }, nil},
+		{"a name of 64 characters is no label value", func(box *model.ModelBox) { box.Name = strings.Repeat("a", 64) },
+			[]string{"Invalid value: metadata.name"}},
+		{"a name with a dot is no Service name", func(box *model.ModelBox) { box.Name = "web.example" },
+			[]string{"Invalid value: metadata.name"}},
+		{"a name that starts with a digit is no Service name", func(box *model.ModelBox) { box.Name = "1web" },
+			[]string{"Invalid value: metadata.name"}},
+		{"a box has a name", func(box *model.ModelBox) { box.Name = "" }, []string{"Required value: metadata.name"}},
+		{"a box has a namespace", func(box *model.ModelBox) { box.Namespace = "" }, []string{"Required value: metadata.namespace"}},
+		{"a label value is a label value", func(box *model.ModelBox) { box.Labels = map[string]string{"tier": "a b"} },
+			[]string{"Invalid value: metadata.labels"}},
+		{"an annotation key is qualified", func(box *model.ModelBox) { box.Annotations = map[string]string{"a b": ""} },
+			[]string{"Invalid value: metadata.annotations"}},
+
+		{"serviceType may be left to the ports", func(box *model.ModelBox) { box.Spec.ServiceType = "" }, nil},
+		{"serviceType Headless is accepted", func(box *model.ModelBox) { box.Spec.ServiceType = model.ServiceTypeHeadless }, nil},
+		{"serviceType ExternalName is none of a box", func(box *model.ModelBox) { box.Spec.ServiceType = "ExternalName" },
+			[]string{"Unsupported value: spec.serviceType"}},
+		{"defaultProbes Disabled is accepted", func(box *model.ModelBox) { box.Spec.DefaultProbes = model.DefaultProbesDisabled }, nil},
+		{"defaultProbes is Enabled or Disabled", func(box *model.ModelBox) { box.Spec.DefaultProbes = "Off" },
+			[]string{"Unsupported value: spec.defaultProbes"}},
+
+		{"a service account name with dots is accepted", func(box *model.ModelBox) { box.Spec.ServiceAccountName = "team.web" }, nil},
+		{"a service account name is a DNS name", func(box *model.ModelBox) { box.Spec.ServiceAccountName = "Web" },
+			[]string{"Invalid value: spec.serviceAccountName"}},
+		{"pull secrets are accepted", pullSecrets("one", "two"), nil},
+		{"a pull secret has a name", pullSecrets(""), []string{"Required value: spec.imagePullSecrets[0].name"}},
+		{"a pull secret's name is a DNS name", pullSecrets("Registry"), []string{"Invalid value: spec.imagePullSecrets[0].name"}},
+		{"a pull secret is listed once", pullSecrets("one", "one"), []string{"Duplicate value: spec.imagePullSecrets[1].name"}},
+	})
+}
+
+func pullSecrets(names ...string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) {
+		for _, name := range names {
+			box.Spec.ImagePullSecrets = append(box.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
+		}
+	}
+}
+
+func TestModelBoxNameOfGenerateName(t *testing.T) {
+	if messages := ValidateModelBoxName("web-", true); len(messages) > 0 {
+		t.Errorf("a generated name may start with %q, got %q", "web-", messages)
+	}
+	if messages := ValidateModelBoxName("web-", false); len(messages) == 0 {
+		t.Errorf("a name may not be %q", "web-")
+	}
+}
+
+// The messages are the part of the API that people read most: each says what would be right.
+func TestMessages(t *testing.T) {
+	tests := []struct {
+		name   string
+		mutate func(*model.ModelBox)
+		want   string
+	}{
+		{"no image", func(box *model.ModelBox) { box.Spec.Image = "" },
+			`spec.image: Required value: must name an image, such as "nginx:1.7.9"`},
+		{"negative replicas", func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](-1) },
+			`spec.replicas: Invalid value: -1: must be 0 or more`},
+		{"no rolling step", rollingUpdate(intstr.FromString("0%")),
+			`spec.rollingUpdate: Invalid value: "0%": must be a percentage from "1%" to "100%", or a number of pods above 0 without quotes`},
+		{"too large a rolling step", rollingUpdate(intstr.FromString("150%")),
+			`spec.rollingUpdate: Invalid value: "150%": must be a percentage from "1%" to "100%", or a number of pods above 0 without quotes`},
+		{"no number as a rolling step", rollingUpdate(intstr.FromString("abc")),
+			`spec.rollingUpdate: Invalid value: "abc": must be a percentage from "1%" to "100%", or a number of pods above 0 without quotes`},
+		{"a port twice", ports(servicePort("one", 80, 80), servicePort("two", 80, 81)),
+			`spec.ports[1]: Duplicate value: "80/TCP": spec.ports[0] has it already`},
+		{"a node port without a type that has some", all(func(box *model.ModelBox) { box.Spec.ServiceType = model.ServiceTypeClusterIP }, nodePort(30010)),
+			`spec.ports[0].nodePort: Forbidden: needs serviceType NodePort or LoadBalancer, and serviceType is ClusterIP`},
+		{"an unknown size", func(box *model.ModelBox) { box.Spec.ResourceType = "huge" },
+			`spec.resourceType: Unsupported value: "huge": supported values: "small", "medium", "large", "custom"`},
+		{"a size and resources", func(box *model.ModelBox) {
+			box.Spec.ResourceType, box.Spec.Resources = model.ResourceTypeSmall, &corev1.ResourceRequirements{}
+		}, `spec.resources: Forbidden: needs resourceType custom: resourceType small says what the resources are`},
+		{"a container name twice", container(func(c *corev1.Container) { c.Name = "web" }),
+			`spec.containers[0].name: Duplicate value: "web": spec.name has it already`},
+		{"an init container without image", initContainer(func(c *corev1.Container) { c.Image = "" }),
+			`spec.initContainers[0].image: Required value: must name an image, such as "nginx:1.7.9"`},
+		{"a probe with two handlers", func(box *model.ModelBox) {
+			box.Spec.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{
+				HTTPGet:   &corev1.HTTPGetAction{Port: intstr.FromInt32(8080)},
+				TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(8080)},
+			}}
+		}, `spec.livenessProbe.tcpSocket: Forbidden: only one may be given, and httpGet is`},
+		{"a target port that leads nowhere", port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromString("web") }),
+			`spec.ports[0].targetPort: Invalid value: "web": must be the number or the name of a container's port, and no TCP port has a name`},
+		{"a target port that leads nowhere, where there is a choice", all(container(func(*corev1.Container) {}),
+			port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromString("web") })),
+			`spec.ports[0].targetPort: Invalid value: "web": must be a number or the name of a container's TCP port: "metrics"`},
+		{"a quoted port number", port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromString("8080") }),
+			`spec.ports[0].targetPort: Invalid value: "8080": must be a number without quotes, or the name of a container's port`},
+		{"a mount without its volume", mount(func(m *corev1.VolumeMount) { m.Name = "other" }),
+			`spec.volumeMounts[0].name: Not found: "other": must be the name of one of spec.volumes`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			box := validBox()
+			test.mutate(box)
+			errs := ValidateModelBox(box)
+			if len(errs) != 1 || errs[0].Error() != test.want {
+				t.Errorf("got  %v\nwant %s", errs.ToAggregate(), test.want)
+			}
+		})
+	}
+
+	t.Run("a name that cannot be a label value", func(t *testing.T) {
+		box := validBox()
+		box.Name = strings.Repeat("a", 64)
+		errs := ValidateModelBox(box)
+		if len(errs) != 1 || !strings.Contains(errs[0].Error(), "63") {
+			t.Errorf("got %v, want the limit of 63 characters", errs.ToAggregate())
+		}
+	})
+}
+
+func TestUpdate(t *testing.T) {
+	tests := []struct {
+		name   string
+		old    func(*model.ModelBox)
+		change func(*model.ModelBox)
+		want   []string
+	}{
+		{"a new image is accepted", func(*model.ModelBox) {}, func(box *model.ModelBox) { box.Spec.Image = "nginx:1.27" }, nil},
+		{"a spec that becomes wrong is refused", func(*model.ModelBox) {}, func(box *model.ModelBox) { box.Spec.Image = "" },
+			[]string{"Required value: spec.image"}},
+		{"a box of another name is another box", func(*model.ModelBox) {}, func(box *model.ModelBox) { box.Name = "other" },
+			[]string{"Invalid value: metadata.name"}},
+		{"a spec that was wrong already does not keep a finalizer", noImage, func(box *model.ModelBox) { box.Finalizers = nil }, nil},
+		{"a spec that was wrong already can be scaled", noImage, func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](0) }, nil},
+		{"a spec that was wrong already can be repaired", noImage, func(box *model.ModelBox) { box.Spec.Image = "nginx:1.27" }, nil},
+		{"a spec that was wrong already gets no further errors", noImage, func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](-1) },
+			[]string{"Invalid value: spec.replicas"}},
+		{"a wrong value is not replaced by another wrong value", rollingUpdate(intstr.FromString("0%")), rollingUpdate(intstr.FromString("150%")),
+			[]string{"Invalid value: spec.rollingUpdate"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			old := validBox()
+			old.ResourceVersion, old.Finalizers = "1", []string{"example.com/keep"}
+			test.old(old)
+			box := old.DeepCopy()
+			test.change(box)
+			errs := ValidateModelBoxUpdate(box, old)
+			if got := typesAndFields(errs); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q: %v", got, test.want, errs.ToAggregate())
+			}
+		})
+	}
+}
+
+func noImage(box *model.ModelBox) { box.Spec.Image = "" }

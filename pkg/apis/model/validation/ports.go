@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+var protocols = []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP}
+
+func validatePorts(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	targets := servedPorts(spec)
+	serviceType := model.EffectiveServiceType(spec.ServiceType, spec.Ports)
+	names, numbers, nodePorts := unique[string]{}, unique[string]{}, unique[string]{}
+	for i := range spec.Ports {
+		port, portPath := &spec.Ports[i], path.Index(i)
+		errs = append(errs, validatePort(port, portPath)...)
+		errs = append(errs, validatePortName(port.Name, len(spec.Ports) > 1, portPath.Child("name"))...)
+		errs = append(errs, validateTargetPort(port, targets, portPath.Child("targetPort"))...)
+		errs = append(errs, validateNodePort(port.NodePort, serviceType, portPath.Child("nodePort"))...)
+		errs = append(errs, names.add(port.Name, portPath.Child("name"))...)
+		errs = append(errs, numbers.add(fmt.Sprintf("%d/%s", port.Port, port.Protocol), portPath)...)
+		if port.NodePort != 0 {
+			errs = append(errs, nodePorts.add(fmt.Sprintf("%d/%s", port.NodePort, port.Protocol), portPath.Child("nodePort"))...)
+		}
+	}
+	return errs
+}
+
+func validatePort(port *corev1.ServicePort, path *field.Path) field.ErrorList {
+	return slices.Concat(
+		invalid(path.Child("port"), port.Port, validation.IsValidPortNum(int(port.Port))),
+		validateChoice(port.Protocol, protocols, path.Child("protocol")),
+		validateAppProtocol(port.AppProtocol, path.Child("appProtocol")),
+	)
+}
+
+func validatePortName(name string, required bool, path *field.Path) field.ErrorList {
+	if name == "" && !required {
+		return nil
+	}
+	return validateFormat(name, validation.IsDNS1123Label, path)
+}
+
+func validateAppProtocol(protocol *string, path *field.Path) field.ErrorList {
+	if protocol == nil {
+		return nil
+	}
+	return validateFormat(*protocol, content.IsLabelKey, path)
+}
+
+// validateNodePort leaves the range that the cluster gives out, by default 30000 to 32767, to the cluster.
+func validateNodePort(nodePort int32, serviceType model.ServiceType, path *field.Path) field.ErrorList {
+	if nodePort == 0 {
+		return nil
+	}
+	if serviceType == model.ServiceTypeClusterIP || serviceType == model.ServiceTypeHeadless {
+		detail := fmt.Sprintf("needs serviceType NodePort or LoadBalancer, and serviceType is %s", serviceType)
+		return field.ErrorList{field.Forbidden(path, detail)}
+	}
+	return invalid(path, nodePort, validation.IsValidPortNum(int(nodePort)))
+}

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+func TestPorts(t *testing.T) {
+	check(t, []row{
+		{"port 1 is accepted", port(func(p *corev1.ServicePort) { p.Port = 1 }), nil},
+		{"port 65535 is accepted", port(func(p *corev1.ServicePort) { p.Port = 65535 }), nil},
+		{"port 0 is refused", port(func(p *corev1.ServicePort) { p.Port = 0 }), []string{"Invalid value: spec.ports[0].port"}},
+		{"port 65536 is refused", port(func(p *corev1.ServicePort) { p.Port = 65536 }), []string{"Invalid value: spec.ports[0].port"}},
+		{"protocol SCTP is accepted", port(func(p *corev1.ServicePort) { p.Protocol = corev1.ProtocolSCTP }), nil},
+		{"protocol HTTP is refused", port(func(p *corev1.ServicePort) { p.Protocol = "HTTP" }), []string{"Unsupported value: spec.ports[0].protocol"}},
+		{"80/TCP and 80/UDP are two ports", ports(servicePort("tcp", 80, 80), udp(servicePort("udp", 80, 80))), nil},
+		{"80/TCP twice is one too many", ports(servicePort("one", 80, 80), servicePort("two", 80, 81)), []string{"Duplicate value: spec.ports[1]"}},
+
+		{"the only port needs no name", port(func(p *corev1.ServicePort) { p.Name = "" }), nil},
+		{"several ports need names", ports(servicePort("", 80, 80), servicePort("two", 81, 81)), []string{"Required value: spec.ports[0].name"}},
+		{"a port name is unique", ports(servicePort("web", 80, 80), servicePort("web", 81, 81)), []string{"Duplicate value: spec.ports[1].name"}},
+		{"a port name is a DNS label", port(func(p *corev1.ServicePort) { p.Name = "Web" }), []string{"Invalid value: spec.ports[0].name"}},
+		{"a port name may be longer than a container port's", port(func(p *corev1.ServicePort) { p.Name = "name-of-more-than-15" }), nil},
+
+		{"appProtocol http is accepted", port(func(p *corev1.ServicePort) { p.AppProtocol = ptr.To("http") }), nil},
+		{"appProtocol kubernetes.io/h2c is accepted", port(func(p *corev1.ServicePort) { p.AppProtocol = ptr.To("kubernetes.io/h2c") }), nil},
+		{"appProtocol is a qualified name", port(func(p *corev1.ServicePort) { p.AppProtocol = ptr.To("a b") }), []string{"Invalid value: spec.ports[0].appProtocol"}},
+		{"an empty appProtocol is refused", port(func(p *corev1.ServicePort) { p.AppProtocol = ptr.To("") }), []string{"Required value: spec.ports[0].appProtocol"}},
+	})
+}
+
+func TestTargetPorts(t *testing.T) {
+	toName := func(name string) func(*model.ModelBox) {
+		return port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromString(name) })
+	}
+	second := func(p corev1.ServicePort) func(*model.ModelBox) {
+		return func(box *model.ModelBox) { box.Spec.Ports = append(box.Spec.Ports, p) }
+	}
+	toHTTP := servicePort("alias", 81, 0)
+	toHTTP.TargetPort = intstr.FromString("http")
+
+	check(t, []row{
+		{"target port 65535 is accepted", port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromInt32(65535) }), nil},
+		{"target port 0 is refused", port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromInt32(0) }), []string{"Invalid value: spec.ports[0].targetPort"}},
+		{"target port 65536 is refused", port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromInt32(65536) }), []string{"Invalid value: spec.ports[0].targetPort"}},
+		{"two ports may lead to one target port", second(servicePort("other", 81, 8080)), nil},
+		{"a target port names a port of a container", all(toName("metrics"), container(func(*corev1.Container) {})), nil},
+		{"a target port names a port of a sidecar", all(toName("metrics"), sidecar(func(*corev1.Container) {})), nil},
+		{"a target port names a port of the main container", second(toHTTP), nil},
+		{"a target port does not name a port of an init container that ends",
+			all(toName("metrics"), initContainer(func(c *corev1.Container) { c.Ports = []corev1.ContainerPort{{Name: "metrics", ContainerPort: 9090}} })),
+			[]string{"Invalid value: spec.ports[0].targetPort"}},
+		{"a target port does not name what no container has", toName("metrics"), []string{"Invalid value: spec.ports[0].targetPort"}},
+		{"a target port does not name itself", toName("http"), []string{"Invalid value: spec.ports[0].targetPort"}},
+		{"a target port has the protocol of the port it names", second(udp(toHTTP)), []string{"Invalid value: spec.ports[1].targetPort"}},
+		{"a target port with capitals is no port name", toName("Metrics"), []string{"Invalid value: spec.ports[0].targetPort"}},
+		{"a target port of 16 characters is no port name", toName("abcdefghijklmnop"), []string{"Invalid value: spec.ports[0].targetPort"}},
+		{"a quoted number is no port name", toName("8080"), []string{"Invalid value: spec.ports[0].targetPort"}},
+	})
+}
+
+func TestNodePorts(t *testing.T) {
+	serviceType := func(serviceType model.ServiceType) func(*model.ModelBox) {
+		return func(box *model.ModelBox) { box.Spec.ServiceType = serviceType }
+	}
+	withNodePort := func(p corev1.ServicePort, nodePort int32) corev1.ServicePort {
+		p.NodePort = nodePort
+		return p
+	}
+	check(t, []row{
+		{"a node port makes a box without a type NodePort", nodePort(30010), nil},
+		{"a node port goes with NodePort", all(serviceType(model.ServiceTypeNodePort), nodePort(30010)), nil},
+		{"a node port goes with LoadBalancer", all(serviceType(model.ServiceTypeLoadBalancer), nodePort(30010)), nil},
+		{"NodePort needs no node port", serviceType(model.ServiceTypeNodePort), nil},
+		{"a node port does not go with ClusterIP", all(serviceType(model.ServiceTypeClusterIP), nodePort(30010)), []string{"Forbidden: spec.ports[0].nodePort"}},
+		{"a node port does not go with Headless", all(serviceType(model.ServiceTypeHeadless), nodePort(30010)), []string{"Forbidden: spec.ports[0].nodePort"}},
+		{"a wrong type is the only error of a node port", all(serviceType("External"), nodePort(30010)), []string{"Unsupported value: spec.serviceType"}},
+		{"a node port outside the usual range is the cluster's business", nodePort(8080), nil},
+		{"a node port is not negative", nodePort(-1), []string{"Invalid value: spec.ports[0].nodePort"}},
+		{"node port 65536 is refused", nodePort(65536), []string{"Invalid value: spec.ports[0].nodePort"}},
+		{"a node port is given to one port", ports(withNodePort(servicePort("one", 80, 80), 30010), withNodePort(servicePort("two", 81, 81), 30010)),
+			[]string{"Duplicate value: spec.ports[1].nodePort"}},
+		{"a node port is given once for each protocol", ports(withNodePort(servicePort("one", 80, 80), 30010), withNodePort(udp(servicePort("two", 81, 81)), 30010)), nil},
+		{"ports without a node port do not share one", ports(withNodePort(servicePort("one", 80, 80), 30010), servicePort("two", 81, 81), servicePort("three", 82, 82)), nil},
+	})
+}
+
+func udp(p corev1.ServicePort) corev1.ServicePort {
+	p.Protocol = corev1.ProtocolUDP
+	return p
+}
+
+func nodePort(nodePort int32) func(*model.ModelBox) {
+	return port(func(p *corev1.ServicePort) { p.NodePort = nodePort })
+}

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+const resourceNameRule = `must be cpu, memory, ephemeral-storage, hugepages-<size>, or an extended resource such as "example.com/gpu"`
+
+// validateClass validates the size of the main container.
+func validateClass(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	errs := validateChoice(spec.ResourceType, resourceTypes, path.Child("resourceType"))
+	if spec.Resources == nil || len(errs) > 0 {
+		return errs
+	}
+	if spec.ResourceType != model.ResourceTypeCustom {
+		detail := fmt.Sprintf("needs resourceType custom: resourceType %s says what the resources are", spec.ResourceType)
+		return field.ErrorList{field.Forbidden(path.Child("resources"), detail)}
+	}
+	return validateResources(spec.Resources, path.Child("resources"))
+}
+
+func validateResources(resources *corev1.ResourceRequirements, path *field.Path) field.ErrorList {
+	errs := slices.Concat(
+		validateResourceList(resources.Limits, path.Child("limits")),
+		validateResourceList(resources.Requests, path.Child("requests")),
+		validateRequestsWithinLimits(resources, path),
+		validateHugePagesCompany(resources, path),
+	)
+	if len(resources.Claims) > 0 {
+		errs = append(errs, field.Forbidden(path.Child("claims"), "needs a pod with resourceClaims, which a box has not"))
+	}
+	return errs
+}
+
+func validateResourceList(list corev1.ResourceList, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		errs = append(errs, validateResource(name, list[name], path.Key(string(name)))...)
+	}
+	return errs
+}
+
+func validateResource(name corev1.ResourceName, quantity resource.Quantity, path *field.Path) field.ErrorList {
+	if !isContainerResource(name) {
+		return field.ErrorList{field.Invalid(path, string(name), resourceNameRule)}
+	}
+	if quantity.Sign() < 0 {
+		return field.ErrorList{field.Invalid(path, quantity.String(), "must be 0 or more")}
+	}
+	if isExtendedResource(name) && quantity.MilliValue()%1000 != 0 {
+		return field.ErrorList{field.Invalid(path, quantity.String(), "must be a whole number")}
+	}
+	if isHugePages(name) && !isHugePageMultiple(name, quantity) {
+		return field.ErrorList{field.Invalid(path, quantity.String(), "must be a multiple of the page size in "+string(name))}
+	}
+	return nil
+}
+
+func validateRequestsWithinLimits(resources *corev1.ResourceRequirements, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(resources.Requests)) {
+		request, requestPath := resources.Requests[name], path.Child("requests").Key(string(name))
+		limit, limited := resources.Limits[name]
+		switch {
+		case !limited && !isOvercommittable(name):
+			errs = append(errs, field.Required(path.Child("limits").Key(string(name)),
+				fmt.Sprintf("must equal the request of %s: %s cannot be shared", request.String(), name)))
+		case limited && !isOvercommittable(name) && request.Cmp(limit) != 0:
+			errs = append(errs, field.Invalid(requestPath, request.String(),
+				fmt.Sprintf("must equal the limit of %s: %s cannot be shared", limit.String(), name)))
+		case limited && request.Cmp(limit) > 0:
+			errs = append(errs, field.Invalid(requestPath, request.String(), "must be at most the limit of "+limit.String()))
+		}
+	}
+	return errs
+}
+
+// validateHugePagesCompany requires cpu or memory beside huge pages: without, the pod would count as BestEffort.
+func validateHugePagesCompany(resources *corev1.ResourceRequirements, path *field.Path) field.ErrorList {
+	hugePages := false
+	for _, list := range []corev1.ResourceList{resources.Limits, resources.Requests} {
+		for name := range list {
+			if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
+				return nil
+			}
+			hugePages = hugePages || isHugePages(name)
+		}
+	}
+	if !hugePages {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(path, "huge pages may only be asked for together with cpu or memory")}
+}
+
+func isContainerResource(name corev1.ResourceName) bool {
+	switch {
+	case name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage:
+		return true
+	case len(content.IsLabelKey(string(name))) > 0:
+		return false
+	case isNativeResource(name):
+		return isHugePages(name) || strings.Contains(string(name), "/")
+	}
+	return isExtendedResource(name)
+}
+
+// isNativeResource is true for names without a domain and for those of kubernetes.io.
+func isNativeResource(name corev1.ResourceName) bool {
+	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
+}
+
+// isExtendedResource is true for the names of other domains that a resource quota can carry, with its own "requests."
+// in front of them.
+func isExtendedResource(name corev1.ResourceName) bool {
+	return !isNativeResource(name) &&
+		!strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix) &&
+		len(content.IsLabelKey(corev1.DefaultResourceRequestsPrefix+string(name))) == 0
+}
+
+func isOvercommittable(name corev1.ResourceName) bool {
+	return isNativeResource(name) && !isHugePages(name)
+}
+
+func isHugePages(name corev1.ResourceName) bool {
+	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+func isHugePageMultiple(name corev1.ResourceName, quantity resource.Quantity) bool {
+	pageSize, err := resource.ParseQuantity(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix))
+	if err != nil || pageSize.Sign() <= 0 || pageSize.MilliValue()%1000 != 0 {
+		return false
+	}
+	return quantity.Value()%pageSize.Value() == 0
+}
