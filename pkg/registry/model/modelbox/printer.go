@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// columns are what "kubectl get" shows of a box; those of priority 1 only with "-o wide".
+var columns = []metav1.TableColumnDefinition{
+	{Name: "Name", Type: "string", Format: "name", Description: "Name of the box."},
+	{Name: "Ready", Type: "string", Description: "Pods that are ready, of those asked for."},
+	{Name: "Up-To-Date", Type: "integer", Description: "Pods that run the current pod template."},
+	{Name: "Status", Type: "string", Description: "Ready, or the reason why not."},
+	{Name: "Image", Type: "string", Description: "Image of the main container."},
+	{Name: "Address", Type: "string", Description: "How the box is reached inside the cluster."},
+	{Name: "Age", Type: "string", Description: "Time since the box was created."},
+	{Name: "Size", Type: "string", Priority: 1, Description: "Resource class of the main container."},
+	{Name: "Service", Type: "string", Priority: 1, Description: "Type and ports of the Service, node ports included."},
+	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says."},
+}
+
+// TableConvertor prints ModelBoxes and lists of them.
+type TableConvertor struct{}
+
+// ConvertToTable returns a row for the box, or one for each box of the list.
+func (TableConvertor) ConvertToTable(_ context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
+	table := &metav1.Table{}
+	if options, ok := tableOptions.(*metav1.TableOptions); !ok || !options.NoHeaders {
+		table.ColumnDefinitions = columns
+	}
+	switch object := object.(type) {
+	case *model.ModelBox:
+		table.ResourceVersion = object.ResourceVersion
+		table.Rows = []metav1.TableRow{row(object)}
+	case *model.ModelBoxList:
+		table.ListMeta = object.ListMeta
+		for i := range object.Items {
+			table.Rows = append(table.Rows, row(&object.Items[i]))
+		}
+	default:
+		return nil, fmt.Errorf("expected a ModelBox or a ModelBoxList to print, got %T", object)
+	}
+	return table, nil
+}
+
+func row(box *model.ModelBox) metav1.TableRow {
+	status, message := summary(box)
+	return metav1.TableRow{
+		Cells: []any{
+			box.Name,
+			fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, desiredReplicas(box)),
+			int64(box.Status.UpdatedReplicas),
+			status,
+			box.Spec.Image,
+			orNone(box.Status.Address),
+			age(box),
+			string(box.Spec.ResourceType),
+			service(box),
+			orNone(message),
+		},
+		Object: runtime.RawExtension{Object: box},
+	}
+}
+
+// summary is the one word, and the one line, that say how the box is doing. A status of an older generation
+// says nothing about this one.
+func summary(box *model.ModelBox) (status, message string) {
+	ready := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady)
+	switch {
+	case box.DeletionTimestamp != nil:
+		return "Terminating", ""
+	case ready == nil:
+		return "Pending", "the controller has not seen this box yet"
+	case ready.ObservedGeneration < box.Generation:
+		return "Pending", "the controller has not seen the last change yet"
+	default:
+		return ready.Reason, ready.Message
+	}
+}
+
+// service prints what "kubectl get services" shows as type and ports: "NodePort 80:30010/TCP".
+func service(box *model.ModelBox) string {
+	if len(box.Spec.Ports) == 0 {
+		return "<none>"
+	}
+	allocated := map[string]int32{}
+	for _, p := range box.Status.NodePorts {
+		allocated[fmt.Sprintf("%d/%s", p.Port, p.Protocol)] = p.NodePort
+	}
+	ports := make([]string, 0, len(box.Spec.Ports))
+	for _, p := range box.Spec.Ports {
+		nodePort := p.NodePort
+		if nodePort == 0 {
+			nodePort = allocated[fmt.Sprintf("%d/%s", p.Port, p.Protocol)]
+		}
+		if nodePort == 0 {
+			ports = append(ports, fmt.Sprintf("%d/%s", p.Port, p.Protocol))
+		} else {
+			ports = append(ports, fmt.Sprintf("%d:%d/%s", p.Port, nodePort, p.Protocol))
+		}
+	}
+	return fmt.Sprintf("%s %s", model.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports), strings.Join(ports, ","))
+}
+
+func desiredReplicas(box *model.ModelBox) int32 {
+	if box.Spec.Replicas == nil {
+		return modelv1.DefaultReplicas
+	}
+	return *box.Spec.Replicas
+}
+
+func age(box *model.ModelBox) string {
+	if box.CreationTimestamp.IsZero() {
+		return "<unknown>"
+	}
+	return duration.HumanDuration(time.Since(box.CreationTimestamp.Time))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "<none>"
+	}
+	return s
+}

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// GetAttrs returns the labels and fields that a box is selected by.
+func GetAttrs(obj runtime.Object) (labels.Set, fields.Set, error) {
+	box, ok := obj.(*model.ModelBox)
+	if !ok {
+		return nil, nil, fmt.Errorf("expected a ModelBox, got %T", obj)
+	}
+	return box.Labels, selectableFields(box), nil
+}
+
+// Match returns the predicate of a list or a watch that selects by label and field.
+func Match(label labels.Selector, field fields.Selector) storage.SelectionPredicate {
+	return storage.SelectionPredicate{Label: label, Field: field, GetAttrs: GetAttrs}
+}
+
+// selectableFields has one entry for each label that the served version's field label conversion accepts.
+func selectableFields(box *model.ModelBox) fields.Set {
+	return generic.AddObjectMetaFieldsSet(fields.Set{
+		"spec.image":       box.Spec.Image,
+		"spec.serviceType": string(model.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports)),
+		"status.ready":     strconv.FormatBool(meta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionReady)),
+	}, &box.ObjectMeta, true)
+}

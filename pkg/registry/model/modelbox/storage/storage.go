@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package storage holds the REST stores of ModelBoxes and their subresources.
+package storage
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/generic"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+)
+
+// Storage is the main resource and its subresources.
+type Storage struct {
+	ModelBox *REST
+	Status   *StatusREST
+	Scale    *ScaleREST
+}
+
+// NewStorage returns stores that share one connection to the storage backend.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter) (*Storage, error) {
+	strategy := modelbox.NewStrategy(scheme)
+	store := &genericregistry.Store{
+		NewFunc:                   func() runtime.Object { return &model.ModelBox{} },
+		NewListFunc:               func() runtime.Object { return &model.ModelBoxList{} },
+		PredicateFunc:             modelbox.Match,
+		DefaultQualifiedResource:  model.Resource("modelboxes"),
+		SingularQualifiedResource: model.Resource("modelbox"),
+
+		CreateStrategy:      strategy,
+		UpdateStrategy:      strategy,
+		DeleteStrategy:      strategy,
+		ResetFieldsStrategy: strategy,
+
+		TableConvertor: modelbox.TableConvertor{},
+	}
+	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: optsGetter, AttrFunc: modelbox.GetAttrs}); err != nil {
+		return nil, fmt.Errorf("completing the store of modelboxes: %w", err)
+	}
+
+	statusStrategy := modelbox.NewStatusStrategy(strategy)
+	statusStore := *store
+	statusStore.UpdateStrategy = statusStrategy
+	statusStore.ResetFieldsStrategy = statusStrategy
+
+	return &Storage{
+		ModelBox: &REST{store},
+		Status:   &StatusREST{store: &statusStore},
+		Scale:    &ScaleREST{store: store},
+	}, nil
+}
+
+// REST is the store of the main resource.
+type REST struct {
+	*genericregistry.Store
+}
+
+var (
+	_ rest.ShortNamesProvider = &REST{}
+	_ rest.CategoriesProvider = &REST{}
+)
+
+// ShortNames returns the short name of the resource.
+func (*REST) ShortNames() []string { return []string{"mb"} }
+
+// Categories returns the groups of resources that this one is part of.
+func (*REST) Categories() []string { return []string{"all"} }
+
+// StatusREST is the store of the status subresource.
+type StatusREST struct {
+	store *genericregistry.Store
+}
+
+var (
+	_ rest.Patcher             = &StatusREST{}
+	_ rest.ResetFieldsStrategy = &StatusREST{}
+)
+
+// New returns an empty ModelBox.
+func (*StatusREST) New() runtime.Object { return &model.ModelBox{} }
+
+// Destroy does nothing: the underlying store belongs to REST.
+func (*StatusREST) Destroy() {}
+
+// Get returns the box whose status is asked for.
+func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	return r.store.Get(ctx, name, options)
+}
+
+// Update changes the status of a box. It never creates one.
+func (r *StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	return r.store.Update(ctx, name, objInfo, createValidation, updateValidation, false, options)
+}
+
+// GetResetFields returns the fields that cannot be set here.
+func (r *StatusREST) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return r.store.GetResetFields()
+}
+
+// ConvertToTable prints the box.
+func (r *StatusREST) ConvertToTable(ctx context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
+	return r.store.ConvertToTable(ctx, object, tableOptions)
+}
