@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// byOwner indexes children by the UID of their controller.
+const byOwner = "owner"
+
+// child is an object that a box asked for.
+type child interface {
+	metav1.Object
+	runtime.Object
+}
+
+// childKind is what has to be known of a kind of child, so that all kinds can be treated alike. The children
+// that it returns carry their kind.
+type childKind struct {
+	kind     schema.GroupVersionKind
+	resource schema.GroupResource
+	informer cache.SharedIndexInformer
+
+	get    func(ctx context.Context, namespace, name string) (child, error)
+	apply  func(ctx context.Context, namespace, name string, configuration []byte, options metav1.PatchOptions) (child, error)
+	delete func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
+}
+
+func deploymentKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *childKind {
+	return newChildKind(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", informer,
+		func(namespace string) typedClient[*appsv1.Deployment] { return cluster.AppsV1().Deployments(namespace) })
+}
+
+func serviceKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *childKind {
+	return newChildKind(corev1.SchemeGroupVersion.WithKind("Service"), "services", informer,
+		func(namespace string) typedClient[*corev1.Service] { return cluster.CoreV1().Services(namespace) })
+}
+
+// typedClient is the part of a generated client that writing children needs.
+type typedClient[T child] interface {
+	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
+	Patch(ctx context.Context, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (T, error)
+	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
+}
+
+func newChildKind[T child](kind schema.GroupVersionKind, resource string, informer cache.SharedIndexInformer, client func(namespace string) typedClient[T]) *childKind {
+	return &childKind{
+		kind:     kind,
+		resource: schema.GroupResource{Group: kind.Group, Resource: resource},
+		informer: informer,
+		get: func(ctx context.Context, namespace, name string) (child, error) {
+			object, err := client(namespace).Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return nil, err
+			}
+			object.GetObjectKind().SetGroupVersionKind(kind)
+			return object, nil
+		},
+		apply: func(ctx context.Context, namespace, name string, configuration []byte, options metav1.PatchOptions) (child, error) {
+			object, err := client(namespace).Patch(ctx, name, types.ApplyPatchType, configuration, options)
+			if err != nil {
+				return nil, err
+			}
+			object.GetObjectKind().SetGroupVersionKind(kind)
+			return object, nil
+		},
+		delete: func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
+			return client(namespace).Delete(ctx, name, options)
+		},
+	}
+}
+
+// cached returns the child of that name as the cache has it, nil where it has none.
+func (k *childKind) cached(namespace, name string) (child, error) {
+	obj, exists, err := k.informer.GetIndexer().GetByKey(namespace + "/" + name)
+	if err != nil || !exists {
+		return nil, err
+	}
+	return obj.(child), nil
+}
+
+// ownedBy returns the cached children that the box controls, whatever their names.
+func (k *childKind) ownedBy(box *modelv1.ModelBox) ([]child, error) {
+	objects, err := k.informer.GetIndexer().ByIndex(byOwner, string(box.UID))
+	if err != nil {
+		return nil, fmt.Errorf("looking up the %s of the box: %w", k.resource.Resource, err)
+	}
+	children := make([]child, 0, len(objects))
+	for _, object := range objects {
+		children = append(children, object.(child))
+	}
+	return children, nil
+}
+
+func ownerUIDs(obj any) ([]string, error) {
+	object, ok := obj.(metav1.Object)
+	if !ok {
+		return nil, fmt.Errorf("expected an object with metadata, got %T", obj)
+	}
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner == nil {
+		return nil, nil
+	}
+	return []string{string(owner.UID)}, nil
+}
+
+// ownerKey returns the box that controls the child, by name: a child of a box that was deleted and created again
+// concerns the new one as well, which is waiting for the name.
+func ownerKey(object metav1.Object) (types.NamespacedName, bool) {
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner == nil || owner.Kind != "ModelBox" || owner.APIVersion != modelv1.SchemeGroupVersion.String() {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}, true
+}
+
+func isOwnedBy(object metav1.Object, box *modelv1.ModelBox) bool {
+	owner := metav1.GetControllerOfNoCopy(object)
+	return owner != nil && owner.UID == box.UID
+}

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// maxMessage keeps a condition within what metav1.Condition allows (32768), and a table readable.
+const maxMessage = 1024
+
+// verdict is a condition without its bookkeeping.
+type verdict struct {
+	isTrue  bool
+	reason  string
+	message string
+}
+
+// conditionsOf computes the conditions of this generation. Those whose status stays the same keep their time.
+func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Condition {
+	applied := appliedVerdict(observed)
+	rollout := rolloutVerdict(box, observed)
+	verdicts := []struct {
+		condition string
+		verdict
+	}{
+		{modelv1.ConditionReady, readyVerdict(box, observed, applied, rollout)},
+		{modelv1.ConditionAvailable, availableVerdict(observed)},
+		{modelv1.ConditionProgressing, rollout},
+		{modelv1.ConditionApplied, applied},
+	}
+	conditions := slices.Clone(box.Status.Conditions)
+	for _, v := range verdicts {
+		condition := metav1.Condition{
+			Type:               v.condition,
+			Status:             metav1.ConditionFalse,
+			Reason:             v.reason,
+			Message:            shorten(v.message),
+			ObservedGeneration: box.Generation,
+		}
+		if v.isTrue {
+			condition.Status = metav1.ConditionTrue
+		}
+		meta.SetStatusCondition(&conditions, condition)
+	}
+	return conditions
+}
+
+func appliedVerdict(observed *observation) verdict {
+	switch {
+	case len(observed.failures) > 0:
+		return verdict{false, reasonOf(observed.failures[0]), observed.failure().Error()}
+	case len(observed.pending) > 0:
+		return verdict{false, modelv1.ReasonPaused, "the box is paused; not yet as it says: " + strings.Join(observed.pending, ", ")}
+	default:
+		return verdict{true, modelv1.ReasonApplied, "every child is what the box says"}
+	}
+}
+
+// rolloutVerdict is True while the Deployment controller works on a rollout.
+func rolloutVerdict(box *modelv1.ModelBox, observed *observation) verdict {
+	deployment := observed.deployment
+	if deployment == nil {
+		return verdict{true, modelv1.ReasonProgressing, "there is no Deployment yet"}
+	}
+	status, desired := &deployment.Status, desiredReplicas(deployment)
+	progress := deploymentCondition(deployment, appsv1.DeploymentProgressing)
+	switch {
+	case status.ObservedGeneration < deployment.Generation:
+		return verdict{true, modelv1.ReasonProgressing, "the last change of the Deployment has not been seen yet"}
+	case progress != nil && progress.Reason == "ProgressDeadlineExceeded":
+		return verdict{false, modelv1.ReasonProgressDeadlineExceeded, progress.Message}
+	case status.UpdatedReplicas < desired:
+		return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf("%d of %d replicas run the current pod template", status.UpdatedReplicas, desired)}
+	case status.Replicas > status.UpdatedReplicas:
+		return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf("%d old replicas are to go", status.Replicas-status.UpdatedReplicas)}
+	case status.Replicas > desired:
+		return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf("%d replicas too many are to go", status.Replicas-desired)}
+	case status.AvailableReplicas < status.UpdatedReplicas:
+		return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf("%d of %d replicas are available", status.AvailableReplicas, desired)}
+	default:
+		return verdict{false, modelv1.ReasonRolloutComplete, fmt.Sprintf("%d of %d replicas are available", status.AvailableReplicas, desired)}
+	}
+}
+
+func availableVerdict(observed *observation) verdict {
+	if observed.deployment == nil {
+		return verdict{false, modelv1.ReasonProgressing, "there is no Deployment yet"}
+	}
+	available := deploymentCondition(observed.deployment, appsv1.DeploymentAvailable)
+	if available == nil {
+		return verdict{false, modelv1.ReasonProgressing, "the Deployment has not reported yet"}
+	}
+	return verdict{available.Status == corev1.ConditionTrue, available.Reason, available.Message}
+}
+
+// readyVerdict is True only for this generation: what was applied, rolled out and made reachable is what the box
+// says now.
+func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout verdict) verdict {
+	failure := worstFailure(observed.pods)
+	switch {
+	case applied.reason == modelv1.ReasonPaused:
+		return applied
+	case !applied.isTrue:
+		return verdict{false, modelv1.ReasonNotApplied, fmt.Sprintf("%s: %s", applied.reason, applied.message)}
+	case rollout.reason != modelv1.ReasonRolloutComplete && failure != nil:
+		return verdict{false, failure.reason, failure.message}
+	case rollout.reason != modelv1.ReasonRolloutComplete:
+		return verdict{false, rollout.reason, rollout.message}
+	case awaitsLoadBalancer(observed.service):
+		return verdict{false, modelv1.ReasonLoadBalancerPending, "the Service has no address from a load balancer yet"}
+	case *box.Spec.Replicas == 0:
+		return verdict{true, modelv1.ReasonStopped, "the box is stopped: it asks for 0 replicas"}
+	default:
+		return verdict{true, modelv1.ReasonReady, rollout.message}
+	}
+}
+
+func awaitsLoadBalancer(service *corev1.Service) bool {
+	return service != nil && service.Spec.Type == corev1.ServiceTypeLoadBalancer && len(service.Status.LoadBalancer.Ingress) == 0
+}
+
+func desiredReplicas(deployment *appsv1.Deployment) int32 {
+	if deployment.Spec.Replicas == nil {
+		return 1
+	}
+	return *deployment.Spec.Replicas
+}
+
+func deploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	for i := range deployment.Status.Conditions {
+		if deployment.Status.Conditions[i].Type == conditionType {
+			return &deployment.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func shorten(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
+}

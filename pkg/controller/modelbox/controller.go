@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package modelbox keeps the children of every ModelBox as the box says, and its status as the children are.
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
+	boxinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
+	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+const (
+	controllerName = "modelbox"
+
+	// resyncPeriod is how often every box is looked at although nothing happened. It costs no request.
+	resyncPeriod = 10 * time.Minute
+
+	// A box that failed is tried again after a delay that doubles from the first to the last of these.
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 5 * time.Minute
+
+	// recheckPeriod is how often a box looks again for something that sends it no event, such as a foreign
+	// object in the place of its child.
+	recheckPeriod = 15 * time.Second
+
+	// staleCacheRetry is how soon a box is looked at again whose own last write is not in the cache yet.
+	staleCacheRetry = 50 * time.Millisecond
+)
+
+// Controller reconciles ModelBoxes.
+type Controller struct {
+	boxes     versioned.Interface
+	boxLister modellisters.ModelBoxLister
+	kinds     []*childKind
+	pods      cache.Indexer
+	queue     workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	events    events.EventBroadcaster
+	recorder  events.EventRecorderLogger
+	compare   *comparer
+	written   *writeRecord
+
+	startInformers func(ctx context.Context)
+	stopInformers  func()
+	hasSynced      []cache.InformerSynced
+}
+
+// New returns a controller that reads boxes through the one client and writes their children through the other.
+// It does nothing until Run.
+func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Interface) (*Controller, error) {
+	boxFactory := boxinformers.NewSharedInformerFactoryWithOptions(boxes, resyncPeriod, boxinformers.WithTransform(dropManagedFields))
+	childFactory := informers.NewSharedInformerFactoryWithOptions(cluster, 0,
+		informers.WithTransform(trimForCache),
+		informers.WithTweakListOptions(func(options *metav1.ListOptions) {
+			options.LabelSelector = render.ManagedByLabel + "=" + render.ManagedBy
+		}))
+	boxInformer := boxFactory.Model().V1().ModelBoxes()
+	podInformer := childFactory.Core().V1().Pods().Informer()
+	kinds := []*childKind{
+		deploymentKind(cluster, childFactory.Apps().V1().Deployments().Informer()),
+		serviceKind(cluster, childFactory.Core().V1().Services().Informer()),
+	}
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: cluster.EventsV1()})
+
+	c := &Controller{
+		boxes:     boxes,
+		boxLister: boxInformer.Lister(),
+		kinds:     kinds,
+		pods:      podInformer.GetIndexer(),
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
+			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: controllerName}),
+		events:   broadcaster,
+		recorder: broadcaster.NewRecorder(scheme.Scheme, render.ManagedBy),
+		compare:  newComparer(),
+		written:  newWriteRecord(),
+		startInformers: func(ctx context.Context) {
+			boxFactory.StartWithContext(ctx)
+			childFactory.StartWithContext(ctx)
+		},
+		stopInformers: func() {
+			boxFactory.Shutdown()
+			childFactory.Shutdown()
+		},
+	}
+	if err := c.watch(boxInformer.Informer(), podInformer); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// watch puts a box on the queue whenever it, one of its children or one of its pods changes.
+func (c *Controller) watch(boxes, pods cache.SharedIndexInformer) error {
+	c.written.observe(boxResource, boxes.GetStore())
+	if err := c.enqueueOn(boxes, boxKey); err != nil {
+		return err
+	}
+	for _, kind := range c.kinds {
+		c.written.observe(kind.resource, kind.informer.GetStore())
+		if err := kind.informer.AddIndexers(cache.Indexers{byOwner: ownerUIDs}); err != nil {
+			return fmt.Errorf("indexing %s: %w", kind.resource, err)
+		}
+		if err := c.enqueueOn(kind.informer, ownerKey); err != nil {
+			return err
+		}
+	}
+	if err := pods.AddIndexers(cache.Indexers{byBox: podBoxes}); err != nil {
+		return fmt.Errorf("indexing pods: %w", err)
+	}
+	return c.enqueueOn(pods, podBoxKey)
+}
+
+// enqueueOn puts on the queue what keyOf makes of each object that the informer reports; nothing where it
+// returns false.
+func (c *Controller) enqueueOn(informer cache.SharedIndexInformer, keyOf func(metav1.Object) (types.NamespacedName, bool)) error {
+	enqueue := func(obj any) {
+		if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+			obj = tombstone.Obj
+		}
+		object, ok := obj.(metav1.Object)
+		if !ok {
+			return
+		}
+		if key, ok := keyOf(object); ok {
+			c.queue.Add(key)
+		}
+	}
+	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    enqueue,
+		UpdateFunc: func(_, obj any) { enqueue(obj) },
+		DeleteFunc: enqueue,
+	})
+	if err != nil {
+		return fmt.Errorf("watching: %w", err)
+	}
+	c.hasSynced = append(c.hasSynced, registration.HasSynced)
+	return nil
+}
+
+// Run reconciles with that many workers until ctx is done. When it returns, the last write is done.
+func (c *Controller) Run(ctx context.Context, workers int) {
+	defer utilruntime.HandleCrashWithContext(ctx)
+	logger := klog.FromContext(ctx).WithName(controllerName)
+	ctx = klog.NewContext(ctx, logger)
+
+	if err := c.events.StartRecordingToSinkWithContext(ctx); err != nil {
+		logger.Error(err, "Events will not be recorded")
+	}
+	defer c.events.Shutdown()
+
+	c.startInformers(ctx)
+	defer c.stopInformers()
+	if !cache.WaitForNamedCacheSyncWithContext(ctx, c.hasSynced...) {
+		return
+	}
+	logger.Info("Reconciling", "workers", workers)
+
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			for c.reconcileNext(ctx) {
+			}
+		})
+	}
+	<-ctx.Done()
+	c.queue.ShutDown()
+	running.Wait()
+	logger.Info("Stopped reconciling")
+}
+
+// reconcileNext returns false when the queue is shut down.
+func (c *Controller) reconcileNext(ctx context.Context) bool {
+	key, shutdown := c.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer c.queue.Done(key)
+	if ctx.Err() != nil {
+		return true
+	}
+
+	logger := klog.FromContext(ctx).WithValues("box", key)
+	again, err := c.reconcile(klog.NewContext(ctx, logger), key)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		if !isExpected(err) {
+			logger.Error(err, "Reconciling failed, will be tried again", "failures", c.queue.NumRequeues(key)+1)
+		}
+		c.queue.AddRateLimited(key)
+	case again > 0:
+		c.queue.Forget(key)
+		c.queue.AddAfter(key, again)
+	default:
+		c.queue.Forget(key)
+	}
+	return true
+}
+
+func boxKey(box metav1.Object) (types.NamespacedName, bool) {
+	return types.NamespacedName{Namespace: box.GetNamespace(), Name: box.GetName()}, true
+}
+
+var boxResource = modelv1.Resource("modelboxes")

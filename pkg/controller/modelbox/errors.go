@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// errBeingDeleted says that a child has to go before it can come back.
+var errBeingDeleted = errors.New("it is being deleted and will be created again when it is gone")
+
+// notOwnedError says that the name of a child belongs to somebody else's object.
+type notOwnedError struct {
+	kind, name string
+}
+
+func notOwned(live child) error {
+	return &notOwnedError{kind: live.GetObjectKind().GroupVersionKind().Kind, name: live.GetName()}
+}
+
+func (e *notOwnedError) Error() string {
+	return fmt.Sprintf("a %s named %s exists already and does not belong to this box: delete it or give the box another name", e.kind, e.name)
+}
+
+// reasonOf is the reason of the Applied condition for what went wrong with a child.
+func reasonOf(err error) string {
+	var foreign *notOwnedError
+	switch {
+	case errors.As(err, &foreign):
+		return modelv1.ReasonNotOwned
+	case errors.Is(err, errBeingDeleted):
+		return modelv1.ReasonChildBeingDeleted
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
+		return modelv1.ReasonQuotaExceeded
+	case apierrors.IsForbidden(err):
+		return modelv1.ReasonForbidden
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return modelv1.ReasonInvalid
+	case apierrors.IsConflict(err):
+		return modelv1.ReasonConflict
+	default:
+		return modelv1.ReasonError
+	}
+}
+
+// isExpected tells what the status says, or the next try settles, from what an operator has to read about.
+func isExpected(err error) bool {
+	var foreign *notOwnedError
+	return errors.As(err, &foreign) || errors.Is(err, errBeingDeleted) || apierrors.IsConflict(err) ||
+		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// reconcile brings one box nearer to what it says. It returns how soon to look again although nothing happens, 0
+// for not at all, or an error to be tried again after a delay.
+func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	cached, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
+	if apierrors.IsNotFound(err) {
+		c.written.forget(key)
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading the box: %w", err)
+	}
+	// The garbage collector deletes the children of a box that is being deleted, in the way its user asked for.
+	if cached.DeletionTimestamp != nil {
+		return 0, nil
+	}
+	if !c.written.isVisible(key) {
+		return staleCacheRetry, nil
+	}
+
+	box := cached.DeepCopy()
+	rendered, err := render.Children(box)
+	if err != nil {
+		return 0, fmt.Errorf("rendering the children: %w", err)
+	}
+	steps, err := c.plan(box, rendered)
+	if err != nil {
+		return 0, fmt.Errorf("comparing the children: %w", err)
+	}
+	observed := c.reconcileChildren(ctx, box, steps)
+	if observed.pods, err = c.podsOf(key); err != nil {
+		return 0, err
+	}
+	if err := c.reconcileStatus(ctx, box, observed); err != nil {
+		return 0, errors.Join(err, observed.failure())
+	}
+	return again(observed)
+}
+
+// observation is what a reconcile found and did.
+type observation struct {
+	// deployment and service are nil where there is none that belongs to the box.
+	deployment *appsv1.Deployment
+	service    *corev1.Service
+	pods       []*corev1.Pod
+	// pending are the kinds of children that the box is paused before.
+	pending []string
+	// failures are what kept children from being what the box says.
+	failures []error
+}
+
+// failure returns all failures as one, nil if there are none.
+func (o *observation) failure() error { return errors.Join(o.failures...) }
+
+func (o *observation) see(object child) {
+	switch object := object.(type) {
+	case *appsv1.Deployment:
+		o.deployment = object
+	case *corev1.Service:
+		o.service = object
+	}
+}
+
+// reconcileChildren carries out the steps. One that fails does not keep the others from being done.
+func (c *Controller) reconcileChildren(ctx context.Context, box *modelv1.ModelBox, steps []step) *observation {
+	observed := &observation{}
+	for _, s := range steps {
+		if box.Spec.Paused && s.verb != keep && s.verb != refuse {
+			observed.pending = append(observed.pending, s.kind.kind.Kind)
+			if s.live != nil {
+				observed.see(s.live)
+			}
+			continue
+		}
+		live, err := c.carryOut(ctx, box, s)
+		if err != nil {
+			observed.failures = append(observed.failures, err)
+			live = s.live
+			if s.verb == refuse {
+				live = nil
+			}
+		}
+		if live != nil {
+			observed.see(live)
+		}
+	}
+	return observed
+}
+
+// again decides how a reconcile ends that wrote its status.
+func again(observed *observation) (time.Duration, error) {
+	err := observed.failure()
+	var foreign *notOwnedError
+	if errors.As(err, &foreign) && len(observed.failures) == 1 {
+		return recheckPeriod, nil
+	}
+	return 0, err
+}

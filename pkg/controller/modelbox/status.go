@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// reconcileStatus writes the status of the box when it is not what was observed, and tells of the transitions.
+func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox, observed *observation) error {
+	status := statusOf(box, observed)
+	if apiequality.Semantic.DeepEqual(box.Status, status) {
+		return nil
+	}
+	changed := box.DeepCopy()
+	changed.Status = status
+	updated, err := c.boxes.ModelV1().ModelBoxes(box.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.ManagedBy})
+	if err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	c.written.wrote(keyOf(box), boxResource, updated.ResourceVersion)
+	c.tellTransitions(box, &status)
+	return nil
+}
+
+// statusOf computes the status from the box, which also carries the last one, and from what was observed.
+func statusOf(box *modelv1.ModelBox, observed *observation) modelv1.ModelBoxStatus {
+	status := modelv1.ModelBoxStatus{
+		ObservedGeneration: box.Generation,
+		Selector:           labels.SelectorFromSet(render.Selector(box)).String(),
+		Conditions:         conditionsOf(box, observed),
+	}
+	if d := observed.deployment; d != nil {
+		status.Replicas = d.Status.Replicas
+		status.UpdatedReplicas = d.Status.UpdatedReplicas
+		status.ReadyReplicas = d.Status.ReadyReplicas
+		status.AvailableReplicas = d.Status.AvailableReplicas
+	}
+	for i, pod := range observed.pods {
+		if i == modelv1.MaxPodNames {
+			status.PodNamesOmitted = int32(len(observed.pods) - i)
+			break
+		}
+		status.PodNames = append(status.PodNames, pod.Name)
+	}
+	if service := observed.service; service != nil && len(service.Spec.Ports) > 0 {
+		status.Address = fmt.Sprintf("%s.%s.svc:%d", service.Name, service.Namespace, service.Spec.Ports[0].Port)
+		status.NodePorts = nodePorts(service)
+	}
+	return status
+}
+
+func nodePorts(service *corev1.Service) []modelv1.NodePort {
+	var ports []modelv1.NodePort
+	for _, port := range service.Spec.Ports {
+		if port.NodePort != 0 {
+			ports = append(ports, modelv1.NodePort{Port: port.Port, Protocol: port.Protocol, NodePort: port.NodePort})
+		}
+	}
+	return ports
+}

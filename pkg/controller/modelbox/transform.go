@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// dropManagedFields keeps the largest part of an object that nothing here reads from the cache out of memory.
+func dropManagedFields(obj any) (any, error) {
+	if object, ok := obj.(metav1.Object); ok {
+		object.SetManagedFields(nil)
+	}
+	return obj, nil
+}
+
+// trimForCache prepares what the cluster's informers keep: children with their kind, which the API leaves out of
+// lists, and pods, the most numerous objects by far, with no more than the status is made of.
+func trimForCache(obj any) (any, error) {
+	switch object := obj.(type) {
+	case *corev1.Pod:
+		return trimPod(object), nil
+	case child:
+		kinds, _, err := scheme.Scheme.ObjectKinds(object)
+		if err != nil {
+			return nil, err
+		}
+		object.GetObjectKind().SetGroupVersionKind(kinds[0])
+	}
+	return dropManagedFields(obj)
+}
+
+func trimPod(pod *corev1.Pod) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:              pod.Name,
+			Namespace:         pod.Namespace,
+			UID:               pod.UID,
+			ResourceVersion:   pod.ResourceVersion,
+			Labels:            pod.Labels,
+			DeletionTimestamp: pod.DeletionTimestamp,
+		},
+		Status: corev1.PodStatus{
+			Phase:                 pod.Status.Phase,
+			Reason:                pod.Status.Reason,
+			Message:               pod.Status.Message,
+			Conditions:            pod.Status.Conditions,
+			InitContainerStatuses: pod.Status.InitContainerStatuses,
+			ContainerStatuses:     pod.Status.ContainerStatuses,
+		},
+	}
+}
