@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"fmt"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	mutatingpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
+	validatingpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
+	"k8s.io/client-go/discovery"
+)
+
+// policyPlugins are the admission plugins that watch resources of the host cluster, by resource. A host that does
+// not serve one of them would leave its plugin waiting, and every write refused.
+var policyPlugins = map[string]string{
+	"mutatingadmissionpolicies":   mutatingpolicy.PluginName,
+	"validatingadmissionpolicies": validatingpolicy.PluginName,
+}
+
+// turnOffUnservedPolicies turns off the policy plugins whose policies the host cluster does not serve.
+func turnOffUnservedPolicies(admission *genericoptions.AdmissionOptions, config *genericapiserver.RecommendedConfig) error {
+	client, err := discovery.NewDiscoveryClientForConfig(config.ClientConfig)
+	if err != nil {
+		return fmt.Errorf("creating a discovery client: %w", err)
+	}
+	groupVersion := admissionregistrationv1.SchemeGroupVersion.String()
+	resources, err := client.ServerResourcesForGroupVersion(groupVersion)
+	if err != nil {
+		return fmt.Errorf("discovering which resources of %s the cluster serves: %w", groupVersion, err)
+	}
+	served := map[string]bool{}
+	for _, resource := range resources.APIResources {
+		served[resource.Name] = true
+	}
+	for resource, plugin := range policyPlugins {
+		if !served[resource] {
+			admission.DefaultOffPlugins.Insert(plugin)
+		}
+	}
+	return nil
+}

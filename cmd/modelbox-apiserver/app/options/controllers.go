@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	componentbaseconfig "k8s.io/component-base/config"
+	componentbaseoptions "k8s.io/component-base/config/options"
+)
+
+// ControllerOptions says how the embedded controllers run.
+type ControllerOptions struct {
+	LeaderElection componentbaseconfig.LeaderElectionConfiguration
+	// Workers is the number of boxes that are reconciled at the same time.
+	Workers int
+}
+
+// NewControllerOptions returns the defaults.
+func NewControllerOptions() *ControllerOptions {
+	return &ControllerOptions{
+		LeaderElection: componentbaseconfig.LeaderElectionConfiguration{
+			LeaderElect:       true,
+			LeaseDuration:     metav1.Duration{Duration: 15 * time.Second},
+			RenewDeadline:     metav1.Duration{Duration: 10 * time.Second},
+			RetryPeriod:       metav1.Duration{Duration: 2 * time.Second},
+			ResourceLock:      resourcelock.LeasesResourceLock,
+			ResourceName:      "modelbox-controller",
+			ResourceNamespace: "modelbox-system",
+		},
+		Workers: 10,
+	}
+}
+
+// AddFlags adds the flags.
+func (o *ControllerOptions) AddFlags(fs *pflag.FlagSet) {
+	componentbaseoptions.BindLeaderElectionFlags(&o.LeaderElection, fs)
+	fs.IntVar(&o.Workers, "modelbox-workers", o.Workers, "Number of boxes that are reconciled at the same time.")
+}
+
+// Validate returns every error in the options.
+func (o *ControllerOptions) Validate() []error {
+	var errs []error
+	if o.Workers < 1 {
+		errs = append(errs, fmt.Errorf("--modelbox-workers is %d and must be at least 1", o.Workers))
+	}
+	election := o.LeaderElection
+	if !election.LeaderElect {
+		return errs
+	}
+	if election.ResourceLock != resourcelock.LeasesResourceLock {
+		errs = append(errs, fmt.Errorf("--leader-elect-resource-lock is %q and must be %q", election.ResourceLock, resourcelock.LeasesResourceLock))
+	}
+	if election.ResourceName == "" || election.ResourceNamespace == "" {
+		errs = append(errs, fmt.Errorf("--leader-elect-resource-name and --leader-elect-resource-namespace must be given"))
+	}
+	if election.RetryPeriod.Duration <= 0 || election.RenewDeadline.Duration <= election.RetryPeriod.Duration ||
+		election.LeaseDuration.Duration <= election.RenewDeadline.Duration {
+		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration (%s) must be longer than --leader-elect-renew-deadline (%s), and that longer than --leader-elect-retry-period (%s)",
+			election.LeaseDuration.Duration, election.RenewDeadline.Duration, election.RetryPeriod.Duration))
+	}
+	return errs
+}

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package options holds the command line options of modelbox-apiserver and what they become.
+package options
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/admission"
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/flagz"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	cliflag "k8s.io/component-base/cli/flag"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	baseversion "k8s.io/component-base/version"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
+	productversion "github.com/sharelinuxs/modelbox-apiserver/pkg/version"
+)
+
+const (
+	// watchTerminationGracePeriod is how long open watches may go on at shutdown. Watches through the
+	// aggregation layer never end by themselves and would hold the process for a minute.
+	watchTerminationGracePeriod = 2 * time.Second
+
+	// maxRequestBodyBytes keeps a box, and the Deployment that it becomes, well below the 1.5 MiB that etcd
+	// takes in one request.
+	maxRequestBodyBytes = 1 << 20
+)
+
+// Options is everything that can be said on the command line.
+type Options struct {
+	Server      *genericoptions.ServerRunOptions
+	Recommended *genericoptions.RecommendedOptions
+	Storage     *StorageOptions
+	Controllers *ControllerOptions
+	Logs        *logs.Options
+
+	flags cliflag.NamedFlagSets
+}
+
+// New returns the defaults.
+func New() *Options {
+	return NewForRegistry(compatibility.DefaultComponentGlobalsRegistry)
+}
+
+// NewForRegistry returns the defaults, with versions and feature gates kept in the given registry. Tests that
+// run several servers in one process give each its own.
+func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Options {
+	registerVersions(registry)
+	o := &Options{
+		Server: genericoptions.NewServerRunOptionsForComponent(basecompatibility.DefaultKubeComponent, registry),
+		Recommended: genericoptions.NewRecommendedOptions(
+			registryPrefix,
+			apiserver.Codecs.LegacyCodec(modelv1.SchemeGroupVersion),
+		),
+		Storage:     NewStorageOptions(),
+		Controllers: NewControllerOptions(),
+		Logs:        logs.NewOptions(),
+	}
+	o.Server.ShutdownWatchTerminationGracePeriod = watchTerminationGracePeriod
+	o.Server.MaxRequestBodyBytes = maxRequestBodyBytes
+	o.addFlags(&o.flags)
+	return o
+}
+
+// registerVersions makes the emulated version of the Kubernetes libraries follow the one of the product.
+func registerVersions(registry basecompatibility.ComponentGlobalsRegistry) {
+	registry.ComponentGlobalsOrRegister(productversion.Component,
+		basecompatibility.NewEffectiveVersionFromString(productversion.Current, "", ""),
+		featuregate.NewVersionedFeatureGate(version.MustParse(productversion.Current)))
+	_, kubeGates := registry.ComponentGlobalsOrRegister(basecompatibility.DefaultKubeComponent,
+		basecompatibility.NewEffectiveVersionFromString(baseversion.DefaultKubeBinaryVersion, "", ""),
+		utilfeature.DefaultMutableFeatureGate)
+	utilruntime.Must(logsapi.AddFeatureGates(kubeGates))
+	// A registry that has the mapping already refuses it, and is as it should be.
+	_ = registry.SetVersionMapping(productversion.Component, basecompatibility.DefaultKubeComponent, productversion.Kubernetes)
+}
+
+// Flags returns the flags, grouped by what they are about. Every call returns the same ones.
+func (o *Options) Flags() cliflag.NamedFlagSets { return o.flags }
+
+func (o *Options) addFlags(sets *cliflag.NamedFlagSets) {
+	o.Storage.AddFlags(sets.FlagSet("storage"))
+	o.Recommended.Etcd.AddFlags(sets.FlagSet("storage"))
+	o.Controllers.AddFlags(sets.FlagSet("controllers"))
+	o.Server.AddUniversalFlags(sets.FlagSet("server"))
+	o.Recommended.Features.AddFlags(sets.FlagSet("server"))
+	o.Recommended.EgressSelector.AddFlags(sets.FlagSet("server"))
+	o.Recommended.CoreAPI.AddFlags(sets.FlagSet("cluster"))
+	o.Recommended.SecureServing.AddFlags(sets.FlagSet("secure serving"))
+	o.Recommended.Authentication.AddFlags(sets.FlagSet("authentication"))
+	o.Recommended.Authorization.AddFlags(sets.FlagSet("authorization"))
+	o.Recommended.Admission.AddFlags(sets.FlagSet("admission"))
+	o.Recommended.Audit.AddFlags(sets.FlagSet("auditing"))
+	o.Recommended.Traces.AddFlags(sets.FlagSet("traces"))
+	logsapi.AddFlags(o.Logs, sets.FlagSet("logs"))
+}
+
+// Complete fills in what follows from other options.
+func (o *Options) Complete() error {
+	if err := o.Storage.Complete(o.Recommended.Etcd); err != nil {
+		return err
+	}
+	return o.Server.Complete()
+}
+
+// Validate returns every error in the options.
+func (o *Options) Validate() error {
+	var errs []error
+	errs = append(errs, o.Server.Validate()...)
+	errs = append(errs, o.Recommended.Validate()...)
+	errs = append(errs, o.Controllers.Validate()...)
+	return utilerrors.NewAggregate(errs)
+}
+
+// Config returns the configuration of the server. The storage has to be there already.
+func (o *Options) Config() (*apiserver.Config, error) {
+	if err := o.Recommended.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
+		return nil, fmt.Errorf("creating a self-signed serving certificate: %w", err)
+	}
+
+	config := genericapiserver.NewRecommendedConfig(apiserver.Codecs)
+	namer := openapinamer.NewDefinitionNamer(apiserver.Scheme)
+	config.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitions, namer)
+	config.OpenAPIConfig.Info.Title, config.OpenAPIConfig.Info.Version = "ModelBox", productversion.Current
+	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetOpenAPIDefinitions, namer)
+	config.OpenAPIV3Config.Info.Title, config.OpenAPIV3Config.Info.Version = "ModelBox", productversion.Current
+	config.Flagz = flagz.NamedFlagSetsReader{FlagSets: o.Flags()}
+
+	if err := o.Server.ApplyTo(&config.Config); err != nil {
+		return nil, fmt.Errorf("applying the server options: %w", err)
+	}
+	recommended := *o.Recommended
+	recommended.Etcd = nil // Storage applies it: see there.
+	recommended.ExtraAdmissionInitializers = func(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
+		return nil, turnOffUnservedPolicies(recommended.Admission, config)
+	}
+	if err := recommended.ApplyTo(config); err != nil {
+		return nil, fmt.Errorf("applying the options: %w", err)
+	}
+	if err := o.Storage.ApplyTo(o.Recommended.Etcd, &config.Config); err != nil {
+		return nil, fmt.Errorf("applying the storage options: %w", err)
+	}
+	return &apiserver.Config{GenericConfig: config}, nil
+}

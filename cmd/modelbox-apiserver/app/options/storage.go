@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+)
+
+const (
+	// registryPrefix and resourcePrefixes are the layout of the keys in etcd:
+	// /registry/model.github.com/modelboxes/<namespace>/<name>. Changing them loses every stored object.
+	registryPrefix = "/registry"
+
+	defaultDataDir = "/var/lib/modelbox"
+)
+
+var resourcePrefixes = map[schema.GroupResource]string{
+	modelv1.Resource("modelboxes"): "model.github.com/modelboxes",
+}
+
+// StorageOptions says where the objects are kept: in an etcd of the server's own, or in an outside cluster.
+type StorageOptions struct {
+	// DataDir is the folder of the embedded etcd. Empty after Complete when an outside etcd is used.
+	DataDir string
+}
+
+// NewStorageOptions returns the defaults.
+func NewStorageOptions() *StorageOptions {
+	return &StorageOptions{}
+}
+
+// AddFlags adds the flags.
+func (o *StorageOptions) AddFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.DataDir, "data-dir", o.DataDir, "Folder of the embedded etcd, which is used unless --etcd-servers is given. "+
+		"It holds every object: keep it on a disk that stays. (default \""+defaultDataDir+"\")")
+}
+
+// Complete chooses between the two, and points etcd's clients at the one chosen.
+func (o *StorageOptions) Complete(etcd *genericoptions.EtcdOptions) error {
+	servers := &etcd.StorageConfig.Transport.ServerList
+	switch {
+	case len(*servers) > 0 && o.DataDir != "":
+		return errors.New("--data-dir is the folder of the embedded etcd and --etcd-servers an outside one: give only one of them")
+	case len(*servers) > 0:
+		return nil
+	case o.DataDir == "":
+		o.DataDir = defaultDataDir
+	}
+	endpoint, err := embeddedetcd.Endpoint(o.DataDir)
+	if err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	*servers = []string{endpoint}
+	return nil
+}
+
+// ApplyTo sets up the storage of the server. It stands in for EtcdOptions.ApplyTo, whose storage factory ignores
+// --storage-media-type.
+func (o *StorageOptions) ApplyTo(etcd *genericoptions.EtcdOptions, config *genericapiserver.Config) error {
+	storageConfig := etcd.StorageConfig
+	storageConfig.StorageObjectCountTracker = config.StorageObjectCountTracker
+	factory := serverstorage.NewDefaultStorageFactory(
+		storageConfig,
+		etcd.DefaultStorageMediaType,
+		apiserver.Codecs,
+		serverstorage.NewDefaultResourceEncodingConfigForEffectiveVersion(apiserver.Scheme, config.EffectiveVersion),
+		serverstorage.NewResourceConfig(),
+		resourcePrefixes,
+	)
+	return etcd.ApplyWithStorageFactoryTo(factory, config)
+}
+
+// Identity names this process to the others. The embedded etcd lives in one process at a time, so its process has
+// the name of the folder, which it keeps when it is started again: a leader that was killed then takes up its
+// Lease at once. Any other process gets a name of its own.
+func (o *StorageOptions) Identity() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("reading the host name: %w", err)
+	}
+	if o.DataDir == "" {
+		return host + "_" + string(uuid.NewUUID()), nil
+	}
+	file := filepath.Join(o.DataDir, "identity")
+	data, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		data = []byte(uuid.NewUUID())
+		err = os.WriteFile(file, data, 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keeping the identity of the data directory: %w", err)
+	}
+	return "embedded_" + string(data), nil
+}

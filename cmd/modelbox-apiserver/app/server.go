@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package app is the modelbox-apiserver command.
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/cli/globalflag"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/term"
+	"k8s.io/component-base/version/verflag"
+	"k8s.io/klog/v2"
+
+	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+)
+
+// NewCommand returns the command that runs the server until ctx is done.
+func NewCommand(ctx context.Context, o *options.Options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "modelbox-apiserver",
+		Short: "Serve ModelBoxes and keep their Deployments and Services as they say",
+		Long: `modelbox-apiserver is an aggregated API server. It serves ModelBox objects (model.github.com/v1) from an etcd
+of its own and turns each of them into a Deployment and a Service in the cluster.`,
+		Args:         cobra.NoArgs,
+		SilenceUsage: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return o.Server.ComponentGlobalsRegistry.Set()
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			verflag.PrintAndExitIfRequested()
+			if err := logsapi.ValidateAndApply(o.Logs, o.Server.ComponentGlobalsRegistry.FeatureGateFor(o.Server.ComponentName)); err != nil {
+				return err
+			}
+			if err := o.Complete(); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			return Run(cmd.Context(), o)
+		},
+	}
+	cmd.SetContext(ctx)
+
+	flags := o.Flags()
+	globalflag.AddGlobalFlags(flags.FlagSet("global"), cmd.Name())
+	verflag.AddFlags(flags.FlagSet("global"))
+	for _, set := range flags.FlagSets {
+		cmd.Flags().AddFlagSet(set)
+	}
+	columns, _, _ := term.TerminalSize(cmd.OutOrStdout())
+	cliflag.SetUsageAndHelpFunc(cmd, flags, columns)
+	return cmd
+}
+
+// Run serves until ctx is done and everything is stopped: first the controllers, then the requests, then the
+// storage.
+func Run(ctx context.Context, o *options.Options) error {
+	if o.Storage.DataDir != "" {
+		etcd, err := embeddedetcd.Start(ctx, o.Storage.DataDir)
+		if err != nil {
+			return fmt.Errorf("starting the embedded etcd: %w", err)
+		}
+		defer etcd.Stop()
+
+		var cancel context.CancelCauseFunc
+		ctx, cancel = context.WithCancelCause(ctx)
+		defer cancel(nil)
+		go cancelOnFailure(ctx, etcd, cancel)
+	}
+
+	config, err := o.Config()
+	if err != nil {
+		return err
+	}
+	server, err := config.Complete().New()
+	if err != nil {
+		return err
+	}
+	if err := addControllers(ctx, server, config, o); err != nil {
+		return err
+	}
+	if err := server.PrepareRun().RunWithContext(ctx); err != nil {
+		return fmt.Errorf("serving: %w", err)
+	}
+	if cause := context.Cause(ctx); cause != context.Canceled {
+		return cause
+	}
+	return nil
+}
+
+// cancelOnFailure ends the server when its etcd fails: a restart can repair it, serving on cannot.
+func cancelOnFailure(ctx context.Context, etcd *embeddedetcd.Server, cancel context.CancelCauseFunc) {
+	select {
+	case err := <-etcd.Err():
+		klog.FromContext(ctx).Error(err, "The embedded etcd failed, stopping")
+		cancel(fmt.Errorf("the embedded etcd failed: %w", err))
+	case <-ctx.Done():
+	}
+}
