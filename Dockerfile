@@ -1,0 +1,17 @@
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY cmd cmd
+COPY pkg pkg
+RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /modelbox-apiserver ./cmd/modelbox-apiserver
+
+# Nothing but the static binary: no shell, no libraries, and no user but this one.
+FROM scratch
+COPY --from=build /modelbox-apiserver /modelbox-apiserver
+USER 65532:65532
+EXPOSE 8443
+ENTRYPOINT ["/modelbox-apiserver"]
