@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Generates everything that is generated: deepcopy, defaults and conversions beside the API types; OpenAPI,
-# clientset, informers, listers and apply configurations in pkg/generated. The generators are those of
+# Generates everything that is generated: protobuf, deepcopy, defaults and conversions beside the API types;
+# OpenAPI, clientset, informers, listers and apply configurations in pkg/generated. The generators are those of
 # k8s.io/code-generator at the version in go.mod.
 
 set -o errexit -o nounset -o pipefail
@@ -31,6 +31,35 @@ external_applyconfigs=$(
 
 boilerplate="${PWD}/hack/boilerplate.go.txt"
 
+generate_protobuf() {
+  go build -o "${GOBIN}/" k8s.io/code-generator/cmd/go-to-protobuf k8s.io/code-generator/cmd/go-to-protobuf/protoc-gen-gogo
+  (cd hack/tools && go build -o "${GOBIN}/" ./protoc golang.org/x/tools/cmd/goimports)
+
+  # The generator finds packages by their import paths below one folder, and writes there.
+  local tree
+  tree=$(mktemp -d)
+  mkdir -p "${tree}/$(dirname "${module}")"
+  ln -s "${PWD}" "${tree}/${module}"
+  for dependency in k8s.io/api k8s.io/apimachinery github.com/gogo/protobuf; do
+    mkdir -p "${tree}/$(dirname "${dependency}")"
+    ln -s "$(go list -m -f '{{.Dir}}' "${dependency}")" "${tree}/${dependency}"
+  done
+
+  # The '-' before a package: read its types, write nothing. Without it the module cache would be written to.
+  go-to-protobuf \
+    --go-header-file "${boilerplate}" \
+    --output-dir "${tree}" \
+    --proto-import "${tree}" \
+    --apimachinery-packages "$(printf -- '-k8s.io/%s,' \
+      apimachinery/pkg/util/intstr apimachinery/pkg/api/resource apimachinery/pkg/runtime/schema \
+      apimachinery/pkg/runtime apimachinery/pkg/apis/meta/v1 api/core/v1 | sed 's/,$//')" \
+    --packages "${module}/pkg/apis/model/v1"
+  rm -rf "${tree}"
+}
+
+# First, because it writes the protobuf tags into the types that the others read.
+generate_protobuf
+
 kube::codegen::gen_helpers --boilerplate "${boilerplate}" pkg/apis
 
 # The API rule violations that are accepted are recorded, each with its reason, in hack/api-violations.list.
@@ -49,6 +78,7 @@ kube::codegen::gen_openapi \
 kube::codegen::gen_client \
   --boilerplate "${boilerplate}" \
   --with-watch \
+  --prefers-protobuf \
   --with-applyconfig \
   --applyconfig-externals "${external_applyconfigs%,}" \
   --applyconfig-openapi-schema <(go run ./hack/openapi-schema) \

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -24,11 +25,11 @@ const controllersHook = "modelbox-controllers"
 
 // addControllers lets the controllers run from when the server serves until just before it stops to.
 func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *apiserver.Config, o *options.Options) error {
-	boxes, err := versioned.NewForConfig(unlimited(config.GenericConfig.LoopbackClientConfig, "modelbox-controller"))
+	boxes, err := versioned.NewForConfig(clientConfig(config.GenericConfig.LoopbackClientConfig))
 	if err != nil {
 		return fmt.Errorf("creating the controllers' client of this server: %w", err)
 	}
-	cluster, err := kubernetes.NewForConfig(unlimited(config.GenericConfig.ClientConfig, "modelbox-controller"))
+	cluster, err := kubernetes.NewForConfig(clientConfig(config.GenericConfig.ClientConfig))
 	if err != nil {
 		return fmt.Errorf("creating the controllers' client of the cluster: %w", err)
 	}
@@ -77,10 +78,12 @@ func runWhileServing(ctx context.Context, server *genericapiserver.GenericAPISer
 	})
 }
 
-// unlimited returns the client configuration without a rate limit of its own: priority and fairness of the server
-// at the other end is the limit.
-func unlimited(config *rest.Config, userAgent string) *rest.Config {
-	config = rest.AddUserAgent(rest.CopyConfig(config), userAgent)
+// clientConfig is how the controllers reach an API server: in protobuf, and without a rate limit of their own, for
+// priority and fairness of the server at the other end is the limit.
+func clientConfig(config *rest.Config) *rest.Config {
+	config = rest.AddUserAgent(rest.CopyConfig(config), "modelbox-controller")
 	config.QPS = -1
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	return config
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -74,6 +75,8 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 	}
 	o.Server.ShutdownWatchTerminationGracePeriod = watchTerminationGracePeriod
 	o.Server.MaxRequestBodyBytes = maxRequestBodyBytes
+	// Of the stored bytes; objects that are stored as JSON are read all the same.
+	o.Recommended.Etcd.DefaultStorageMediaType = runtime.ContentTypeProtobuf
 	o.addFlags(&o.flags)
 	return o
 }

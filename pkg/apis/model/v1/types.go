@@ -70,49 +70,49 @@ type ModelBox struct {
 	// pods' "modelbox" label, so it must be a DNS-1035 label of at most 63 characters: lower case letters, digits
 	// and '-', starting with a letter.
 	// +optional
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
 	// What the application should be.
-	Spec ModelBoxSpec `json:"spec"`
+	Spec ModelBoxSpec `json:"spec" protobuf:"bytes,2,opt,name=spec"`
 
 	// What the application is, as last observed by the controller. Read-only.
 	// +optional
-	Status ModelBoxStatus `json:"status,omitempty"`
+	Status ModelBoxStatus `json:"status,omitempty" protobuf:"bytes,3,opt,name=status"`
 }
 
 // ModelBoxSpec is the desired state of a ModelBox.
 type ModelBoxSpec struct {
 	// Name of the main container, a DNS-1123 label, such as "nginx". Defaults to metadata.name.
 	// +optional
-	Name string `json:"name,omitempty"`
+	Name string `json:"name,omitempty" protobuf:"bytes,1,opt,name=name"`
 
 	// Image of the main container, such as "nginx:1.7.9". Required.
-	Image string `json:"image"`
+	Image string `json:"image" protobuf:"bytes,2,opt,name=image"`
 
 	// Command of the main container, in place of the image's entrypoint. Defaults to the image's own.
 	// +optional
 	// +listType=atomic
-	Command []string `json:"command,omitempty"`
+	Command []string `json:"command,omitempty" protobuf:"bytes,3,rep,name=command"`
 
 	// Arguments of the main container's command. Defaults to the image's own.
 	// +optional
 	// +listType=atomic
-	Args []string `json:"args,omitempty"`
+	Args []string `json:"args,omitempty" protobuf:"bytes,4,rep,name=args"`
 
 	// Number of pods. Defaults to 1. 0 stops the application and keeps everything else.
 	// +optional
-	Replicas *int32 `json:"replicas,omitempty"`
+	Replicas *int32 `json:"replicas,omitempty" protobuf:"varint,5,opt,name=replicas"`
 
 	// How many pods a rolling update may add and may take away at a time: a share of the replicas from "1%" to
 	// "100%", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded down) of
 	// the Deployment. Defaults to "25%".
 	// +optional
-	RollingUpdate *intstr.IntOrString `json:"rollingUpdate,omitempty"`
+	RollingUpdate *intstr.IntOrString `json:"rollingUpdate,omitempty" protobuf:"bytes,6,opt,name=rollingUpdate"`
 
 	// Seconds that a new pod must be ready without a container crashing before it counts as available, from 0 to
 	// 599. Defaults to 3.
 	// +optional
-	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+	MinReadySeconds *int32 `json:"minReadySeconds,omitempty" protobuf:"varint,7,opt,name=minReadySeconds"`
 
 	// Ports the application serves. Without ports there is no Service. targetPort defaults to port, protocol to
 	// TCP; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a string names
@@ -123,22 +123,22 @@ type ModelBoxSpec struct {
 	// +listType=map
 	// +listMapKey=port
 	// +listMapKey=protocol
-	Ports []corev1.ServicePort `json:"ports,omitempty" patchStrategy:"merge" patchMergeKey:"port"`
+	Ports []corev1.ServicePort `json:"ports,omitempty" patchStrategy:"merge" patchMergeKey:"port" protobuf:"bytes,8,rep,name=ports"`
 
 	// How the ports are reached: ClusterIP, NodePort, LoadBalancer or Headless. When it is left out, a box with a
 	// nodePort is NodePort and any other box ClusterIP; the choice follows the ports and is not stored.
 	// +optional
-	ServiceType ServiceType `json:"serviceType,omitempty"`
+	ServiceType ServiceType `json:"serviceType,omitempty" protobuf:"bytes,9,opt,name=serviceType,casttype=ServiceType"`
 
 	// Size of the main container, as both its requests and its limits: small (1 CPU, 2Gi), medium (2 CPU, 4Gi),
 	// large (4 CPU, 8Gi), or custom, which takes what resources says. Defaults to custom.
 	// +optional
-	ResourceType ResourceType `json:"resourceType,omitempty"`
+	ResourceType ResourceType `json:"resourceType,omitempty" protobuf:"bytes,10,opt,name=resourceType,casttype=ResourceType"`
 
 	// Compute resources of the main container, for resourceType custom only. Example:
 	// {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 128Mi}}. Defaults to none.
 	// +optional
-	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty" protobuf:"bytes,11,opt,name=resources"`
 
 	// Environment variables of the main container.
 	// +optional
@@ -146,13 +146,13 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=name
-	Envs []corev1.EnvVar `json:"envs,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
+	Envs []corev1.EnvVar `json:"envs,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,12,rep,name=envs"`
 
 	// ConfigMaps and Secrets whose keys become environment variables of the main container. A later one wins over
 	// an earlier one, envs over both.
 	// +optional
 	// +listType=atomic
-	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
+	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty" protobuf:"bytes,13,rep,name=envFrom"`
 
 	// Further containers that run beside the main container in every pod.
 	// +optional
@@ -160,7 +160,7 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=name
-	Containers []corev1.Container `json:"containers,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
+	Containers []corev1.Container `json:"containers,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,14,rep,name=containers"`
 
 	// Containers that run one after the other, each to its end, before the main container starts. One with
 	// restartPolicy Always keeps running as a sidecar.
@@ -169,25 +169,25 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=name
-	InitContainers []corev1.Container `json:"initContainers,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
+	InitContainers []corev1.Container `json:"initContainers,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,15,rep,name=initContainers"`
 
 	// When the main container takes traffic. Defaults, for a box with a TCP port, to a TCP check of the first one.
 	// +optional
-	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
+	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty" protobuf:"bytes,16,opt,name=readinessProbe"`
 
 	// When the main container is restarted. Defaults, for a box with a TCP port, to a TCP check of the first one
 	// together with a startupProbe.
 	// +optional
-	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
+	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty" protobuf:"bytes,17,opt,name=livenessProbe"`
 
 	// How long the main container may take to start before livenessProbe counts. Defaults, where livenessProbe is
 	// injected, to the same check for up to five minutes.
 	// +optional
-	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
+	StartupProbe *corev1.Probe `json:"startupProbe,omitempty" protobuf:"bytes,18,opt,name=startupProbe"`
 
 	// Enabled injects the probes that the box does not define; Disabled leaves them out. Defaults to Enabled.
 	// +optional
-	DefaultProbes DefaultProbesPolicy `json:"defaultProbes,omitempty"`
+	DefaultProbes DefaultProbesPolicy `json:"defaultProbes,omitempty" protobuf:"bytes,19,opt,name=defaultProbes,casttype=DefaultProbesPolicy"`
 
 	// Volumes that the containers of the box can mount.
 	// +optional
@@ -195,7 +195,7 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge,retainKeys
 	// +listType=map
 	// +listMapKey=name
-	Volumes []corev1.Volume `json:"volumes,omitempty" patchStrategy:"merge,retainKeys" patchMergeKey:"name"`
+	Volumes []corev1.Volume `json:"volumes,omitempty" patchStrategy:"merge,retainKeys" patchMergeKey:"name" protobuf:"bytes,20,rep,name=volumes"`
 
 	// Where the main container mounts them.
 	// +optional
@@ -203,11 +203,11 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=mountPath
-	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty" patchStrategy:"merge" patchMergeKey:"mountPath"`
+	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty" patchStrategy:"merge" patchMergeKey:"mountPath" protobuf:"bytes,21,rep,name=volumeMounts"`
 
 	// ServiceAccount that the pods run as. Defaults to the namespace's "default".
 	// +optional
-	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+	ServiceAccountName string `json:"serviceAccountName,omitempty" protobuf:"bytes,22,opt,name=serviceAccountName"`
 
 	// Secrets in the box's namespace with the credentials of the image registries.
 	// +optional
@@ -215,12 +215,12 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=name
-	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,23,rep,name=imagePullSecrets"`
 
 	// True leaves the Deployment and the Service as they are: changes of the box wait until it is false again.
 	// Defaults to false.
 	// +optional
-	Paused bool `json:"paused,omitempty"`
+	Paused bool `json:"paused,omitempty" protobuf:"varint,24,opt,name=paused"`
 }
 
 // The types of a box's conditions.
@@ -281,47 +281,47 @@ type ModelBoxStatus struct {
 	// The generation of the box that this status was computed for. When it is less than metadata.generation, the
 	// rest of the status is about an older spec.
 	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	ObservedGeneration int64 `json:"observedGeneration,omitempty" protobuf:"varint,1,opt,name=observedGeneration"`
 
 	// Number of pods that exist and are not terminating.
 	// +optional
-	Replicas int32 `json:"replicas,omitempty"`
+	Replicas int32 `json:"replicas,omitempty" protobuf:"varint,2,opt,name=replicas"`
 
 	// Number of pods that run the current pod template.
 	// +optional
-	UpdatedReplicas int32 `json:"updatedReplicas,omitempty"`
+	UpdatedReplicas int32 `json:"updatedReplicas,omitempty" protobuf:"varint,3,opt,name=updatedReplicas"`
 
 	// Number of pods that are ready.
 	// +optional
-	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
+	ReadyReplicas int32 `json:"readyReplicas,omitempty" protobuf:"varint,4,opt,name=readyReplicas"`
 
 	// Number of pods that have been ready for spec.minReadySeconds.
 	// +optional
-	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
+	AvailableReplicas int32 `json:"availableReplicas,omitempty" protobuf:"varint,5,opt,name=availableReplicas"`
 
 	// Label selector of the pods in its string form, such as "modelbox=web": what the scale subresource reports.
 	// +optional
-	Selector string `json:"selector,omitempty"`
+	Selector string `json:"selector,omitempty" protobuf:"bytes,6,opt,name=selector"`
 
 	// Names of the pods, sorted; at most 100.
 	// +optional
 	// +listType=atomic
-	PodNames []string `json:"podNames,omitempty"`
+	PodNames []string `json:"podNames,omitempty" protobuf:"bytes,7,rep,name=podNames"`
 
 	// Number of pods that podNames leaves out.
 	// +optional
-	PodNamesOmitted int32 `json:"podNamesOmitted,omitempty"`
+	PodNamesOmitted int32 `json:"podNamesOmitted,omitempty" protobuf:"varint,8,opt,name=podNamesOmitted"`
 
 	// How the box is reached inside the cluster, such as "web.default.svc:80". Empty without ports.
 	// +optional
-	Address string `json:"address,omitempty"`
+	Address string `json:"address,omitempty" protobuf:"bytes,9,opt,name=address"`
 
 	// The ports on every node that lead to the box.
 	// +optional
 	// +listType=map
 	// +listMapKey=port
 	// +listMapKey=protocol
-	NodePorts []NodePort `json:"nodePorts,omitempty"`
+	NodePorts []NodePort `json:"nodePorts,omitempty" protobuf:"bytes,10,rep,name=nodePorts"`
 
 	// Ready, Available, Progressing and Applied.
 	// +optional
@@ -329,21 +329,21 @@ type ModelBoxStatus struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type" protobuf:"bytes,11,rep,name=conditions"`
 }
 
 // NodePort is the node port of one of the box's ports.
 type NodePort struct {
 	// The port of the box, as in spec.ports.
-	Port int32 `json:"port"`
+	Port int32 `json:"port" protobuf:"varint,1,opt,name=port"`
 
 	// The protocol of the port: TCP, UDP or SCTP. Defaults to TCP.
 	// +optional
 	// +default="TCP"
-	Protocol corev1.Protocol `json:"protocol,omitempty"`
+	Protocol corev1.Protocol `json:"protocol,omitempty" protobuf:"bytes,2,opt,name=protocol,casttype=k8s.io/api/core/v1.Protocol"`
 
 	// The port on every node.
-	NodePort int32 `json:"nodePort"`
+	NodePort int32 `json:"nodePort" protobuf:"varint,3,opt,name=nodePort"`
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -354,8 +354,8 @@ type ModelBoxList struct {
 
 	// Standard list metadata.
 	// +optional
-	metav1.ListMeta `json:"metadata,omitempty"`
+	metav1.ListMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
 	// The boxes.
-	Items []ModelBox `json:"items"`
+	Items []ModelBox `json:"items" protobuf:"bytes,2,rep,name=items"`
 }

@@ -60,6 +60,7 @@ func newModelBoxes(c *ModelV1Client, namespace string) *modelBoxes {
 			namespace,
 			func() *modelv1.ModelBox { return &modelv1.ModelBox{} },
 			func() *modelv1.ModelBoxList { return &modelv1.ModelBoxList{} },
+			gentype.PrefersProtobuf[*modelv1.ModelBox](),
 		),
 	}
 }
@@ -68,6 +69,7 @@ func newModelBoxes(c *ModelV1Client, namespace string) *modelBoxes {
 func (c *modelBoxes) GetScale(ctx context.Context, modelBoxName string, options metav1.GetOptions) (result *autoscalingv1.Scale, err error) {
 	result = &autoscalingv1.Scale{}
 	err = c.GetClient().Get().
+		UseProtobufAsDefault().
 		Namespace(c.GetNamespace()).
 		Resource("modelboxes").
 		Name(modelBoxName).
@@ -82,6 +84,7 @@ func (c *modelBoxes) GetScale(ctx context.Context, modelBoxName string, options 
 func (c *modelBoxes) UpdateScale(ctx context.Context, modelBoxName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (result *autoscalingv1.Scale, err error) {
 	result = &autoscalingv1.Scale{}
 	err = c.GetClient().Put().
+		UseProtobufAsDefault().
 		Namespace(c.GetNamespace()).
 		Resource("modelboxes").
 		Name(modelBoxName).
