@@ -44,7 +44,15 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 	if box.Spec.ServiceAccountName != "" {
 		spec.WithServiceAccountName(box.Spec.ServiceAccountName)
 	}
-	return applycorev1.PodTemplateSpec().WithLabels(labels(box)).WithSpec(spec), nil
+	template, err := overlaid(applycorev1.PodTemplateSpec().WithLabels(labels(box)).WithSpec(spec), box.Spec.PodTemplate)
+	if err != nil {
+		return nil, err
+	}
+	// The API fills in each of these from the other. Unless both are ours, removing one would bring it back.
+	if name := template.Spec.ServiceAccountName; name != nil {
+		template.Spec.WithDeprecatedServiceAccount(*name)
+	}
+	return template, nil
 }
 
 // mainContainer is the container that the box's own fields describe.

@@ -82,6 +82,7 @@ type ModelBoxSpec struct {
 	VolumeMounts       []corev1.VolumeMount
 	ServiceAccountName string
 	ImagePullSecrets   []corev1.LocalObjectReference
+	PodTemplate        *corev1.PodTemplateSpec
 	Paused             bool
 }
 

@@ -27,6 +27,8 @@ func (c *Controller) carryOut(ctx context.Context, box *modelv1.ModelBox, s step
 		return c.update(ctx, box, s)
 	case restore:
 		return c.restore(ctx, box, s)
+	case replace:
+		return c.replace(ctx, box, s)
 	case prune:
 		return nil, c.prune(ctx, box, s)
 	case refuse:
@@ -91,19 +93,35 @@ func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step)
 	return restored, nil
 }
 
+// replace deletes a child and creates it anew, where what the box says cannot be reached by changing it.
+func (c *Controller) replace(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
+	if err := c.delete(ctx, box, s); err != nil {
+		return nil, err
+	}
+	c.eventf(box, corev1.EventTypeNormal, "Replaced"+s.kind.kind.Kind, "Replace",
+		"Deleted %s %s to create it anew: what the box says now, it cannot become", s.kind.kind.Kind, s.live.GetName())
+	s.live = nil
+	return c.create(ctx, box, s)
+}
+
 func (c *Controller) prune(ctx context.Context, box *modelv1.ModelBox, s step) error {
+	if err := c.delete(ctx, box, s); err != nil {
+		return err
+	}
+	c.eventf(box, corev1.EventTypeNormal, "Pruned"+s.kind.kind.Kind, "Prune", "Deleted %s %s, which the box does not ask for any more", s.kind.kind.Kind, s.live.GetName())
+	return nil
+}
+
+// delete deletes the live child, that very object and no other of its name.
+func (c *Controller) delete(ctx context.Context, box *modelv1.ModelBox, s step) error {
 	err := s.kind.delete(ctx, box.Namespace, s.live.GetName(), metav1.DeleteOptions{
 		Preconditions:     &metav1.Preconditions{UID: ptr.To(s.live.GetUID())},
 		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
 	})
-	if apierrors.IsNotFound(err) {
-		return nil
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting %s %s: %w", s.kind.kind.Kind, s.live.GetName(), err)
 	}
-	if err != nil {
-		return fmt.Errorf("deleting %s %s, which the box does not ask for any more: %w", s.kind.kind.Kind, s.live.GetName(), err)
-	}
-	klog.FromContext(ctx).V(2).Info("Pruned child", "kind", s.kind.kind.Kind, "child", klog.KObj(s.live))
-	c.eventf(box, corev1.EventTypeNormal, "Pruned"+s.kind.kind.Kind, "Prune", "Deleted %s %s, which the box does not ask for any more", s.kind.kind.Kind, s.live.GetName())
+	klog.FromContext(ctx).V(2).Info("Deleted child", "reason", s.verb, "kind", s.kind.kind.Kind, "child", klog.KObj(s.live))
 	return nil
 }
 

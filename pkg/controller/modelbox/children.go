@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,6 +36,9 @@ type childKind struct {
 	resource schema.GroupResource
 	informer cache.SharedIndexInformer
 
+	// isImmutable returns whether the live child cannot become the rendered one; nil where it always can.
+	isImmutable func(rendered *unstructured.Unstructured, live child) bool
+
 	get    func(ctx context.Context, namespace, name string) (child, error)
 	apply  func(ctx context.Context, namespace, name string, configuration []byte, options metav1.PatchOptions) (child, error)
 	delete func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
@@ -46,8 +50,17 @@ func deploymentKind(cluster kubernetes.Interface, informer cache.SharedIndexInfo
 }
 
 func serviceKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *childKind {
-	return newChildKind(corev1.SchemeGroupVersion.WithKind("Service"), "services", informer,
+	kind := newChildKind(corev1.SchemeGroupVersion.WithKind("Service"), "services", informer,
 		func(namespace string) typedClient[*corev1.Service] { return cluster.CoreV1().Services(namespace) })
+	kind.isImmutable = changesHeadless
+	return kind
+}
+
+// changesHeadless returns whether the rendered Service has an address and the live one none, or the other way round:
+// a Service keeps its clusterIP for life.
+func changesHeadless(rendered *unstructured.Unstructured, live child) bool {
+	clusterIP, _, _ := unstructured.NestedString(rendered.Object, "spec", "clusterIP")
+	return (clusterIP == corev1.ClusterIPNone) != (live.(*corev1.Service).Spec.ClusterIP == corev1.ClusterIPNone)
 }
 
 // typedClient is the part of a generated client that writing children needs.

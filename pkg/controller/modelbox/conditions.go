@@ -53,7 +53,36 @@ func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Conditi
 		}
 		meta.SetStatusCondition(&conditions, condition)
 	}
+	return withStalled(conditions, box.Generation, applied, rollout)
+}
+
+// withStalled adds the condition that the box will not get further by itself, or removes it. It is one of the two
+// that tools which wait for any kind of object look for, the other being Ready.
+func withStalled(conditions []metav1.Condition, generation int64, applied, rollout verdict) []metav1.Condition {
+	stalled := rollout
+	if slices.Contains(lastingReasons, applied.reason) {
+		stalled = applied
+	}
+	if !slices.Contains(lastingReasons, stalled.reason) {
+		meta.RemoveStatusCondition(&conditions, modelv1.ConditionStalled)
+		return conditions
+	}
+	meta.SetStatusCondition(&conditions, metav1.Condition{
+		Type:               modelv1.ConditionStalled,
+		Status:             metav1.ConditionTrue,
+		Reason:             stalled.reason,
+		Message:            shorten(stalled.message),
+		ObservedGeneration: generation,
+	})
 	return conditions
+}
+
+// lastingReasons are those that do not pass by waiting.
+var lastingReasons = []string{
+	modelv1.ReasonNotOwned,
+	modelv1.ReasonForbidden,
+	modelv1.ReasonInvalid,
+	modelv1.ReasonProgressDeadlineExceeded,
 }
 
 func appliedVerdict(observed *observation) verdict {

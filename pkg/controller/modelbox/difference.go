@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -17,7 +18,7 @@ import (
 )
 
 // comparer finds where a live child differs from its render. It knows the types' list keys, but no defaults of
-// the API: a field that the render leaves out may have any value.
+// the API: a field that the render leaves out may have any value, wherever it is.
 type comparer struct {
 	converter managedfields.TypeConverter
 }
@@ -26,26 +27,24 @@ func newComparer() *comparer {
 	return &comparer{converter: applyconfigurations.NewTypeConverter(scheme.Scheme)}
 }
 
-// differences returns the fields that the render asks for and that the live child lacks or has with another
-// value. live has to carry its kind. It asks the question that server-side apply asks: would merging the render into the live object change it?
+// differences returns the fields that the render asks for and that the live child lacks or has with another value.
 func (c *comparer) differences(rendered *unstructured.Unstructured, live child) (*fieldpath.Set, error) {
-	have, err := c.converter.ObjectToTyped(live)
-	if err != nil {
-		return nil, fmt.Errorf("reading the fields of the live %s: %w", rendered.GetKind(), err)
-	}
 	want, err := c.converter.ObjectToTyped(rendered)
 	if err != nil {
 		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
 	}
-	merged, err := have.Merge(want)
+	have, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	if err != nil {
-		return nil, fmt.Errorf("merging the rendered %s into the live one: %w", rendered.GetKind(), err)
+		return nil, fmt.Errorf("reading the fields of the live %s: %w", rendered.GetKind(), err)
 	}
-	comparison, err := have.Compare(merged)
-	if err != nil {
-		return nil, fmt.Errorf("comparing the live %s with the rendered one: %w", rendered.GetKind(), err)
+	walk := comparison{schema: want.Schema(), found: fieldpath.NewSet()}
+	for name, value := range rendered.Object {
+		if name != "apiVersion" && name != "kind" {
+			field := fieldOf(walk.resolve(want.TypeRef()), name)
+			walk.visit(fieldpath.MakePathOrDie(name), field, value, have[name])
+		}
 	}
-	return comparison.Added.Union(comparison.Modified).Union(comparison.Removed), nil
+	return walk.found, nil
 }
 
 // isSameRender returns whether the live child was last written from this very render.

@@ -22,6 +22,8 @@ const (
 	update verb = "Update"
 	// restore: somebody else changed what the box says.
 	restore verb = "Restore"
+	// replace: the box says something else of a field that cannot be changed.
+	replace verb = "Replace"
 	// prune: the box does not ask for the child any more.
 	prune verb = "Prune"
 	// refuse: the name is taken by an object that is not the box's.
@@ -90,6 +92,9 @@ func (c *Controller) planOne(box *modelv1.ModelBox, kind *childKind, rendered *u
 		return s, nil
 	case !isSameRender(rendered, live):
 		s.verb = update
+		if kind.isImmutable != nil && kind.isImmutable(rendered, live) {
+			s.verb = replace
+		}
 		return s, nil
 	}
 	differences, err := c.compare.differences(rendered, live)

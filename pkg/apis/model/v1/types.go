@@ -217,6 +217,13 @@ type ModelBoxSpec struct {
 	// +listMapKey=name
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,23,rep,name=imagePullSecrets"`
 
+	// Overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way
+	// to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name
+	// adds to the main one. It may not change the "modelbox" label. What may be in it is what may be in the pod
+	// template of a Deployment. Example: {spec: {nodeSelector: {disk: ssd}}}. Defaults to none.
+	// +optional
+	PodTemplate *corev1.PodTemplateSpec `json:"podTemplate,omitempty" protobuf:"bytes,25,opt,name=podTemplate"`
+
 	// True leaves the Deployment and the Service as they are: changes of the box wait until it is false again.
 	// Defaults to false.
 	// +optional
@@ -234,11 +241,16 @@ const (
 	ConditionProgressing = "Progressing"
 	// ConditionApplied is True when every child is what the spec says.
 	ConditionApplied = "Applied"
+	// ConditionStalled is True when the box will not become what it says until somebody does something, and is
+	// not there otherwise. Tools that wait for a box, such as Helm, give up on it.
+	ConditionStalled = "Stalled"
 )
 
 // The reasons of a box's conditions. Ready also takes the reason that the cluster gives for a failing pod, such as
 // ImagePullBackOff or CrashLoopBackOff.
 const (
+	// ReasonPending: the controller has not seen the box yet.
+	ReasonPending = "Pending"
 	// ReasonReady: the box is what it says.
 	ReasonReady = "Ready"
 	// ReasonStopped: the box is what it says, which is no pods at all.
@@ -323,7 +335,7 @@ type ModelBoxStatus struct {
 	// +listMapKey=protocol
 	NodePorts []NodePort `json:"nodePorts,omitempty" protobuf:"bytes,10,rep,name=nodePorts"`
 
-	// Ready, Available, Progressing and Applied.
+	// Ready, Available, Progressing and Applied; Stalled while it is True.
 	// +optional
 	// +patchMergeKey=type
 	// +patchStrategy=merge

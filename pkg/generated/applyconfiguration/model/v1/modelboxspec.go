@@ -74,6 +74,11 @@ type ModelBoxSpecApplyConfiguration struct {
 	ServiceAccountName *string `json:"serviceAccountName,omitempty"`
 	// Secrets in the box's namespace with the credentials of the image registries.
 	ImagePullSecrets []corev1.LocalObjectReferenceApplyConfiguration `json:"imagePullSecrets,omitempty"`
+	// Overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way
+	// to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name
+	// adds to the main one. It may not change the "modelbox" label. What may be in it is what may be in the pod
+	// template of a Deployment. Example: {spec: {nodeSelector: {disk: ssd}}}. Defaults to none.
+	PodTemplate *corev1.PodTemplateSpecApplyConfiguration `json:"podTemplate,omitempty"`
 	// True leaves the Deployment and the Service as they are: changes of the box wait until it is false again.
 	// Defaults to false.
 	Paused *bool `json:"paused,omitempty"`
@@ -310,6 +315,14 @@ func (b *ModelBoxSpecApplyConfiguration) WithImagePullSecrets(values ...*corev1.
 		}
 		b.ImagePullSecrets = append(b.ImagePullSecrets, *values[i])
 	}
+	return b
+}
+
+// WithPodTemplate sets the PodTemplate field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PodTemplate field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithPodTemplate(value *corev1.PodTemplateSpecApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.PodTemplate = value
 	return b
 }
 

@@ -35,7 +35,7 @@ type ModelBoxStatusApplyConfiguration struct {
 	Address *string `json:"address,omitempty"`
 	// The ports on every node that lead to the box.
 	NodePorts []NodePortApplyConfiguration `json:"nodePorts,omitempty"`
-	// Ready, Available, Progressing and Applied.
+	// Ready, Available, Progressing and Applied; Stalled while it is True.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"cmp"
+	"reflect"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// comparison is one walk over the fields of a render, side by side with those of the live object.
+//
+// Merging the render into the live object, as server-side apply does, would not answer the question: an atomic
+// struct, such as the fieldRef of a variable, is merged as a whole, and what the API has added to it would count as
+// a difference for ever.
+type comparison struct {
+	schema *schema.Schema
+	found  *fieldpath.Set
+}
+
+// visit adds the path, or what is below it, when the live value is not what the render wants.
+func (c *comparison) visit(path fieldpath.Path, ref schema.TypeRef, want, live any) {
+	atom := c.resolve(ref)
+	switch want := want.(type) {
+	case map[string]any:
+		live, isThere := live.(map[string]any)
+		if isAtomic(atom) {
+			c.visitAtomicMap(path, atom, want, live, isThere)
+			return
+		}
+		c.visitMap(path, atom, want, live, isThere)
+	case []any:
+		live, _ := live.([]any)
+		if isAtomic(atom) {
+			c.visitAtomicList(path, atom, want, live)
+			return
+		}
+		c.visitList(path, atom, want, live)
+	default:
+		if !isSameScalar(want, live) {
+			c.found.Insert(path.Copy())
+		}
+	}
+}
+
+func (c *comparison) visitMap(path fieldpath.Path, atom schema.Atom, want, live map[string]any, isThere bool) {
+	if len(want) == 0 && !isThere && isStruct(atom) {
+		c.found.Insert(path.Copy())
+	}
+	for name, value := range want {
+		c.visit(append(path.Copy(), fieldpath.PathElement{FieldName: &name}), fieldOf(atom, name), value, live[name])
+	}
+}
+
+// visitList matches elements by the keys of the list. What else is in the live list is somebody else's.
+func (c *comparison) visitList(path fieldpath.Path, atom schema.Atom, want, live []any) {
+	for _, element := range want {
+		step := c.elementOf(atom, element)
+		var match any
+		for _, candidate := range live {
+			if other := c.elementOf(atom, candidate); step.Equals(other) {
+				match = candidate
+				break
+			}
+		}
+		c.visit(append(path.Copy(), step), atom.List.ElementType, element, match)
+	}
+}
+
+// visitAtomicMap adds the path itself when anything below it differs. A struct may have been completed by the API; a
+// map of names to values has to be the very same.
+func (c *comparison) visitAtomicMap(path fieldpath.Path, atom schema.Atom, want, live map[string]any, isThere bool) {
+	inside := comparison{schema: c.schema, found: fieldpath.NewSet()}
+	inside.visitMap(fieldpath.Path{}, atom, want, live, isThere)
+	if !inside.found.Empty() || !isStruct(atom) && len(want) != len(live) {
+		c.found.Insert(path.Copy())
+	}
+}
+
+// visitAtomicList adds the path itself unless the lists match element by element.
+func (c *comparison) visitAtomicList(path fieldpath.Path, atom schema.Atom, want, live []any) {
+	isSame := len(want) == len(live)
+	for i := 0; isSame && i < len(want); i++ {
+		inside := comparison{schema: c.schema, found: fieldpath.NewSet()}
+		inside.visit(fieldpath.Path{{Index: &i}}, elementType(atom), want[i], live[i])
+		isSame = inside.found.Empty()
+	}
+	if !isSame {
+		c.found.Insert(path.Copy())
+	}
+}
+
+// elementOf returns what identifies an element of an associative list: the values of its keys, or in a set its own.
+func (c *comparison) elementOf(atom schema.Atom, element any) fieldpath.PathElement {
+	fields, isMap := element.(map[string]any)
+	if len(atom.List.Keys) == 0 || !isMap {
+		own := value.NewValueInterface(element)
+		return fieldpath.PathElement{Value: &own}
+	}
+	elementAtom := c.resolve(atom.List.ElementType)
+	keys := make(value.FieldList, 0, len(atom.List.Keys))
+	for _, name := range atom.List.Keys {
+		key, ok := fields[name]
+		if !ok && elementAtom.Map != nil {
+			field, _ := elementAtom.Map.FindField(name)
+			key = field.Default
+		}
+		keys = append(keys, value.Field{Name: name, Value: value.NewValueInterface(key)})
+	}
+	keys.Sort()
+	return fieldpath.PathElement{Key: &keys}
+}
+
+// resolve returns an empty atom for a type that the schema does not know. What is of one is compared as a whole.
+func (c *comparison) resolve(ref schema.TypeRef) schema.Atom {
+	atom, _ := c.schema.Resolve(ref)
+	return atom
+}
+
+func fieldOf(atom schema.Atom, name string) schema.TypeRef {
+	if atom.Map == nil {
+		return schema.TypeRef{}
+	}
+	if field, ok := atom.Map.FindField(name); ok {
+		return field.Type
+	}
+	return atom.Map.ElementType
+}
+
+func elementType(atom schema.Atom) schema.TypeRef {
+	if atom.List == nil {
+		return schema.TypeRef{}
+	}
+	return atom.List.ElementType
+}
+
+func isStruct(atom schema.Atom) bool { return atom.Map != nil && len(atom.Map.Fields) > 0 }
+
+// isAtomic returns whether the value has one owner, for server-side apply, and is compared as a whole. Lists are by
+// default, maps are not.
+func isAtomic(atom schema.Atom) bool {
+	switch {
+	case atom.Map != nil:
+		return atom.Map.ElementRelationship == schema.Atomic
+	case atom.List != nil:
+		return cmp.Or(atom.List.ElementRelationship, schema.Atomic) == schema.Atomic
+	default:
+		return true
+	}
+}
+
+// isSameScalar compares values as JSON knows them. A zero that the render spells out is what the API leaves out.
+func isSameScalar(want, live any) bool {
+	if live == nil {
+		return want == nil || reflect.ValueOf(want).IsZero()
+	}
+	return value.Equals(value.NewValueInterface(want), value.NewValueInterface(live))
+}

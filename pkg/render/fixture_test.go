@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+)
+
+var scheme = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	return scheme
+}()
+
+// readBoxes returns the boxes of a file as the server would hand them to the controller: decoded strictly,
+// defaulted, found valid, and with the metadata that the server sets.
+func readBoxes(t *testing.T, file string) []*modelv1.ModelBox {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var boxes []*modelv1.ModelBox
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return boxes
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		box, err := decode(document)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		boxes = append(boxes, box)
+	}
+}
+
+func decode(document []byte) (*modelv1.ModelBox, error) {
+	box := &modelv1.ModelBox{}
+	codecs := serializer.NewCodecFactory(scheme, serializer.EnableStrict)
+	if _, _, err := codecs.UniversalDeserializer().Decode(document, nil, box); err != nil {
+		return nil, err
+	}
+	box.Namespace = metav1.NamespaceDefault
+	box.UID = "4ec5d55a-0000-4000-8000-000000000000"
+	box.Generation = 1
+	scheme.Default(box)
+
+	internal := &model.ModelBox{}
+	if err := scheme.Convert(box, internal, nil); err != nil {
+		return nil, err
+	}
+	return box, validation.ValidateModelBox(internal).ToAggregate()
+}
+
+func children(t *testing.T, box *modelv1.ModelBox) []*unstructured.Unstructured {
+	t.Helper()
+	children, err := Children(box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return children
+}

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// The golden files pin what a box becomes, for every sample and for every box in testdata. After a wanted change:
+//
+//	go test ./pkg/render -update
+//
+// A changed golden file of an unchanged box is a breaking change: an upgrade to it rolls the pods of everybody who
+// has such a box. It needs a reason that is worth that, and a word in the release notes.
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const (
+	inputSuffix  = ".box.yaml"
+	goldenSuffix = ".golden.yaml"
+	samplesDir   = "../../artifacts/samples"
+)
+
+// goldenInputs returns the files of boxes, each under the path of its golden file.
+func goldenInputs(t *testing.T) map[string]string {
+	t.Helper()
+	inputs := map[string]string{}
+	for _, input := range glob(t, filepath.Join(samplesDir, "*.yaml")) {
+		name := strings.TrimSuffix(filepath.Base(input), ".yaml")
+		inputs[filepath.Join("testdata", "samples", name+goldenSuffix)] = input
+	}
+	if len(inputs) == 0 {
+		t.Fatalf("no samples in %s", samplesDir)
+	}
+	for _, input := range glob(t, filepath.Join("testdata", "*"+inputSuffix)) {
+		inputs[strings.TrimSuffix(input, inputSuffix)+goldenSuffix] = input
+	}
+	return inputs
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestGolden(t *testing.T) {
+	for golden, input := range goldenInputs(t) {
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(golden, "testdata/"), goldenSuffix), func(t *testing.T) {
+			got := renderAll(t, readBoxes(t, input))
+			if *update {
+				write(t, golden, got)
+				return
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatalf("%v\n%s has no golden file: go test ./pkg/render -update writes it", err, input)
+			}
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("the render of %s changed, which rolls everybody's pods (-golden +now):\n%s", input, diff)
+			}
+		})
+	}
+}
+
+func TestEveryGoldenFileHasItsBox(t *testing.T) {
+	inputs := goldenInputs(t)
+	for _, golden := range append(glob(t, "testdata/*"+goldenSuffix), glob(t, "testdata/samples/*"+goldenSuffix)...) {
+		if inputs[golden] == "" {
+			t.Errorf("%s belongs to no box: delete it", golden)
+		}
+	}
+}
+
+// renderAll returns the children of the boxes as YAML documents.
+func renderAll(t *testing.T, boxes []*modelv1.ModelBox) string {
+	t.Helper()
+	var documents []string
+	for _, box := range boxes {
+		for _, child := range children(t, box) {
+			document, err := yaml.Marshal(child.Object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			documents = append(documents, string(document))
+		}
+	}
+	return strings.Join(documents, "---\n")
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// PodTemplate returns the pod template of the box's Deployment, spec.podTemplate merged in: what has to be valid for
+// the box to be.
+func PodTemplate(box *modelv1.ModelBox) (*corev1.PodTemplateSpec, error) {
+	configuration, err := podTemplate(box)
+	if err != nil {
+		return nil, err
+	}
+	template := &corev1.PodTemplateSpec{}
+	if err := convert(configuration, template); err != nil {
+		return nil, err
+	}
+	return template, nil
+}
+
+// overlaid returns the template with the overlay merged into it as a strategic merge patch.
+func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *corev1.PodTemplateSpec) (*applycorev1.PodTemplateSpecApplyConfiguration, error) {
+	if overlay == nil {
+		return template, nil
+	}
+	var original, patch strategicpatch.JSONMap
+	if err := convert(template, &original); err != nil {
+		return nil, err
+	}
+	if err := convert(overlay, &patch); err != nil {
+		return nil, err
+	}
+	dropUnset(patch)
+	schema, err := strategicpatch.NewPatchMetaFromStruct(corev1.PodTemplateSpec{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the merge keys of pod templates: %w", err)
+	}
+	merged, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(original, patch, schema)
+	if err != nil {
+		return nil, fmt.Errorf("merging spec.podTemplate: %w", err)
+	}
+	result := &applycorev1.PodTemplateSpecApplyConfiguration{}
+	if err := convert(merged, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// dropUnset removes what a Go type encodes although nobody set it: null, which a patch would take for "delete", such
+// as the containers of an overlay that has none, and the empty resources of a container.
+func dropUnset(value any) {
+	switch value := value.(type) {
+	case strategicpatch.JSONMap:
+		dropUnsetFields(value)
+	case map[string]any:
+		dropUnsetFields(value)
+	case []any:
+		for _, element := range value {
+			dropUnset(element)
+		}
+	}
+}
+
+func dropUnsetFields(fields map[string]any) {
+	for name, value := range fields {
+		empty, isMap := value.(map[string]any)
+		if value == nil || name == "resources" && isMap && len(empty) == 0 {
+			delete(fields, name)
+			continue
+		}
+		dropUnset(value)
+	}
+}
