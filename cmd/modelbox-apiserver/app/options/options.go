@@ -88,7 +88,7 @@ func registerVersions(registry basecompatibility.ComponentGlobalsRegistry) {
 		featuregate.NewVersionedFeatureGate(version.MustParse(productversion.Current)))
 	_, kubeGates := registry.ComponentGlobalsOrRegister(basecompatibility.DefaultKubeComponent,
 		basecompatibility.NewEffectiveVersionFromString(baseversion.DefaultKubeBinaryVersion, "", ""),
-		utilfeature.DefaultMutableFeatureGate)
+		utilfeature.DefaultMutableFeatureGate.DeepCopy())
 	utilruntime.Must(logsapi.AddFeatureGates(kubeGates))
 	// A registry that has the mapping already refuses it, and is as it should be.
 	_ = registry.SetVersionMapping(productversion.Component, basecompatibility.DefaultKubeComponent, productversion.Kubernetes)

@@ -11,8 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
 // validateContainerPorts requires that no port is listed twice: number and protocol are the key of the list, and
@@ -42,13 +40,20 @@ func validateContainerPort(port *corev1.ContainerPort, path *field.Path) field.E
 	return errs
 }
 
-// validateHostPorts refuses a host port that is among those of taken, and adds the others.
-func validateHostPorts(ports []corev1.ContainerPort, taken unique[string], path *field.Path) field.ErrorList {
+// validateHostPorts refuses a host port that is among those of taken, and adds the others. On the host's network every
+// port is a host port.
+func (p podContext) validateHostPorts(ports []corev1.ContainerPort, taken unique[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range ports {
-		if port := &ports[i]; port.HostPort != 0 {
-			key := fmt.Sprintf("%s/%s/%d", protocolOf(*port), port.HostIP, port.HostPort)
-			errs = append(errs, taken.add(key, path.Index(i).Child("hostPort"))...)
+		port, portPath := &ports[i], path.Index(i)
+		number := port.HostPort
+		if p.hostNetwork && number == 0 {
+			number, portPath = port.ContainerPort, portPath.Child("containerPort")
+		} else {
+			portPath = portPath.Child("hostPort")
+		}
+		if number != 0 {
+			errs = append(errs, taken.add(fmt.Sprintf("%s/%s/%d", protocolOf(*port), port.HostIP, number), portPath)...)
 		}
 	}
 	return errs
@@ -56,7 +61,7 @@ func validateHostPorts(ports []corev1.ContainerPort, taken unique[string], path 
 
 // validateContainerPortNames requires that a port name stands for one port of the pod, as the Pod API documents: a
 // target port that names two leads to either.
-func validateContainerPortNames(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+func validateContainerPortNames(containers, initContainers []corev1.Container, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := unique[string]{}
 	validateNames := func(containers []corev1.Container, path *field.Path) {
@@ -66,14 +71,13 @@ func validateContainerPortNames(spec *model.ModelBoxSpec, path *field.Path) fiel
 			}
 		}
 	}
-	validateNames(spec.Containers, path.Child("containers"))
-	validateNames(spec.InitContainers, path.Child("initContainers"))
+	validateNames(containers, path.Child("containers"))
+	validateNames(initContainers, path.Child("initContainers"))
 	return errs
 }
 
-// portNames are the names by which the probes and hooks of a container can mean its ports.
-func portNames(ports []corev1.ContainerPort) sets.Set[string] {
-	names := sets.New[string]()
+// addPortNames adds the names by which the probes and hooks of a container can mean its ports.
+func addPortNames(names sets.Set[string], ports []corev1.ContainerPort) sets.Set[string] {
 	for i := range ports {
 		names.Insert(ports[i].Name)
 	}

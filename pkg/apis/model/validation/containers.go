@@ -22,40 +22,41 @@ var (
 )
 
 // validateMainContainer validates the container whose fields are those of the box itself.
-func validateMainContainer(spec *model.ModelBoxSpec, volumes volumeSources, path *field.Path) field.ErrorList {
-	ports := portNames(model.MainContainerPorts(spec.Ports, spec.Containers, spec.InitContainers))
+func validateMainContainer(spec *model.ModelBoxSpec, pod podContext, path *field.Path) field.ErrorList {
+	ports := model.MainContainerPorts(spec.Ports, spec.Containers, spec.InitContainers)
+	handlers := pod.handlers(&corev1.Container{Name: spec.Name, Ports: ports})
 	return slices.Concat(
 		validateImage(spec.Image, path.Child("image")),
-		validateClass(spec, path),
-		validateEnv(spec.Envs, volumes, path.Child("envs")),
+		validateClass(spec, pod, path),
+		validateEnv(spec.Envs, pod.volumes, path.Child("envs")),
 		validateEnvFrom(spec.EnvFrom, path.Child("envFrom")),
-		validateReadinessProbe(spec.ReadinessProbe, ports, path.Child("readinessProbe")),
-		validateRestartingProbe(spec.LivenessProbe, ports, path.Child("livenessProbe")),
-		validateRestartingProbe(spec.StartupProbe, ports, path.Child("startupProbe")),
-		validateVolumeMounts(&corev1.Container{VolumeMounts: spec.VolumeMounts}, volumes, path.Child("volumeMounts")),
+		validateReadinessProbe(spec.ReadinessProbe, handlers, path.Child("readinessProbe")),
+		validateRestartingProbe(spec.LivenessProbe, handlers, path.Child("livenessProbe")),
+		validateRestartingProbe(spec.StartupProbe, handlers, path.Child("startupProbe")),
+		validateVolumeMounts(&corev1.Container{VolumeMounts: spec.VolumeMounts}, pod.volumes, path.Child("volumeMounts")),
 	)
 }
 
-func validateContainers(containers []corev1.Container, volumes volumeSources, path *field.Path) field.ErrorList {
+func validateContainers(containers []corev1.Container, pod podContext, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	hostPorts := unique[string]{}
 	for i := range containers {
 		container, containerPath := &containers[i], path.Index(i)
-		errs = append(errs, validateContainer(container, volumes, containerPath)...)
-		errs = append(errs, validateLongRunning(container, containerPath)...)
-		errs = append(errs, validateHostPorts(container.Ports, hostPorts, containerPath.Child("ports"))...)
+		errs = append(errs, validateContainer(container, pod, containerPath)...)
+		errs = append(errs, validateLongRunning(container, pod, containerPath)...)
+		errs = append(errs, pod.validateHostPorts(container.Ports, hostPorts, containerPath.Child("ports"))...)
 	}
 	return errs
 }
 
-func validateInitContainers(containers []corev1.Container, volumes volumeSources, path *field.Path) field.ErrorList {
+func validateInitContainers(containers []corev1.Container, pod podContext, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range containers {
 		container, containerPath := &containers[i], path.Index(i)
-		errs = append(errs, validateContainer(container, volumes, containerPath)...)
-		errs = append(errs, validateHostPorts(container.Ports, unique[string]{}, containerPath.Child("ports"))...)
+		errs = append(errs, validateContainer(container, pod, containerPath)...)
+		errs = append(errs, pod.validateHostPorts(container.Ports, unique[string]{}, containerPath.Child("ports"))...)
 		if isSidecar(container) {
-			errs = append(errs, validateLongRunning(container, containerPath)...)
+			errs = append(errs, validateLongRunning(container, pod, containerPath)...)
 		} else {
 			errs = append(errs, validateRunToEnd(container, containerPath)...)
 		}
@@ -64,31 +65,31 @@ func validateInitContainers(containers []corev1.Container, volumes volumeSources
 }
 
 // validateContainer holds for containers and init containers alike.
-func validateContainer(container *corev1.Container, volumes volumeSources, path *field.Path) field.ErrorList {
+func validateContainer(container *corev1.Container, pod podContext, path *field.Path) field.ErrorList {
 	return slices.Concat(
 		validateImage(container.Image, path.Child("image")),
 		validateOptionalChoice(container.ImagePullPolicy, pullPolicies, path.Child("imagePullPolicy")),
 		validateOptionalChoice(container.TerminationMessagePolicy, terminationMessagePolicies, path.Child("terminationMessagePolicy")),
 		validateContainerPorts(container.Ports, path.Child("ports")),
-		validateEnv(container.Env, volumes, path.Child("env")),
+		validateEnv(container.Env, pod.volumes, path.Child("env")),
 		validateEnvFrom(container.EnvFrom, path.Child("envFrom")),
-		validateResources(&container.Resources, path.Child("resources")),
+		validateResources(&container.Resources, pod.claims, path.Child("resources")),
 		validateResizePolicy(container.ResizePolicy, path.Child("resizePolicy")),
 		validateRestartPolicy(container, path),
-		validateVolumeMounts(container, volumes, path.Child("volumeMounts")),
-		validateVolumeDevices(container, volumes, path.Child("volumeDevices")),
-		validateSecurityContext(container.SecurityContext, path.Child("securityContext")),
+		validateVolumeMounts(container, pod.volumes, path.Child("volumeMounts")),
+		validateVolumeDevices(container, pod.volumes, path.Child("volumeDevices")),
+		validateSecurityContext(container.SecurityContext, pod, path.Child("securityContext")),
 	)
 }
 
 // validateLongRunning holds for what runs as long as the pod does: containers and sidecars.
-func validateLongRunning(container *corev1.Container, path *field.Path) field.ErrorList {
-	ports := portNames(container.Ports)
+func validateLongRunning(container *corev1.Container, pod podContext, path *field.Path) field.ErrorList {
+	handlers := pod.handlers(container)
 	return slices.Concat(
-		validateLifecycle(container.Lifecycle, ports, path.Child("lifecycle")),
-		validateReadinessProbe(container.ReadinessProbe, ports, path.Child("readinessProbe")),
-		validateRestartingProbe(container.LivenessProbe, ports, path.Child("livenessProbe")),
-		validateRestartingProbe(container.StartupProbe, ports, path.Child("startupProbe")),
+		handlers.validateLifecycle(container.Lifecycle, path.Child("lifecycle")),
+		validateReadinessProbe(container.ReadinessProbe, handlers, path.Child("readinessProbe")),
+		validateRestartingProbe(container.LivenessProbe, handlers, path.Child("livenessProbe")),
+		validateRestartingProbe(container.StartupProbe, handlers, path.Child("startupProbe")),
 	)
 }
 
@@ -117,20 +118,28 @@ func validateRunToEnd(container *corev1.Container, path *field.Path) field.Error
 	return errs
 }
 
-// validateContainerNames requires one name for each container of the pod, init containers included.
+// validateContainerNames requires one name for each container of the pod, init containers and the main container
+// included.
 func validateContainerNames(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	names := unique[string]{}
-	validateName := func(name string, path *field.Path) field.ErrorList {
-		return slices.Concat(validateFormat(name, validation.IsDNS1123Label, path), names.add(name, path))
-	}
-	errs := validateName(spec.Name, path.Child("name"))
-	for i := range spec.Containers {
-		errs = append(errs, validateName(spec.Containers[i].Name, path.Child("containers").Index(i).Child("name"))...)
-	}
-	for i := range spec.InitContainers {
-		errs = append(errs, validateName(spec.InitContainers[i].Name, path.Child("initContainers").Index(i).Child("name"))...)
+	return slices.Concat(
+		validateContainerName(spec.Name, names, path.Child("name")),
+		validateNamesOf(spec.Containers, names, path.Child("containers")),
+		validateNamesOf(spec.InitContainers, names, path.Child("initContainers")),
+	)
+}
+
+// validateNamesOf refuses names that are among those of taken, and adds the others.
+func validateNamesOf(containers []corev1.Container, taken unique[string], path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range containers {
+		errs = append(errs, validateContainerName(containers[i].Name, taken, path.Index(i).Child("name"))...)
 	}
 	return errs
+}
+
+func validateContainerName(name string, taken unique[string], path *field.Path) field.ErrorList {
+	return slices.Concat(validateFormat(name, validation.IsDNS1123Label, path), taken.add(name, path))
 }
 
 // validateImage refuses white space around an image as the Pod API does: a Deployment takes it, its pods do not.

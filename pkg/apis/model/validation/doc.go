@@ -6,4 +6,7 @@
 // The rules for what a box passes on to its pods are those of the Kubernetes 1.36 API with its default feature
 // gates, applied to the fields of the box. A field that the cluster's API would default may be left out here as
 // well. Objects are validated in the internal version, after the defaults of the served one.
+//
+// A box is validated in two steps: ValidateModelBox validates its own fields, in view of what its overlay,
+// spec.podTemplate, says of the pod, and ValidatePodTemplate what the overlay makes of the pod template.
 package validation

@@ -129,10 +129,10 @@ func claim() corev1.VolumeSource {
 }
 
 // all makes several changes.
-func all(changes ...func(*model.ModelBox)) func(*model.ModelBox) {
-	return func(box *model.ModelBox) {
+func all[T any](changes ...func(*T)) func(*T) {
+	return func(object *T) {
 		for _, change := range changes {
-			change(box)
+			change(object)
 		}
 	}
 }

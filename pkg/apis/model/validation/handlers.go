@@ -15,30 +15,29 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// terminationGracePeriodSeconds is the default of a pod, which a box leaves alone.
-const terminationGracePeriodSeconds = corev1.DefaultTerminationGracePeriodSeconds
-
 var schemes = []corev1.URIScheme{corev1.URISchemeHTTP, corev1.URISchemeHTTPS}
 
-// handlerRules validates the handlers of probes and hooks, given the names of their container's ports.
+// handlerRules validates the handlers of probes and hooks, given the names of their container's ports, the seconds that
+// its pod is given to end, and the operating system that the pod names.
 type handlerRules struct {
-	ports sets.Set[string]
+	ports       sets.Set[string]
+	gracePeriod int64
+	os          corev1.OSName
 }
 
-func validateLifecycle(lifecycle *corev1.Lifecycle, ports sets.Set[string], path *field.Path) field.ErrorList {
+func (r handlerRules) validateLifecycle(lifecycle *corev1.Lifecycle, path *field.Path) field.ErrorList {
 	if lifecycle == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	handlers := handlerRules{ports: ports}
 	if lifecycle.PostStart != nil {
-		errs = append(errs, handlers.validateHook(lifecycle.PostStart, path.Child("postStart"))...)
+		errs = append(errs, r.validateHook(lifecycle.PostStart, path.Child("postStart"))...)
 	}
 	if lifecycle.PreStop != nil {
-		errs = append(errs, handlers.validateHook(lifecycle.PreStop, path.Child("preStop"))...)
+		errs = append(errs, r.validateHook(lifecycle.PreStop, path.Child("preStop"))...)
 	}
 	if lifecycle.StopSignal != nil {
-		errs = append(errs, field.Forbidden(path.Child("stopSignal"), "needs a pod that names its operating system, which a box cannot"))
+		errs = append(errs, r.validateStopSignal(*lifecycle.StopSignal, path.Child("stopSignal"))...)
 	}
 	return errs
 }
@@ -48,7 +47,7 @@ func (r handlerRules) validateHook(hook *corev1.LifecycleHandler, path *field.Pa
 		oneOf("exec", hook.Exec, validateExec),
 		oneOf("httpGet", hook.HTTPGet, r.validateHTTPGet),
 		oneOf("tcpSocket", hook.TCPSocket, r.validateTCPSocket),
-		oneOf("sleep", hook.Sleep, validateSleep),
+		oneOf("sleep", hook.Sleep, r.validateSleep),
 	}, path)
 }
 
@@ -78,11 +77,11 @@ func validateGRPC(grpc *corev1.GRPCAction, path *field.Path) field.ErrorList {
 	return invalid(path.Child("port"), grpc.Port, validation.IsValidPortNum(int(grpc.Port)))
 }
 
-func validateSleep(sleep *corev1.SleepAction, path *field.Path) field.ErrorList {
-	if sleep.Seconds >= 0 && sleep.Seconds <= terminationGracePeriodSeconds {
+func (r handlerRules) validateSleep(sleep *corev1.SleepAction, path *field.Path) field.ErrorList {
+	if sleep.Seconds >= 0 && sleep.Seconds <= r.gracePeriod {
 		return nil
 	}
-	detail := fmt.Sprintf("must be between 0 and %d: pods are given %[1]d seconds to end", terminationGracePeriodSeconds)
+	detail := fmt.Sprintf("must be between 0 and %d: pods are given %[1]d seconds to end", r.gracePeriod)
 	return field.ErrorList{field.Invalid(path.Child("seconds"), sleep.Seconds, detail)}
 }
 

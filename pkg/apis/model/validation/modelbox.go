@@ -6,6 +6,7 @@ package validation
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -34,7 +35,7 @@ func ValidateModelBoxName(name string, prefix bool) []string {
 func ValidateModelBox(box *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&box.ObjectMeta, true, ValidateModelBoxName, field.NewPath("metadata")),
-		validateSpec(&box.Spec, field.NewPath("spec")),
+		validateSpec(box, field.NewPath("spec")),
 	)
 }
 
@@ -44,12 +45,12 @@ func ValidateModelBox(box *model.ModelBox) field.ErrorList {
 func ValidateModelBoxUpdate(box, old *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&box.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
-		validateSpecUpdate(&box.Spec, &old.Spec, field.NewPath("spec")),
+		validateSpecUpdate(box, old, field.NewPath("spec")),
 	)
 }
 
-func validateSpecUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
-	errs := validateSpec(spec, path)
+func validateSpecUpdate(box, old *model.ModelBox, path *field.Path) field.ErrorList {
+	errs := validateSpec(box, path)
 	if len(errs) == 0 {
 		return nil
 	}
@@ -60,21 +61,23 @@ func validateSpecUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.E
 	return slices.DeleteFunc(errs, func(err *field.Error) bool { return known.Has(err.Error()) })
 }
 
-func validateSpec(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
-	volumes := volumesByName(spec.Volumes)
+func validateSpec(box *model.ModelBox, path *field.Path) field.ErrorList {
+	spec := &box.Spec
+	pod := podContextOfBox(spec)
 	return slices.Concat(
-		validateMainContainer(spec, volumes, path),
+		validateMainContainer(spec, pod, path),
 		validateRollout(spec, path),
 		validatePorts(spec, path.Child("ports")),
 		validateServiceType(spec.ServiceType, path.Child("serviceType")),
-		validateContainers(spec.Containers, volumes, path.Child("containers")),
-		validateInitContainers(spec.InitContainers, volumes, path.Child("initContainers")),
+		validateContainers(spec.Containers, pod, path.Child("containers")),
+		validateInitContainers(spec.InitContainers, pod, path.Child("initContainers")),
 		validateContainerNames(spec, path),
-		validateContainerPortNames(spec, path),
+		validateContainerPortNames(spec.Containers, spec.InitContainers, path),
 		validateChoice(spec.DefaultProbes, defaultProbesPolicies, path.Child("defaultProbes")),
 		validateVolumes(spec.Volumes, path.Child("volumes")),
-		validateServiceAccountName(spec.ServiceAccountName, path.Child("serviceAccountName")),
-		validateImagePullSecrets(spec, path.Child("imagePullSecrets")),
+		validateOptionalName(spec.ServiceAccountName, path.Child("serviceAccountName")),
+		validateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets")),
+		validateOverlay(spec.PodTemplate, box.Name, path.Child("podTemplate")),
 	)
 }
 
@@ -86,18 +89,11 @@ func validateServiceType(serviceType model.ServiceType, path *field.Path) field.
 	return validateChoice(serviceType, serviceTypes, path)
 }
 
-func validateServiceAccountName(name string, path *field.Path) field.ErrorList {
-	if name == "" {
-		return nil
-	}
-	return validateFormat(name, validation.IsDNS1123Subdomain, path)
-}
-
-func validateImagePullSecrets(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+func validateImagePullSecrets(secrets []corev1.LocalObjectReference, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := unique[string]{}
-	for i := range spec.ImagePullSecrets {
-		name, namePath := spec.ImagePullSecrets[i].Name, path.Index(i).Child("name")
+	for i := range secrets {
+		name, namePath := secrets[i].Name, path.Index(i).Child("name")
 		errs = append(errs, validateFormat(name, validation.IsDNS1123Subdomain, namePath)...)
 		errs = append(errs, names.add(name, namePath)...)
 	}

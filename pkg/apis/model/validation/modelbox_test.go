@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
@@ -114,6 +115,13 @@ func TestMessages(t *testing.T) {
 			`spec.ports[0].targetPort: Invalid value: "8080": must be a number without quotes, or the name of a container's port`},
 		{"a mount without its volume", mount(func(m *corev1.VolumeMount) { m.Name = "other" }),
 			`spec.volumeMounts[0].name: Not found: "other": must be the name of one of spec.volumes`},
+		{"an overlay that takes the pods away", overlayMeta(metav1.ObjectMeta{Labels: map[string]string{"modelbox": "other"}}),
+			`spec.podTemplate.metadata.labels[modelbox]: Invalid value: "other": must be "web", the name of the box: the label selects the box's pods`},
+		{"an overlay that names the pods", overlayMeta(metav1.ObjectMeta{Name: "web"}),
+			`spec.podTemplate.metadata.name: Forbidden: would be ignored: pods take over labels, annotations and finalizers of their template only`},
+		{"a hook that outlives its pod", container(func(c *corev1.Container) {
+			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 60}}}
+		}), `spec.containers[0].lifecycle.preStop.sleep.seconds: Invalid value: 60: must be between 0 and 30: pods are given 30 seconds to end`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

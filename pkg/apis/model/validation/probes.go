@@ -7,15 +7,14 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func validateReadinessProbe(probe *corev1.Probe, ports sets.Set[string], path *field.Path) field.ErrorList {
+func validateReadinessProbe(probe *corev1.Probe, handlers handlerRules, path *field.Path) field.ErrorList {
 	if probe == nil {
 		return nil
 	}
-	errs := validateProbe(probe, ports, path)
+	errs := validateProbe(probe, handlers, path)
 	if probe.TerminationGracePeriodSeconds != nil {
 		errs = append(errs, field.Forbidden(path.Child("terminationGracePeriodSeconds"),
 			"may only be given to a livenessProbe or a startupProbe: a readinessProbe ends no container"))
@@ -24,11 +23,11 @@ func validateReadinessProbe(probe *corev1.Probe, ports sets.Set[string], path *f
 }
 
 // validateRestartingProbe validates a liveness or startup probe: one whose failure ends the container.
-func validateRestartingProbe(probe *corev1.Probe, ports sets.Set[string], path *field.Path) field.ErrorList {
+func validateRestartingProbe(probe *corev1.Probe, handlers handlerRules, path *field.Path) field.ErrorList {
 	if probe == nil {
 		return nil
 	}
-	errs := validateProbe(probe, ports, path)
+	errs := validateProbe(probe, handlers, path)
 	if probe.SuccessThreshold > 1 {
 		errs = append(errs, field.Invalid(path.Child("successThreshold"), probe.SuccessThreshold, "must be 1"))
 	}
@@ -39,8 +38,7 @@ func validateRestartingProbe(probe *corev1.Probe, ports sets.Set[string], path *
 }
 
 // validateProbe holds for all probes. A timing of 0 is one that the cluster defaults.
-func validateProbe(probe *corev1.Probe, ports sets.Set[string], path *field.Path) field.ErrorList {
-	handlers := handlerRules{ports: ports}
+func validateProbe(probe *corev1.Probe, handlers handlerRules, path *field.Path) field.ErrorList {
 	return slices.Concat(
 		validateExactlyOne([]member{
 			oneOf("exec", probe.Exec, validateExec),

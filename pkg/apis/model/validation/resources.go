@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -20,7 +21,7 @@ import (
 const resourceNameRule = `must be cpu, memory, ephemeral-storage, hugepages-<size>, or an extended resource such as "example.com/gpu"`
 
 // validateClass validates the size of the main container.
-func validateClass(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+func validateClass(spec *model.ModelBoxSpec, pod podContext, path *field.Path) field.ErrorList {
 	errs := validateChoice(spec.ResourceType, resourceTypes, path.Child("resourceType"))
 	if spec.Resources == nil || len(errs) > 0 {
 		return errs
@@ -29,20 +30,17 @@ func validateClass(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 		detail := fmt.Sprintf("needs resourceType custom: resourceType %s says what the resources are", spec.ResourceType)
 		return field.ErrorList{field.Forbidden(path.Child("resources"), detail)}
 	}
-	return validateResources(spec.Resources, path.Child("resources"))
+	return validateResources(spec.Resources, pod.claims, path.Child("resources"))
 }
 
-func validateResources(resources *corev1.ResourceRequirements, path *field.Path) field.ErrorList {
-	errs := slices.Concat(
+func validateResources(resources *corev1.ResourceRequirements, claims sets.Set[string], path *field.Path) field.ErrorList {
+	return slices.Concat(
 		validateResourceList(resources.Limits, path.Child("limits")),
 		validateResourceList(resources.Requests, path.Child("requests")),
 		validateRequestsWithinLimits(resources, path),
 		validateHugePagesCompany(resources, path),
+		validateClaimReferences(resources.Claims, claims, path.Child("claims")),
 	)
-	if len(resources.Claims) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("claims"), "needs a pod with resourceClaims, which a box has not"))
-	}
-	return errs
 }
 
 func validateResourceList(list corev1.ResourceList, path *field.Path) field.ErrorList {

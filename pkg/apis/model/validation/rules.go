@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -18,6 +19,14 @@ func validateFormat(value string, format func(string) []string, path *field.Path
 		return field.ErrorList{field.Required(path, strings.Join(messages, "; "))}
 	}
 	return invalid(path, value, messages)
+}
+
+// validateOptionalName requires that the name is one that an object can have, or none.
+func validateOptionalName(name string, path *field.Path) field.ErrorList {
+	if name == "" {
+		return nil
+	}
+	return validateFormat(name, validation.IsDNS1123Subdomain, path)
 }
 
 func invalid(path *field.Path, value any, messages []string) field.ErrorList {
@@ -77,6 +86,23 @@ type member struct {
 
 func oneOf[T any](name string, value *T, validate func(*T, *field.Path) field.ErrorList) member {
 	return member{name, value != nil, func(path *field.Path) field.ErrorList { return validate(value, path) }}
+}
+
+// unwanted is a field that has no place beside others.
+type unwanted struct {
+	name string
+	set  bool
+}
+
+// forbidden refuses the fields that are set.
+func forbidden(detail string, path *field.Path, fields []unwanted) field.ErrorList {
+	var errs field.ErrorList
+	for _, f := range fields {
+		if f.set {
+			errs = append(errs, field.Forbidden(path.Child(f.name), detail))
+		}
+	}
+	return errs
 }
 
 // validateAtMostOne validates the first member that is set and refuses the others.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -25,24 +24,18 @@ var (
 	procMountTypes = []corev1.ProcMountType{corev1.DefaultProcMount, corev1.UnmaskedProcMount}
 )
 
-func validateSecurityContext(context *corev1.SecurityContext, path *field.Path) field.ErrorList {
+func validateSecurityContext(context *corev1.SecurityContext, pod podContext, path *field.Path) field.ErrorList {
 	if context == nil {
 		return nil
 	}
-	errs := slices.Concat(
+	return slices.Concat(
 		validatePrivilegeEscalation(context, path),
-		validateProcMount(context.ProcMount, path.Child("procMount")),
+		validateProcMount(context.ProcMount, pod, path.Child("procMount")),
 		validateSeccompProfile(context.SeccompProfile, path.Child("seccompProfile")),
 		validateAppArmorProfile(context.AppArmorProfile, path.Child("appArmorProfile")),
-		validateWindowsOptions(context.WindowsOptions, path.Child("windowsOptions")),
+		validateWindowsOptions(context.WindowsOptions, pod, path.Child("windowsOptions")),
+		validateUserAndGroup(context.RunAsUser, context.RunAsGroup, path),
 	)
-	if user := context.RunAsUser; user != nil {
-		errs = append(errs, invalid(path.Child("runAsUser"), *user, validation.IsValidUserID(*user))...)
-	}
-	if group := context.RunAsGroup; group != nil {
-		errs = append(errs, invalid(path.Child("runAsGroup"), *group, validation.IsValidGroupID(*group))...)
-	}
-	return errs
 }
 
 // validatePrivilegeEscalation refuses to forbid the gain of privileges that the container has anyway.
@@ -62,15 +55,15 @@ func validatePrivilegeEscalation(context *corev1.SecurityContext, path *field.Pa
 }
 
 func isPrivileged(context *corev1.SecurityContext) bool {
-	return context != nil && context.Privileged != nil && *context.Privileged
+	return context != nil && isTrue(context.Privileged)
 }
 
-func validateProcMount(procMount *corev1.ProcMountType, path *field.Path) field.ErrorList {
+func validateProcMount(procMount *corev1.ProcMountType, pod podContext, path *field.Path) field.ErrorList {
 	if procMount == nil {
 		return nil
 	}
-	if *procMount == corev1.UnmaskedProcMount {
-		const detail = "must be Default: Unmasked needs a pod with hostUsers false, which a box cannot ask for"
+	if *procMount == corev1.UnmaskedProcMount && !pod.ownUsers {
+		const detail = "must be Default: Unmasked needs hostUsers false in the pod"
 		return field.ErrorList{field.Invalid(path, *procMount, detail)}
 	}
 	return validateChoice(*procMount, procMountTypes, path)

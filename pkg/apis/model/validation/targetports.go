@@ -5,6 +5,7 @@ package validation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -60,7 +61,26 @@ func servedPorts(spec *model.ModelBoxSpec) []corev1.ContainerPort {
 			ports = append(ports, spec.InitContainers[i].Ports...)
 		}
 	}
+	if spec.PodTemplate == nil {
+		return ports
+	}
+	for i := range spec.PodTemplate.Spec.Containers {
+		ports = append(ports, spec.PodTemplate.Spec.Containers[i].Ports...)
+	}
+	for i := range spec.PodTemplate.Spec.InitContainers {
+		if isOverlaidSidecar(&spec.PodTemplate.Spec.InitContainers[i], spec.InitContainers) {
+			ports = append(ports, spec.PodTemplate.Spec.InitContainers[i].Ports...)
+		}
+	}
 	return ports
+}
+
+// isOverlaidSidecar is true for an init container of the overlay that keeps running, or adds to one that does.
+func isOverlaidSidecar(overlay *corev1.Container, initContainers []corev1.Container) bool {
+	if overlay.RestartPolicy != nil {
+		return isSidecar(overlay)
+	}
+	return slices.ContainsFunc(initContainers, func(c corev1.Container) bool { return c.Name == overlay.Name && isSidecar(&c) })
 }
 
 func protocolOf(port corev1.ContainerPort) corev1.Protocol {

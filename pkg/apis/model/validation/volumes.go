@@ -4,8 +4,6 @@
 package validation
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -37,16 +35,23 @@ func (v volumeSources) validateName(name string, path *field.Path) field.ErrorLi
 }
 
 func validateVolumes(volumes []corev1.Volume, path *field.Path) field.ErrorList {
+	errs := validateVolumeNames(volumes, path)
+	for i := range volumes {
+		volume, volumePath := &volumes[i], path.Index(i)
+		errs = append(errs, validateVolumeSource(&volume.VolumeSource, volumePath)...)
+		errs = append(errs, validateISCSISession(volume, volumePath)...)
+	}
+	return errs
+}
+
+// validateVolumeNames requires one name for each volume.
+func validateVolumeNames(volumes []corev1.Volume, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := unique[string]{}
 	for i := range volumes {
-		volume, volumePath := &volumes[i], path.Index(i)
-		errs = append(errs, slices.Concat(
-			validateFormat(volume.Name, validation.IsDNS1123Label, volumePath.Child("name")),
-			names.add(volume.Name, volumePath.Child("name")),
-			validateVolumeSource(&volume.VolumeSource, volumePath),
-			validateISCSISession(volume, volumePath),
-		)...)
+		name, namePath := volumes[i].Name, path.Index(i).Child("name")
+		errs = append(errs, validateFormat(name, validation.IsDNS1123Label, namePath)...)
+		errs = append(errs, names.add(name, namePath)...)
 	}
 	return errs
 }

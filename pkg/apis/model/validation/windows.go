@@ -28,7 +28,7 @@ var (
 	controlChar   = regexp.MustCompile(`[[:cntrl:]]`)
 )
 
-func validateWindowsOptions(options *corev1.WindowsSecurityContextOptions, path *field.Path) field.ErrorList {
+func validateWindowsOptions(options *corev1.WindowsSecurityContextOptions, pod podContext, path *field.Path) field.ErrorList {
 	if options == nil {
 		return nil
 	}
@@ -44,8 +44,8 @@ func validateWindowsOptions(options *corev1.WindowsSecurityContextOptions, path 
 			errs = append(errs, field.Invalid(path.Child("runAsUserName"), *name, windowsUserNameRule+": "+problem))
 		}
 	}
-	if options.HostProcess != nil && *options.HostProcess {
-		errs = append(errs, field.Forbidden(path.Child("hostProcess"), "needs a pod on the host's network, which a box cannot ask for"))
+	if isTrue(options.HostProcess) && !pod.hostNetwork {
+		errs = append(errs, field.Forbidden(path.Child("hostProcess"), "needs hostNetwork true in the pod"))
 	}
 	return errs
 }

@@ -83,9 +83,9 @@ func summary(box *model.ModelBox) (status, message string) {
 	case box.DeletionTimestamp != nil:
 		return "Terminating", ""
 	case ready == nil:
-		return "Pending", "the controller has not seen this box yet"
-	case ready.ObservedGeneration < box.Generation:
-		return "Pending", "the controller has not seen the last change yet"
+		return modelv1.ReasonPending, "the controller has not seen this box yet"
+	case ready.Status != metav1.ConditionUnknown && ready.ObservedGeneration < box.Generation:
+		return modelv1.ReasonPending, "the controller has not seen the last change yet"
 	default:
 		return ready.Reason, ready.Message
 	}

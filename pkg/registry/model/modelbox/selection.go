@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -29,7 +30,26 @@ func GetAttrs(obj runtime.Object) (labels.Set, fields.Set, error) {
 
 // Match returns the predicate of a list or a watch that selects by label and field.
 func Match(label labels.Selector, field fields.Selector) storage.SelectionPredicate {
-	return storage.SelectionPredicate{Label: label, Field: field, GetAttrs: GetAttrs}
+	return storage.SelectionPredicate{Label: label, Field: field, GetAttrs: GetAttrs, IndexFields: indexedFields}
+}
+
+// indexedFields are the selectable fields that the watch cache has an index of: those whose selection leaves a few
+// boxes of many, namely the ones of an image and the ones that are not ready.
+var indexedFields = []string{"spec.image", "status.ready"}
+
+// Indexers returns the indexes of the watch cache.
+func Indexers() *cache.Indexers {
+	indexers := cache.Indexers{}
+	for _, name := range indexedFields {
+		indexers[storage.FieldIndex(name)] = func(obj any) ([]string, error) {
+			box, ok := obj.(*model.ModelBox)
+			if !ok {
+				return nil, fmt.Errorf("expected a ModelBox, got %T", obj)
+			}
+			return []string{selectableFields(box)[name]}, nil
+		}
+	}
+	return &indexers
 }
 
 // selectableFields has one entry for each label that the served version's field label conversion accepts.

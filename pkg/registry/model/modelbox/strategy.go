@@ -24,11 +24,13 @@ import (
 type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
+	listAll ListAll
 }
 
-// NewStrategy returns the strategy of the main resource. typer has to know the internal types.
-func NewStrategy(typer runtime.ObjectTyper) Strategy {
-	return Strategy{typer, names.SimpleNameGenerator}
+// NewStrategy returns the strategy of the main resource. typer has to know the internal types; listAll is asked for
+// what other boxes use already.
+func NewStrategy(typer runtime.ObjectTyper, listAll ListAll) Strategy {
+	return Strategy{typer, names.SimpleNameGenerator, listAll}
 }
 
 // NamespaceScoped returns true: every box lives in a namespace.
@@ -43,15 +45,27 @@ func (Strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	}
 }
 
-// PrepareForCreate drops the status, starts the generation count, and names the main container of a box whose
-// own name was generated after defaulting.
+// PrepareForCreate replaces the status by that of a box which the controller has not seen, starts the generation
+// count, and names the main container of a box whose own name was generated after defaulting.
 func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	box := obj.(*model.ModelBox)
-	box.Status = model.ModelBoxStatus{}
+	box.Status = pendingStatus()
 	box.Generation = 1
 	if box.Spec.Name == "" {
 		box.Spec.Name = box.Name
 	}
+}
+
+// pendingStatus says that nothing is known yet. Without it, what waits for a box could take one without a status for
+// one that has nothing to report.
+func pendingStatus() model.ModelBoxStatus {
+	return model.ModelBoxStatus{Conditions: []metav1.Condition{{
+		Type:               modelv1.ConditionReady,
+		Status:             metav1.ConditionUnknown,
+		Reason:             modelv1.ReasonPending,
+		Message:            "the controller has not seen this box yet",
+		LastTransitionTime: metav1.Now(),
+	}}}
 }
 
 // PrepareForUpdate keeps the status and counts a change of the spec as a new generation.
@@ -65,20 +79,46 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 
 // Validate checks a new box.
 func (Strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
-	return validation.ValidateModelBox(obj.(*model.ModelBox))
+	box := obj.(*model.ModelBox)
+	if errs := validation.ValidateModelBox(box); len(errs) > 0 {
+		return errs
+	}
+	return validateOverlaid(box)
 }
 
 // ValidateUpdate checks a changed box.
 func (Strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.ValidateModelBoxUpdate(obj.(*model.ModelBox), old.(*model.ModelBox))
+	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
+	if errs := validation.ValidateModelBoxUpdate(box, oldBox); len(errs) > 0 {
+		return errs
+	}
+	if apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
+		return nil
+	}
+	return validateOverlaid(box)
 }
 
-// WarningsOnCreate returns no warnings.
-func (Strategy) WarningsOnCreate(context.Context, runtime.Object) []string { return nil }
+// validateOverlaid checks the pod template of a box with an overlay, which only rendering shows.
+func validateOverlaid(box *model.ModelBox) field.ErrorList {
+	if box.Spec.PodTemplate == nil {
+		return nil
+	}
+	path := field.NewPath("spec", "podTemplate")
+	template, err := podTemplate(box)
+	if err != nil {
+		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
+	}
+	return validation.ValidatePodTemplate(template, box.Name, path)
+}
 
-// WarningsOnUpdate returns no warnings.
-func (Strategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
-	return nil
+// WarningsOnCreate returns what the user of a new box may not expect.
+func (s Strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	return s.warningsOnCreate(ctx, obj.(*model.ModelBox))
+}
+
+// WarningsOnUpdate returns what the update will do to running pods, and what its user may not expect.
+func (s Strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
+	return s.warningsOnUpdate(ctx, obj.(*model.ModelBox), old.(*model.ModelBox))
 }
 
 // Canonicalize leaves the box as it is.
@@ -116,6 +156,11 @@ func (StatusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Objec
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
 	box.Spec = oldBox.Spec
 	metav1.ResetObjectMetaForStatus(&box.ObjectMeta, &oldBox.ObjectMeta)
+}
+
+// WarningsOnUpdate returns no warnings: who writes a status cannot do anything about the spec.
+func (StatusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
+	return nil
 }
 
 // ValidateUpdate checks a changed status.

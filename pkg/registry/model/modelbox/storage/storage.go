@@ -8,8 +8,10 @@ import (
 	"context"
 	"fmt"
 
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -28,8 +30,9 @@ type Storage struct {
 
 // NewStorage returns stores that share one connection to the storage backend.
 func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter) (*Storage, error) {
-	strategy := modelbox.NewStrategy(scheme)
-	store := &genericregistry.Store{
+	store := &genericregistry.Store{}
+	strategy := modelbox.NewStrategy(scheme, listAllFrom(store))
+	*store = genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &model.ModelBox{} },
 		NewListFunc:               func() runtime.Object { return &model.ModelBoxList{} },
 		PredicateFunc:             modelbox.Match,
@@ -43,7 +46,8 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter) (*
 
 		TableConvertor: modelbox.TableConvertor{},
 	}
-	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: optsGetter, AttrFunc: modelbox.GetAttrs}); err != nil {
+	options := &generic.StoreOptions{RESTOptions: optsGetter, AttrFunc: modelbox.GetAttrs, Indexers: modelbox.Indexers()}
+	if err := store.CompleteWithOptions(options); err != nil {
 		return nil, fmt.Errorf("completing the store of modelboxes: %w", err)
 	}
 
@@ -57,6 +61,18 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter) (*
 		Status:   &StatusREST{store: &statusStore},
 		Scale:    &ScaleREST{store: store},
 	}, nil
+}
+
+// listAllFrom reads boxes from the watch cache of the store.
+func listAllFrom(store *genericregistry.Store) modelbox.ListAll {
+	return func(ctx context.Context) (*model.ModelBoxList, error) {
+		ctx = genericapirequest.WithNamespace(ctx, metav1.NamespaceAll)
+		list, err := store.List(ctx, &metainternalversion.ListOptions{ResourceVersion: "0"})
+		if err != nil {
+			return nil, err
+		}
+		return list.(*model.ModelBoxList), nil
+	}
 }
 
 // REST is the store of the main resource.

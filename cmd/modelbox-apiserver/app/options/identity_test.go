@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func identity(t *testing.T, dataDir string) string {
+	t.Helper()
+	identity, err := (&StorageOptions{DataDir: dataDir}).Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return identity
+}
+
+func TestADataDirectoryKeepsItsIdentity(t *testing.T) {
+	dir := t.TempDir()
+	first := identity(t, dir)
+	if second := identity(t, dir); second != first {
+		t.Errorf("started again, %s is %s", first, second)
+	}
+	if name, isEmbedded := strings.CutPrefix(first, "embedded_"); !isEmbedded || name == "" {
+		t.Errorf("the identity is %q", first)
+	}
+	info, err := os.Stat(filepath.Join(dir, "identity"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("its file has the mode %o", info.Mode().Perm())
+	}
+}
+
+func TestTwoDataDirectoriesAreTwo(t *testing.T) {
+	if one, two := identity(t, t.TempDir()), identity(t, t.TempDir()); one == two {
+		t.Errorf("both are %s", one)
+	}
+}
+
+// Replicas on one outside etcd may share a host.
+func TestTwoProcessesWithoutADataDirectoryAreTwo(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := identity(t, ""), identity(t, "")
+	if one == two {
+		t.Errorf("both are %s", one)
+	}
+	if !strings.HasPrefix(one, host+"_") {
+		t.Errorf("%s does not name the host %s", one, host)
+	}
+}
+
+func TestAnIdentityThatCannotBeKept(t *testing.T) {
+	if identity, err := (&StorageOptions{DataDir: filepath.Join(t.TempDir(), "gone")}).Identity(); err == nil {
+		t.Errorf("got %s", identity)
+	}
+}

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
+	baseversion "k8s.io/component-base/version"
+)
+
+// parse returns the options that a command line says.
+func parse(t *testing.T, args ...string) *Options {
+	t.Helper()
+	registry := basecompatibility.NewComponentGlobalsRegistry()
+	// Flags end what can be added to the process's own feature gate, so each command line gets another one.
+	kube := basecompatibility.NewEffectiveVersionFromString(baseversion.DefaultKubeBinaryVersion, "", "")
+	if err := registry.Register(basecompatibility.DefaultKubeComponent, kube, featuregate.NewVersionedFeatureGate(kube.BinaryVersion())); err != nil {
+		t.Fatal(err)
+	}
+	o := NewForRegistry(registry)
+	flags := pflag.NewFlagSet("modelbox-apiserver", pflag.ContinueOnError)
+	for _, set := range o.Flags().FlagSets {
+		flags.AddFlagSet(set)
+	}
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	o := parse(t)
+	if err := o.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Validate(); err != nil {
+		t.Error(err)
+	}
+	if !o.Controllers.LeaderElection.LeaderElect {
+		t.Error("controllers run without being elected")
+	}
+}
+
+func TestWhereObjectsAreKept(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		args    []string
+		dataDir string
+		servers []string
+	}{
+		{"nothing is said", nil, "/var/lib/modelbox", []string{"unix:///var/lib/modelbox/client.sock"}},
+		{"a data directory", []string{"--data-dir=/data"}, "/data", []string{"unix:///data/client.sock"}},
+		{"an outside etcd", []string{"--etcd-servers=https://one:2379,https://two:2379"}, "", []string{"https://one:2379", "https://two:2379"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			o := parse(t, row.args...)
+			if err := o.Complete(); err != nil {
+				t.Fatal(err)
+			}
+			if err := o.Validate(); err != nil {
+				t.Error(err)
+			}
+			if o.Storage.DataDir != row.dataDir {
+				t.Errorf("data directory: got %q, want %q", o.Storage.DataDir, row.dataDir)
+			}
+			if diff := cmp.Diff(row.servers, o.Recommended.Etcd.StorageConfig.Transport.ServerList); diff != "" {
+				t.Errorf("servers, -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whoever changes these loses every stored object.
+func TestTheKeysInEtcdAreForever(t *testing.T) {
+	if got := parse(t).Recommended.Etcd.StorageConfig.Prefix; got != "/registry" {
+		t.Errorf("the prefix is %s", got)
+	}
+	want := map[string]string{"modelboxes.model.github.com": "model.github.com/modelboxes"}
+	got := map[string]string{}
+	for resource, prefix := range resourcePrefixes {
+		got[resource.String()] = prefix
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestRefusedOptions(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"two places for the objects", []string{"--data-dir=/data", "--etcd-servers=http://one:2379"}, "give only one of them"},
+		{"a data directory whose socket would have too long a path", []string{"--data-dir=/" + strings.Repeat("d", 100)}, "--data-dir: data directory /ddd"},
+		{"no workers", []string{"--modelbox-workers=0"}, "--modelbox-workers is 0 and must be at least 1"},
+		{"fewer than no workers", []string{"--modelbox-workers=-1"}, "--modelbox-workers is -1"},
+		{"another lock than a Lease", []string{"--leader-elect-resource-lock=configmaps"}, `--leader-elect-resource-lock is "configmaps" and must be "leases"`},
+		{"a Lease without a name", []string{"--leader-elect-resource-name="}, "--leader-elect-resource-name and --leader-elect-resource-namespace must be given"},
+		{"a Lease without a namespace", []string{"--leader-elect-resource-namespace="}, "--leader-elect-resource-name and --leader-elect-resource-namespace must be given"},
+		{"a Lease that runs out at its renewal", []string{"--leader-elect-lease-duration=10s"}, "--leader-elect-lease-duration (10s) must be longer than --leader-elect-renew-deadline (10s)"},
+		{"a renewal that is not tried twice", []string{"--leader-elect-retry-period=10s"}, "--leader-elect-renew-deadline (10s), and that longer than --leader-elect-retry-period (10s)"},
+		{"renewals without a pause", []string{"--leader-elect-retry-period=0s"}, "--leader-elect-retry-period (0s)"},
+		{"a port that is none", []string{"--secure-port=70000"}, "--secure-port"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			o := parse(t, row.args...)
+			err := o.Complete()
+			if err == nil {
+				err = o.Validate()
+			}
+			if err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("got %v, want %s", err, row.want)
+			}
+		})
+	}
+}
+
+func TestEveryErrorIsReported(t *testing.T) {
+	o := parse(t, "--modelbox-workers=0", "--leader-elect-resource-lock=configmaps", "--secure-port=70000")
+	if err := o.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	err := o.Validate()
+	for _, flag := range []string{"--modelbox-workers", "--leader-elect-resource-lock", "--secure-port"} {
+		if err == nil || !strings.Contains(err.Error(), flag) {
+			t.Errorf("%s is missing in: %v", flag, err)
+		}
+	}
+}
+
+func TestLeaderElectionThatIsOffIsNotValidated(t *testing.T) {
+	o := parse(t, "--leader-elect=false", "--leader-elect-retry-period=0s", "--leader-elect-resource-lock=configmaps")
+	if err := o.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Validate(); err != nil {
+		t.Error(err)
+	}
+}

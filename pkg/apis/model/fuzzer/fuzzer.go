@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fuzzer fills ModelBoxes with random values for tests.
+package fuzzer
+
+import (
+	runtimeserializer "k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"sigs.k8s.io/randfill"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// Funcs returns the functions that fill the internal types as they are once they are decoded: with every default in
+// place. The other fields are random, and not valid.
+func Funcs(runtimeserializer.CodecFactory) []any {
+	return []any{
+		func(box *model.ModelBox, c randfill.Continue) {
+			c.FillNoCustom(box)
+			served := &modelv1.ModelBox{}
+			utilruntime.Must(modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil))
+			modelv1.SetObjectDefaults_ModelBox(served)
+			utilruntime.Must(modelv1.Convert_v1_ModelBox_To_model_ModelBox(served, box, nil))
+		},
+	}
+}

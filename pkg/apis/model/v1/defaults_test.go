@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+var scheme = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	return scheme
+}()
+
+// newSpec returns what the spec of a box named web is that says nothing, with the given change.
+func newSpec(change func(*modelv1.ModelBoxSpec)) modelv1.ModelBoxSpec {
+	spec := modelv1.ModelBoxSpec{
+		Name:            "web",
+		Replicas:        ptr.To[int32](1),
+		RollingUpdate:   ptr.To(intstr.FromString("25%")),
+		MinReadySeconds: ptr.To[int32](3),
+		ResourceType:    modelv1.ResourceTypeCustom,
+		DefaultProbes:   modelv1.DefaultProbesEnabled,
+	}
+	if change != nil {
+		change(&spec)
+	}
+	return spec
+}
+
+func ports(ports ...corev1.ServicePort) []corev1.ServicePort { return ports }
+
+func TestDefaults(t *testing.T) {
+	type spec = modelv1.ModelBoxSpec
+	for _, row := range []struct {
+		name  string
+		given spec
+		want  func(*spec)
+	}{
+		{"a box that says nothing gets every default", spec{}, nil},
+		{"a container name stays", spec{Name: "app"}, func(s *spec) { s.Name = "app" }},
+		{"0 replicas stay 0", spec{Replicas: ptr.To[int32](0)}, func(s *spec) { s.Replicas = ptr.To[int32](0) }},
+		{"5 replicas stay 5", spec{Replicas: ptr.To[int32](5)}, func(s *spec) { s.Replicas = ptr.To[int32](5) }},
+		{"a rolling update of pods stays", spec{RollingUpdate: ptr.To(intstr.FromInt32(2))},
+			func(s *spec) { s.RollingUpdate = ptr.To(intstr.FromInt32(2)) }},
+		{"a rolling update of a share stays", spec{RollingUpdate: ptr.To(intstr.FromString("30%"))},
+			func(s *spec) { s.RollingUpdate = ptr.To(intstr.FromString("30%")) }},
+		{"0 seconds to be ready stay 0", spec{MinReadySeconds: ptr.To[int32](0)}, func(s *spec) { s.MinReadySeconds = ptr.To[int32](0) }},
+		{"a class stays", spec{ResourceType: modelv1.ResourceTypeSmall}, func(s *spec) { s.ResourceType = modelv1.ResourceTypeSmall }},
+		{"disabled probes stay disabled", spec{DefaultProbes: modelv1.DefaultProbesDisabled},
+			func(s *spec) { s.DefaultProbes = modelv1.DefaultProbesDisabled }},
+		{"a service type stays", spec{ServiceType: modelv1.ServiceTypeHeadless}, func(s *spec) { s.ServiceType = modelv1.ServiceTypeHeadless }},
+		{"probes are injected by the render, not stored", spec{Ports: ports(corev1.ServicePort{Port: 80})},
+			func(s *spec) {
+				s.Ports = ports(corev1.ServicePort{Port: 80, Protocol: "TCP", TargetPort: intstr.FromInt32(80)})
+			}},
+
+		{"a port leads to itself, by TCP, and needs no name", spec{Ports: ports(corev1.ServicePort{Port: 80})},
+			func(s *spec) {
+				s.Ports = ports(corev1.ServicePort{Port: 80, Protocol: "TCP", TargetPort: intstr.FromInt32(80)})
+			}},
+		{"what a port says stays", spec{Ports: ports(corev1.ServicePort{Name: "dns", Port: 53, Protocol: "UDP", TargetPort: intstr.FromInt32(5353)})},
+			func(s *spec) {
+				s.Ports = ports(corev1.ServicePort{Name: "dns", Port: 53, Protocol: "UDP", TargetPort: intstr.FromInt32(5353)})
+			}},
+		{"a target port that is a name stays", spec{Ports: ports(corev1.ServicePort{Port: 80, TargetPort: intstr.FromString("http")})},
+			func(s *spec) {
+				s.Ports = ports(corev1.ServicePort{Port: 80, Protocol: "TCP", TargetPort: intstr.FromString("http")})
+			}},
+		{"a service type is not stored for a node port", spec{Ports: ports(corev1.ServicePort{Port: 80, NodePort: 30010})},
+			func(s *spec) {
+				s.Ports = ports(corev1.ServicePort{Port: 80, NodePort: 30010, Protocol: "TCP", TargetPort: intstr.FromInt32(80)})
+			}},
+		{"several ports get names, except those that have one",
+			spec{Ports: ports(corev1.ServicePort{Port: 80}, corev1.ServicePort{Port: 80, Protocol: "UDP"}, corev1.ServicePort{Name: "https", Port: 443})},
+			func(s *spec) {
+				s.Ports = ports(
+					corev1.ServicePort{Name: "tcp-80", Port: 80, Protocol: "TCP", TargetPort: intstr.FromInt32(80)},
+					corev1.ServicePort{Name: "udp-80", Port: 80, Protocol: "UDP", TargetPort: intstr.FromInt32(80)},
+					corev1.ServicePort{Name: "https", Port: 443, Protocol: "TCP", TargetPort: intstr.FromInt32(443)})
+			}},
+		{"the ports of containers are TCP",
+			spec{
+				Containers:     []corev1.Container{{Ports: []corev1.ContainerPort{{ContainerPort: 1}}}},
+				InitContainers: []corev1.Container{{Ports: []corev1.ContainerPort{{ContainerPort: 2, Protocol: "UDP"}, {ContainerPort: 3}}}},
+			},
+			func(s *spec) {
+				s.Containers = []corev1.Container{{Ports: []corev1.ContainerPort{{ContainerPort: 1, Protocol: "TCP"}}}}
+				s.InitContainers = []corev1.Container{{Ports: []corev1.ContainerPort{{ContainerPort: 2, Protocol: "UDP"}, {ContainerPort: 3, Protocol: "TCP"}}}}
+			}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: row.given}
+			scheme.Default(box)
+			if diff := cmp.Diff(newSpec(row.want), box.Spec); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+
+			again := box.DeepCopy()
+			scheme.Default(again)
+			if diff := cmp.Diff(box, again); diff != "" {
+				t.Errorf("the second time changes what the first one did (-first +second):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The registry names the main container once there is a name.
+func TestDefaultsOfABoxWhoseNameIsGenerated(t *testing.T) {
+	box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{GenerateName: "web-"}}
+	scheme.Default(box)
+	if box.Spec.Name != "" {
+		t.Errorf("the main container is named %q", box.Spec.Name)
+	}
+}
+
+func TestDefaultsOfAList(t *testing.T) {
+	list := &modelv1.ModelBoxList{Items: []modelv1.ModelBox{{ObjectMeta: metav1.ObjectMeta{Name: "web"}}}}
+	scheme.Default(list)
+	if diff := cmp.Diff(newSpec(nil), list.Items[0].Spec); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestEffectiveServiceType(t *testing.T) {
+	plain, nodePort := corev1.ServicePort{Port: 80}, corev1.ServicePort{Port: 81, NodePort: 30010}
+	for _, row := range []struct {
+		name string
+		spec modelv1.ModelBoxSpec
+		want modelv1.ServiceType
+	}{
+		{"no ports", modelv1.ModelBoxSpec{}, modelv1.ServiceTypeClusterIP},
+		{"ports without a node port", modelv1.ModelBoxSpec{Ports: ports(plain)}, modelv1.ServiceTypeClusterIP},
+		{"a node port", modelv1.ModelBoxSpec{Ports: ports(nodePort)}, modelv1.ServiceTypeNodePort},
+		{"a node port among others", modelv1.ModelBoxSpec{Ports: ports(plain, nodePort)}, modelv1.ServiceTypeNodePort},
+		{"what is given", modelv1.ModelBoxSpec{ServiceType: modelv1.ServiceTypeHeadless, Ports: ports(plain)}, modelv1.ServiceTypeHeadless},
+		{"what is given with a node port", modelv1.ModelBoxSpec{ServiceType: modelv1.ServiceTypeLoadBalancer, Ports: ports(nodePort)}, modelv1.ServiceTypeLoadBalancer},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := row.spec.EffectiveServiceType(); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
+			}
+			if row.spec.ServiceType != "" && row.spec.ServiceType != row.want {
+				t.Error("the spec was changed")
+			}
+		})
+	}
+}
+
+func TestFieldLabels(t *testing.T) {
+	kind := modelv1.SchemeGroupVersion.WithKind("ModelBox")
+	for _, label := range []string{"metadata.name", "metadata.namespace", "spec.image", "spec.serviceType", "status.ready"} {
+		t.Run(label, func(t *testing.T) {
+			gotLabel, gotValue, err := scheme.ConvertFieldLabel(kind, label, "x")
+			if err != nil || gotLabel != label || gotValue != "x" {
+				t.Errorf("got %s=%s, %v", gotLabel, gotValue, err)
+			}
+		})
+	}
+	for _, label := range []string{"", "metadata.labels", "spec.replicas", "status.phase", "Spec.Image"} {
+		t.Run("not "+label, func(t *testing.T) {
+			_, _, err := scheme.ConvertFieldLabel(kind, label, "x")
+			want := `"` + label + `" is not a known field selector: only "metadata.name", "metadata.namespace", "spec.image", "spec.serviceType", "status.ready"`
+			if err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// validateHostNamespaces validates what a pod may share with its node.
+func validateHostNamespaces(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
+	errs := slices.Concat(
+		validateHostNetworkPorts(spec, path.Child("containers")),
+		validateUserNamespace(spec, path),
+	)
+	if spec.HostPID && isTrue(spec.ShareProcessNamespace) {
+		errs = append(errs, field.Invalid(path.Child("shareProcessNamespace"), true, "must be false or left out when hostPID is true"))
+	}
+	return errs
+}
+
+// validateHostNetworkPorts requires that no port of a container is another one on the host's network.
+func validateHostNetworkPorts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
+	if !spec.HostNetwork {
+		return nil
+	}
+	var errs field.ErrorList
+	for i := range spec.Containers {
+		for j, port := range spec.Containers[i].Ports {
+			if port.HostPort != 0 && port.HostPort != port.ContainerPort {
+				errs = append(errs, field.Invalid(path.Index(i).Child("ports").Index(j).Child("hostPort"), port.HostPort,
+					"must be containerPort or left out when hostNetwork is true"))
+			}
+		}
+	}
+	return errs
+}
+
+// validateUserNamespace refuses what a pod with its own users cannot have of its node.
+func validateUserNamespace(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
+	if spec.HostUsers == nil || *spec.HostUsers {
+		return nil
+	}
+	const detail = "may not be given when hostUsers is false"
+	errs := forbidden(detail, path, []unwanted{
+		{"hostNetwork", spec.HostNetwork},
+		{"hostPID", spec.HostPID},
+		{"hostIPC", spec.HostIPC},
+	})
+	visitContainers(spec, path, func(container *corev1.Container, containerPath *field.Path) {
+		errs = append(errs, forbidden(detail, containerPath, []unwanted{{"volumeDevices", len(container.VolumeDevices) > 0}})...)
+	})
+	return errs
+}
+
+// visitContainers calls visit for each container of the pod, init containers first.
+func visitContainers(spec *corev1.PodSpec, path *field.Path, visit func(*corev1.Container, *field.Path)) {
+	for i := range spec.InitContainers {
+		visit(&spec.InitContainers[i], path.Child("initContainers").Index(i))
+	}
+	for i := range spec.Containers {
+		visit(&spec.Containers[i], path.Child("containers").Index(i))
+	}
+}

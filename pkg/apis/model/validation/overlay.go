@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// validateOverlay validates of spec.podTemplate what is lost or in the way once it is merged. The rest is validated in
+// the template that results, see ValidatePodTemplate.
+func validateOverlay(overlay *corev1.PodTemplateSpec, boxName string, path *field.Path) field.ErrorList {
+	if overlay == nil {
+		return nil
+	}
+	spec, specPath, names := &overlay.Spec, path.Child("spec"), unique[string]{}
+	return slices.Concat(
+		validateOverlayMeta(&overlay.ObjectMeta, path.Child("metadata")),
+		validateOverlayLabels(overlay.Labels, boxName, path.Child("metadata", "labels")),
+		validateVolumeNames(spec.Volumes, specPath.Child("volumes")),
+		validateNamesOf(spec.InitContainers, names, specPath.Child("initContainers")),
+		validateNamesOf(spec.Containers, names, specPath.Child("containers")),
+		validateImagePullSecrets(spec.ImagePullSecrets, specPath.Child("imagePullSecrets")),
+	)
+}
+
+// validateOverlayMeta refuses what no pod takes over from its template: all but labels, annotations and finalizers.
+func validateOverlayMeta(meta *metav1.ObjectMeta, path *field.Path) field.ErrorList {
+	const detail = "would be ignored: pods take over labels, annotations and finalizers of their template only"
+	return forbidden(detail, path, []unwanted{
+		{"name", meta.Name != ""},
+		{"generateName", meta.GenerateName != ""},
+		{"namespace", meta.Namespace != ""},
+		{"selfLink", meta.GetSelfLink() != ""},
+		{"uid", meta.UID != ""},
+		{"resourceVersion", meta.ResourceVersion != ""},
+		{"generation", meta.Generation != 0},
+		{"creationTimestamp", !meta.CreationTimestamp.IsZero()},
+		{"deletionTimestamp", meta.DeletionTimestamp != nil},
+		{"deletionGracePeriodSeconds", meta.DeletionGracePeriodSeconds != nil},
+		{"ownerReferences", len(meta.OwnerReferences) > 0},
+		{"managedFields", len(meta.ManagedFields) > 0},
+	})
+}
+
+func validateOverlayLabels(labels map[string]string, boxName string, path *field.Path) field.ErrorList {
+	if _, given := labels[modelv1.SelectorLabel]; !given {
+		return nil
+	}
+	return validateSelectorLabel(labels, boxName, path)
+}
+
+func validateSelectorLabel(labels map[string]string, boxName string, path *field.Path) field.ErrorList {
+	value, given := labels[modelv1.SelectorLabel]
+	if given && value == boxName {
+		return nil
+	}
+	detail := fmt.Sprintf("must be %q, the name of the box: the label selects the box's pods", boxName)
+	return field.ErrorList{field.Invalid(path.Key(modelv1.SelectorLabel), value, detail)}
+}

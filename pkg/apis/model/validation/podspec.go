@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var preemptionPolicies = []corev1.PreemptionPolicy{corev1.PreemptLowerPriority, corev1.PreemptNever}
+
+func validatePodSpec(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
+	pod, names := podContextOf(spec), unique[string]{}
+	return slices.Concat(
+		validateVolumes(spec.Volumes, path.Child("volumes")),
+		validateNamesOf(spec.Containers, names, path.Child("containers")),
+		validateNamesOf(spec.InitContainers, names, path.Child("initContainers")),
+		validateContainerPortNames(spec.Containers, spec.InitContainers, path),
+		validateSomeContainer(spec.Containers, path.Child("containers")),
+		validateContainers(spec.Containers, pod, path.Child("containers")),
+		validateInitContainers(spec.InitContainers, pod, path.Child("initContainers")),
+		validateLifetime(spec, path),
+		validatePodResources(spec, path),
+		validateResourceClaims(spec.ResourceClaims, path.Child("resourceClaims")),
+		validateServiceAccount(spec, path),
+		validateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets")),
+		validatePodSecurityContext(spec, pod, path.Child("securityContext")),
+		validateHostNamespaces(spec, path),
+		validateHostProcesses(spec, path),
+		validateOS(spec, path),
+		validateHostnames(spec, path),
+		validateHostAliases(spec.HostAliases, path.Child("hostAliases")),
+		validateDNS(spec, path),
+		validateScheduling(spec, path),
+		validateRuntimeClass(spec, path),
+		validateReadinessGates(spec.ReadinessGates, path.Child("readinessGates")),
+	)
+}
+
+func validateSomeContainer(containers []corev1.Container, path *field.Path) field.ErrorList {
+	if len(containers) > 0 {
+		return nil
+	}
+	return field.ErrorList{field.Required(path, "must have a container")}
+}
+
+// validateLifetime requires pods that run until they are told to end: a Deployment has no others.
+func validateLifetime(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
+	errs := validateOptionalChoice(spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}, path.Child("restartPolicy"))
+	if seconds := spec.TerminationGracePeriodSeconds; seconds != nil {
+		errs = append(errs, validateNonNegative(*seconds, path.Child("terminationGracePeriodSeconds"))...)
+	}
+	if spec.ActiveDeadlineSeconds != nil {
+		errs = append(errs, field.Forbidden(path.Child("activeDeadlineSeconds"), "the pods of a Deployment have no deadline"))
+	}
+	if len(spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(path.Child("ephemeralContainers"), "may only be added to a pod that runs"))
+	}
+	if len(spec.EvictionResponders) > 0 {
+		errs = append(errs, field.Forbidden(path.Child("evictionResponders"), "is not known to Kubernetes 1.36"))
+	}
+	return errs
+}
+
+// validateServiceAccount refuses a deprecated serviceAccount that serviceAccountName overrules.
+func validateServiceAccount(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
+	deprecated, deprecatedPath := spec.DeprecatedServiceAccount, path.Child("serviceAccount")
+	if spec.ServiceAccountName == "" {
+		return validateOptionalName(deprecated, deprecatedPath)
+	}
+	errs := validateOptionalName(spec.ServiceAccountName, path.Child("serviceAccountName"))
+	if deprecated != "" && deprecated != spec.ServiceAccountName {
+		detail := fmt.Sprintf("must be left out or %q, as serviceAccountName", spec.ServiceAccountName)
+		errs = append(errs, field.Invalid(deprecatedPath, deprecated, detail))
+	}
+	return errs
+}
+
+// validateScheduling validates what says where and when the pods run.
+func validateScheduling(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
+	errs := slices.Concat(
+		metav1validation.ValidateLabels(spec.NodeSelector, path.Child("nodeSelector")),
+		validateOptionalName(spec.NodeName, path.Child("nodeName")),
+		validateAffinity(spec.Affinity, path.Child("affinity")),
+		validateTolerations(spec.Tolerations, path.Child("tolerations")),
+		validateTopologySpread(spec.TopologySpreadConstraints, path.Child("topologySpreadConstraints")),
+		validateSchedulingGates(spec, path),
+		validateSchedulingGroup(spec.SchedulingGroup, path.Child("schedulingGroup")),
+		validateOptionalName(spec.PriorityClassName, path.Child("priorityClassName")),
+	)
+	if spec.PreemptionPolicy != nil {
+		errs = append(errs, validateChoice(*spec.PreemptionPolicy, preemptionPolicies, path.Child("preemptionPolicy"))...)
+	}
+	return errs
+}
+
+// validateSchedulingGates refuses gates for pods that are on their node already.
+func validateSchedulingGates(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	names := unique[string]{}
+	for i := range spec.SchedulingGates {
+		name, namePath := spec.SchedulingGates[i].Name, path.Child("schedulingGates").Index(i).Child("name")
+		errs = append(errs, validateFormat(name, content.IsLabelKey, namePath)...)
+		errs = append(errs, names.add(name, namePath)...)
+	}
+	if spec.NodeName != "" && len(spec.SchedulingGates) > 0 {
+		errs = append(errs, field.Forbidden(path.Child("nodeName"), "may not be given together with schedulingGates"))
+	}
+	return errs
+}
+
+// validateSchedulingGroup validates the group as clusters do that know it: it is an alpha feature.
+func validateSchedulingGroup(group *corev1.PodSchedulingGroup, path *field.Path) field.ErrorList {
+	if group == nil {
+		return nil
+	}
+	path = path.Child("podGroupName")
+	if group.PodGroupName == nil {
+		return field.ErrorList{field.Required(path, "must name a PodGroup")}
+	}
+	return validateFormat(*group.PodGroupName, validation.IsDNS1123Subdomain, path)
+}
+
+// validateRuntimeClass refuses an overhead without a class as the admission of pods does: a Deployment takes it.
+func validateRuntimeClass(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
+	overhead := path.Child("overhead")
+	errs := slices.Concat(
+		validateResourceList(spec.Overhead, overhead),
+		validateHugePagesCompany(&corev1.ResourceRequirements{Limits: spec.Overhead}, overhead),
+	)
+	if spec.RuntimeClassName != nil {
+		errs = append(errs, validateFormat(*spec.RuntimeClassName, validation.IsDNS1123Subdomain, path.Child("runtimeClassName"))...)
+	} else if len(spec.Overhead) > 0 {
+		errs = append(errs, field.Forbidden(overhead, "may only be given together with runtimeClassName"))
+	}
+	return errs
+}
+
+func validateReadinessGates(gates []corev1.PodReadinessGate, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range gates {
+		errs = append(errs, validateFormat(string(gates[i].ConditionType), content.IsLabelKey, path.Index(i).Child("conditionType"))...)
+	}
+	return errs
+}

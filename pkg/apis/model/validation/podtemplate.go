@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// plainFinalizers are those that need no domain.
+var plainFinalizers = []string{metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents, string(corev1.FinalizerKubernetes)}
+
+// ValidatePodTemplate returns what is wrong with the pod template of a box's Deployment, the overlay of the box merged
+// in: what the cluster would refuse of the Deployment or of its pods. The box itself has to be valid already.
+func ValidatePodTemplate(template *corev1.PodTemplateSpec, boxName string, path *field.Path) field.ErrorList {
+	meta := path.Child("metadata")
+	return slices.Concat(
+		metav1validation.ValidateLabels(template.Labels, meta.Child("labels")),
+		validateSelectorLabel(template.Labels, boxName, meta.Child("labels")),
+		apivalidation.ValidateAnnotations(template.Annotations, meta.Child("annotations")),
+		validatePodAnnotations(template, meta.Child("annotations")),
+		validateFinalizers(template.Finalizers, meta.Child("finalizers")),
+		validatePodSpec(&template.Spec, path.Child("spec")),
+	)
+}
+
+// validateFinalizers validates the finalizers that each pod is made with.
+func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
+	errs := apivalidation.ValidateFinalizers(finalizers, path)
+	names := unique[string]{}
+	for i, finalizer := range finalizers {
+		errs = append(errs, names.add(finalizer, path.Index(i))...)
+		if !strings.Contains(finalizer, "/") && !slices.Contains(plainFinalizers, finalizer) {
+			errs = append(errs, field.Invalid(path.Index(i), finalizer, `must have a domain, such as "example.com/finalizer"`))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var (
+	unsatisfiableActions  = []corev1.UnsatisfiableConstraintAction{corev1.DoNotSchedule, corev1.ScheduleAnyway}
+	nodeInclusionPolicies = []corev1.NodeInclusionPolicy{corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore}
+)
+
+// validateTopologySpread requires that topologyKey and whenUnsatisfiable are not listed twice together: they are the key
+// of the list.
+func validateTopologySpread(constraints []corev1.TopologySpreadConstraint, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	kinds := unique[string]{}
+	for i := range constraints {
+		constraint, constraintPath := &constraints[i], path.Index(i)
+		errs = append(errs, validateTopologySpreadConstraint(constraint, constraintPath)...)
+		errs = append(errs, kinds.add(fmt.Sprintf("%s/%s", constraint.TopologyKey, constraint.WhenUnsatisfiable), constraintPath)...)
+	}
+	return errs
+}
+
+func validateTopologySpreadConstraint(constraint *corev1.TopologySpreadConstraint, path *field.Path) field.ErrorList {
+	const topologyRule = `must be the label of nodes that tells where they are, such as "topology.kubernetes.io/zone"`
+	errs := slices.Concat(
+		validatePositive(constraint.MaxSkew, path.Child("maxSkew")),
+		validateRequired(constraint.TopologyKey, path.Child("topologyKey"), topologyRule),
+		validateChoice(constraint.WhenUnsatisfiable, unsatisfiableActions, path.Child("whenUnsatisfiable")),
+		validateMinDomains(constraint, path.Child("minDomains")),
+		validateSelector(constraint.LabelSelector, path.Child("labelSelector")),
+		validateLabelKeys(constraint.MatchLabelKeys, constraint.LabelSelector, path.Child("matchLabelKeys")),
+		validateKeysNotSelected(constraint.MatchLabelKeys, constraint.LabelSelector, path.Child("matchLabelKeys")),
+	)
+	if policy := constraint.NodeAffinityPolicy; policy != nil {
+		errs = append(errs, validateChoice(*policy, nodeInclusionPolicies, path.Child("nodeAffinityPolicy"))...)
+	}
+	if policy := constraint.NodeTaintsPolicy; policy != nil {
+		errs = append(errs, validateChoice(*policy, nodeInclusionPolicies, path.Child("nodeTaintsPolicy"))...)
+	}
+	return errs
+}
+
+func validateMinDomains(constraint *corev1.TopologySpreadConstraint, path *field.Path) field.ErrorList {
+	if constraint.MinDomains == nil {
+		return nil
+	}
+	errs := validatePositive(*constraint.MinDomains, path)
+	if constraint.WhenUnsatisfiable != corev1.DoNotSchedule {
+		errs = append(errs, field.Forbidden(path, "needs whenUnsatisfiable DoNotSchedule"))
+	}
+	return errs
+}
+
+func validatePositive(value int32, path *field.Path) field.ErrorList {
+	if value > 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, value, "must be 1 or more")}
+}

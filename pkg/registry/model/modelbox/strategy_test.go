@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+var (
+	_ rest.RESTCreateStrategy  = Strategy{}
+	_ rest.RESTUpdateStrategy  = Strategy{}
+	_ rest.RESTDeleteStrategy  = Strategy{}
+	_ rest.ResetFieldsStrategy = Strategy{}
+	_ rest.RESTUpdateStrategy  = StatusStrategy{}
+	_ rest.ResetFieldsStrategy = StatusStrategy{}
+)
+
+// newStrategy returns a strategy for a cluster that has the given boxes.
+func newStrategy(boxes ...*model.ModelBox) Strategy {
+	return NewStrategy(scheme, func(context.Context) (*model.ModelBoxList, error) {
+		list := &model.ModelBoxList{}
+		for _, box := range boxes {
+			list.Items = append(list.Items, *box)
+		}
+		return list, nil
+	})
+}
+
+func TestPrepareForCreate(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(*model.ModelBox)
+		want   func(*model.ModelBox)
+	}{
+		{"a status is dropped for one that knows nothing, and the generations begin", func(*model.ModelBox) {}, func(*model.ModelBox) {}},
+		{"a generated name, which is there by now, names the main container",
+			func(box *model.ModelBox) { box.GenerateName, box.Name, box.Spec.Name = "web-", "web-x7k2p", "" },
+			func(box *model.ModelBox) {
+				box.GenerateName, box.Name, box.Spec.Name = "web-", "web-x7k2p", "web-x7k2p"
+			}},
+		{"a name of the main container stays",
+			func(box *model.ModelBox) { box.GenerateName, box.Name, box.Spec.Name = "web-", "web-x7k2p", "app" },
+			func(box *model.ModelBox) { box.GenerateName, box.Name, box.Spec.Name = "web-", "web-x7k2p", "app" }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := webBox(row.change)
+			newStrategy().PrepareForCreate(t.Context(), box)
+			want := webBox(row.want)
+			want.Generation = 1
+			want.Status = model.ModelBoxStatus{Conditions: []metav1.Condition{{
+				Type: "Ready", Status: metav1.ConditionUnknown, Reason: "Pending", Message: "the controller has not seen this box yet",
+			}}}
+			if box.Status.Conditions[0].LastTransitionTime.IsZero() {
+				t.Error("the condition has no time")
+			}
+			if diff := cmp.Diff(want, box, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPrepareForUpdate(t *testing.T) {
+	for _, row := range []struct {
+		name       string
+		change     func(*model.ModelBox)
+		generation int64
+	}{
+		{"nothing is changed", func(*model.ModelBox) {}, 3},
+		{"another label", func(box *model.ModelBox) { box.Labels = nil }, 3},
+		{"another annotation", func(box *model.ModelBox) { box.Annotations = map[string]string{"a": "b"} }, 3},
+		{"another status, which is not taken", func(box *model.ModelBox) { box.Status = model.ModelBoxStatus{Replicas: 9} }, 3},
+		{"an empty list in place of none", func(box *model.ModelBox) { box.Spec.Args = []string{} }, 3},
+		{"another image", func(box *model.ModelBox) { box.Spec.Image = "nginx:2" }, 4},
+		{"a pause", func(box *model.ModelBox) { box.Spec.Paused = true }, 4},
+		{"another replica", func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](3) }, 4},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box, old := webBox(row.change), webBox()
+			newStrategy().PrepareForUpdate(t.Context(), box, old)
+			want := webBox(row.change)
+			want.Generation, want.Status = row.generation, webBox().Status
+			if diff := cmp.Diff(want, box); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPrepareForStatusUpdate(t *testing.T) {
+	old := webBox()
+	box := webBox(func(box *model.ModelBox) {
+		box.Spec = model.ModelBoxSpec{Image: "nginx:2"}
+		box.Labels = map[string]string{"team": "mail"}
+		box.Annotations = map[string]string{"a": "b"}
+		box.Finalizers = []string{"example.com/keep"}
+		box.OwnerReferences = []metav1.OwnerReference{{Name: "stack"}}
+		box.Status = model.ModelBoxStatus{Replicas: 9}
+	})
+	NewStatusStrategy(newStrategy()).PrepareForUpdate(t.Context(), box, old)
+
+	want := webBox(func(box *model.ModelBox) { box.Status = model.ModelBoxStatus{Replicas: 9} })
+	if diff := cmp.Diff(want, box); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// What server-side apply gives nobody the ownership of has to be what the strategies take back.
+func TestResetFields(t *testing.T) {
+	strategy := newStrategy()
+	for _, row := range []struct {
+		name   string
+		fields map[fieldpath.APIVersion]*fieldpath.Set
+		want   *fieldpath.Set
+	}{
+		{"the main resource", strategy.GetResetFields(), fieldpath.NewSet(fieldpath.MakePathOrDie("status"))},
+		{"the status", NewStatusStrategy(strategy).GetResetFields(),
+			fieldpath.NewSet(fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata"))},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if len(row.fields) != 1 || !row.fields["model.github.com/v1"].Equals(row.want) {
+				t.Errorf("got %v, want %v of model.github.com/v1", row.fields, row.want)
+			}
+		})
+	}
+}
+
+func TestStrategyValidates(t *testing.T) {
+	strategy := newStrategy()
+	status := NewStatusStrategy(strategy)
+	noImage := webBox(func(box *model.ModelBox) { box.Spec.Image = "" })
+	// Only the pod template as it is rendered shows that the container of the overlay has no image.
+	incomplete := webBox(func(box *model.ModelBox) {
+		box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "debug"}}}}
+	})
+	overlaid := webBox(func(box *model.ModelBox) {
+		box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{NodeSelector: map[string]string{"disk": "ssd"}}}
+	})
+	negative := webBox(func(box *model.ModelBox) { box.Status.Replicas = -1 })
+	for _, row := range []struct {
+		name string
+		errs int
+		want int
+	}{
+		{"a box that is created", len(strategy.Validate(t.Context(), webBox())), 0},
+		{"a box without an image that is created", len(strategy.Validate(t.Context(), noImage)), 1},
+		{"a box that is updated", len(strategy.ValidateUpdate(t.Context(), webBox(), webBox())), 0},
+		{"a box that is updated to none without an image", len(strategy.ValidateUpdate(t.Context(), noImage, webBox())), 1},
+		{"a box with an overlay", len(strategy.Validate(t.Context(), overlaid)), 0},
+		{"a box whose overlay makes an invalid pod", len(strategy.Validate(t.Context(), incomplete)), 1},
+		{"a box that is updated to one whose overlay makes an invalid pod", len(strategy.ValidateUpdate(t.Context(), incomplete, webBox())), 1},
+		{"a box whose spec stays what was accepted once", len(strategy.ValidateUpdate(t.Context(), incomplete, incomplete)), 0},
+		{"a status that is updated", len(status.ValidateUpdate(t.Context(), webBox(), webBox())), 0},
+		{"a status that is updated to negative replicas", len(status.ValidateUpdate(t.Context(), negative, webBox())), 1},
+		{"a status that is updated although the spec would not be accepted today", len(status.ValidateUpdate(t.Context(), noImage, noImage)), 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if row.errs != row.want {
+				t.Errorf("got %d errors, want %d", row.errs, row.want)
+			}
+		})
+	}
+}
+
+func TestStrategyAnswers(t *testing.T) {
+	strategy := newStrategy()
+	for _, row := range []struct {
+		name string
+		got  bool
+		want bool
+	}{
+		{"a box lives in a namespace", strategy.NamespaceScoped(), true},
+		{"a PUT creates no box", strategy.AllowCreateOnUpdate(t.Context()), false},
+		{"a PUT without a version replaces what is there", strategy.AllowUnconditionalUpdate(t.Context()), true},
+	} {
+		if row.got != row.want {
+			t.Errorf("%s: got %v", row.name, row.got)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// ListAll returns the boxes of all namespaces, possibly of a moment ago. They may not be changed.
+type ListAll func(ctx context.Context) (*model.ModelBoxList, error)
+
+// warningsOnCreate says what the user of a new box may not expect.
+func (s Strategy) warningsOnCreate(ctx context.Context, box *model.ModelBox) []string {
+	return append(specWarnings(box), s.nodePortWarnings(ctx, box, nil)...)
+}
+
+// warningsOnUpdate says what the change of a box will do, and what the user may not expect of the result. Changes
+// through a subresource are not warned about: whoever makes them does not see the spec.
+func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox) []string {
+	if info, ok := genericapirequest.RequestInfoFrom(ctx); ok && info.Subresource != "" {
+		return nil
+	}
+	if apiequality.Semantic.DeepEqual(box.Spec, old.Spec) {
+		return nil
+	}
+	warnings := rolloutWarnings(ctx, box, old)
+	warnings = append(warnings, autoscalerWarnings(box, old)...)
+	warnings = append(warnings, specWarnings(box)...)
+	return append(warnings, s.nodePortWarnings(ctx, box, old)...)
+}
+
+// specWarnings is about what a box says, whatever it said before.
+func specWarnings(box *model.ModelBox) []string {
+	spec, path := &box.Spec, field.NewPath("spec")
+	warnings := imageWarnings(spec.Image, path.Child("image"))
+	for i := range spec.Containers {
+		warnings = append(warnings, imageWarnings(spec.Containers[i].Image, path.Child("containers").Index(i).Child("image"))...)
+	}
+	for i := range spec.InitContainers {
+		warnings = append(warnings, imageWarnings(spec.InitContainers[i].Image, path.Child("initContainers").Index(i).Child("image"))...)
+	}
+	if spec.ServiceType != "" && len(spec.Ports) == 0 {
+		warnings = append(warnings, fmt.Sprintf("%s: has no effect without ports: there is no Service", path.Child("serviceType")))
+	}
+	if spec.StartupProbe != nil && spec.LivenessProbe == nil && (len(spec.Ports) == 0 || spec.DefaultProbes == model.DefaultProbesDisabled) {
+		warnings = append(warnings, fmt.Sprintf("%s: delays no other probe: the box has neither a livenessProbe nor a default one", path.Child("startupProbe")))
+	}
+	return warnings
+}
+
+// imageWarnings is about images whose meaning may change from one pod to the next.
+func imageWarnings(image string, path *field.Path) []string {
+	if strings.Contains(image, "@") {
+		return nil
+	}
+	_, tag, hasTag := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+	switch {
+	case !hasTag:
+		return []string{fmt.Sprintf("%s: %q has no tag and means %q: pods may run different versions of it", path, image, image+":latest")}
+	case tag == "latest":
+		return []string{fmt.Sprintf("%s: the tag \"latest\" moves: pods may run different versions of it", path)}
+	default:
+		return nil
+	}
+}
+
+// rolloutWarnings says that an update replaces pods, as the render of old and new tells.
+func rolloutWarnings(ctx context.Context, box, old *model.ModelBox) []string {
+	if box.Spec.Paused || old.Status.Replicas == 0 {
+		return nil
+	}
+	before, err := podTemplate(old)
+	if err != nil {
+		// An older release accepted it. The update that repairs it must not fail for want of a warning.
+		klog.FromContext(ctx).V(2).Info("Comparing with a pod template that cannot be rendered", "box", klog.KObj(old), "err", err)
+		return nil
+	}
+	after, err := podTemplate(box)
+	if err != nil || apiequality.Semantic.DeepEqual(before, after) {
+		return nil
+	}
+	if old.Status.Replicas == 1 {
+		return []string{"rolls 1 pod"}
+	}
+	return []string{fmt.Sprintf("rolls %d pods", old.Status.Replicas)}
+}
+
+// podTemplate returns the pod template that the controller will give to the Deployment of the box.
+func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
+	served := &modelv1.ModelBox{}
+	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
+		return nil, err
+	}
+	return render.PodTemplate(served)
+}
+
+// hpaManager is the field manager of the HorizontalPodAutoscaler controller.
+const hpaManager = "kube-controller-manager"
+
+var replicasPath = fieldpath.MakePathOrDie("spec", "replicas")
+
+// autoscalerWarnings says that a change of the replicas will not last. Who set them last the old box tells: the new
+// one already belongs to the user.
+func autoscalerWarnings(box, old *model.ModelBox) []string {
+	if apiequality.Semantic.DeepEqual(box.Spec.Replicas, old.Spec.Replicas) {
+		return nil
+	}
+	for i := range old.ManagedFields {
+		entry := &old.ManagedFields[i]
+		if entry.Manager != hpaManager || entry.Subresource != "scale" || entry.FieldsV1 == nil {
+			continue
+		}
+		managed := &fieldpath.Set{}
+		if err := managed.FromJSON(entry.FieldsV1.GetRawReader()); err == nil && managed.Has(replicasPath) {
+			return []string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again; leave it out of the box"}
+		}
+	}
+	return nil
+}
+
+// nodePortWarnings is about node ports, new ones, that another box asks for as well: only one of them can have it.
+func (s Strategy) nodePortWarnings(ctx context.Context, box, old *model.ModelBox) []string {
+	asked := nodePorts(box)
+	if old != nil {
+		for key := range nodePorts(old) {
+			delete(asked, key)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	boxes, err := s.listAll(ctx)
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("Looking for the node ports of other boxes failed", "err", err)
+		return nil
+	}
+	var warnings []string
+	for i := range boxes.Items {
+		other := &boxes.Items[i]
+		if other.Namespace == box.Namespace && other.Name == box.Name {
+			continue
+		}
+		for key := range nodePorts(other) {
+			if path, ok := asked[key]; ok {
+				warnings = append(warnings, fmt.Sprintf("%s: %d/%s is asked for by ModelBox %s in namespace %s already", path, key.number, key.protocol, other.Name, other.Namespace))
+			}
+		}
+	}
+	return warnings
+}
+
+type nodePort struct {
+	number   int32
+	protocol corev1.Protocol
+}
+
+// nodePorts returns the node ports that the box asks for, with where it does.
+func nodePorts(box *model.ModelBox) map[nodePort]*field.Path {
+	ports := map[nodePort]*field.Path{}
+	for i := range box.Spec.Ports {
+		if port := &box.Spec.Ports[i]; port.NodePort != 0 {
+			ports[nodePort{port.NodePort, port.Protocol}] = field.NewPath("spec", "ports").Index(i).Child("nodePort")
+		}
+	}
+	return ports
+}

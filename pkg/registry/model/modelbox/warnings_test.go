@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+func image(image string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Image = image }
+}
+
+func nodePortOf(protocol corev1.Protocol, number int32) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Ports[0].Protocol, box.Spec.Ports[0].NodePort = protocol, number }
+}
+
+func TestWarningsOnCreate(t *testing.T) {
+	mail := webBox(func(box *model.ModelBox) { box.Namespace, box.Name = "post", "mail" }, nodePortOf("TCP", 30010))
+	for _, row := range []struct {
+		name   string
+		change func(*model.ModelBox)
+		want   []string
+	}{
+		{"an image with a tag", image("nginx:1.7.9"), nil},
+		{"an image with a digest", image("nginx@sha256:0000000000000000000000000000000000000000000000000000000000000000"), nil},
+		{"an image of a registry with a port", image("registry.example.com:5000/nginx:1.7.9"), nil},
+		{"an image without a tag", image("nginx"),
+			[]string{`spec.image: "nginx" has no tag and means "nginx:latest": pods may run different versions of it`}},
+		{"an image without a tag of a registry with a port", image("registry.example.com:5000/nginx"),
+			[]string{`spec.image: "registry.example.com:5000/nginx" has no tag and means "registry.example.com:5000/nginx:latest": pods may run different versions of it`}},
+		{"the latest image", image("nginx:latest"),
+			[]string{`spec.image: the tag "latest" moves: pods may run different versions of it`}},
+		{"the latest images beside the main one", func(box *model.ModelBox) {
+			box.Spec.Containers = []corev1.Container{{Name: "one", Image: "one:1"}, {Name: "two", Image: "two:latest"}}
+			box.Spec.InitContainers = []corev1.Container{{Name: "three", Image: "three:latest"}}
+		}, []string{
+			`spec.containers[1].image: the tag "latest" moves: pods may run different versions of it`,
+			`spec.initContainers[0].image: the tag "latest" moves: pods may run different versions of it`,
+		}},
+		{"a service type without ports", func(box *model.ModelBox) { box.Spec.ServiceType, box.Spec.Ports = "ClusterIP", nil },
+			[]string{"spec.serviceType: has no effect without ports: there is no Service"}},
+		{"a startup probe that has something to delay", func(box *model.ModelBox) { box.Spec.StartupProbe = &corev1.Probe{} }, nil},
+		{"a startup probe that delays nothing", func(box *model.ModelBox) {
+			box.Spec.StartupProbe, box.Spec.DefaultProbes = &corev1.Probe{}, model.DefaultProbesDisabled
+		}, []string{"spec.startupProbe: delays no other probe: the box has neither a livenessProbe nor a default one"}},
+		{"a node port of its own", nodePortOf("TCP", 30011), nil},
+		{"a node port of another box", nodePortOf("TCP", 30010),
+			[]string{"spec.ports[0].nodePort: 30010/TCP is asked for by ModelBox mail in namespace post already"}},
+		{"a node port of another box for the other protocol", nodePortOf("UDP", 30010), nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got := newStrategy(webBox(row.change), mail).WarningsOnCreate(t.Context(), webBox(row.change))
+			if diff := cmp.Diff(row.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWarningsOnUpdate(t *testing.T) {
+	autoscaled := func(box *model.ModelBox) {
+		box.ManagedFields = []metav1.ManagedFieldsEntry{{
+			Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "scale",
+			FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
+		}}
+	}
+	replicas := func(replicas int32) func(*model.ModelBox) {
+		return func(box *model.ModelBox) { box.Spec.Replicas = ptr.To(replicas) }
+	}
+	mail := webBox(func(box *model.ModelBox) { box.Name = "mail" }, nodePortOf("TCP", 30010))
+
+	for _, row := range []struct {
+		name     string
+		old, new func(*model.ModelBox)
+		want     []string
+	}{
+		{"nothing is changed, and nothing is said about what was there", image("nginx"), image("nginx"), nil},
+		{"a change of the pods rolls them", nil, image("nginx:2"), []string{"rolls 2 pods"}},
+		{"one pod is no pods", func(box *model.ModelBox) { box.Status.Replicas = 1 }, image("nginx:2"), []string{"rolls 1 pod"}},
+		{"no pods are not rolled", func(box *model.ModelBox) { box.Status.Replicas = 0 }, image("nginx:2"), nil},
+		{"another number of pods rolls none", nil, replicas(3), nil},
+		{"another Service rolls none", nil, nodePortOf("TCP", 30011), nil},
+		{"another target port is another container port", nil, func(box *model.ModelBox) {
+			box.Spec.Ports[0].TargetPort = intstr.FromInt32(8080)
+		}, []string{"rolls 2 pods"}},
+		{"a paused box rolls none", nil, func(box *model.ModelBox) { box.Spec.Paused, box.Spec.Image = true, "nginx:2" }, nil},
+		{"a changed box has its latest image pointed out", image("nginx"), func(box *model.ModelBox) {
+			box.Spec.Image, box.Spec.Replicas = "nginx", ptr.To[int32](3)
+		}, []string{`spec.image: "nginx" has no tag and means "nginx:latest": pods may run different versions of it`}},
+		{"replicas that an autoscaler sets", autoscaled, replicas(3),
+			[]string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again; leave it out of the box"}},
+		{"an autoscaled box whose replicas stay", autoscaled, func(box *model.ModelBox) { box.Spec.Paused = true }, nil},
+		{"a new node port of another box", nil, nodePortOf("TCP", 30010),
+			[]string{"spec.ports[0].nodePort: 30010/TCP is asked for by ModelBox mail in namespace default already"}},
+		{"a node port of another box that it had before", nodePortOf("TCP", 30010), func(box *model.ModelBox) {
+			nodePortOf("TCP", 30010)(box)
+			box.Spec.Paused = true
+		}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			old, box := webBox(), webBox(row.new)
+			if row.old != nil {
+				row.old(old)
+			}
+			got := newStrategy(old, mail).WarningsOnUpdate(t.Context(), box, old)
+			if diff := cmp.Diff(row.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSubresourcesDoNotWarn(t *testing.T) {
+	ctx := genericapirequest.WithRequestInfo(t.Context(), &genericapirequest.RequestInfo{Subresource: "scale"})
+	if got := newStrategy().WarningsOnUpdate(ctx, webBox(image("nginx:2")), webBox()); len(got) != 0 {
+		t.Errorf("scaling: got %q", got)
+	}
+	if got := NewStatusStrategy(newStrategy()).WarningsOnUpdate(t.Context(), webBox(image("nginx:2")), webBox()); len(got) != 0 {
+		t.Errorf("writing a status: got %q", got)
+	}
+}
+
+func TestABoxIsCreatedAlthoughTheOthersCannotBeListed(t *testing.T) {
+	strategy := NewStrategy(scheme, func(context.Context) (*model.ModelBoxList, error) { return nil, errors.New("not yet") })
+	if got := strategy.WarningsOnCreate(t.Context(), webBox(nodePortOf("TCP", 30010))); len(got) != 0 {
+		t.Errorf("got %q", got)
+	}
+}
