@@ -1,0 +1,336 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// conditions are the status and the reason of each condition; "none" is one that is not there.
+type conditions struct {
+	ready, available, progressing, applied, stalled string
+}
+
+// good are the conditions of a box whose rollout is complete.
+var good = conditions{"True Ready", "True MinimumReplicasAvailable", "False RolloutComplete", "True Applied", "none"}
+
+// with returns the conditions with the ones that are given changed.
+func (c conditions) with(changed conditions) conditions {
+	for _, field := range []struct{ from, to *string }{
+		{&changed.ready, &c.ready}, {&changed.available, &c.available},
+		{&changed.progressing, &c.progressing}, {&changed.applied, &c.applied}, {&changed.stalled, &c.stalled},
+	} {
+		if *field.from != "" {
+			*field.to = *field.from
+		}
+	}
+	return c
+}
+
+// rollingOut are the conditions of a box in the middle of a rollout.
+var rollingOut = good.with(conditions{ready: "False Progressing", progressing: "True Progressing"})
+
+func summarize(all []metav1.Condition) conditions {
+	of := func(conditionType string) string {
+		condition := meta.FindStatusCondition(all, conditionType)
+		if condition == nil {
+			return "none"
+		}
+		return fmt.Sprintf("%s %s", condition.Status, condition.Reason)
+	}
+	return conditions{
+		ready:       of(modelv1.ConditionReady),
+		available:   of(modelv1.ConditionAvailable),
+		progressing: of(modelv1.ConditionProgressing),
+		applied:     of(modelv1.ConditionApplied),
+		stalled:     of(modelv1.ConditionStalled),
+	}
+}
+
+// complete returns what is observed of a box whose rollout is complete.
+func complete(changes ...func(*appsv1.Deployment)) *observation {
+	return &observation{deployment: completeDeployment(changes...)}
+}
+
+func TestConditions(t *testing.T) {
+	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
+	crashing := newPod("web-1", waiting("app", "CrashLoopBackOff", "back-off"))
+	failing := func(err error) *observation {
+		observed := complete()
+		observed.failures = []error{fmt.Errorf("applying Deployment web: %w", err)}
+		return observed
+	}
+	notApplied := func(reason string) conditions {
+		return good.with(conditions{ready: "False NotApplied", applied: "False " + reason})
+	}
+	// What does not pass by waiting also stalls the box.
+	stalledBy := func(reason string) conditions {
+		return notApplied(reason).with(conditions{stalled: "True " + reason})
+	}
+	loadBalancer := func(addresses ...string) *observation {
+		observed := complete()
+		observed.service = &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer}}
+		for _, address := range addresses {
+			ingress := &observed.service.Status.LoadBalancer.Ingress
+			*ingress = append(*ingress, corev1.LoadBalancerIngress{IP: address})
+		}
+		return observed
+	}
+	stalled := func(d *appsv1.Deployment) {
+		d.Status.Conditions[0] = appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse,
+			Reason: "ProgressDeadlineExceeded", Message: "ReplicaSet has timed out progressing."}
+		d.Status.UpdatedReplicas = 1
+	}
+
+	for _, row := range []struct {
+		name     string
+		change   func(*modelv1.ModelBox)
+		observed *observation
+		want     conditions
+	}{
+		{"a complete rollout is Ready", nil, complete(), good},
+		{"a stopped box is Ready, and says that it is stopped",
+			func(box *modelv1.ModelBox) { box.Spec.Replicas = ptr.To[int32](0) },
+			complete(func(d *appsv1.Deployment) {
+				d.Spec.Replicas = ptr.To[int32](0)
+				d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = 0, 0, 0, 0
+			}), good.with(conditions{ready: "True Stopped"})},
+		{"a box that is stopping still has pods",
+			func(box *modelv1.ModelBox) { box.Spec.Replicas = ptr.To[int32](0) },
+			complete(func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](0) }), rollingOut},
+
+		{"there is no Deployment yet", nil, &observation{}, conditions{"False Progressing", "False Progressing", "True Progressing", "True Applied", "none"}},
+		{"the Deployment controller has not seen the last change", nil,
+			complete(func(d *appsv1.Deployment) { d.Status.ObservedGeneration = 4 }), rollingOut},
+		{"the Deployment controller has seen nothing", nil,
+			complete(func(d *appsv1.Deployment) { d.Status = appsv1.DeploymentStatus{} }),
+			rollingOut.with(conditions{available: "False Progressing"})},
+		{"not every replica is updated", nil, complete(func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }), rollingOut},
+		{"an old replica is still there", nil, complete(func(d *appsv1.Deployment) { d.Status.Replicas = 3 }), rollingOut},
+		{"a replica too many is still there", nil,
+			complete(func(d *appsv1.Deployment) {
+				d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 3, 3, 3
+			}), rollingOut},
+		{"an updated replica is not available", nil, complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }), rollingOut},
+		{"replicas that are not given are one", nil,
+			complete(func(d *appsv1.Deployment) {
+				d.Spec.Replicas = nil
+				d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 1, 1, 1
+			}), good},
+		{"too few replicas serve", nil,
+			complete(func(d *appsv1.Deployment) {
+				d.Status.AvailableReplicas = 0
+				d.Status.Conditions[1] = appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionFalse,
+					Reason: "MinimumReplicasUnavailable", Message: "Deployment does not have minimum availability."}
+			}), rollingOut.with(conditions{available: "False MinimumReplicasUnavailable"})},
+		{"a rollout that makes no progress has ended", nil, complete(stalled),
+			good.with(conditions{ready: "False ProgressDeadlineExceeded", progressing: "False ProgressDeadlineExceeded", stalled: "True ProgressDeadlineExceeded"})},
+		{"a change after a stalled rollout is a new rollout", nil,
+			complete(stalled, func(d *appsv1.Deployment) { d.Status.ObservedGeneration = 4 }), rollingOut},
+
+		{"a pod that fails in a rollout is why", nil,
+			withPods(complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }), crashing),
+			rollingOut.with(conditions{ready: "False CrashLoopBackOff"})},
+		{"a pod that fails is why a rollout made no progress", nil, withPods(complete(stalled), crashing),
+			good.with(conditions{ready: "False CrashLoopBackOff", progressing: "False ProgressDeadlineExceeded", stalled: "True ProgressDeadlineExceeded"})},
+		{"a pod that fails after the rollout is complete is not counted by the Deployment", nil, withPods(complete(), crashing), good},
+
+		{"a load balancer without an address is not reachable", nil, loadBalancer(), good.with(conditions{ready: "False LoadBalancerPending"})},
+		{"a load balancer with an address is", nil, loadBalancer("192.0.2.1"), good},
+
+		{"somebody else's object", nil, failing(&notOwnedError{kind: "Service", name: "web"}), stalledBy("NotOwned")},
+		{"a child that is being deleted", nil, failing(errBeingDeleted), notApplied("ChildBeingDeleted")},
+		{"a missing right", nil, failing(apierrors.NewForbidden(deployments, "web", errors.New("no"))), stalledBy("Forbidden")},
+		{"a quota", nil, failing(apierrors.NewForbidden(deployments, "web", errors.New("exceeded quota: small"))), notApplied("QuotaExceeded")},
+		{"an invalid child", nil, failing(apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)), stalledBy("Invalid")},
+		{"a conflict", nil, failing(apierrors.NewConflict(deployments, "web", errors.New("changed"))), notApplied("Conflict")},
+		{"anything else", nil, failing(errors.New("connection refused")), notApplied("Error")},
+		{"a child that cannot be written stalls the box more than a rollout", nil,
+			&observation{deployment: completeDeployment(stalled), failures: []error{&notOwnedError{kind: "Service", name: "web"}}},
+			stalledBy("NotOwned").with(conditions{progressing: "False ProgressDeadlineExceeded"})},
+		{"a failure that passes does not hide a rollout that does not", nil,
+			&observation{deployment: completeDeployment(stalled), failures: []error{errors.New("connection refused")}},
+			notApplied("Error").with(conditions{progressing: "False ProgressDeadlineExceeded", stalled: "True ProgressDeadlineExceeded"})},
+		{"the first of several failures is the reason", nil,
+			&observation{deployment: completeDeployment(), failures: []error{errBeingDeleted, errors.New("connection refused")}},
+			notApplied("ChildBeingDeleted")},
+		{"what could not be applied comes before a pod that fails", nil,
+			withPods(failing(errors.New("connection refused")), crashing), notApplied("Error")},
+
+		{"a paused box with a change that waits", func(box *modelv1.ModelBox) { box.Spec.Paused = true },
+			&observation{deployment: completeDeployment(), pending: []string{"Deployment"}},
+			good.with(conditions{ready: "False Paused", applied: "False Paused"})},
+		{"a paused box without one is Ready", func(box *modelv1.ModelBox) { box.Spec.Paused = true }, complete(), good},
+		{"a failure counts more than a pause", func(box *modelv1.ModelBox) { box.Spec.Paused = true },
+			&observation{deployment: completeDeployment(), pending: []string{"Deployment"}, failures: []error{&notOwnedError{}}}, stalledBy("NotOwned")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := webBox(t)
+			if row.change != nil {
+				row.change(box)
+			}
+			got := conditionsOf(box, row.observed)
+			if diff := cmp.Diff(row.want, summarize(got), cmp.AllowUnexported(conditions{})); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			for _, condition := range got {
+				if condition.ObservedGeneration != box.Generation {
+					t.Errorf("%s is of generation %d, want %d", condition.Type, condition.ObservedGeneration, box.Generation)
+				}
+				if condition.Message == "" {
+					t.Errorf("%s has no message", condition.Type)
+				}
+			}
+		})
+	}
+}
+
+func withPods(observed *observation, pods ...*corev1.Pod) *observation {
+	observed.pods = pods
+	return observed
+}
+
+// Whatever the numbers are: Ready is True when the Deployment controller's own rule says that the rollout is
+// complete and everything is applied, and at no other time.
+func TestReadyIsTheDeploymentControllersRule(t *testing.T) {
+	box := webBox(t)
+	seen := map[bool]int{}
+	for desired := range int32(3) {
+		for total := range int32(4) {
+			for updated := range total + 1 {
+				for available := range updated + 1 {
+					for _, observedGeneration := range []int64{4, 5} {
+						for _, isApplied := range []bool{true, false} {
+							observed := complete(func(d *appsv1.Deployment) {
+								d.Spec.Replicas = &desired
+								d.Status.ObservedGeneration = observedGeneration
+								d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = total, updated, available
+							})
+							if !isApplied {
+								observed.failures = []error{errors.New("refused")}
+							}
+							want := isApplied && observedGeneration == 5 && updated == desired && total == desired && available == desired
+							seen[want]++
+							if got := meta.IsStatusConditionTrue(conditionsOf(box, observed), modelv1.ConditionReady); got != want {
+								t.Errorf("desired %d, total %d, updated %d, available %d, generation %d of 5, applied %v: got %v",
+									desired, total, updated, available, observedGeneration, isApplied, got)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if seen[true] == 0 || seen[false] == 0 {
+		t.Errorf("the cases are one-sided: %v", seen)
+	}
+}
+
+func TestABoxThatIsNoLongerStalledDoesNotSaySo(t *testing.T) {
+	box := webBox(t)
+	box.Status.Conditions = conditionsOf(box, &observation{failures: []error{&notOwnedError{}}})
+	if got := summarize(box.Status.Conditions).stalled; got != "True NotOwned" {
+		t.Fatalf("got %s", got)
+	}
+	if got := summarize(conditionsOf(box, complete())).stalled; got != "none" {
+		t.Errorf("got %s, want none", got)
+	}
+}
+
+func TestConditionMessages(t *testing.T) {
+	stuck := complete(func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 1, 1 })
+	for _, row := range []struct {
+		name      string
+		condition string
+		observed  *observation
+		want      string
+	}{
+		{"Ready says how many replicas are available", modelv1.ConditionReady, complete(), "2 of 2 replicas are available"},
+		{"Progressing says how far it is", modelv1.ConditionProgressing, stuck, "1 of 2 replicas run the current pod template"},
+		{"Ready names the pod that fails", modelv1.ConditionReady, withPods(stuck, newPod("web-1", waiting("app", "ErrImagePull", "no such image"))),
+			"pod web-1, container app: no such image"},
+		{"Available says what the Deployment says", modelv1.ConditionAvailable, complete(), "Deployment has minimum availability."},
+		{"Applied has every failure", modelv1.ConditionApplied,
+			&observation{failures: []error{errors.New("one"), errors.New("two")}}, "one\ntwo"},
+		{"Ready says why it is not applied", modelv1.ConditionReady, &observation{failures: []error{errBeingDeleted}},
+			"ChildBeingDeleted: it is being deleted and will be created again when it is gone"},
+		{"Applied names what a pause keeps back", modelv1.ConditionApplied, &observation{pending: []string{"Deployment", "Service"}},
+			"the box is paused; not yet as it says: Deployment, Service"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got := meta.FindStatusCondition(conditionsOf(webBox(t), row.observed), row.condition)
+			if got == nil || got.Message != row.want {
+				t.Errorf("got %+v, want message %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestLongMessagesAreCutBetweenCharacters(t *testing.T) {
+	message := strings.Repeat("ü", 20_000)
+	observed := &observation{failures: []error{errors.New(message)}}
+	for _, condition := range conditionsOf(webBox(t), observed) {
+		if len(condition.Message) > 2*maxMessage || !utf8.ValidString(condition.Message) {
+			t.Errorf("the message of %s has %d bytes, valid UTF-8: %v", condition.Type, len(condition.Message), utf8.ValidString(condition.Message))
+		}
+	}
+	if got := shorten("short"); got != "short" {
+		t.Errorf("a short message becomes %q", got)
+	}
+}
+
+func TestTransitionTimes(t *testing.T) {
+	long := metav1.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
+	box := webBox(t)
+	box.Status.Conditions = conditionsOf(box, complete())
+	for i := range box.Status.Conditions {
+		box.Status.Conditions[i].LastTransitionTime = long
+	}
+	before := box.DeepCopy()
+
+	box.Generation++
+	for _, row := range []struct {
+		name     string
+		observed *observation
+		changed  map[string]bool
+	}{
+		{"nothing changes", complete(), map[string]bool{}},
+		{"another message is no transition", complete(func(d *appsv1.Deployment) { d.Status.Conditions[1].Message = "other" }), map[string]bool{}},
+		{"a rollout begins", complete(func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }),
+			map[string]bool{modelv1.ConditionReady: true, modelv1.ConditionProgressing: true}},
+		{"a child cannot be written", &observation{deployment: completeDeployment(), failures: []error{errBeingDeleted}},
+			map[string]bool{modelv1.ConditionReady: true, modelv1.ConditionApplied: true}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got := map[string]bool{}
+			for _, condition := range conditionsOf(box, row.observed) {
+				if !condition.LastTransitionTime.Equal(&long) {
+					got[condition.Type] = true
+				}
+			}
+			if diff := cmp.Diff(row.changed, got); diff != "" {
+				t.Errorf("conditions with a new time, -want +got:\n%s", diff)
+			}
+		})
+	}
+	if diff := cmp.Diff(before.Status, box.Status); diff != "" {
+		t.Errorf("the last status was changed:\n%s", diff)
+	}
+}

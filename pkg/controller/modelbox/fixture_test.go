@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"os"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
+	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+const webUID = "4ec5d55a-0000-4000-8000-000000000000"
+
+// webBox returns the box that testdata holds, with the given changes, defaulted.
+func webBox(t *testing.T, changes ...func(*modelv1.ModelBox)) *modelv1.ModelBox {
+	t.Helper()
+	box := &modelv1.ModelBox{}
+	read(t, "testdata/web.box.yaml", box)
+	box.Namespace, box.UID, box.Generation = metav1.NamespaceDefault, webUID, 3
+	for _, change := range changes {
+		change(box)
+	}
+	modelv1.SetObjectDefaults_ModelBox(box)
+	return box
+}
+
+// liveDeployment and liveService return the children of webBox as a cluster has them: with everything that its API
+// server, its controllers and somebody's injector added.
+func liveDeployment(t *testing.T, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	read(t, "testdata/web.live-deployment.yaml", deployment)
+	for _, change := range changes {
+		change(deployment)
+	}
+	return deployment
+}
+
+func liveService(t *testing.T, changes ...func(*corev1.Service)) *corev1.Service {
+	t.Helper()
+	service := &corev1.Service{}
+	read(t, "testdata/web.live-service.yaml", service)
+	for _, change := range changes {
+		change(service)
+	}
+	return service
+}
+
+func read(t *testing.T, file string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := utilyaml.UnmarshalStrict(data, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+func children(t *testing.T, box *modelv1.ModelBox) []*unstructured.Unstructured {
+	t.Helper()
+	children, err := render.Children(box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return children
+}
+
+// renderedKind returns the child of the box that is of the kind.
+func renderedKind(t *testing.T, box *modelv1.ModelBox, kind string) *unstructured.Unstructured {
+	t.Helper()
+	for _, child := range children(t, box) {
+		if child.GetKind() == kind {
+			return child
+		}
+	}
+	t.Fatalf("the box renders no %s", kind)
+	return nil
+}
+
+// setHash says that the child was last written from what the box says now.
+func setHash(t *testing.T, box *modelv1.ModelBox, live child) {
+	t.Helper()
+	hash := render.Hash(renderedKind(t, box, live.GetObjectKind().GroupVersionKind().Kind))
+	annotations := live.GetAnnotations()
+	annotations[modelv1.RenderHashAnnotation] = hash
+	live.SetAnnotations(annotations)
+}
+
+// fixture is a controller between two fake servers whose caches only move when a test says so.
+type fixture struct {
+	*Controller
+	boxes    *boxfake.Clientset
+	cluster  *fake.Clientset
+	boxCache cache.Indexer
+	events   chan string
+}
+
+// newFixture returns a controller that sees the box, and a cluster with the given objects that it does not see.
+func newFixture(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime.Object) *fixture {
+	t.Helper()
+	f := &fixture{
+		boxes:    boxfake.NewSimpleClientset(),
+		cluster:  fake.NewClientset(inCluster...),
+		boxCache: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
+	}
+	if box != nil {
+		// Not through NewSimpleClientset, which takes the plural for "modelboxs".
+		if _, err := f.boxes.ModelV1().ModelBoxes(box.Namespace).Create(t.Context(), box.DeepCopy(), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		f.boxes.ClearActions()
+		f.cache(t, box.DeepCopy())
+	}
+	controller, err := New(t.Context(), f.boxes, f.cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := events.NewFakeRecorder(100)
+	controller.recorder = recorder
+	controller.boxLister = modellisters.NewModelBoxLister(f.boxCache)
+	f.Controller, f.events = controller, recorder.Events
+	return f
+}
+
+// cache lets the controller see the objects.
+func (f *fixture) cache(t *testing.T, objects ...runtime.Object) {
+	t.Helper()
+	for _, object := range objects {
+		store := f.boxCache
+		switch object := object.(type) {
+		case *appsv1.Deployment, *corev1.Service:
+			for _, kind := range f.kinds {
+				if kind.kind == object.GetObjectKind().GroupVersionKind() {
+					store = kind.informer.GetIndexer()
+				}
+			}
+		case *corev1.Pod:
+			store = f.pods
+		}
+		if err := store.Update(object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// told returns the events that were recorded since the last call.
+func (f *fixture) told() []string {
+	var told []string
+	for {
+		select {
+		case event := <-f.events:
+			told = append(told, event)
+		default:
+			return told
+		}
+	}
+}
+
+// completeDeployment returns a Deployment of two replicas whose rollout is complete.
+func completeDeployment(changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: metav1.NamespaceDefault, Generation: 5},
+		Spec:       appsv1.DeploymentSpec{Replicas: ptr.To[int32](2)},
+		Status: appsv1.DeploymentStatus{
+			ObservedGeneration: 5,
+			Replicas:           2,
+			UpdatedReplicas:    2,
+			ReadyReplicas:      2,
+			AvailableReplicas:  2,
+			Conditions: []appsv1.DeploymentCondition{
+				{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
+				{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable", Message: "Deployment has minimum availability."},
+			},
+		},
+	}
+	for _, change := range changes {
+		change(deployment)
+	}
+	return deployment
+}
+
+// newPod returns a running pod of webBox.
+func newPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault, Labels: map[string]string{modelv1.SelectorLabel: "web"}},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	for _, change := range changes {
+		change(pod)
+	}
+	return pod
+}
+
+// waiting adds a container that waits for the reason.
+func waiting(container, reason, message string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name:  container,
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+		})
+	}
+}

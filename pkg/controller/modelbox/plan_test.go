@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func TestPlan(t *testing.T) {
+	deployment := func(changes ...func(*appsv1.Deployment)) func(*testing.T) child {
+		return func(t *testing.T) child {
+			live := liveDeployment(t)
+			setHash(t, webBox(t), live)
+			for _, change := range changes {
+				change(live)
+			}
+			return live
+		}
+	}
+	service := func(changes ...func(*corev1.Service)) func(*testing.T) child {
+		return func(t *testing.T) child {
+			live := liveService(t)
+			setHash(t, webBox(t), live)
+			for _, change := range changes {
+				change(live)
+			}
+			return live
+		}
+	}
+	anotherBoxs := func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "another" }
+
+	for _, row := range []struct {
+		name   string
+		change func(*modelv1.ModelBox)
+		live   []func(*testing.T) child
+		want   []string
+	}{
+		{"what is not there is created", nil, nil, []string{"Create Deployment web", "Create Service web"}},
+		{"what is as the box says is kept", nil, []func(*testing.T) child{deployment(), service()},
+			[]string{"Keep Deployment web", "Keep Service web"}},
+		{"one child may be missing", nil, []func(*testing.T) child{deployment()}, []string{"Keep Deployment web", "Create Service web"}},
+		{"a changed box is an update of the children that it changes",
+			func(box *modelv1.ModelBox) { box.Spec.Image = "nginx:2" },
+			[]func(*testing.T) child{deployment(), service()}, []string{"Update Deployment web", "Keep Service web"}},
+		{"a child that was never written by us is updated", nil,
+			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) { delete(d.Annotations, modelv1.RenderHashAnnotation) }), service()},
+			[]string{"Update Deployment web", "Keep Service web"}},
+		{"what somebody changed is restored", nil,
+			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2" }), service()},
+			[]string{`Restore Deployment web: ` + app[1:] + `.image`, "Keep Service web"}},
+		{"what the box changes and somebody else too is updated",
+			func(box *modelv1.ModelBox) { box.Spec.Replicas = ptr.To[int32](5) },
+			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2" }), service()},
+			[]string{"Update Deployment web", "Keep Service web"}},
+		{"a box without ports wants no Service", func(box *modelv1.ModelBox) { box.Spec.Ports = nil },
+			[]func(*testing.T) child{deployment(), service()}, []string{"Update Deployment web", "Prune Service web"}},
+		{"a Service cannot give up its address, so another one takes its place",
+			func(box *modelv1.ModelBox) {
+				box.Spec.ServiceType, box.Spec.Ports[1].NodePort = modelv1.ServiceTypeHeadless, 0
+			},
+			[]func(*testing.T) child{deployment(), service()}, []string{"Keep Deployment web", "Replace Service web"}},
+		{"a Service cannot get an address, so another one takes its place", nil,
+			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) {
+				s.Spec.ClusterIP, s.Annotations[modelv1.RenderHashAnnotation] = corev1.ClusterIPNone, "headless"
+			})}, []string{"Keep Deployment web", "Replace Service web"}},
+		{"a Service can change from one type with an address to another",
+			func(box *modelv1.ModelBox) { box.Spec.ServiceType = modelv1.ServiceTypeLoadBalancer },
+			[]func(*testing.T) child{deployment(), service()}, []string{"Keep Deployment web", "Update Service web"}},
+		{"a child under another name is pruned", nil,
+			[]func(*testing.T) child{deployment(), service(), service(func(s *corev1.Service) { s.Name = "old" })},
+			[]string{"Keep Deployment web", "Keep Service web", "Prune Service old"}},
+		{"a child under another name that is being deleted is left to it", nil,
+			[]func(*testing.T) child{deployment(), service(), service(func(s *corev1.Service) {
+				s.Name, s.DeletionTimestamp = "old", ptr.To(metav1.Now())
+			})}, []string{"Keep Deployment web", "Keep Service web"}},
+		{"a child that is being deleted is waited for", nil,
+			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) { d.DeletionTimestamp = ptr.To(metav1.Now()) }), service()},
+			[]string{"Wait Deployment web", "Keep Service web"}},
+		{"an object of another box is refused", nil, []func(*testing.T) child{deployment(anotherBoxs), service()},
+			[]string{"Refuse Deployment web", "Keep Service web"}},
+		{"an object of another box is refused even when it is being deleted", nil,
+			[]func(*testing.T) child{deployment(anotherBoxs, func(d *appsv1.Deployment) { d.DeletionTimestamp = ptr.To(metav1.Now()) }), service()},
+			[]string{"Refuse Deployment web", "Keep Service web"}},
+		{"an object of nobody is refused", nil,
+			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.OwnerReferences = nil })},
+			[]string{"Keep Deployment web", "Refuse Service web"}},
+		{"an object that names the box as an owner but not as its controller is refused", nil,
+			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.OwnerReferences[0].Controller = nil })},
+			[]string{"Keep Deployment web", "Refuse Service web"}},
+		{"an object of another name and of nobody is left alone", nil,
+			[]func(*testing.T) child{deployment(), service(), service(func(s *corev1.Service) { s.Name, s.OwnerReferences = "old", nil })},
+			[]string{"Keep Deployment web", "Keep Service web"}},
+		{"an object of the name in another namespace is left alone", nil,
+			[]func(*testing.T) child{deployment(anotherBoxs, func(d *appsv1.Deployment) { d.Namespace = "other" })},
+			[]string{"Create Deployment web", "Create Service web"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := webBox(t)
+			if row.change != nil {
+				row.change(box)
+			}
+			f := newFixture(t, box)
+			for _, live := range row.live {
+				f.cache(t, live(t).(runtime.Object))
+			}
+			steps, err := f.plan(box, children(t, box))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, s := range steps {
+				got = append(got, sentence(s))
+			}
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			if actions := f.cluster.Actions(); len(actions) != 0 {
+				t.Errorf("planning sent requests: %v", actions)
+			}
+		})
+	}
+}
+
+// sentence is the step in words, with the fields to restore.
+func sentence(s step) string {
+	name := ""
+	if s.rendered != nil {
+		name = s.rendered.GetName()
+	} else {
+		name = s.live.GetName()
+	}
+	words := fmt.Sprintf("%s %s %s", s.verb, s.kind.kind.Kind, name)
+	if s.verb == restore {
+		words += ": " + leaves(s.differences)
+	}
+	return words
+}

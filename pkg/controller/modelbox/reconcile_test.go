@@ -1,0 +1,471 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+var webKey = types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: "web"}
+
+// mustReconcile reconciles webBox.
+func (f *fixture) mustReconcile(t *testing.T) time.Duration {
+	t.Helper()
+	again, err := f.reconcile(t.Context(), webKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+// catchUp lets the caches see what the servers have, as the informers would show it.
+func (f *fixture) catchUp(t *testing.T) {
+	t.Helper()
+	box, err := f.boxes.ModelV1().ModelBoxes(webKey.Namespace).Get(t.Context(), webKey.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployments, err := f.cluster.AppsV1().Deployments(webKey.Namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	services, err := f.cluster.CoreV1().Services(webKey.Namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.boxCache.Replace([]any{box}, "")
+	for i, objects := range [][]any{pointers(deployments.Items), pointers(services.Items)} {
+		trimmed := make([]any, 0, len(objects))
+		for _, object := range objects {
+			object, err := trimForCache(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trimmed = append(trimmed, object)
+		}
+		f.kinds[i].informer.GetIndexer().Replace(trimmed, "")
+	}
+	f.boxes.ClearActions()
+	f.cluster.ClearActions()
+}
+
+func pointers[T any](items []T) []any {
+	all := make([]any, 0, len(items))
+	for i := range items {
+		all = append(all, &items[i])
+	}
+	return all
+}
+
+// converge reconciles until the caches show a box with its children as it says.
+func (f *fixture) converge(t *testing.T) {
+	t.Helper()
+	f.mustReconcile(t)
+	f.catchUp(t)
+	f.told()
+}
+
+// requests returns what was sent to the servers, as "patch deployments web".
+func (f *fixture) requests() []string {
+	var requests []string
+	for _, action := range append(f.cluster.Actions(), f.boxes.Actions()...) {
+		words := []string{action.GetVerb(), action.GetResource().Resource}
+		if action.GetSubresource() != "" {
+			words[1] += "/" + action.GetSubresource()
+		}
+		switch action := action.(type) {
+		case interface{ GetName() string }:
+			words = append(words, action.GetName())
+		case clienttesting.UpdateAction:
+			words = append(words, action.GetObject().(metav1.Object).GetName())
+		}
+		requests = append(requests, strings.Join(words, " "))
+	}
+	return requests
+}
+
+func (f *fixture) deployment(t *testing.T) *appsv1.Deployment {
+	t.Helper()
+	deployment, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Get(t.Context(), webKey.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return deployment
+}
+
+func (f *fixture) status(t *testing.T) conditions {
+	t.Helper()
+	box, err := f.boxes.ModelV1().ModelBoxes(webKey.Namespace).Get(t.Context(), webKey.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return summarize(box.Status.Conditions)
+}
+
+// update changes the box in its server.
+func (f *fixture) update(t *testing.T, change func(*modelv1.ModelBox)) {
+	t.Helper()
+	boxes := f.boxes.ModelV1().ModelBoxes(webKey.Namespace)
+	box, err := boxes.Get(t.Context(), webKey.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(box)
+	if _, err := boxes.Update(t.Context(), box, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func check(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(conditions{})); diff != "" {
+		t.Errorf("%s, -want +got:\n%s", what, diff)
+	}
+}
+
+func TestANewBoxGetsItsChildren(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	check(t, "look again after", time.Duration(0), f.mustReconcile(t))
+
+	check(t, "requests", []string{
+		"get deployments web", "patch deployments web", "get services web", "patch services web",
+		"update modelboxes/status web",
+	}, f.requests())
+	check(t, "events", []string{"Normal CreatedDeployment Created Deployment web", "Normal CreatedService Created Service web"}, f.told())
+
+	deployment := f.deployment(t)
+	check(t, "image", "nginx:1.7.9", deployment.Spec.Template.Spec.Containers[0].Image)
+	check(t, "controller", types.UID(webUID), metav1.GetControllerOf(deployment).UID)
+	check(t, "managers", []string{"modelbox-apiserver Apply"}, managers(deployment))
+	check(t, "conditions", conditions{"False Progressing", "False Progressing", "True Progressing", "True Applied", "none"}, f.status(t))
+}
+
+func managers(object metav1.Object) []string {
+	var managers []string
+	for _, entry := range object.GetManagedFields() {
+		managers = append(managers, fmt.Sprintf("%s %s", entry.Manager, entry.Operation))
+	}
+	return managers
+}
+
+func TestAConvergedBoxIsSilent(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+
+	check(t, "look again after", time.Duration(0), f.mustReconcile(t))
+	check(t, "requests", []string(nil), f.requests())
+	check(t, "events", []string(nil), f.told())
+}
+
+func TestAChangedBoxChangesItsChildren(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	f.update(t, func(box *modelv1.ModelBox) {
+		box.Spec.Image = "nginx:2"
+		box.Spec.Envs = box.Spec.Envs[:1]
+		box.Generation++
+	})
+	f.catchUp(t)
+
+	f.mustReconcile(t)
+	check(t, "requests", []string{"patch deployments web", "update modelboxes/status web"}, f.requests())
+	check(t, "events", []string{"Normal UpdatedDeployment Updated Deployment web"}, f.told())
+	main := f.deployment(t).Spec.Template.Spec.Containers[0]
+	check(t, "image", "nginx:2", main.Image)
+	check(t, "variables", []corev1.EnvVar{{Name: "FIRST", Value: "1"}}, main.Env)
+}
+
+func TestWhatSomebodyChangedIsRestored(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+
+	somebodys := applyappsv1.Deployment("web", webKey.Namespace).
+		WithLabels(map[string]string{"team": "shop"}).
+		WithSpec(applyappsv1.DeploymentSpec().WithReplicas(7))
+	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Apply(t.Context(), somebodys,
+		metav1.ApplyOptions{FieldManager: "somebody", Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	f.catchUp(t)
+
+	f.mustReconcile(t)
+	check(t, "requests", []string{"get deployments web", "patch deployments web"}, f.requests())
+	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed spec.replicas"}, f.told())
+	check(t, "replicas", ptr.To[int32](2), f.deployment(t).Spec.Replicas)
+	check(t, "somebody's own label", "shop", f.deployment(t).Labels["team"])
+}
+
+func TestAServiceThatIsNotAskedForIsPruned(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
+	f.catchUp(t)
+
+	f.mustReconcile(t)
+	check(t, "requests", []string{"patch deployments web", "delete services web", "update modelboxes/status web"}, f.requests())
+	check(t, "address", "", f.boxInServer(t).Status.Address)
+	check(t, "events", []string{
+		"Normal UpdatedDeployment Updated Deployment web",
+		"Normal PrunedService Deleted Service web, which the box does not ask for any more",
+	}, f.told())
+}
+
+func TestAServiceThatCannotChangeIsReplaced(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	f.update(t, func(box *modelv1.ModelBox) {
+		box.Spec.ServiceType, box.Spec.Ports[1].NodePort = modelv1.ServiceTypeHeadless, 0
+	})
+	f.catchUp(t)
+
+	f.mustReconcile(t)
+	check(t, "requests", []string{
+		"delete services web", "get services web", "patch services web", "update modelboxes/status web",
+	}, f.requests())
+	check(t, "events", []string{
+		"Normal ReplacedService Deleted Service web to create it anew: what the box says now, it cannot become",
+		"Normal CreatedService Created Service web",
+	}, f.told())
+	service, err := f.cluster.CoreV1().Services(webKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "clusterIP", corev1.ClusterIPNone, service.Spec.ClusterIP)
+}
+
+func TestAPruneIsOfTheVeryObject(t *testing.T) {
+	box := webBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
+	f := newFixture(t, box)
+	f.cache(t, liveService(t))
+	f.mustReconcile(t)
+
+	for _, action := range f.cluster.Actions() {
+		if deletion, ok := action.(clienttesting.DeleteActionImpl); ok {
+			check(t, "uid", ptr.To(liveService(t).UID), deletion.DeleteOptions.Preconditions.UID)
+			check(t, "propagation", ptr.To(metav1.DeletePropagationBackground), deletion.DeleteOptions.PropagationPolicy)
+			return
+		}
+	}
+	t.Errorf("nothing was deleted: %v", f.requests())
+}
+
+func TestSomebodyElsesObjectIsLeftAlone(t *testing.T) {
+	foreign := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: webKey.Namespace}}
+	labelled := foreign.DeepCopy()
+	labelled.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}
+	labelled.Labels = map[string]string{render.ManagedByLabel: render.ManagedBy}
+
+	for _, row := range []struct {
+		name    string
+		service *corev1.Service
+		cached  bool
+		want    []string
+	}{
+		{"one that the cache does not show, for it has no label of ours", foreign, false, []string{"get deployments web", "patch deployments web", "get services web"}},
+		{"one that the cache shows", labelled, true, []string{"get deployments web", "patch deployments web"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newFixture(t, webBox(t), row.service)
+			if row.cached {
+				f.cache(t, row.service)
+			}
+			check(t, "look again after", recheckPeriod, f.mustReconcile(t))
+			check(t, "requests", append(row.want, "update modelboxes/status web"), f.requests())
+			check(t, "applied", "False NotOwned", f.status(t).applied)
+			check(t, "ready", "False NotApplied", f.status(t).ready)
+
+			service, err := f.cluster.CoreV1().Services(webKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, "the object", row.service.ObjectMeta, service.ObjectMeta)
+			if events := f.told(); !slices.ContainsFunc(events, func(event string) bool { return strings.HasPrefix(event, "Warning NotOwned ") }) {
+				t.Errorf("nobody is told: %v", events)
+			}
+
+			f.boxCache.Update(f.boxInServer(t))
+			f.mustReconcile(t)
+			check(t, "events of the second time", 0, len(slices.DeleteFunc(f.told(), func(event string) bool { return !strings.Contains(event, "NotOwned") })))
+		})
+	}
+}
+
+func (f *fixture) boxInServer(t *testing.T) *modelv1.ModelBox {
+	t.Helper()
+	box, err := f.boxes.ModelV1().ModelBoxes(webKey.Namespace).Get(t.Context(), webKey.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+// A child whose label somebody removed drops out of the cache, and is found all the same.
+func TestAChildThatLostItsLabelIsRestored(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	deployment := f.deployment(t)
+	delete(deployment.Labels, render.ManagedByLabel)
+	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Update(t.Context(), deployment, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+		t.Fatal(err)
+	}
+	f.catchUp(t)
+	if err := f.kinds[0].informer.GetIndexer().Delete(deployment); err != nil {
+		t.Fatal(err)
+	}
+
+	f.mustReconcile(t)
+	check(t, "label", render.ManagedBy, f.deployment(t).Labels[render.ManagedByLabel])
+	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed metadata.labels.app.kubernetes.io/managed-by"}, f.told())
+}
+
+func TestAPausedBoxLeavesItsChildren(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	f.update(t, func(box *modelv1.ModelBox) {
+		box.Spec.Paused = true
+		box.Generation++
+	})
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "applied without a change", "True Applied", f.status(t).applied)
+
+	f.update(t, func(box *modelv1.ModelBox) {
+		box.Spec.Image, box.Spec.Ports = "nginx:2", nil
+		box.Generation++
+	})
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "requests", []string{"update modelboxes/status web"}, f.requests())
+	check(t, "image", "nginx:1.7.9", f.deployment(t).Spec.Template.Spec.Containers[0].Image)
+	check(t, "ready with a change", "False Paused", f.status(t).ready)
+
+	f.update(t, func(box *modelv1.ModelBox) {
+		box.Spec.Paused = false
+		box.Generation++
+	})
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "requests", []string{"patch deployments web", "delete services web", "update modelboxes/status web"}, f.requests())
+}
+
+func TestABoxThatIsGoneOrGoingIsLeftAlone(t *testing.T) {
+	going := webBox(t, func(box *modelv1.ModelBox) { box.DeletionTimestamp = ptr.To(metav1.Now()) })
+	for _, row := range []struct {
+		name string
+		box  *modelv1.ModelBox
+	}{
+		{"gone", nil},
+		{"going", going},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newFixture(t, row.box)
+			f.cache(t, liveDeployment(t), liveService(t))
+			f.written.wrote(webKey, f.kinds[0].resource, "1")
+			check(t, "look again after", time.Duration(0), f.mustReconcile(t))
+			check(t, "requests", []string(nil), f.requests())
+		})
+	}
+}
+
+func TestABoxThatIsGoneIsForgotten(t *testing.T) {
+	f := newFixture(t, nil)
+	f.written.wrote(webKey, f.kinds[0].resource, "1")
+	f.mustReconcile(t)
+	check(t, "boxes with writes", 0, len(f.written.writes))
+}
+
+func TestABoxWaitsForItsOwnLastWrite(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	cache := &cacheAt{"10"}
+	f.written.observe(f.kinds[0].resource, cache)
+	f.written.wrote(webKey, f.kinds[0].resource, "11")
+
+	check(t, "look again after", staleCacheRetry, f.mustReconcile(t))
+	check(t, "requests", []string(nil), f.requests())
+
+	cache.version = "11"
+	check(t, "look again after", time.Duration(0), f.mustReconcile(t))
+	if len(f.requests()) == 0 {
+		t.Error("the box still waits")
+	}
+}
+
+func TestOneChildThatFailsDoesNotKeepBackTheOthers(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	refusal := apierrors.NewForbidden(f.kinds[0].resource, "web", errors.New("exceeded quota: small"))
+	f.cluster.PrependReactor("patch", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refusal })
+
+	if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, refusal) {
+		t.Errorf("got error %v, want %v: the box has to be tried again", err, refusal)
+	}
+	check(t, "requests", []string{
+		"get deployments web", "patch deployments web", "get services web", "patch services web",
+		"update modelboxes/status web",
+	}, f.requests())
+	check(t, "applied", "False QuotaExceeded", f.status(t).applied)
+}
+
+func TestAnApplyNamesTheVeryObjectAndForcesOnlyWhatIsOurs(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		live  bool
+		uid   string
+		force bool
+	}{
+		{"a new child", false, "", false},
+		{"a child that is there", true, "00000000-0000-4000-8000-00000000000d", true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newFixture(t, webBox(t))
+			if row.live {
+				f.cache(t, liveDeployment(t))
+			}
+			f.reconcile(t.Context(), webKey)
+			for _, action := range f.cluster.Actions() {
+				patch, ok := action.(clienttesting.PatchActionImpl)
+				if !ok || patch.Resource.Resource != "deployments" {
+					continue
+				}
+				check(t, "patch", types.ApplyPatchType, patch.PatchType)
+				check(t, "manager", "modelbox-apiserver", patch.PatchOptions.FieldManager)
+				check(t, "force", &row.force, patch.PatchOptions.Force)
+				check(t, "has the uid", row.uid != "", strings.Contains(string(patch.Patch), `"uid":"00000000`))
+				return
+			}
+			t.Errorf("nothing was applied: %v", f.requests())
+		})
+	}
+}
+
+func TestTheStatusIsWrittenByItsOwnName(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.mustReconcile(t)
+	for _, action := range f.boxes.Actions() {
+		if update, ok := action.(clienttesting.UpdateActionImpl); ok {
+			check(t, "subresource", "status", update.Subresource)
+			check(t, "manager", "modelbox-apiserver", update.UpdateOptions.FieldManager)
+			return
+		}
+	}
+	t.Errorf("no status was written: %v", f.requests())
+}

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestCachedChildrenHaveTheirKindAndNoManagedFields(t *testing.T) {
+	managed := []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	for _, row := range []struct {
+		object child
+		want   string
+	}{
+		{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", ManagedFields: managed}}, "apps/v1, Kind=Deployment"},
+		{&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", ManagedFields: managed}}, "/v1, Kind=Service"},
+	} {
+		t.Run(row.want, func(t *testing.T) {
+			trimmed, err := trimForCache(row.object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			object := trimmed.(child)
+			if got := object.GetObjectKind().GroupVersionKind().String(); got != row.want {
+				t.Errorf("kind: got %s, want %s", got, row.want)
+			}
+			if len(object.GetManagedFields()) != 0 {
+				t.Error("the managed fields are kept")
+			}
+			if object.GetName() != "web" {
+				t.Error("the name is lost")
+			}
+		})
+	}
+}
+
+// What the status is made of has to survive.
+func TestCachedPodsHaveWhatTheStatusNeeds(t *testing.T) {
+	pod := newPod("web-1", waiting("app", "ErrImagePull", "not found"), func(pod *corev1.Pod) {
+		pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
+		pod.Annotations = map[string]string{"large": "x"}
+		pod.Spec.Containers = []corev1.Container{{Name: "app"}}
+	})
+	trimmed, err := trimForCache(pod.DeepCopy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := pod.DeepCopy()
+	want.ManagedFields, want.Annotations, want.Spec = nil, nil, corev1.PodSpec{}
+	if diff := cmp.Diff(want, trimmed); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
