@@ -19,9 +19,9 @@ declare -A may_import=(
   [pkg/version]=""
   [pkg/apiserver]="pkg/apis pkg/registry pkg/apiserver"
   [pkg/controller]="pkg/apis pkg/render pkg/generated pkg/controller"
-  [pkg/e2e]="pkg/apis pkg/generated pkg/e2e"
+  [pkg/e2e]="pkg/apis pkg/generated pkg/render pkg/e2e"
   [cmd]="cmd pkg/apis pkg/apiserver pkg/controller pkg/generated pkg/storage pkg/version"
-  [hack]="pkg/generated"
+  [hack]="pkg/apis pkg/generated"
 )
 
 module=$(go list -m)

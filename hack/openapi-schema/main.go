@@ -9,11 +9,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"reflect"
+	"strings"
 
 	"k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kube-openapi/pkg/util"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
+)
+
+// The generator looks for a kind under the name that its Go package gives it, and for what it refers to under the
+// name in the published document.
+var (
+	modelPackage = strings.TrimSuffix(modelv1.ModelBox{}.OpenAPIModelName(), "ModelBox")
+	goPackage    = util.ToRESTFriendlyName(reflect.TypeFor[modelv1.ModelBox]().PkgPath() + ".")
 )
 
 func main() {
@@ -30,6 +41,9 @@ func schema() *spec.Swagger {
 		definitions[name] = definition.Schema
 		if v2, ok := definition.Schema.Extensions[common.ExtensionV2Schema].(spec.Schema); ok {
 			definitions[name] = v2
+		}
+		if kind, ok := strings.CutPrefix(name, modelPackage); ok {
+			definitions[goPackage+kind] = definitions[name]
 		}
 	}
 	return &spec.Swagger{SwaggerProps: spec.SwaggerProps{

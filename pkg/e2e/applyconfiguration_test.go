@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	applymodelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration/model/v1"
+)
+
+// TestApplyConfiguration applies from Go, as a controller of somebody else's would: it says what is its business,
+// and reads back what that was.
+func TestApplyConfiguration(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	n.create(newBox("web"))
+
+	const manager = "tuner"
+	mine := applymodelv1.ModelBox("web", n.name).WithSpec(applymodelv1.ModelBoxSpec().WithReplicas(2))
+	applied, err := n.boxes.Apply(n.ctx, mine, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectEqual(t, "image, which is somebody else's", image, applied.Spec.Image)
+
+	extracted, err := applymodelv1.ExtractModelBox(applied, manager)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectEqual(t, "what the manager applied", mine.Spec, extracted.Spec)
+}

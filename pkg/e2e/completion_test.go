@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// completed are specs of which the cluster stores something else than what was written: it adds defaults, leaves
+// out zeros, and writes quantities in its own way.
+var completed = []struct {
+	name string
+	spec func(*modelv1.ModelBoxSpec)
+}{
+	{"seconds that are 0", func(spec *modelv1.ModelBoxSpec) { spec.MinReadySeconds = ptr.To[int32](0) }},
+	{"a variable that is empty", withEnvs(value("A", ""))},
+	{"a variable from a field of the pod", withEnvs(fieldValue("A"))},
+	{"a variable from a resource of the container", withEnvs(corev1.EnvVar{Name: "A", ValueFrom: &corev1.EnvVarSource{
+		ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"},
+	}})},
+	{"a variable from a key", withEnvs(corev1.EnvVar{Name: "A", ValueFrom: &corev1.EnvVarSource{
+		SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "secret"}, Key: "key"},
+	}})},
+	{"a probe with nothing but a path", withProbe(httpGet)},
+	{"a probe by gRPC", withProbe(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 80}})},
+	{"quantities that can be written in several ways", func(spec *modelv1.ModelBoxSpec) {
+		spec.Resources = &corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{"cpu": resource.MustParse("0.5"), "memory": resource.MustParse("1024Mi")},
+			Limits:   corev1.ResourceList{"cpu": resource.MustParse("1000m"), "memory": resource.MustParse("2e9")},
+		}
+	}},
+	{"limits without requests", func(spec *modelv1.ModelBoxSpec) {
+		spec.Resources = &corev1.ResourceRequirements{Limits: resources("1", "1Gi")}
+	}},
+	{"a resource class", func(spec *modelv1.ModelBoxSpec) { spec.ResourceType = modelv1.ResourceTypeLarge }},
+	{"a container with a port and a hook", func(spec *modelv1.ModelBoxSpec) {
+		spec.Containers = []corev1.Container{{
+			Name: "extra", Image: "busybox",
+			Ports:     []corev1.ContainerPort{{ContainerPort: 9000}},
+			Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{HTTPGet: httpGet.HTTPGet}},
+		}}
+	}},
+	{"a sidecar", func(spec *modelv1.ModelBoxSpec) {
+		spec.InitContainers = []corev1.Container{{Name: "extra", Image: image, RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+	}},
+	{"a security context that says nothing", func(spec *modelv1.ModelBoxSpec) {
+		spec.Containers = []corev1.Container{{Name: "extra", Image: image, SecurityContext: &corev1.SecurityContext{}}}
+	}},
+	{"an empty directory", withVolume(emptyDir)},
+	{"a volume of a config map", withVolume(configMap)},
+	{"a volume of a secret", withVolume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "secret"}})},
+	{"a volume of the host", withVolume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/data"}})},
+	{"a volume of the pod's own fields", withVolume(corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
+		Items: []corev1.DownwardAPIVolumeFile{{Path: "name", FieldRef: fieldValue("").ValueFrom.FieldRef}},
+	}})},
+	{"a volume of several sources", withVolume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+		Sources: []corev1.VolumeProjection{
+			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}},
+			{DownwardAPI: &corev1.DownwardAPIProjection{
+				Items: []corev1.DownwardAPIVolumeFile{{Path: "name", FieldRef: fieldValue("").ValueFrom.FieldRef}},
+			}},
+		},
+	}})},
+	{"a volume that is claimed for each pod", withVolume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
+		VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{"storage": resource.MustParse("1Gi")}},
+		}},
+	}})},
+	{"a volume over the network", withVolume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{
+		TargetPortal: "10.0.0.1", IQN: "iqn.2001-04.com.example:storage",
+	}})},
+	{"a Service with no address", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeHeadless }},
+	{"a Service with node ports of the cluster's choice", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeNodePort }},
+	{"a Service with a load balancer", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeLoadBalancer }},
+}
+
+// TestCompletionIsNoDrift: what the cluster makes of a spec must not look as if somebody had changed it. Each box is
+// created and changed once, which are three writes of its children and no more.
+func TestCompletionIsNoDrift(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	boxes := map[string]string{}
+	for i, test := range completed {
+		boxes[test.name] = n.create(newBox(fmt.Sprintf("box-%d", i), withReplicas(0), test.spec)).Name
+	}
+	for _, test := range completed {
+		t.Run(test.name, func(t *testing.T) {
+			n, box := n.in(t), boxes[test.name]
+			n.awaitApplied(box)
+			n.awaitDeployment(box, "is settled", isComplete)
+			n.change(box, func(spec *modelv1.ModelBoxSpec) { spec.Args = []string{"--verbose"} })
+			n.awaitApplied(box)
+			n.awaitDeployment(box, "is settled", isComplete)
+
+			var writes []string
+			for _, write := range n.clusterWrites() {
+				if write.ObjectRef.Name == box {
+					writes = append(writes, write.Verb+" "+write.ObjectRef.Resource)
+				}
+			}
+			expectEqual(t, "writes", []string{"patch deployments", "patch services", "patch deployments"}, writes)
+			for _, event := range n.eventsAbout(box) {
+				if strings.HasPrefix(event.Reason, "Restored") {
+					t.Error(event.Note)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+const (
+	killRounds = 3
+	writers    = 8
+	// writesBetweenKills is how many more writes have to be acknowledged before the next kill.
+	writesBetweenKills = 200
+)
+
+// TestKilledServerLosesNothing kills the server again and again while boxes are being written. It is not parallel:
+// the server is everybody's.
+func TestKilledServerLosesNothing(t *testing.T) {
+	n := newNamespace(t)
+	settled := n.settledChildren("settled-1", "settled-2", "settled-3")
+
+	journal := &journal{acknowledged: map[string]int{}}
+	stop := journal.startWriters(n)
+	defer stop()
+	for round := 1; round <= killRounds; round++ {
+		enough := journal.count() + writesBetweenKills
+		n.eventually("boxes are being written", func() error {
+			if count := journal.count(); count < enough {
+				return fmt.Errorf("%d of %d writes were acknowledged", count, enough)
+			}
+			return nil
+		})
+		killed := serverPID(t)
+		signalServer(t, syscall.SIGKILL)
+		acknowledged := journal.copy() // nothing can be acknowledged before the server is back
+		n.awaitServed(killed)
+		t.Logf("round %d: killed after %d acknowledged writes of %d boxes", round, journal.count(), len(acknowledged))
+		n.expectStored(acknowledged)
+	}
+	stop()
+	n.expectStored(journal.copy())
+	n.expectUntouched(settled)
+
+	// It still works for them, too.
+	n.change("settled-1", withImage(newImage))
+	n.awaitReady("settled-1")
+}
+
+// children are those of one box.
+type children struct {
+	deployment *appsv1.Deployment
+	service    *corev1.Service
+}
+
+// settledChildren creates boxes, waits until nothing about them moves any more, and returns their children.
+func (n *namespace) settledChildren(boxes ...string) []children {
+	n.t.Helper()
+	for _, box := range boxes {
+		n.create(newBox(box))
+	}
+	var settled []children
+	for _, box := range boxes {
+		n.awaitReady(box)
+		settled = append(settled, children{n.awaitDeployment(box, "is settled", isComplete), n.service(box)})
+	}
+	return settled
+}
+
+func (n *namespace) expectUntouched(settled []children) {
+	n.t.Helper()
+	for _, before := range settled {
+		name := before.deployment.Name
+		deployment, service := n.deployment(name), n.service(name)
+		expectEqual(n.t, name+": generation of the Deployment", before.deployment.Generation, deployment.Generation)
+		expectEqual(n.t, name+": resourceVersion of the Deployment", before.deployment.ResourceVersion, deployment.ResourceVersion)
+		expectEqual(n.t, name+": resourceVersion of the Service", before.service.ResourceVersion, service.ResourceVersion)
+	}
+}
+
+// awaitServed waits until another process than the one that was killed answers.
+func (n *namespace) awaitServed(killed int) {
+	n.t.Helper()
+	n.eventually("the server is back", func() error {
+		if pid := serverPID(n.t); pid == killed {
+			return errors.New("it has no new process")
+		}
+		_, err := n.boxes.List(n.ctx, metav1.ListOptions{Limit: 1})
+		return err
+	})
+}
+
+// expectStored checks that every write that was acknowledged is there, or one of the same box that followed it.
+func (n *namespace) expectStored(acknowledged map[string]int) {
+	n.t.Helper()
+	boxes, err := n.boxes.List(n.ctx, metav1.ListOptions{})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	stored := map[string]int{}
+	for _, box := range boxes.Items {
+		if revision, err := strconv.Atoi(box.Annotations[revisionAnnotation]); err == nil {
+			stored[box.Name] = revision
+		}
+	}
+	for name, revision := range acknowledged {
+		if found, exists := stored[name]; !exists || found < revision {
+			n.t.Errorf("box %s: revision %d was acknowledged, %d is stored (there is a box: %t)", name, revision, found, exists)
+		}
+	}
+}
+
+const revisionAnnotation = "example.com/revision"
+
+// journal holds the last acknowledged revision of each box.
+type journal struct {
+	mu           sync.Mutex
+	acknowledged map[string]int
+	writes       int
+}
+
+func (j *journal) count() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.writes
+}
+
+func (j *journal) copy() map[string]int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return maps.Clone(j.acknowledged)
+}
+
+func (j *journal) acknowledge(name string, revision int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.acknowledged[name] = revision
+	j.writes++
+}
+
+// startWriters writes boxes until stop is called: each writer creates one, changes it a few times, and goes on to
+// the next. A write that fails may be stored or not; it is not acknowledged, and the writer leaves that box.
+func (j *journal) startWriters(n *namespace) (stop func()) {
+	ctx, cancel := context.WithCancel(n.ctx)
+	var running sync.WaitGroup
+	for writer := range writers {
+		running.Go(func() {
+			for number := 0; ctx.Err() == nil; number++ {
+				j.writeBox(ctx, n, fmt.Sprintf("w%d-%d", writer, number))
+			}
+		})
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+func (j *journal) writeBox(ctx context.Context, n *namespace, name string) {
+	const revisions = 10
+	box := newBox(name, pause) // without children, which would only slow the writing down
+	for revision := 1; revision <= revisions; revision++ {
+		box.Annotations = map[string]string{revisionAnnotation: strconv.Itoa(revision)}
+		box.ResourceVersion = "" // the controller writes the status at the same time
+		write := func() (*modelv1.ModelBox, error) { return n.boxes.Update(ctx, box, metav1.UpdateOptions{}) }
+		if revision == 1 {
+			write = func() (*modelv1.ModelBox, error) { return n.boxes.Create(ctx, box, metav1.CreateOptions{}) }
+		}
+		written, err := write()
+		if err != nil {
+			return
+		}
+		j.acknowledge(name, revision)
+		box = written
+	}
+}

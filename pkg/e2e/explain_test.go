@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	// The cluster fetches the schema some time after the server has started.
+	n.eventually("kubectl can explain boxes", func() error {
+		run := runKubectl(n.kubectlCommand("explain", "mb"), "")
+		if run.err != nil {
+			return errors.New(run.stderr)
+		}
+		return nil
+	})
+	for _, test := range []struct {
+		arguments string
+		want      []string
+	}{
+		{"explain mb", []string{"KIND: ModelBox", "VERSION: v1", "GROUP: model.github.com", "spec <ModelBoxSpec>", "status <ModelBoxStatus>"}},
+		{"explain modelbox.spec", []string{"image <string> -required-", "replicas <integer>", "ports <[]ServicePort>"}},
+		{"explain modelbox.spec.rollingUpdate", []string{"rollingUpdate <IntOrString>", "rolling update", `Defaults to "25%"`}},
+		{"explain modelbox.spec --recursive", []string{
+			"containers <[]Container>", "initContainers <[]Container>", "restartPolicy <string>",
+			"readinessProbe <Probe>", "tcpSocket <TCPSocketAction>", "targetPort <IntOrString>", "emptyDir <EmptyDirVolumeSource>",
+		}},
+		{"explain modelbox.status.conditions.reason", []string{"reason <string>", "programmatic identifier"}},
+	} {
+		t.Run(test.arguments, func(t *testing.T) {
+			text := strings.Join(strings.Fields(n.in(t).kubectl(strings.Fields(test.arguments)...)), " ")
+			for _, words := range test.want {
+				if !strings.Contains(text, words) {
+					t.Errorf("it does not say %q:\n%s", words, text)
+				}
+			}
+		})
+	}
+}

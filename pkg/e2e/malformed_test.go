@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+const misspelt = `{"apiVersion": "model.github.com/v1", "kind": "ModelBox", "metadata": {"name": "web"},
+	"spec": {"image": "nginx:1.7.9", "replicsa": 3}}`
+
+func TestUnknownFieldIsRefused(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	t.Run("by kubectl", func(t *testing.T) {
+		n := n.in(t)
+		complaint := n.kubectlRefused(misspelt, "create", "--filename=-")
+		if !strings.Contains(complaint, `unknown field "spec.replicsa"`) {
+			t.Errorf("kubectl does not name the field:\n%s", complaint)
+		}
+	})
+	t.Run("by the API when asked to be strict", func(t *testing.T) {
+		n := n.in(t)
+		err := n.post(misspelt, "Strict")
+		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `unknown field "spec.replicsa"`) {
+			t.Errorf("want a bad request that names the field, got %v", err)
+		}
+	})
+	t.Run("by the API for a field given twice", func(t *testing.T) {
+		n := n.in(t)
+		err := n.post(strings.Replace(misspelt, `"replicsa": 3`, `"replicas": 3, "replicas": 4`, 1), "Strict")
+		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `duplicate field "spec.replicas"`) {
+			t.Errorf("want a bad request that names the field, got %v", err)
+		}
+	})
+	t.Run("by server-side apply, whatever it is asked", func(t *testing.T) {
+		n := n.in(t)
+		complaint := n.kubectlRefused(misspelt, "apply", "--server-side", "--validate=false", "--filename=-")
+		if !strings.Contains(complaint, ".spec.replicsa: field not declared in schema") {
+			t.Errorf("kubectl does not name the field:\n%s", complaint)
+		}
+	})
+	expectNoBox(n, "web")
+}
+
+func TestWrongTypeIsRefused(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	for _, test := range []struct{ name, spec, words string }{
+		{"a word for a number", `{"image": "nginx", "replicas": "three"}`, "spec.replicas"},
+		{"an object for a list", `{"image": "nginx", "ports": {"port": 80}}`, "spec.ports"},
+		{"a number above the largest", `{"image": "nginx", "replicas": 3000000000}`, "spec.replicas"},
+		{"no JSON at all", `{"image": `, "json parse error"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := n.in(t)
+			err := n.post(fmt.Sprintf(`{"apiVersion": "model.github.com/v1", "kind": "ModelBox", "metadata": {"name": "web"}, "spec": %s}`, test.spec), "")
+			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), test.words) {
+				t.Errorf("want a bad request that says %q, got %v", test.words, err)
+			}
+		})
+	}
+	expectNoBox(n, "web")
+}
+
+func TestHugeBoxIsRefused(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	for name, size := range map[string]int{"2 MB": 2 << 20, "4 MB": 4 << 20} {
+		t.Run(name, func(t *testing.T) {
+			n := n.in(t)
+			_, err := n.boxes.Create(n.ctx, newBox("web", func(spec *modelv1.ModelBoxSpec) {
+				spec.Envs = []corev1.EnvVar{{Name: "TEXT", Value: strings.Repeat("x", size)}}
+			}), metav1.CreateOptions{})
+			if !apierrors.IsRequestEntityTooLargeError(err) {
+				t.Errorf("want it refused as too large, got %.200v", err)
+			}
+		})
+	}
+	expectNoBox(n, "web")
+	n.createReady(newBox("web")) // it goes on serving
+}
+
+// post sends a box as it stands. An empty validation is the API's default.
+func (n *namespace) post(body, validation string) error {
+	request := plane.boxes.ModelV1().RESTClient().Post().Namespace(n.name).Resource("modelboxes").
+		SetHeader("Content-Type", "application/json").Body([]byte(body))
+	if validation != "" {
+		request.Param("fieldValidation", validation)
+	}
+	return request.Do(n.ctx).Error()
+}
+
+func expectNoBox(n *namespace, name string) {
+	n.t.Helper()
+	_, err := n.boxes.Get(n.ctx, name, metav1.GetOptions{})
+	if err := expectGone(err); err != nil {
+		n.t.Errorf("box %s, which was refused: %v", name, err)
+	}
+}

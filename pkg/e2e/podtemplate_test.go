@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+// TestPodTemplate follows an overlay into the Deployment, and out of it again.
+func TestPodTemplate(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	apply := func(overlay string) *appsv1.Deployment {
+		n.t.Helper()
+		n.kubectlWith(boxManifest("image: 'nginx:1.7.9', minReadySeconds: 0, ports: [{port: 80}], envs: [{name: A, value: box}]"+overlay), "apply", "--filename=-")
+		n.awaitReady("web")
+		return n.deployment("web")
+	}
+
+	template := apply(`, podTemplate: {metadata: {annotations: {team: shop}}, spec: {terminationGracePeriodSeconds: 5,
+		containers: [{name: web, env: [{name: B, value: overlay}]}]}}`).Spec.Template
+	expectEqual(t, "annotation", "shop", template.Annotations["team"])
+	expectEqual(t, "grace period", int64(5), *template.Spec.TerminationGracePeriodSeconds)
+	expectEqual(t, "number of containers", 1, len(template.Spec.Containers))
+	expectEqual(t, "image, which the overlay does not mention", "nginx:1.7.9", template.Spec.Containers[0].Image)
+	values := map[string]string{}
+	for _, variable := range template.Spec.Containers[0].Env {
+		values[variable.Name] = variable.Value
+	}
+	expectEqual(t, "variables of both", map[string]string{"A": "box", "B": "overlay"}, values)
+
+	template = apply("").Spec.Template
+	expectEqual(t, "annotation that went with the overlay", "", template.Annotations["team"])
+	expectEqual(t, "grace period, which is the cluster's default again", int64(30), *template.Spec.TerminationGracePeriodSeconds)
+
+	for overlay, want := range map[string]string{
+		"{metadata: {labels: {modelbox: other}}}":                 "spec.podTemplate.metadata.labels[modelbox]",
+		"{spec: {restartPolicy: Never}}":                          "spec.podTemplate.spec.restartPolicy",
+		"{spec: {containers: [{image: busybox}]}}":                "spec.podTemplate.spec.containers[0].name",
+		"{spec: {tolerations: [{operator: Sometimes}]}}":          "spec.podTemplate.spec.tolerations[0].operator",
+		"{spec: {containers: [{name: beside, image: ''}]}}":       "image",
+		"{spec: {nodeSelectors: {disk: ssd}}}":                    "unknown field",
+		"{spec: {volumes: [{name: data, hostPath: {path: ''}}]}}": "hostPath",
+	} {
+		complaint := n.kubectlRefused(boxManifest("image: 'nginx:1.7.9', podTemplate: "+overlay), "apply", "--filename=-")
+		if !strings.Contains(complaint, want) {
+			t.Errorf("%s: the complaint does not name %s:\n%s", overlay, want, complaint)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// processesMentioning returns the command lines of all processes that have the text in their arguments or in their
+// environment.
+func processesMentioning(text string) ([]string, error) {
+	directories, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	var found []string
+	for _, directory := range directories {
+		// What cannot be read has ended meanwhile or is somebody else's.
+		arguments, _ := os.ReadFile(filepath.Join(directory, "cmdline"))
+		environment, _ := os.ReadFile(filepath.Join(directory, "environ"))
+		if bytes.Contains(arguments, []byte(text)) || bytes.Contains(environment, []byte(text)) {
+			commandLine := strings.ReplaceAll(string(arguments), "\x00", " ")
+			found = append(found, filepath.Base(directory)+" "+commandLine)
+		}
+	}
+	return found, nil
+}
+
+// serverPID returns the process that serves boxes now.
+func serverPID(t *testing.T) int {
+	t.Helper()
+	var pid int
+	eventually(t, patience, "the server has a process", func() error {
+		content, err := os.ReadFile(plane.pidFile())
+		if err != nil {
+			return err
+		}
+		if pid, err = strconv.Atoi(strings.TrimSpace(string(content))); err != nil {
+			return err
+		}
+		return syscall.Kill(pid, 0)
+	})
+	return pid
+}
+
+// signalServer sends a signal to the server and returns how long its process then took to end.
+func signalServer(t *testing.T, signal syscall.Signal) time.Duration {
+	t.Helper()
+	pid := serverPID(t)
+	sent := time.Now()
+	if err := syscall.Kill(pid, signal); err != nil {
+		t.Fatalf("sending %s to the server: %v", signal, err)
+	}
+	eventually(t, patience, "the process of the server ends", func() error {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("process %d is there", pid)
+		}
+		return nil
+	})
+	return time.Since(sent)
+}

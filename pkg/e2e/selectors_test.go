@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func TestFieldSelectors(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	n.create(newBox("plain"))
+	n.create(newBox("newer", withImage(newImage)))
+	n.create(newBox("headless", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeHeadless }))
+	n.create(newBox("waiting", pause))
+	for _, box := range []string{"plain", "newer", "headless"} {
+		n.awaitReady(box)
+	}
+	n.awaitPaused("waiting")
+
+	for _, test := range []struct{ selector, want string }{
+		{"metadata.name=plain", "plain"},
+		{"metadata.namespace=" + n.name, "headless newer plain waiting"},
+		{"spec.image=nginx:1.8", "newer"},
+		{"spec.image!=nginx:1.7.9", "newer"},
+		{"spec.serviceType=Headless", "headless"},
+		{"spec.serviceType=ClusterIP", "newer plain waiting"},
+		{"status.ready=true", "headless newer plain"},
+		{"status.ready=false", "waiting"},
+		{"status.ready=true,spec.image=nginx:1.7.9", "headless plain"},
+		{"metadata.name=nobody", ""},
+	} {
+		t.Run(test.selector, func(t *testing.T) {
+			names := n.in(t).kubectl("get", "mb", "--field-selector="+test.selector, "--output=jsonpath={.items[*].metadata.name}")
+			expectEqual(t, "boxes", test.want, names)
+		})
+	}
+	t.Run("spec.replicas=1, which is none", func(t *testing.T) {
+		complaint := n.in(t).kubectlRefused("", "get", "mb", "--field-selector=spec.replicas=1")
+		if !strings.Contains(complaint, "BadRequest") || !strings.Contains(complaint, `"spec.replicas" is not a known field selector`) {
+			t.Error(complaint)
+		}
+	})
+}

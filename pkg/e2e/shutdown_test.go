@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// longestShutdown is how long the server may take to end after SIGTERM.
+const longestShutdown = 5 * time.Second
+
+// TestTerminatedServerEndsSoon sends SIGTERM while watches are open. It is not parallel: the server is everybody's.
+func TestTerminatedServerEndsSoon(t *testing.T) {
+	n := newNamespace(t)
+	before := n.createReady(newBox("web"))
+	deployment := n.awaitDeployment("web", "is settled", isComplete)
+	for range 5 {
+		n.openWatch()
+	}
+	terminated := serverPID(t)
+	took := signalServer(t, syscall.SIGTERM)
+	t.Logf("the server ended %s after SIGTERM", took.Round(time.Millisecond))
+	if took > longestShutdown {
+		t.Errorf("the server took %s to end, want at most %s", took, longestShutdown)
+	}
+
+	n.awaitServed(terminated)
+	expectEqual(t, "UID of the box", before.UID, n.box("web").UID)
+	n.change("web", func(spec *modelv1.ModelBoxSpec) { spec.Args = []string{"--verbose"} })
+	n.awaitReady("web")
+	expectEqual(t, "UID of the Deployment", deployment.UID, n.deployment("web").UID)
+}
+
+// openWatch opens a watch that nobody closes before the server does.
+func (n *namespace) openWatch() {
+	n.t.Helper()
+	w, err := n.boxes.Watch(n.ctx, metav1.ListOptions{})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.t.Cleanup(w.Stop)
+	select {
+	case event := <-w.ResultChan():
+		expectEqual(n.t, "first event of a watch", watch.Added, event.Type)
+	case <-time.After(patience):
+		n.t.Fatal("the watch shows nothing")
+	}
+}
+
+// TestDataDirectoryIsForOne starts a second server on the data directory of the first one.
+func TestDataDirectoryIsForOne(t *testing.T) {
+	n := newNamespace(t)
+	n.createReady(newBox("web"))
+	first := serverPID(t)
+
+	ctx, cancel := context.WithTimeout(n.ctx, patience)
+	defer cancel()
+	output, err := secondServer(ctx, t, first).CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		t.Fatalf("a second server was not refused at once: %v\n%s", err, output)
+	}
+	if !bytes.Contains(output, []byte("in use by another process")) {
+		t.Errorf("it does not say that the directory is in use:\n%s", output)
+	}
+
+	expectEqual(t, "process of the server", first, serverPID(t))
+	n.change("web", withImage(newImage))
+	n.awaitReady("web")
+}
+
+// secondServer is another process with the arguments of the one that runs, but with a port of its own.
+func secondServer(ctx context.Context, t *testing.T, first int) *exec.Cmd {
+	t.Helper()
+	commandLine, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments := strings.Split(strings.TrimSuffix(string(commandLine), "\x00"), "\x00")
+	arguments = append(arguments, fmt.Sprintf("--secure-port=%d", freePort(t)), "--audit-log-path=-")
+	return exec.CommandContext(ctx, arguments[0], arguments[1:]...)
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
