@@ -21,8 +21,9 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// longestShutdown is how long the server may take to end after SIGTERM.
-const longestShutdown = 5 * time.Second
+// longestShutdown tells a server that ends its watches, within 5 seconds on a machine with nothing else to do, from
+// one that waits for them, which takes a minute.
+const longestShutdown = 30 * time.Second
 
 // TestTerminatedServerEndsSoon sends SIGTERM while watches are open. It is not parallel: the server is everybody's.
 func TestTerminatedServerEndsSoon(t *testing.T) {
