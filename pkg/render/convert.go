@@ -19,3 +19,45 @@ func convert(from, to any) error {
 	}
 	return nil
 }
+
+// convertSet is convert without what the API type encodes although nobody set it.
+func convertSet(from, to any) error {
+	var fields map[string]any
+	if err := convert(from, &fields); err != nil {
+		return err
+	}
+	dropUnset(fields)
+	return convert(fields, to)
+}
+
+// dropUnset removes what a Go type encodes although nobody set it: null, which a patch would take for "delete", such
+// as the containers of an overlay that has none; structs without a field; and a divisor of 0, which means 1.
+func dropUnset(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, field := range value {
+			if isUnset(name, field) {
+				delete(value, name)
+				continue
+			}
+			dropUnset(field)
+		}
+	case []any:
+		for _, element := range value {
+			dropUnset(element)
+		}
+	}
+}
+
+// isUnset knows the fields by name: where a struct may be empty, as an emptyDir may, being there is what it says.
+func isUnset(name string, value any) bool {
+	switch name {
+	case "resources", "metadata", "spec":
+		fields, ok := value.(map[string]any)
+		return value == nil || ok && len(fields) == 0
+	case "divisor":
+		return value == nil || value == "0"
+	default:
+		return value == nil
+	}
+}

@@ -36,10 +36,9 @@ func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *
 	if err := convert(template, &original); err != nil {
 		return nil, err
 	}
-	if err := convert(overlay, &patch); err != nil {
+	if err := convertSet(overlay, &patch); err != nil {
 		return nil, err
 	}
-	dropUnset(patch)
 	schema, err := strategicpatch.NewPatchMetaFromStruct(corev1.PodTemplateSpec{})
 	if err != nil {
 		return nil, fmt.Errorf("reading the merge keys of pod templates: %w", err)
@@ -53,30 +52,4 @@ func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *
 		return nil, err
 	}
 	return result, nil
-}
-
-// dropUnset removes what a Go type encodes although nobody set it: null, which a patch would take for "delete", such
-// as the containers of an overlay that has none, and the empty resources of a container.
-func dropUnset(value any) {
-	switch value := value.(type) {
-	case strategicpatch.JSONMap:
-		dropUnsetFields(value)
-	case map[string]any:
-		dropUnsetFields(value)
-	case []any:
-		for _, element := range value {
-			dropUnset(element)
-		}
-	}
-}
-
-func dropUnsetFields(fields map[string]any) {
-	for name, value := range fields {
-		empty, isMap := value.(map[string]any)
-		if value == nil || name == "resources" && isMap && len(empty) == 0 {
-			delete(fields, name)
-			continue
-		}
-		dropUnset(value)
-	}
 }

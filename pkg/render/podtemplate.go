@@ -33,7 +33,7 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 	}
 	for i := range box.Spec.Volumes {
 		volume := &applycorev1.VolumeApplyConfiguration{}
-		if err := convert(&box.Spec.Volumes[i], volume); err != nil {
+		if err := convertSet(&box.Spec.Volumes[i], volume); err != nil {
 			return nil, err
 		}
 		spec.WithVolumes(volume)
@@ -75,12 +75,8 @@ func mainContainer(box *modelv1.ModelBox) corev1.Container {
 
 func containerConfiguration(container *corev1.Container) (*applycorev1.ContainerApplyConfiguration, error) {
 	configuration := &applycorev1.ContainerApplyConfiguration{}
-	if err := convert(container, configuration); err != nil {
+	if err := convertSet(container, configuration); err != nil {
 		return nil, fmt.Errorf("container %s: %w", container.Name, err)
-	}
-	// The one struct in a container that is encoded even when nothing is in it.
-	if r := container.Resources; len(r.Limits) == 0 && len(r.Requests) == 0 && len(r.Claims) == 0 {
-		configuration.Resources = nil
 	}
 	return configuration, nil
 }

@@ -6,7 +6,9 @@ package leaderelection
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
@@ -34,8 +36,9 @@ func Run(ctx context.Context, cluster kubernetes.Interface, config componentbase
 // campaign waits for the lead, works while it has it, and gives it up when ctx is done.
 func campaign(ctx context.Context, lock resourcelock.Interface, config componentbaseconfig.LeaderElectionConfiguration, work func(ctx context.Context)) error {
 	leading := make(chan context.Context, 1)
+	guarded := &guardedLock{Interface: lock}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock:            lock,
+		Lock:            guarded,
 		LeaseDuration:   config.LeaseDuration.Duration,
 		RenewDeadline:   config.RenewDeadline.Duration,
 		RetryPeriod:     config.RetryPeriod.Duration,
@@ -68,7 +71,26 @@ func campaign(ctx context.Context, lock resourcelock.Interface, config component
 		workCtx, stop := context.WithCancel(lead)
 		defer stop()
 		defer context.AfterFunc(ctx, stop)()
+		guarded.isHeld.Store(true)
+		defer guarded.isHeld.Store(false)
 		work(workCtx)
 	}
 	return nil
+}
+
+// guardedLock does not release the Lease while work is being done. The elector would, when it fails to renew: before
+// it ends the lead, and so while this process may still write. The Lease then runs out instead.
+type guardedLock struct {
+	resourcelock.Interface
+	isHeld atomic.Bool
+}
+
+var errStillWorking = errors.New("work is still being done")
+
+// Update writes the record, unless it is a release that would come too early.
+func (l *guardedLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if record.HolderIdentity == "" && l.isHeld.Load() {
+		return errStillWorking
+	}
+	return l.Interface.Update(ctx, record)
 }

@@ -165,3 +165,34 @@ func TestAConfigurationThatCannotWork(t *testing.T) {
 		})
 	}
 }
+
+func TestALostLeadIsNotReleasedWhileWorkIsBeingDone(t *testing.T) {
+	c := newCluster()
+	var work working
+	var isCutOff atomic.Bool
+	c.onUpdate = func(holder string) error {
+		if holder == "" && work.now.Load() != 0 {
+			t.Error("the Lease was released while work was still being done")
+		}
+		if isCutOff.Load() && holder != "" {
+			return errors.New("cut off")
+		}
+		return nil
+	}
+	config := configuration()
+	config.RenewDeadline.Duration = 50 * time.Millisecond
+	again := make(chan struct{})
+	run := start(t, c, config, "one", func(ctx context.Context) {
+		work.during(t, func() {
+			if work.total.Load() == 2 {
+				close(again)
+			} else {
+				isCutOff.Store(true)
+			}
+			<-ctx.Done()
+			isCutOff.Store(false)
+		})
+	})
+	<-again
+	run.stop(t)
+}

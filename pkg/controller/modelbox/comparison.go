@@ -20,6 +20,8 @@ import (
 type comparison struct {
 	schema *schema.Schema
 	found  *fieldpath.Set
+	// zeroIsAbsent takes a zero that is wanted for a field that the live object may leave out.
+	zeroIsAbsent bool
 }
 
 // visit adds the path, or what is below it, when the live value is not what the render wants.
@@ -41,7 +43,7 @@ func (c *comparison) visit(path fieldpath.Path, ref schema.TypeRef, want, live a
 		}
 		c.visitList(path, atom, want, live)
 	default:
-		if !isSameScalar(want, live) {
+		if !c.isSameScalar(want, live) {
 			c.found.Insert(path.Copy())
 		}
 	}
@@ -74,7 +76,7 @@ func (c *comparison) visitList(path fieldpath.Path, atom schema.Atom, want, live
 // visitAtomicMap adds the path itself when anything below it differs. A struct may have been completed by the API; a
 // map of names to values has to be the very same.
 func (c *comparison) visitAtomicMap(path fieldpath.Path, atom schema.Atom, want, live map[string]any, isThere bool) {
-	inside := comparison{schema: c.schema, found: fieldpath.NewSet()}
+	inside := comparison{schema: c.schema, found: fieldpath.NewSet(), zeroIsAbsent: c.zeroIsAbsent}
 	inside.visitMap(fieldpath.Path{}, atom, want, live, isThere)
 	if !inside.found.Empty() || !isStruct(atom) && len(want) != len(live) {
 		c.found.Insert(path.Copy())
@@ -85,7 +87,7 @@ func (c *comparison) visitAtomicMap(path fieldpath.Path, atom schema.Atom, want,
 func (c *comparison) visitAtomicList(path fieldpath.Path, atom schema.Atom, want, live []any) {
 	isSame := len(want) == len(live)
 	for i := 0; isSame && i < len(want); i++ {
-		inside := comparison{schema: c.schema, found: fieldpath.NewSet()}
+		inside := comparison{schema: c.schema, found: fieldpath.NewSet(), zeroIsAbsent: c.zeroIsAbsent}
 		inside.visit(fieldpath.Path{{Index: &i}}, elementType(atom), want[i], live[i])
 		isSame = inside.found.Empty()
 	}
@@ -153,10 +155,14 @@ func isAtomic(atom schema.Atom) bool {
 	}
 }
 
-// isSameScalar compares values as JSON knows them. A zero that the render spells out is what the API leaves out.
-func isSameScalar(want, live any) bool {
-	if live == nil {
-		return want == nil || reflect.ValueOf(want).IsZero()
+// isSameScalar compares values as JSON knows them. Nothing wanted is the same as anything.
+func (c *comparison) isSameScalar(want, live any) bool {
+	switch {
+	case want == nil:
+		return true
+	case live == nil:
+		return c.zeroIsAbsent && reflect.ValueOf(want).IsZero()
+	default:
+		return value.Equals(value.NewValueInterface(want), value.NewValueInterface(live))
 	}
-	return value.Equals(value.NewValueInterface(want), value.NewValueInterface(live))
 }

@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	"fmt"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,14 +38,39 @@ func (c *comparer) differences(rendered *unstructured.Unstructured, live child) 
 	if err != nil {
 		return nil, fmt.Errorf("reading the fields of the live %s: %w", rendered.GetKind(), err)
 	}
-	walk := comparison{schema: want.Schema(), found: fieldpath.NewSet()}
-	for name, value := range rendered.Object {
-		if name != "apiVersion" && name != "kind" {
-			field := fieldOf(walk.resolve(want.TypeRef()), name)
-			walk.visit(fieldpath.MakePathOrDie(name), field, value, have[name])
+	spelledOut, err := throughType(rendered, live)
+	if err != nil {
+		return nil, err
+	}
+	found := fieldpath.NewSet()
+	for _, walk := range []struct {
+		comparison
+		fields map[string]any
+	}{
+		{comparison{schema: want.Schema(), found: found, zeroIsAbsent: true}, rendered.Object},
+		{comparison{schema: want.Schema(), found: found}, spelledOut},
+	} {
+		for name, value := range walk.fields {
+			if name != "apiVersion" && name != "kind" && name != "status" {
+				walk.visit(fieldpath.MakePathOrDie(name), fieldOf(walk.resolve(want.TypeRef()), name), value, have[name])
+			}
 		}
 	}
-	return walk.found, nil
+	return found, nil
+}
+
+// throughType returns the render as the live object's Go type encodes it. Of the zeros that the render spells out it
+// keeps those that differ from nothing at all, such as an automountServiceAccountToken that is false.
+func throughType(rendered *unstructured.Unstructured, live child) (map[string]any, error) {
+	typed := reflect.New(reflect.TypeOf(live).Elem()).Interface()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, typed); err != nil {
+		return nil, fmt.Errorf("reading the rendered %s: %w", rendered.GetKind(), err)
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
+	}
+	return fields, nil
 }
 
 // isSameRender returns whether the live child was last written from this very render.
@@ -66,7 +92,7 @@ func lastWriter(live metav1.Object, fields *fieldpath.Set) string {
 		if err := managed.FromJSON(entry.FieldsV1.GetRawReader()); err != nil || managed.Intersection(fields).Empty() {
 			continue
 		}
-		if writer == nil || entry.Time != nil && writer.Time.Before(entry.Time) {
+		if writer == nil || entry.Time != nil && (writer.Time == nil || writer.Time.Before(entry.Time)) {
 			writer = entry
 		}
 	}

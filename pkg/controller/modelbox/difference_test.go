@@ -215,6 +215,7 @@ func TestLastWriter(t *testing.T) {
 		{"not the controller itself", []metav1.ManagedFieldsEntry{entry("modelbox-apiserver", at(2), replicas), entry("kubectl", at(1), replicas)}, "kubectl"},
 		{"the last one of several", []metav1.ManagedFieldsEntry{
 			entry("first", at(1), replicas), entry("last", at(3), replicas), entry("second", at(2), replicas)}, "last"},
+		{"one with a time rather than one without", []metav1.ManagedFieldsEntry{entry("without", nil, replicas), entry("with", at(1), replicas)}, "with"},
 		{"one without a time when there is no other", []metav1.ManagedFieldsEntry{entry("without", nil, replicas)}, "without"},
 		{"nobody whose fields cannot be read", []metav1.ManagedFieldsEntry{{Manager: "broken", FieldsV1: metav1.NewFieldsV1("{")}, {Manager: "empty"}}, ""},
 	} {

@@ -51,8 +51,18 @@ func reasonOf(err error) string {
 	}
 }
 
-// isExpected tells what the status says, or the next try settles, from what an operator has to read about.
+// isExpected tells what the status says, or the next try settles, from what an operator has to read about. Of
+// several errors all have to be expected.
 func isExpected(err error) bool {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		for _, one := range joined.Unwrap() {
+			if !isExpected(one) {
+				return false
+			}
+		}
+		return true
+	}
 	var foreign *notOwnedError
 	return errors.As(err, &foreign) || errors.Is(err, errBeingDeleted) || apierrors.IsConflict(err) ||
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)

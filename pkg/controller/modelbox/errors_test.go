@@ -37,6 +37,7 @@ func TestReasonsOfFailures(t *testing.T) {
 		{"a child that cannot be read", apierrors.NewBadRequest("unknown field"), modelv1.ReasonInvalid, false},
 		{"a conflict", apierrors.NewConflict(deployments, "web", errors.New("uid mismatch")), modelv1.ReasonConflict, true},
 		{"an apply that conflicts", apierrors.NewApplyConflict(nil, "conflict with kubectl"), modelv1.ReasonConflict, true},
+		{"an expected error beside one that is not", errors.Join(&notOwnedError{kind: "Service", name: "web"}, errors.New("etcd is gone")), modelv1.ReasonNotOwned, false},
 		{"a server that is busy", apierrors.NewTooManyRequests("later", 1), modelv1.ReasonError, false},
 		{"a server that fails", apierrors.NewInternalError(errors.New("etcd is gone")), modelv1.ReasonError, false},
 		{"a server that cannot be reached", errors.New("connection refused"), modelv1.ReasonError, false},

@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -34,11 +35,18 @@ var failureOrder = []string{
 func worstFailure(pods []*corev1.Pod) *podFailure {
 	var worst *podFailure
 	for _, pod := range pods {
-		if failure := failureOf(pod); failure != nil && (worst == nil || rank(failure) < rank(worst)) {
-			worst = failure
-		}
+		worst = worse(worst, failureOf(pod))
 	}
 	return worst
+}
+
+// worse returns the one of two failures that comes first in failureOrder, the first one when they are alike. Either
+// may be nil.
+func worse(a, b *podFailure) *podFailure {
+	if a == nil || b != nil && rank(b) < rank(a) {
+		return b
+	}
+	return a
 }
 
 func rank(failure *podFailure) int {
@@ -49,20 +57,22 @@ func rank(failure *podFailure) int {
 }
 
 func failureOf(pod *corev1.Pod) *podFailure {
+	var worst *podFailure
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			return &podFailure{condition.Reason, fmt.Sprintf("pod %s: %s", pod.Name, condition.Message)}
+			reason := cmp.Or(condition.Reason, corev1.PodReasonUnschedulable)
+			worst = &podFailure{reason, fmt.Sprintf("pod %s: %s", pod.Name, condition.Message)}
 		}
 	}
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			if failure := containerFailure(&statuses[i]); failure != nil {
 				failure.message = fmt.Sprintf("pod %s, container %s: %s", pod.Name, statuses[i].Name, failure.message)
-				return failure
+				worst = worse(worst, failure)
 			}
 		}
 	}
-	return nil
+	return worst
 }
 
 // containerFailure returns nil for a container that runs, has done its work or is only being created.

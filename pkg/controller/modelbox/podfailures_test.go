@@ -64,6 +64,11 @@ func TestWorstFailure(t *testing.T) {
 		{"what does not go away by waiting comes first", []*corev1.Pod{
 			newPod("web-1", unscheduled), newPod("web-2", crashed), newPod("web-3", waiting("app", "CreateContainerConfigError", "no such secret"))},
 			&podFailure{"CreateContainerConfigError", "pod web-3, container app: no such secret"}},
+		{"the worst container of a pod", []*corev1.Pod{newPod("web-1", waiting("a", "CrashLoopBackOff", "back-off"), waiting("b", "InvalidImageName", "bad name"))},
+			&podFailure{"InvalidImageName", "pod web-1, container b: bad name"}},
+		{"a pod that a scheduler without a word does not take", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "no"}}
+		})}, &podFailure{"Unschedulable", "pod web-1: no"}},
 		{"the first pod of several with the same failure", []*corev1.Pod{
 			newPod("web-1"), newPod("web-2", waiting("app", "ErrImagePull", "two")), newPod("web-3", waiting("app", "ErrImagePull", "three"))},
 			&podFailure{"ErrImagePull", "pod web-2, container app: two"}},

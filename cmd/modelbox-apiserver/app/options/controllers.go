@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	componentbaseconfig "k8s.io/component-base/config"
 	componentbaseoptions "k8s.io/component-base/config/options"
@@ -59,10 +60,16 @@ func (o *ControllerOptions) Validate() []error {
 	if election.ResourceName == "" || election.ResourceNamespace == "" {
 		errs = append(errs, fmt.Errorf("--leader-elect-resource-name and --leader-elect-resource-namespace must be given"))
 	}
-	if election.RetryPeriod.Duration <= 0 || election.RenewDeadline.Duration <= election.RetryPeriod.Duration ||
-		election.LeaseDuration.Duration <= election.RenewDeadline.Duration {
-		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration (%s) must be longer than --leader-elect-renew-deadline (%s), and that longer than --leader-elect-retry-period (%s)",
-			election.LeaseDuration.Duration, election.RenewDeadline.Duration, election.RetryPeriod.Duration))
+	lease, renew, retry := election.LeaseDuration.Duration, election.RenewDeadline.Duration, election.RetryPeriod.Duration
+	if lease < time.Second {
+		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration is %s and must be at least 1s: a Lease counts in seconds", lease))
+	}
+	if lease <= renew {
+		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration is %s and must be longer than --leader-elect-renew-deadline, which is %s", lease, renew))
+	}
+	// Retries are spread by this factor, and one of them has to fit.
+	if longest := time.Duration(leaderelection.JitterFactor * float64(retry)); retry <= 0 || renew <= longest {
+		errs = append(errs, fmt.Errorf("--leader-elect-retry-period is %s and must be positive, and %.1f times it shorter than --leader-elect-renew-deadline, which is %s", retry, leaderelection.JitterFactor, renew))
 	}
 	return errs
 }

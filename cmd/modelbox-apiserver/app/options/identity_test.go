@@ -37,6 +37,16 @@ func TestADataDirectoryKeepsItsIdentity(t *testing.T) {
 	}
 }
 
+func TestAnIdentityThatWasCutShortIsMadeAnew(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "identity"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := identity(t, dir); got == "embedded_" {
+		t.Errorf("the identity is %q", got)
+	}
+}
+
 func TestTwoDataDirectoriesAreTwo(t *testing.T) {
 	if one, two := identity(t, t.TempDir()), identity(t, t.TempDir()); one == two {
 		t.Errorf("both are %s", one)

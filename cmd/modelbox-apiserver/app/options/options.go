@@ -89,7 +89,9 @@ func registerVersions(registry basecompatibility.ComponentGlobalsRegistry) {
 	_, kubeGates := registry.ComponentGlobalsOrRegister(basecompatibility.DefaultKubeComponent,
 		basecompatibility.NewEffectiveVersionFromString(baseversion.DefaultKubeBinaryVersion, "", ""),
 		utilfeature.DefaultMutableFeatureGate.DeepCopy())
-	utilruntime.Must(logsapi.AddFeatureGates(kubeGates))
+	if _, isKnown := kubeGates.GetAll()[logsapi.ContextualLogging]; !isKnown {
+		utilruntime.Must(logsapi.AddFeatureGates(kubeGates))
+	}
 	// A registry that has the mapping already refuses it, and is as it should be.
 	_ = registry.SetVersionMapping(productversion.Component, basecompatibility.DefaultKubeComponent, productversion.Kubernetes)
 }

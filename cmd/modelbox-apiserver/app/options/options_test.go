@@ -104,9 +104,11 @@ func TestRefusedOptions(t *testing.T) {
 		{"another lock than a Lease", []string{"--leader-elect-resource-lock=configmaps"}, `--leader-elect-resource-lock is "configmaps" and must be "leases"`},
 		{"a Lease without a name", []string{"--leader-elect-resource-name="}, "--leader-elect-resource-name and --leader-elect-resource-namespace must be given"},
 		{"a Lease without a namespace", []string{"--leader-elect-resource-namespace="}, "--leader-elect-resource-name and --leader-elect-resource-namespace must be given"},
-		{"a Lease that runs out at its renewal", []string{"--leader-elect-lease-duration=10s"}, "--leader-elect-lease-duration (10s) must be longer than --leader-elect-renew-deadline (10s)"},
-		{"a renewal that is not tried twice", []string{"--leader-elect-retry-period=10s"}, "--leader-elect-renew-deadline (10s), and that longer than --leader-elect-retry-period (10s)"},
-		{"renewals without a pause", []string{"--leader-elect-retry-period=0s"}, "--leader-elect-retry-period (0s)"},
+		{"a Lease that runs out at its renewal", []string{"--leader-elect-lease-duration=10s"}, "--leader-elect-lease-duration is 10s and must be longer than --leader-elect-renew-deadline, which is 10s"},
+		{"a renewal that is not tried twice", []string{"--leader-elect-retry-period=10s"}, "--leader-elect-retry-period is 10s and must be"},
+		{"renewals without a pause", []string{"--leader-elect-retry-period=0s"}, "--leader-elect-retry-period is 0s and must be positive"},
+		{"a renewal that a delayed retry misses", []string{"--leader-elect-renew-deadline=11s", "--leader-elect-retry-period=10s"}, "--leader-elect-retry-period is 10s and must be positive, and 1.2 times it shorter"},
+		{"a Lease of less than a second", []string{"--leader-elect-lease-duration=900ms", "--leader-elect-renew-deadline=500ms", "--leader-elect-retry-period=100ms"}, "--leader-elect-lease-duration is 900ms and must be at least 1s"},
 		{"a port that is none", []string{"--secure-port=70000"}, "--secure-port"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -98,12 +98,21 @@ func (o *StorageOptions) Identity() (string, error) {
 	}
 	file := filepath.Join(o.DataDir, "identity")
 	data, err := os.ReadFile(file)
-	if os.IsNotExist(err) {
+	if os.IsNotExist(err) || err == nil && len(data) == 0 {
 		data = []byte(uuid.NewUUID())
-		err = os.WriteFile(file, data, 0o600)
+		err = writeWhole(file, data)
 	}
 	if err != nil {
 		return "", fmt.Errorf("keeping the identity of the data directory: %w", err)
 	}
 	return "embedded_" + string(data), nil
+}
+
+// writeWhole leaves either the whole file or none behind, wherever the process is stopped.
+func writeWhole(file string, data []byte) error {
+	draft := file + ".new"
+	if err := os.WriteFile(draft, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(draft, file)
 }

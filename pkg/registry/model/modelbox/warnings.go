@@ -154,7 +154,8 @@ func (s Strategy) nodePortWarnings(ctx context.Context, box, old *model.ModelBox
 		if other.Namespace == box.Namespace && other.Name == box.Name {
 			continue
 		}
-		for key := range nodePorts(other) {
+		for _, port := range other.Spec.Ports {
+			key := nodePort{port.NodePort, port.Protocol}
 			if path, ok := asked[key]; ok {
 				warnings = append(warnings, fmt.Sprintf("%s: %d/%s is asked for by ModelBox %s in namespace %s already", path, key.number, key.protocol, other.Name, other.Namespace))
 			}
