@@ -136,7 +136,7 @@ func availableVerdict(observed *observation) verdict {
 // readyVerdict is True only for this generation: what was applied, rolled out and made reachable is what the box
 // says now.
 func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout verdict) verdict {
-	failure := worstFailure(observed.pods)
+	failure := worse(creationFailure(observed.deployment), worstFailure(observed.pods))
 	switch {
 	case applied.reason == modelv1.ReasonPaused:
 		return applied
@@ -153,6 +153,18 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 	default:
 		return verdict{true, modelv1.ReasonReady, rollout.message}
 	}
+}
+
+// creationFailure is why pods of the Deployment are not even created, such as a quota. Nil when they are.
+func creationFailure(deployment *appsv1.Deployment) *podFailure {
+	if deployment == nil {
+		return nil
+	}
+	failure := deploymentCondition(deployment, appsv1.DeploymentReplicaFailure)
+	if failure == nil || failure.Status != corev1.ConditionTrue {
+		return nil
+	}
+	return &podFailure{failure.Reason, failure.Message}
 }
 
 func awaitsLoadBalancer(service *corev1.Service) bool {

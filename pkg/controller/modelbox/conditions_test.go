@@ -148,6 +148,11 @@ func TestConditions(t *testing.T) {
 		{"a pod that fails in a rollout is why", nil,
 			withPods(complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }), crashing),
 			rollingOut.with(conditions{ready: "False CrashLoopBackOff"})},
+		{"pods that cannot be created are why", nil, complete(func(d *appsv1.Deployment) {
+			d.Status.UpdatedReplicas = 0
+			d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{
+				Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "exceeded quota"})
+		}), rollingOut.with(conditions{ready: "False FailedCreate"})},
 		{"a pod that fails is why a rollout made no progress", nil, withPods(complete(stalled), crashing),
 			good.with(conditions{ready: "False CrashLoopBackOff", progressing: "False ProgressDeadlineExceeded", stalled: "True ProgressDeadlineExceeded"})},
 		{"a pod that fails after the rollout is complete is not counted by the Deployment", nil, withPods(complete(), crashing), good},
