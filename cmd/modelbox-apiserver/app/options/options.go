@@ -161,5 +161,6 @@ func (o *Options) Config() (*apiserver.Config, error) {
 	if err := o.Storage.ApplyTo(o.Recommended.Etcd, &config.Config); err != nil {
 		return nil, fmt.Errorf("applying the storage options: %w", err)
 	}
+	addClientCACheck(&config.Config)
 	return &apiserver.Config{GenericConfig: config}, nil
 }
