@@ -38,8 +38,7 @@ const (
 	// aggregation layer never end by themselves and would hold the process for a minute.
 	watchTerminationGracePeriod = 2 * time.Second
 
-	// maxRequestBodyBytes keeps a box, and the Deployment that it becomes, well below the 1.5 MiB that etcd
-	// takes in one request.
+	// maxRequestBodyBytes is more than any box that is accepted, with its managed fields.
 	maxRequestBodyBytes = 1 << 20
 )
 

@@ -18,6 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // Strategy is the logic that applies when users create, update and delete ModelBoxes.
@@ -83,7 +84,7 @@ func (Strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList 
 	if errs := validation.ValidateModelBox(box); len(errs) > 0 {
 		return errs
 	}
-	return validateOverlaid(box)
+	return validateChildren(box)
 }
 
 // ValidateUpdate checks a changed box.
@@ -95,20 +96,41 @@ func (Strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field
 	if apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
 		return nil
 	}
-	return validateOverlaid(box)
+	return validateChildren(box)
 }
 
-// validateOverlaid checks the pod template of a box with an overlay, which only rendering shows.
-func validateOverlaid(box *model.ModelBox) field.ErrorList {
+// maxSpecBytes keeps a box, and the Deployment that it becomes, with everything that the two clusters add to them,
+// below the 1.5 MiB that an etcd takes.
+const maxSpecBytes = 512 << 10
+
+// validateChildren checks what only the whole of a valid spec shows: that it is not too much, and the pod template that
+// its overlay makes.
+func validateChildren(box *model.ModelBox) field.ErrorList {
+	served, err := serve(box)
+	if err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
+	}
+	if served.Spec.Size() > maxSpecBytes {
+		return field.ErrorList{field.TooLong(field.NewPath("spec"), field.OmitValueType{}, maxSpecBytes)}
+	}
 	if box.Spec.PodTemplate == nil {
 		return nil
 	}
 	path := field.NewPath("spec", "podTemplate")
-	template, err := podTemplate(box)
+	template, err := render.PodTemplate(served)
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
 	}
 	return validation.ValidatePodTemplate(template, box.Name, path)
+}
+
+// serve returns the box in the served version. The two share memory: neither may be changed.
+func serve(box *model.ModelBox) (*modelv1.ModelBox, error) {
+	served := &modelv1.ModelBox{}
+	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
+		return nil, err
+	}
+	return served, nil
 }
 
 // WarningsOnCreate returns what the user of a new box may not expect.

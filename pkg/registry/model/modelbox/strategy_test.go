@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -161,6 +162,9 @@ func TestStrategyValidates(t *testing.T) {
 		{"a box with an overlay", len(strategy.Validate(t.Context(), overlaid)), 0},
 		{"a box whose overlay makes an invalid pod", len(strategy.Validate(t.Context(), incomplete)), 1},
 		{"a box that is updated to one whose overlay makes an invalid pod", len(strategy.ValidateUpdate(t.Context(), incomplete, webBox())), 1},
+		{"a box as large as one may be", len(strategy.Validate(t.Context(), large(maxSpecBytes-1000))), 0},
+		{"a box that is larger", len(strategy.Validate(t.Context(), large(maxSpecBytes))), 1},
+		{"a box that grows larger than one may be", len(strategy.ValidateUpdate(t.Context(), large(maxSpecBytes), webBox())), 1},
 		{"a box whose spec stays what was accepted once", len(strategy.ValidateUpdate(t.Context(), incomplete, incomplete)), 0},
 		{"a status that is updated", len(status.ValidateUpdate(t.Context(), webBox(), webBox())), 0},
 		{"a status that is updated to negative replicas", len(status.ValidateUpdate(t.Context(), negative, webBox())), 1},
@@ -172,6 +176,11 @@ func TestStrategyValidates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// large is a box with an argument of that many bytes.
+func large(bytes int) *model.ModelBox {
+	return webBox(func(box *model.ModelBox) { box.Spec.Args = []string{strings.Repeat("x", bytes)} })
 }
 
 func TestStrategyAnswers(t *testing.T) {

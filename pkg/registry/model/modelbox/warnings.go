@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -101,8 +100,8 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox) []string {
 
 // podTemplate returns the pod template that the controller will give to the Deployment of the box.
 func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
-	served := &modelv1.ModelBox{}
-	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
+	served, err := serve(box)
+	if err != nil {
 		return nil, err
 	}
 	return render.PodTemplate(served)
