@@ -46,8 +46,6 @@ func (c *Controller) carryOut(ctx context.Context, box *modelv1.ModelBox, s step
 func (c *Controller) create(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
 	live, err := s.kind.get(ctx, box.Namespace, s.rendered.GetName())
 	switch {
-	case err == nil && !isOwnedBy(live, box):
-		return nil, notOwned(live)
 	case err == nil:
 		found, err := c.planOne(box, s.kind, s.rendered, live)
 		if err != nil {
