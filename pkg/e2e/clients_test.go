@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+var boxResource = modelv1.SchemeGroupVersion.WithResource("modelboxes")
+
+func TestDynamicClient(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	n.createReady(newBox("web"))
+	client, err := dynamic.NewForConfig(plane.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	boxes := client.Resource(boxResource).Namespace(n.name)
+
+	patched, err := boxes.Patch(n.ctx, "web", types.MergePatchType, []byte(`{"spec":{"image":"`+newImage+`"}}`), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, _, err := unstructured.NestedString(patched.Object, "spec", "image")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectEqual(t, "image", newImage, found)
+	expectEqual(t, "kind", "ModelBox", patched.GetKind())
+}
+
+// TestMetadataClient reads boxes as the garbage collector does.
+func TestMetadataClient(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	box := n.create(newBox("web"))
+	client, err := metadata.NewForConfig(plane.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := client.Resource(boxResource).Namespace(n.name).List(n.ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Items) != 1 || list.Items[0].UID != box.UID {
+		t.Errorf("want box %s, got %v", box.UID, list.Items)
+	}
+}
+
+// TestWatchList gets a list as the beginning of a watch, which is how informers begin.
+func TestWatchList(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	for _, name := range []string{"a", "b", "c"} {
+		n.create(newBox(name, pause))
+	}
+	w, err := n.boxes.Watch(n.ctx, metav1.ListOptions{
+		SendInitialEvents:    ptr.To(true),
+		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		AllowWatchBookmarks:  true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+
+	listed := map[string]bool{}
+	deadline := time.After(patience)
+	for {
+		select {
+		case event, open := <-w.ResultChan():
+			if !open {
+				t.Fatal("the watch ended")
+			}
+			box, ok := event.Object.(*modelv1.ModelBox)
+			if !ok {
+				t.Fatalf("event %s with %T", event.Type, event.Object)
+			}
+			if event.Type != watch.Bookmark {
+				listed[box.Name] = true
+				continue
+			}
+			if box.Annotations[metav1.InitialEventsAnnotationKey] == "true" {
+				expectEqual(t, "boxes before the end of the list", map[string]bool{"a": true, "b": true, "c": true}, listed)
+				return
+			}
+		case <-deadline:
+			t.Fatalf("no end of the list after %v", listed)
+		}
+	}
+}
