@@ -147,6 +147,6 @@ func (c *Controller) apply(ctx context.Context, box *modelv1.ModelBox, s step, f
 	return applied, nil
 }
 
-func keyOf(box *modelv1.ModelBox) types.NamespacedName {
-	return types.NamespacedName{Namespace: box.Namespace, Name: box.Name}
+func keyOf(box metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: box.GetNamespace(), Name: box.GetName()}
 }

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -102,7 +103,7 @@ func rolloutVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 	if deployment == nil {
 		return verdict{true, modelv1.ReasonProgressing, "there is no Deployment yet"}
 	}
-	status, desired := &deployment.Status, desiredReplicas(deployment)
+	status, desired := &deployment.Status, ptr.Deref(deployment.Spec.Replicas, 1)
 	progress := deploymentCondition(deployment, appsv1.DeploymentProgressing)
 	switch {
 	case status.ObservedGeneration < deployment.Generation:
@@ -169,13 +170,6 @@ func creationFailure(deployment *appsv1.Deployment) *podFailure {
 
 func awaitsLoadBalancer(service *corev1.Service) bool {
 	return service != nil && service.Spec.Type == corev1.ServiceTypeLoadBalancer && len(service.Status.LoadBalancer.Ingress) == 0
-}
-
-func desiredReplicas(deployment *appsv1.Deployment) int32 {
-	if deployment.Spec.Replicas == nil {
-		return 1
-	}
-	return *deployment.Spec.Replicas
 }
 
 func deploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {

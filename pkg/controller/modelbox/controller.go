@@ -128,9 +128,9 @@ func (c *Controller) watch(boxes, pods cache.SharedIndexInformer) error {
 	return c.enqueueOn(pods, podBoxKey)
 }
 
-// enqueueOn puts on the queue what keyOf makes of each object that the informer reports; nothing where it
+// enqueueOn puts on the queue what owner makes of each object that the informer reports; nothing where it
 // returns false.
-func (c *Controller) enqueueOn(informer cache.SharedIndexInformer, keyOf func(metav1.Object) (types.NamespacedName, bool)) error {
+func (c *Controller) enqueueOn(informer cache.SharedIndexInformer, owner func(metav1.Object) (types.NamespacedName, bool)) error {
 	enqueue := func(obj any) {
 		if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 			obj = tombstone.Obj
@@ -139,7 +139,7 @@ func (c *Controller) enqueueOn(informer cache.SharedIndexInformer, keyOf func(me
 		if !ok {
 			return
 		}
-		if key, ok := keyOf(object); ok {
+		if key, ok := owner(object); ok {
 			c.queue.Add(key)
 		}
 	}
@@ -215,7 +215,7 @@ func (c *Controller) reconcileNext(ctx context.Context) bool {
 }
 
 func boxKey(box metav1.Object) (types.NamespacedName, bool) {
-	return types.NamespacedName{Namespace: box.GetNamespace(), Name: box.GetName()}, true
+	return keyOf(box), true
 }
 
 var boxResource = modelv1.Resource("modelboxes")

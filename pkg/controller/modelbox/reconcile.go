@@ -21,7 +21,8 @@ import (
 // reconcile brings one box nearer to what it says. It returns how soon to look again although nothing happens, 0
 // for not at all, or an error to be tried again after a delay.
 func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-	cached, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
+	// The box is the cache's own: it is read, and copied where it is changed, which is when its status is written.
+	box, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
 		c.written.forget(key)
 		return 0, nil
@@ -30,14 +31,13 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, fmt.Errorf("reading the box: %w", err)
 	}
 	// The garbage collector deletes the children of a box that is being deleted, in the way its user asked for.
-	if cached.DeletionTimestamp != nil {
+	if box.DeletionTimestamp != nil {
 		return 0, nil
 	}
 	if !c.written.isVisible(key) {
 		return staleCacheRetry, nil
 	}
 
-	box := cached.DeepCopy()
 	rendered, err := render.Children(box)
 	if err != nil {
 		return 0, fmt.Errorf("rendering the children: %w", err)

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -61,7 +62,7 @@ func row(box *model.ModelBox) metav1.TableRow {
 	return metav1.TableRow{
 		Cells: []any{
 			box.Name,
-			fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, desiredReplicas(box)),
+			fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, ptr.Deref(box.Spec.Replicas, modelv1.DefaultReplicas)),
 			int64(box.Status.UpdatedReplicas),
 			status,
 			box.Spec.Image,
@@ -113,13 +114,6 @@ func service(box *model.ModelBox) string {
 		}
 	}
 	return fmt.Sprintf("%s %s", model.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports), strings.Join(ports, ","))
-}
-
-func desiredReplicas(box *model.ModelBox) int32 {
-	if box.Spec.Replicas == nil {
-		return modelv1.DefaultReplicas
-	}
-	return *box.Spec.Replicas
 }
 
 func age(box *model.ModelBox) string {
