@@ -26,7 +26,7 @@ func TestForeignFieldsStay(t *testing.T) {
 	t.Run("Deployment and its pod template", func(t *testing.T) {
 		n := n.in(t)
 		patch := fmt.Sprintf(`{"metadata": %[1]s, "spec": {"minReadySeconds": 7, "revisionHistoryLimit": 3,
-			"template": {"metadata": %[1]s, "spec": {"terminationGracePeriodSeconds": 5}}}}`, metadata)
+			"template": {"metadata": %[1]s, "spec": {"enableServiceLinks": false}}}}`, metadata)
 		_, err := n.deployments.Patch(n.ctx, "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: somebodyElse})
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestForeignFieldsStay(t *testing.T) {
 		})
 		expectForeign(t, "Deployment", deployment)
 		expectForeign(t, "pod template", &deployment.Spec.Template)
-		if *deployment.Spec.RevisionHistoryLimit != 3 || *deployment.Spec.Template.Spec.TerminationGracePeriodSeconds != 5 {
+		if *deployment.Spec.RevisionHistoryLimit != 3 || *deployment.Spec.Template.Spec.EnableServiceLinks {
 			t.Errorf("fields that the box says nothing about were taken back")
 		}
 	})

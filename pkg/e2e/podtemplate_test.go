@@ -35,7 +35,7 @@ func TestPodTemplate(t *testing.T) {
 
 	template = apply("").Spec.Template
 	expectEqual(t, "annotation that went with the overlay", "", template.Annotations["team"])
-	expectEqual(t, "grace period, which is the cluster's default again", int64(30), *template.Spec.TerminationGracePeriodSeconds)
+	expectEqual(t, "grace period, which is that of a box with ports again", int64(40), *template.Spec.TerminationGracePeriodSeconds)
 
 	for overlay, want := range map[string]string{
 		"{metadata: {labels: {modelbox: other}}}":                 "spec.podTemplate.metadata.labels[modelbox]",

@@ -5,6 +5,7 @@ package render
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
@@ -26,7 +27,18 @@ func deployment(box *modelv1.ModelBox) (*applyappsv1.DeploymentApplyConfiguratio
 				WithType(appsv1.RollingUpdateDeploymentStrategyType).
 				WithRollingUpdate(applyappsv1.RollingUpdateDeployment().
 					WithMaxSurge(*box.Spec.RollingUpdate).
-					WithMaxUnavailable(*box.Spec.RollingUpdate))).
+					WithMaxUnavailable(maxUnavailable(&box.Spec)))).
 			WithSelector(applymetav1.LabelSelector().WithMatchLabels(Selector(box))).
 			WithTemplate(template)), nil
+}
+
+// maxUnavailable is rollingUpdate, except where that would let an update take away the only pod before there is
+// another one.
+func maxUnavailable(spec *modelv1.ModelBoxSpec) intstr.IntOrString {
+	rollingUpdate := *spec.RollingUpdate
+	unavailable, err := intstr.GetScaledValueFromIntOrPercent(&rollingUpdate, 1, false)
+	if *spec.Replicas == 1 && (err != nil || unavailable > 0) {
+		return intstr.FromInt32(0)
+	}
+	return rollingUpdate
 }

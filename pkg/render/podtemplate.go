@@ -52,6 +52,9 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 	if name := template.Spec.ServiceAccountName; name != nil {
 		template.Spec.WithDeprecatedServiceAccount(*name)
 	}
+	if len(box.Spec.Ports) > 0 {
+		delayStop(template.Spec)
+	}
 	return template, nil
 }
 
