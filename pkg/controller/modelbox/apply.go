@@ -31,8 +31,10 @@ func (c *Controller) carryOut(ctx context.Context, box *modelv1.ModelBox, s step
 		return c.replace(ctx, box, s)
 	case prune:
 		return nil, c.prune(ctx, box, s)
+	case adopt:
+		return c.adopt(ctx, box, s)
 	case refuse:
-		return nil, notOwned(s.live)
+		return nil, s.refusal
 	case wait:
 		return nil, fmt.Errorf("%s %s: %w", s.kind.kind.Kind, s.live.GetName(), errBeingDeleted)
 	default:
@@ -97,7 +99,7 @@ func (c *Controller) replace(ctx context.Context, box *modelv1.ModelBox, s step)
 		return nil, err
 	}
 	c.eventf(box, corev1.EventTypeNormal, "Replaced"+s.kind.kind.Kind, "Replace",
-		"Deleted %s %s to create it anew: what the box says now, it cannot become", s.kind.kind.Kind, s.live.GetName())
+		"Deleted %s %s to create it anew: %s", s.kind.kind.Kind, s.live.GetName(), s.kind.obstacle(s.rendered, s.live))
 	s.live = nil
 	return c.create(ctx, box, s)
 }

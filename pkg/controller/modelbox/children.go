@@ -9,8 +9,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,8 +38,9 @@ type childKind struct {
 	resource schema.GroupResource
 	informer cache.SharedIndexInformer
 
-	// isImmutable returns whether the live child cannot become the rendered one; nil where it always can.
-	isImmutable func(rendered *unstructured.Unstructured, live child) bool
+	// obstacle returns what keeps the live child from becoming the rendered one, because the API does not let it
+	// be changed; empty where nothing does.
+	obstacle func(rendered *unstructured.Unstructured, live child) string
 
 	get    func(ctx context.Context, namespace, name string) (child, error)
 	apply  func(ctx context.Context, namespace, name string, configuration []byte, options metav1.PatchOptions) (child, error)
@@ -45,22 +48,42 @@ type childKind struct {
 }
 
 func deploymentKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *childKind {
-	return newChildKind(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", informer,
+	kind := newChildKind(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", informer,
 		func(namespace string) typedClient[*appsv1.Deployment] { return cluster.AppsV1().Deployments(namespace) })
+	kind.obstacle = changesSelector
+	return kind
 }
 
 func serviceKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *childKind {
 	kind := newChildKind(corev1.SchemeGroupVersion.WithKind("Service"), "services", informer,
 		func(namespace string) typedClient[*corev1.Service] { return cluster.CoreV1().Services(namespace) })
-	kind.isImmutable = changesHeadless
+	kind.obstacle = changesHeadless
 	return kind
 }
 
-// changesHeadless returns whether the rendered Service has an address and the live one none, or the other way round:
-// a Service keeps its clusterIP for life.
-func changesHeadless(rendered *unstructured.Unstructured, live child) bool {
+// changesSelector is about the selector of a Deployment, which it keeps for life.
+func changesSelector(rendered *unstructured.Unstructured, live child) string {
+	wanted, _, _ := unstructured.NestedStringMap(rendered.Object, "spec", "selector", "matchLabels")
+	selector := live.(*appsv1.Deployment).Spec.Selector
+	if apiequality.Semantic.DeepEqual(selector, &metav1.LabelSelector{MatchLabels: wanted}) {
+		return ""
+	}
+	return fmt.Sprintf("its selector is %q and cannot become %q", metav1.FormatLabelSelector(selector), labels.Set(wanted))
+}
+
+// changesHeadless is about Services of which one has an address and the other none: a Service keeps its clusterIP
+// for life.
+func changesHeadless(rendered *unstructured.Unstructured, live child) string {
 	clusterIP, _, _ := unstructured.NestedString(rendered.Object, "spec", "clusterIP")
-	return (clusterIP == corev1.ClusterIPNone) != (live.(*corev1.Service).Spec.ClusterIP == corev1.ClusterIPNone)
+	wanted, has := clusterIP != corev1.ClusterIPNone, live.(*corev1.Service).Spec.ClusterIP != corev1.ClusterIPNone
+	switch {
+	case has && !wanted:
+		return "it has a cluster IP and cannot become headless"
+	case wanted && !has:
+		return "it is headless and cannot get a cluster IP"
+	default:
+		return ""
+	}
 }
 
 // typedClient is the part of a generated client that writing children needs.

@@ -20,14 +20,12 @@ var errBeingDeleted = errors.New("it is being deleted and will be created again 
 // notOwnedError says that the name of a child belongs to somebody else's object.
 type notOwnedError struct {
 	kind, name string
-}
-
-func notOwned(live child) error {
-	return &notOwnedError{kind: live.GetObjectKind().GroupVersionKind().Kind, name: live.GetName()}
+	// remedy is what can be done about it.
+	remedy string
 }
 
 func (e *notOwnedError) Error() string {
-	return fmt.Sprintf("a %s named %s exists already and does not belong to this box: delete it or give the box another name", e.kind, e.name)
+	return fmt.Sprintf("a %s named %s exists already and does not belong to this box: %s", e.kind, e.name, e.remedy)
 }
 
 // reasonOf is the reason of the Applied condition for what went wrong with a child.

@@ -54,11 +54,3 @@ func TestReasonsOfFailures(t *testing.T) {
 		})
 	}
 }
-
-func TestNotOwnedSaysWhatToDo(t *testing.T) {
-	err := notOwned(liveService(t))
-	want := "a Service named web exists already and does not belong to this box: delete it or give the box another name"
-	if err.Error() != want {
-		t.Errorf("got %q, want %q", err, want)
-	}
-}

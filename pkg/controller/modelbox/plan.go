@@ -26,6 +26,8 @@ const (
 	replace verb = "Replace"
 	// prune: the box does not ask for the child any more.
 	prune verb = "Prune"
+	// adopt: the name is taken by an object of nobody, and the box asks to take it over.
+	adopt verb = "Adopt"
 	// refuse: the name is taken by an object that is not the box's.
 	refuse verb = "Refuse"
 	// wait: the child is being deleted, and can only be created again when it is gone.
@@ -42,6 +44,8 @@ type step struct {
 	live child
 	// differences are the fields to restore.
 	differences *fieldpath.Set
+	// refusal is why the live child is not the box's; nil unless to refuse.
+	refusal error
 }
 
 // plan says what has to be done so that the live children of the box are the rendered ones. It reads caches only.
@@ -85,14 +89,22 @@ func (c *Controller) planOne(box *modelv1.ModelBox, kind *childKind, rendered *u
 		s.verb = create
 		return s, nil
 	case !isOwnedBy(live, box):
-		s.verb = refuse
+		s.refusal = refusal(box, kind, rendered, live)
+		switch {
+		case s.refusal != nil:
+			s.verb = refuse
+		case live.GetDeletionTimestamp() != nil:
+			s.verb = wait
+		default:
+			s.verb = adopt
+		}
 		return s, nil
 	case live.GetDeletionTimestamp() != nil:
 		s.verb = wait
 		return s, nil
 	case !isSameRender(rendered, live):
 		s.verb = update
-		if kind.isImmutable != nil && kind.isImmutable(rendered, live) {
+		if kind.obstacle(rendered, live) != "" {
 			s.verb = replace
 		}
 		return s, nil

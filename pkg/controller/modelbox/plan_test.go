@@ -38,6 +38,8 @@ func TestPlan(t *testing.T) {
 			return live
 		}
 	}
+	asksToAdopt := func(box *modelv1.ModelBox) { box.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"} }
+	nobodys := func(d *appsv1.Deployment) { d.OwnerReferences = nil }
 	anotherBoxs := func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "another" }
 
 	for _, row := range []struct {
@@ -98,6 +100,24 @@ func TestPlan(t *testing.T) {
 		{"an object that names the box as an owner but not as its controller is refused", nil,
 			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.OwnerReferences[0].Controller = nil })},
 			[]string{"Keep Deployment web", "Refuse Service web"}},
+		{"an object of nobody is adopted by a box that asks for it", asksToAdopt,
+			[]func(*testing.T) child{deployment(nobodys), service()}, []string{"Adopt Deployment web", "Keep Service web"}},
+		{"an object of another box is refused to a box that asks for it", asksToAdopt,
+			[]func(*testing.T) child{deployment(anotherBoxs), service()}, []string{"Refuse Deployment web", "Keep Service web"}},
+		{"an object of nobody that is being deleted is waited for by a box that asks for it", asksToAdopt,
+			[]func(*testing.T) child{deployment(nobodys, func(d *appsv1.Deployment) { d.DeletionTimestamp = ptr.To(metav1.Now()) }), service()},
+			[]string{"Wait Deployment web", "Keep Service web"}},
+		{"a Deployment with another selector cannot be adopted", asksToAdopt,
+			[]func(*testing.T) child{deployment(nobodys, func(d *appsv1.Deployment) { d.Spec.Selector.MatchLabels["more"] = "so" }), service()},
+			[]string{"Refuse Deployment web", "Keep Service web"}},
+		{"a headless Service cannot be adopted by a box that is not", asksToAdopt,
+			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.OwnerReferences, s.Spec.ClusterIP = nil, corev1.ClusterIPNone })},
+			[]string{"Keep Deployment web", "Refuse Service web"}},
+		{"a Deployment of the box with another selector is replaced", nil,
+			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) {
+				d.Spec.Selector.MatchLabels["more"], d.Annotations[modelv1.RenderHashAnnotation] = "so", ""
+			}), service()},
+			[]string{"Replace Deployment web", "Keep Service web"}},
 		{"an object of another name and of nobody is left alone", nil,
 			[]func(*testing.T) child{deployment(), service(), service(func(s *corev1.Service) { s.Name, s.OwnerReferences = "old", nil })},
 			[]string{"Keep Deployment web", "Keep Service web"}},

@@ -71,7 +71,11 @@ type observation struct {
 // failure returns all failures as one, nil if there are none.
 func (o *observation) failure() error { return errors.Join(o.failures...) }
 
-func (o *observation) see(object child) {
+// see takes note of a child, unless it is nil or does not belong to the box.
+func (o *observation) see(box *modelv1.ModelBox, object child) {
+	if object == nil || !isOwnedBy(object, box) {
+		return
+	}
 	switch object := object.(type) {
 	case *appsv1.Deployment:
 		o.deployment = object
@@ -86,22 +90,15 @@ func (c *Controller) reconcileChildren(ctx context.Context, box *modelv1.ModelBo
 	for _, s := range steps {
 		if box.Spec.Paused && s.verb != keep && s.verb != refuse {
 			observed.pending = append(observed.pending, s.kind.kind.Kind)
-			if s.live != nil {
-				observed.see(s.live)
-			}
+			observed.see(box, s.live)
 			continue
 		}
 		live, err := c.carryOut(ctx, box, s)
 		if err != nil {
 			observed.failures = append(observed.failures, err)
 			live = s.live
-			if s.verb == refuse {
-				live = nil
-			}
 		}
-		if live != nil {
-			observed.see(live)
-		}
+		observed.see(box, live)
 	}
 	return observed
 }

@@ -243,7 +243,7 @@ func TestAServiceThatCannotChangeIsReplaced(t *testing.T) {
 		"delete services web", "get services web", "patch services web", "update modelboxes/status web",
 	}, f.requests())
 	check(t, "events", []string{
-		"Normal ReplacedService Deleted Service web to create it anew: what the box says now, it cannot become",
+		"Normal ReplacedService Deleted Service web to create it anew: it has a cluster IP and cannot become headless",
 		"Normal CreatedService Created Service web",
 	}, f.told())
 	service, err := f.cluster.CoreV1().Services(webKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})

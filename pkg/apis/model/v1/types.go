@@ -16,6 +16,10 @@ const (
 	// RenderHashAnnotation is set on every child of a box. Its value identifies what the box asked for
 	// when the child was last written.
 	RenderHashAnnotation = "model.github.com/render-hash"
+
+	// AdoptAnnotation on a box, with the value "true", lets the box take over a Deployment and a Service of its
+	// name that nobody controls. Without it, such objects are left alone.
+	AdoptAnnotation = "model.github.com/adopt"
 )
 
 // ServiceType says how the ports of a box are reached.

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// errBoxChanged says that the box in the cache is not the one that there is.
+var errBoxChanged = errors.New("the box has changed meanwhile")
+
+// refusal returns why an object that does not belong to the box is left alone, nil where the box may adopt it.
+func refusal(box *modelv1.ModelBox, kind *childKind, rendered *unstructured.Unstructured, live child) error {
+	obstacle := kind.obstacle(rendered, live)
+	if controller := metav1.GetControllerOfNoCopy(live); controller != nil {
+		obstacle = fmt.Sprintf("it is controlled by %s %s", controller.Kind, controller.Name)
+	}
+	refused := &notOwnedError{kind: kind.kind.Kind, name: live.GetName()}
+	switch {
+	case obstacle == "" && asksToAdopt(box):
+		return nil
+	case obstacle == "":
+		refused.remedy = fmt.Sprintf("delete it, give the box another name, or annotate the box with %s=true to take it over", modelv1.AdoptAnnotation)
+	case asksToAdopt(box):
+		refused.remedy = fmt.Sprintf("it cannot be adopted, for %s; delete it or give the box another name", obstacle)
+	default:
+		refused.remedy = "delete it or give the box another name"
+	}
+	return refused
+}
+
+func asksToAdopt(box *modelv1.ModelBox) bool {
+	return box.Annotations[modelv1.AdoptAnnotation] == "true"
+}
+
+// adopt takes over an object of nobody. The box is read anew: one that was deleted meanwhile, so that its children
+// be left, must not take them back.
+func (c *Controller) adopt(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
+	now, err := c.boxes.ModelV1().ModelBoxes(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the box before it adopts a %s: %w", s.kind.kind.Kind, err)
+	}
+	if now.UID != box.UID || now.DeletionTimestamp != nil || !asksToAdopt(now) {
+		return nil, fmt.Errorf("adopting %s %s: %w", s.kind.kind.Kind, s.live.GetName(), errBoxChanged)
+	}
+	adopted, err := c.apply(ctx, box, s, true)
+	if err != nil {
+		return nil, err
+	}
+	c.eventf(box, corev1.EventTypeNormal, "Adopted"+s.kind.kind.Kind, "Adopt", "Took over %s %s, which nobody controlled", s.kind.kind.Kind, adopted.GetName())
+	return adopted, nil
+}

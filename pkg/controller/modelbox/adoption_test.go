@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"errors"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func adopting(box *modelv1.ModelBox) {
+	box.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"}
+}
+
+func TestRefusalSaysWhatToDo(t *testing.T) {
+	nobodys := func(s *corev1.Service) { s.OwnerReferences = nil }
+	const taken = "a Service named web exists already and does not belong to this box: "
+	for _, row := range []struct {
+		name   string
+		change func(*modelv1.ModelBox)
+		live   func(*corev1.Service)
+		want   string
+	}{
+		{"what can be adopted", func(*modelv1.ModelBox) {}, nobodys,
+			taken + "delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"},
+		{"an annotation that says no", func(box *modelv1.ModelBox) { box.Annotations = map[string]string{modelv1.AdoptAnnotation: "false"} }, nobodys,
+			taken + "delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"},
+		{"what belongs to somebody", func(*modelv1.ModelBox) {}, func(s *corev1.Service) { s.OwnerReferences[0].UID = "another" },
+			taken + "delete it or give the box another name"},
+		{"what belongs to somebody, to a box that asks for it", adopting,
+			func(s *corev1.Service) { s.OwnerReferences[0].UID, s.OwnerReferences[0].Name = "another", "other" },
+			taken + "it cannot be adopted, for it is controlled by ModelBox other; delete it or give the box another name"},
+		{"what cannot become what the box says", adopting,
+			func(s *corev1.Service) { s.OwnerReferences, s.Spec.ClusterIP = nil, corev1.ClusterIPNone },
+			taken + "it cannot be adopted, for it is headless and cannot get a cluster IP; delete it or give the box another name"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := webBox(t, row.change)
+			err := refusal(box, newFixture(t, box).kinds[1], renderedKind(t, box, "Service"), liveService(t, row.live))
+			if err == nil || err.Error() != row.want {
+				t.Errorf("got %v, want %s", err, row.want)
+			}
+		})
+	}
+}
+
+func TestRefusalNamesBothSelectors(t *testing.T) {
+	box := webBox(t, adopting)
+	live := liveDeployment(t, func(d *appsv1.Deployment) {
+		d.OwnerReferences = nil
+		d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	})
+	err := refusal(box, newFixture(t, box).kinds[0], renderedKind(t, box, "Deployment"), live)
+	want := `a Deployment named web exists already and does not belong to this box: it cannot be adopted, for its selector is ` +
+		`"app=web" and cannot become "modelbox=web"; delete it or give the box another name`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestABoxAdoptsWhatNobodyControls(t *testing.T) {
+	orphan := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences, d.UID = nil, "of-the-orphan" })
+	f := newFixture(t, webBox(t, adopting), orphan)
+	f.mustReconcile(t)
+	check(t, "requests", []string{
+		"get deployments web", "patch deployments web", "get services web", "patch services web",
+		"get modelboxes web", "update modelboxes/status web",
+	}, f.requests())
+	check(t, "events", []string{
+		"Normal AdoptedDeployment Took over Deployment web, which nobody controlled",
+		"Normal CreatedService Created Service web",
+		"Normal RolloutComplete 2 of 2 replicas are available",
+	}, f.told())
+	adopted := f.deployment(t)
+	check(t, "UID", orphan.UID, adopted.UID)
+	check(t, "it is controlled by the box", true, metav1.IsControlledBy(adopted, f.boxInServer(t)))
+}
+
+func TestABoxThatChangedMeanwhileAdoptsNothing(t *testing.T) {
+	orphan := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil })
+	for name, change := range map[string]func(*modelv1.ModelBox){
+		"it was created anew":            func(box *modelv1.ModelBox) { box.UID = "another" },
+		"it is being deleted":            func(box *modelv1.ModelBox) { now := metav1.Now(); box.DeletionTimestamp = &now },
+		"it does not ask for it anymore": func(box *modelv1.ModelBox) { box.Annotations = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, webBox(t, adopting), orphan)
+			f.update(t, change)
+			if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, errBoxChanged) {
+				t.Errorf("got error %v, want %v", err, errBoxChanged)
+			}
+			check(t, "owners", 0, len(f.deployment(t).OwnerReferences))
+		})
+	}
+}
