@@ -52,7 +52,7 @@ func TestAcceptedBoxesHaveAcceptedChildren(t *testing.T) {
 
 // dryRunChildren applies the children of a box to kube-apiserver without storing them.
 func (n *namespace) dryRunChildren(box *modelv1.ModelBox) error {
-	children, err := render.Children(box)
+	children, err := render.Children(box, render.ScaledByBox)
 	if err != nil {
 		return err
 	}

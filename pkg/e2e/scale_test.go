@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -69,26 +67,4 @@ func (n *namespace) awaitPods(box string, count int) {
 		}
 		return hasCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "")
 	})
-}
-
-func TestAutoscale(t *testing.T) {
-	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	n.kubectl("autoscale", "modelbox/web", "--min=2", "--max=5", "--cpu=50%")
-	n.eventually("the autoscaler has read the scale of the box", func() error {
-		autoscaler, err := plane.kube.AutoscalingV2().HorizontalPodAutoscalers(n.name).Get(n.ctx, "web", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		for _, condition := range autoscaler.Status.Conditions {
-			if condition.Type == autoscalingv2.AbleToScale && condition.Status == corev1.ConditionTrue &&
-				strings.HasPrefix(condition.Reason, "Succeeded") {
-				return nil
-			}
-		}
-		return fmt.Errorf("its conditions are %+v", autoscaler.Status.Conditions)
-	})
-	// It knows no CPU usage here, but its minimum.
-	n.awaitPods("web", 2)
 }

@@ -4,6 +4,8 @@
 package render
 
 import (
+	"strconv"
+
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -12,16 +14,15 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-func deployment(box *modelv1.ModelBox) (*applyappsv1.DeploymentApplyConfiguration, error) {
+func deployment(box *modelv1.ModelBox, scaling Scaling) (*applyappsv1.DeploymentApplyConfiguration, error) {
 	template, err := podTemplate(box)
 	if err != nil {
 		return nil, err
 	}
-	return applyappsv1.Deployment(box.Name, box.Namespace).
+	deployment := applyappsv1.Deployment(box.Name, box.Namespace).
 		WithLabels(labels(box)).
 		WithOwnerReferences(ownerReference(box)).
 		WithSpec(applyappsv1.DeploymentSpec().
-			WithReplicas(*box.Spec.Replicas).
 			WithMinReadySeconds(*box.Spec.MinReadySeconds).
 			WithStrategy(applyappsv1.DeploymentStrategy().
 				WithType(appsv1.RollingUpdateDeploymentStrategyType).
@@ -29,7 +30,14 @@ func deployment(box *modelv1.ModelBox) (*applyappsv1.DeploymentApplyConfiguratio
 					WithMaxSurge(*box.Spec.RollingUpdate).
 					WithMaxUnavailable(maxUnavailable(&box.Spec)))).
 			WithSelector(applymetav1.LabelSelector().WithMatchLabels(Selector(box))).
-			WithTemplate(template)), nil
+			WithTemplate(template))
+	switch scaling {
+	case ScaledByAutoscaler:
+		deployment.WithAnnotations(map[string]string{modelv1.AutoscaledAnnotation: strconv.Itoa(int(*box.Spec.Replicas))})
+	default:
+		deployment.Spec.WithReplicas(*box.Spec.Replicas)
+	}
+	return deployment, nil
 }
 
 // maxUnavailable is rollingUpdate, except where that would let an update take away the only pod before there is

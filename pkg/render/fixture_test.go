@@ -75,7 +75,7 @@ func decode(document []byte) (*modelv1.ModelBox, error) {
 
 func children(t *testing.T, box *modelv1.ModelBox) []*unstructured.Unstructured {
 	t.Helper()
-	children, err := Children(box)
+	children, err := Children(box, ScaledByBox)
 	if err != nil {
 		t.Fatal(err)
 	}

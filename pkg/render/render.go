@@ -18,11 +18,21 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
+// Scaling says who decides the number of pods of a box.
+type Scaling string
+
+const (
+	// ScaledByBox is a number of pods that is spec.replicas of the box.
+	ScaledByBox Scaling = "Box"
+	// ScaledByAutoscaler is a number of pods that is left alone. The Deployment has to have one already.
+	ScaledByAutoscaler Scaling = "Autoscaler"
+)
+
 // Children returns the objects that the box asks for: exactly the fields that the box decides, in the form that
 // server-side apply takes. Each carries modelv1.RenderHashAnnotation and a controller owner reference to the box.
 // The box has to be defaulted and valid.
-func Children(box *modelv1.ModelBox) ([]*unstructured.Unstructured, error) {
-	deployment, err := deployment(box)
+func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructured, error) {
+	deployment, err := deployment(box, scaling)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the Deployment: %w", err)
 	}

@@ -89,6 +89,7 @@ type ModelBoxSpec struct {
 // ModelBoxStatus is the observed state of a ModelBox.
 type ModelBoxStatus struct {
 	ObservedGeneration int64
+	DesiredReplicas    *int32
 	Replicas           int32
 	UpdatedReplicas    int32
 	ReadyReplicas      int32

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,11 +50,7 @@ func (c *Controller) create(ctx context.Context, box *modelv1.ModelBox, s step) 
 	live, err := s.kind.get(ctx, box.Namespace, s.rendered.GetName())
 	switch {
 	case err == nil:
-		found, err := c.planOne(box, s.kind, s.rendered, live)
-		if err != nil {
-			return nil, err
-		}
-		return c.carryOut(ctx, box, found)
+		return c.reconsider(ctx, box, s, live)
 	case !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("looking for a %s of the box's name: %w", s.kind.kind.Kind, err)
 	}
@@ -65,6 +62,22 @@ func (c *Controller) create(ctx context.Context, box *modelv1.ModelBox, s step) 
 	return created, nil
 }
 
+// reconsider does what a live child asks for that the cache does not have.
+func (c *Controller) reconsider(ctx context.Context, box *modelv1.ModelBox, s step, live child) (child, error) {
+	if deployment, ok := live.(*appsv1.Deployment); ok {
+		rendered, err := c.render(box, deployment)
+		if err != nil {
+			return nil, err
+		}
+		s.rendered = rendered[0]
+	}
+	found, err := c.planOne(box, s.kind, s.rendered, live)
+	if err != nil {
+		return nil, err
+	}
+	return c.carryOut(ctx, box, found)
+}
+
 func (c *Controller) update(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
 	updated, err := c.apply(ctx, box, s, true)
 	if err != nil {
@@ -74,15 +87,29 @@ func (c *Controller) update(ctx context.Context, box *modelv1.ModelBox, s step) 
 	return updated, nil
 }
 
-// restore takes back what somebody else changed. Who that was only the live object tells.
+// restore takes back what somebody else changed, unless it would only be changed again. Who that was only the live
+// object tells.
 func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
+	if err := c.fights.pause(s.live.GetUID()); err != nil {
+		return nil, err
+	}
 	live, err := s.kind.get(ctx, box.Namespace, s.live.GetName())
 	if err != nil {
 		return nil, fmt.Errorf("reading the %s that was changed: %w", s.kind.kind.Kind, err)
 	}
+	s.live = live
+	if s.differences, err = c.compare.differences(s.rendered, live); err != nil {
+		return nil, err
+	}
+	if s.differences.Empty() {
+		return live, nil
+	}
 	who := lastWriter(live, s.differences)
 	if who == "" {
 		who = "somebody"
+	}
+	if err := c.fights.restore(live, s.differences, who); err != nil {
+		return nil, err
 	}
 	restored, err := c.apply(ctx, box, s, true)
 	if err != nil {
@@ -125,20 +152,32 @@ func (c *Controller) delete(ctx context.Context, box *modelv1.ModelBox, s step) 
 	return nil
 }
 
-// apply writes the rendered child. Where there is a live one, only that very object is written: its UID is part
-// of the request.
+// apply writes the rendered child. Where there is a live one, that very state of it is written to and no other: its
+// UID and its version are part of the request.
 func (c *Controller) apply(ctx context.Context, box *modelv1.ModelBox, s step, force bool) (child, error) {
+	if s.live != nil && givesUpReplicas(s) {
+		handedOver, err := c.handOverReplicas(ctx, box, s)
+		if err != nil {
+			return nil, err
+		}
+		s.live = handedOver
+	}
+	return c.applyAs(ctx, box, s, render.ManagedBy, force)
+}
+
+func (c *Controller) applyAs(ctx context.Context, box *modelv1.ModelBox, s step, manager string, force bool) (child, error) {
 	configuration := s.rendered
 	if s.live != nil {
 		configuration = configuration.DeepCopy()
 		configuration.SetUID(s.live.GetUID())
+		configuration.SetResourceVersion(s.live.GetResourceVersion())
 	}
 	data, err := configuration.MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s: %w", s.kind.kind.Kind, s.rendered.GetName(), err)
 	}
 	applied, err := s.kind.apply(ctx, box.Namespace, s.rendered.GetName(), data, metav1.PatchOptions{
-		FieldManager: render.ManagedBy,
+		FieldManager: manager,
 		Force:        &force,
 	})
 	if err != nil {

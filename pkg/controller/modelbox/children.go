@@ -120,6 +120,15 @@ func newChildKind[T child](kind schema.GroupVersionKind, resource string, inform
 	}
 }
 
+// cachedDeployment returns the Deployment of the box's name as the cache has it, nil where it has none.
+func (c *Controller) cachedDeployment(box types.NamespacedName) (*appsv1.Deployment, error) {
+	live, err := c.kinds[0].cached(box.Namespace, box.Name)
+	if err != nil || live == nil {
+		return nil, err
+	}
+	return live.(*appsv1.Deployment), nil
+}
+
 // cached returns the child of that name as the cache has it, nil where it has none.
 func (k *childKind) cached(namespace, name string) (child, error) {
 	obj, exists, err := k.informer.GetIndexer().GetByKey(namespace + "/" + name)

@@ -165,7 +165,7 @@ func TestConditions(t *testing.T) {
 		{"a missing right", nil, failing(apierrors.NewForbidden(deployments, "web", errors.New("no"))), stalledBy("Forbidden")},
 		{"a quota", nil, failing(apierrors.NewForbidden(deployments, "web", errors.New("exceeded quota: small"))), notApplied("QuotaExceeded")},
 		{"an invalid child", nil, failing(apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)), stalledBy("Invalid")},
-		{"a conflict", nil, failing(apierrors.NewConflict(deployments, "web", errors.New("changed"))), notApplied("Conflict")},
+		{"a conflict", nil, failing(&conflictError{kind: "Deployment", name: "web"}), notApplied("Conflict")},
 		{"anything else", nil, failing(errors.New("connection refused")), notApplied("Error")},
 		{"a child that cannot be written stalls the box more than a rollout", nil,
 			&observation{deployment: completeDeployment(stalled), failures: []error{&notOwnedError{kind: "Service", name: "web"}}},

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
@@ -50,13 +51,16 @@ const (
 type Controller struct {
 	boxes     versioned.Interface
 	boxLister modellisters.ModelBoxLister
-	kinds     []*childKind
-	pods      cache.Indexer
-	queue     workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	events    events.EventBroadcaster
-	recorder  events.EventRecorderLogger
-	compare   *comparer
-	written   *writeRecord
+	// kinds are those of children; that of the Deployment comes first.
+	kinds       []*childKind
+	pods        cache.Indexer
+	autoscalers cache.Indexer
+	queue       workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	events      events.EventBroadcaster
+	recorder    events.EventRecorderLogger
+	compare     *comparer
+	written     *writeRecord
+	fights      *fightRecord
 
 	startInformers func(ctx context.Context)
 	stopInformers  func()
@@ -72,8 +76,10 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		informers.WithTweakListOptions(func(options *metav1.ListOptions) {
 			options.LabelSelector = render.ManagedByLabel + "=" + render.ManagedBy
 		}))
+	autoscalerFactory := informers.NewSharedInformerFactoryWithOptions(cluster, 0, informers.WithTransform(trimForCache))
 	boxInformer := boxFactory.Model().V1().ModelBoxes()
 	podInformer := childFactory.Core().V1().Pods().Informer()
+	autoscalerInformer := autoscalerFactory.Autoscaling().V2().HorizontalPodAutoscalers().Informer()
 	kinds := []*childKind{
 		deploymentKind(cluster, childFactory.Apps().V1().Deployments().Informer()),
 		serviceKind(cluster, childFactory.Core().V1().Services().Informer()),
@@ -81,10 +87,11 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: cluster.EventsV1()})
 
 	c := &Controller{
-		boxes:     boxes,
-		boxLister: boxInformer.Lister(),
-		kinds:     kinds,
-		pods:      podInformer.GetIndexer(),
+		boxes:       boxes,
+		boxLister:   boxInformer.Lister(),
+		kinds:       kinds,
+		pods:        podInformer.GetIndexer(),
+		autoscalers: autoscalerInformer.GetIndexer(),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
 			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: controllerName}),
@@ -92,23 +99,26 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		recorder: broadcaster.NewRecorder(scheme.Scheme, render.ManagedBy),
 		compare:  newComparer(),
 		written:  newWriteRecord(),
+		fights:   newFightRecord(clock.RealClock{}),
 		startInformers: func(ctx context.Context) {
 			boxFactory.StartWithContext(ctx)
 			childFactory.StartWithContext(ctx)
+			autoscalerFactory.StartWithContext(ctx)
 		},
 		stopInformers: func() {
 			boxFactory.Shutdown()
 			childFactory.Shutdown()
+			autoscalerFactory.Shutdown()
 		},
 	}
-	if err := c.watch(boxInformer.Informer(), podInformer); err != nil {
+	if err := c.watch(boxInformer.Informer(), podInformer, autoscalerInformer); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// watch puts a box on the queue whenever it, one of its children or one of its pods changes.
-func (c *Controller) watch(boxes, pods cache.SharedIndexInformer) error {
+// watch puts a box on the queue whenever it, one of its children or pods, or an autoscaler of its Deployment changes.
+func (c *Controller) watch(boxes, pods, autoscalers cache.SharedIndexInformer) error {
 	c.written.observe(boxResource, boxes.GetStore())
 	if err := c.enqueueOn(boxes, boxKey); err != nil {
 		return err
@@ -125,7 +135,13 @@ func (c *Controller) watch(boxes, pods cache.SharedIndexInformer) error {
 	if err := pods.AddIndexers(cache.Indexers{byBox: podBoxes}); err != nil {
 		return fmt.Errorf("indexing pods: %w", err)
 	}
-	return c.enqueueOn(pods, podBoxKey)
+	if err := c.enqueueOn(pods, podBoxKey); err != nil {
+		return err
+	}
+	if err := autoscalers.AddIndexers(cache.Indexers{byDeployment: scaledDeployments}); err != nil {
+		return fmt.Errorf("indexing autoscalers: %w", err)
+	}
+	return c.enqueueOn(autoscalers, scaledDeployment)
 }
 
 // enqueueOn puts on the queue what owner makes of each object that the informer reports; nothing where it
@@ -144,8 +160,11 @@ func (c *Controller) enqueueOn(informer cache.SharedIndexInformer, owner func(me
 		}
 	}
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    enqueue,
-		UpdateFunc: func(_, obj any) { enqueue(obj) },
+		AddFunc: enqueue,
+		UpdateFunc: func(old, obj any) {
+			enqueue(old) // it may have been another box's
+			enqueue(obj)
+		},
 		DeleteFunc: enqueue,
 	})
 	if err != nil {

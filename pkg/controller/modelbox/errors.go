@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,12 +29,52 @@ func (e *notOwnedError) Error() string {
 	return fmt.Sprintf("a %s named %s exists already and does not belong to this box: %s", e.kind, e.name, e.remedy)
 }
 
+// conflictError says that somebody insists on another value of fields of a child.
+type conflictError struct {
+	kind, name string
+	manager    string
+	fields     string
+	// pause is how long the fields are left alone.
+	pause time.Duration
+}
+
+func (e *conflictError) Error() string {
+	return fmt.Sprintf("%s %s: %s keeps changing %s; what the box says is put back less and less often until that stops",
+		e.kind, e.name, e.manager, e.fields)
+}
+
+// lookAgain returns when to look at the box again whose failures are these. It is false when one of them is to be
+// tried again as soon as its backoff allows.
+func lookAgain(failures []error) (time.Duration, bool) {
+	var soonest time.Duration
+	for _, err := range failures {
+		var after time.Duration
+		var foreign *notOwnedError
+		var conflict *conflictError
+		switch {
+		case errors.As(err, &foreign):
+			after = recheckPeriod
+		case errors.As(err, &conflict):
+			after = conflict.pause
+		default:
+			return 0, false
+		}
+		if soonest == 0 || after < soonest {
+			soonest = after
+		}
+	}
+	return soonest, true
+}
+
 // reasonOf is the reason of the Applied condition for what went wrong with a child.
 func reasonOf(err error) string {
 	var foreign *notOwnedError
+	var conflict *conflictError
 	switch {
 	case errors.As(err, &foreign):
 		return modelv1.ReasonNotOwned
+	case errors.As(err, &conflict):
+		return modelv1.ReasonConflict
 	case errors.Is(err, errBeingDeleted):
 		return modelv1.ReasonChildBeingDeleted
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
@@ -42,8 +83,6 @@ func reasonOf(err error) string {
 		return modelv1.ReasonForbidden
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return modelv1.ReasonInvalid
-	case apierrors.IsConflict(err):
-		return modelv1.ReasonConflict
 	default:
 		return modelv1.ReasonError
 	}
@@ -62,6 +101,8 @@ func isExpected(err error) bool {
 		return true
 	}
 	var foreign *notOwnedError
-	return errors.As(err, &foreign) || errors.Is(err, errBeingDeleted) || apierrors.IsConflict(err) ||
+	var conflict *conflictError
+	return errors.As(err, &foreign) || errors.As(err, &conflict) || errors.Is(err, errBeingDeleted) ||
+		errors.Is(err, errBoxChanged) || apierrors.IsConflict(err) ||
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -74,7 +75,7 @@ func read(t *testing.T, file string, into any) {
 
 func children(t *testing.T, box *modelv1.ModelBox) []*unstructured.Unstructured {
 	t.Helper()
-	children, err := render.Children(box)
+	children, err := render.Children(box, render.ScaledByBox)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,6 +153,8 @@ func (f *fixture) cache(t *testing.T, objects ...runtime.Object) {
 			}
 		case *corev1.Pod:
 			store = f.pods
+		case *autoscalingv2.HorizontalPodAutoscaler:
+			store = f.autoscalers
 		}
 		if err := store.Update(object); err != nil {
 			t.Fatal(err)

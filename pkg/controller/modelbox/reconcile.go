@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // reconcile brings one box nearer to what it says. It returns how soon to look again although nothing happens, 0
@@ -38,15 +38,23 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return staleCacheRetry, nil
 	}
 
-	rendered, err := render.Children(box)
+	deployment, err := c.cachedDeployment(key)
 	if err != nil {
-		return 0, fmt.Errorf("rendering the children: %w", err)
+		return 0, err
+	}
+	rendered, err := c.render(box, deployment)
+	if err != nil {
+		return 0, err
 	}
 	steps, err := c.plan(box, rendered)
 	if err != nil {
 		return 0, fmt.Errorf("comparing the children: %w", err)
 	}
 	observed := c.reconcileChildren(ctx, box, steps)
+	if slices.ContainsFunc(observed.failures, apierrors.IsConflict) {
+		// The cache was behind. What there is now, the next try will see.
+		return 0, observed.failure()
+	}
 	if observed.pods, err = c.podsOf(key); err != nil {
 		return 0, err
 	}
@@ -105,10 +113,8 @@ func (c *Controller) reconcileChildren(ctx context.Context, box *modelv1.ModelBo
 
 // again decides how a reconcile ends that wrote its status.
 func again(observed *observation) (time.Duration, error) {
-	err := observed.failure()
-	var foreign *notOwnedError
-	if errors.As(err, &foreign) && len(observed.failures) == 1 {
-		return recheckPeriod, nil
+	if after, ok := lookAgain(observed.failures); ok {
+		return after, nil
 	}
-	return 0, err
+	return 0, observed.failure()
 }

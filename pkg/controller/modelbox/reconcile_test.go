@@ -198,7 +198,18 @@ func TestAChangedBoxChangesItsChildren(t *testing.T) {
 func TestWhatSomebodyChangedIsRestored(t *testing.T) {
 	f := newFixture(t, webBox(t))
 	f.converge(t)
+	f.scaleBySomebody(t)
 
+	f.mustReconcile(t)
+	check(t, "requests", []string{"get deployments web", "patch deployments web"}, f.requests())
+	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed spec.replicas"}, f.told())
+	check(t, "replicas", ptr.To[int32](2), f.deployment(t).Spec.Replicas)
+	check(t, "somebody's own label", "shop", f.deployment(t).Labels["team"])
+}
+
+// scaleBySomebody lets somebody give the Deployment another number of replicas, and the caches see it.
+func (f *fixture) scaleBySomebody(t *testing.T) {
+	t.Helper()
 	somebodys := applyappsv1.Deployment("web", webKey.Namespace).
 		WithLabels(map[string]string{"team": "shop"}).
 		WithSpec(applyappsv1.DeploymentSpec().WithReplicas(7))
@@ -207,12 +218,6 @@ func TestWhatSomebodyChangedIsRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.catchUp(t)
-
-	f.mustReconcile(t)
-	check(t, "requests", []string{"get deployments web", "patch deployments web"}, f.requests())
-	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed spec.replicas"}, f.told())
-	check(t, "replicas", ptr.To[int32](2), f.deployment(t).Spec.Replicas)
-	check(t, "somebody's own label", "shop", f.deployment(t).Labels["team"])
 }
 
 func TestAServiceThatIsNotAskedForIsPruned(t *testing.T) {

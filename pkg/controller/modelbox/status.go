@@ -11,6 +11,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -41,6 +42,7 @@ func statusOf(box *modelv1.ModelBox, observed *observation) modelv1.ModelBoxStat
 		Conditions:         conditionsOf(box, observed),
 	}
 	if d := observed.deployment; d != nil {
+		status.DesiredReplicas = ptr.To(ptr.Deref(d.Spec.Replicas, 1))
 		status.Replicas = d.Status.Replicas
 		status.UpdatedReplicas = d.Status.UpdatedReplicas
 		status.ReadyReplicas = d.Status.ReadyReplicas

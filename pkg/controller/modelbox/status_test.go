@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -31,6 +32,7 @@ func TestStatus(t *testing.T) {
 		{"the replicas are the Deployment's", &observation{deployment: completeDeployment(func(d *appsv1.Deployment) {
 			d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = 4, 3, 2, 1
 		})}, with(func(s *modelv1.ModelBoxStatus) {
+			s.DesiredReplicas = ptr.To[int32](2)
 			s.Replicas, s.UpdatedReplicas, s.ReadyReplicas, s.AvailableReplicas = 4, 3, 2, 1
 		})},
 		{"the pods have names", &observation{pods: []*corev1.Pod{newPod("web-a"), newPod("web-b")}},

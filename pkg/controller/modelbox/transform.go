@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -23,6 +24,8 @@ func trimForCache(obj any) (any, error) {
 	switch object := obj.(type) {
 	case *corev1.Pod:
 		return trimPod(object), nil
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		return trimAutoscaler(object), nil
 	case child:
 		kinds, _, err := scheme.Scheme.ObjectKinds(object)
 		if err != nil {
@@ -51,5 +54,18 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 			InitContainerStatuses: pod.Status.InitContainerStatuses,
 			ContainerStatuses:     pod.Status.ContainerStatuses,
 		},
+	}
+}
+
+// trimAutoscaler keeps what it scales.
+func trimAutoscaler(autoscaler *autoscalingv2.HorizontalPodAutoscaler) *autoscalingv2.HorizontalPodAutoscaler {
+	return &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            autoscaler.Name,
+			Namespace:       autoscaler.Namespace,
+			UID:             autoscaler.UID,
+			ResourceVersion: autoscaler.ResourceVersion,
+		},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: autoscaler.Spec.ScaleTargetRef},
 	}
 }

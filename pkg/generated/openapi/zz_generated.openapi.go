@@ -803,6 +803,13 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 							Format:      "int64",
 						},
 					},
+					"desiredReplicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of the Deployment decides. Not set while there is no Deployment.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Number of pods that exist and are not terminating.",

@@ -17,6 +17,11 @@ const (
 	// when the child was last written.
 	RenderHashAnnotation = "model.github.com/render-hash"
 
+	// AutoscaledAnnotation is set on the Deployment of a box while an autoscaler of the Deployment decides the number
+	// of pods, and after it has gone until the box asks for another number. Its value is the spec.replicas of the
+	// box that does not count meanwhile.
+	AutoscaledAnnotation = "model.github.com/autoscaled"
+
 	// AdoptAnnotation on a box, with the value "true", lets the box take over a Deployment and a Service of its
 	// name that nobody controls. Without it, such objects are left alone.
 	AdoptAnnotation = "model.github.com/adopt"
@@ -298,6 +303,11 @@ type ModelBoxStatus struct {
 	// rest of the status is about an older spec.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty" protobuf:"varint,1,opt,name=observedGeneration"`
+
+	// Number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of the Deployment decides.
+	// Not set while there is no Deployment.
+	// +optional
+	DesiredReplicas *int32 `json:"desiredReplicas,omitempty" protobuf:"varint,12,opt,name=desiredReplicas"`
 
 	// Number of pods that exist and are not terminating.
 	// +optional

@@ -9,6 +9,7 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
@@ -29,6 +30,7 @@ func validateStatus(status *model.ModelBoxStatus, path *field.Path) field.ErrorL
 		validateNonNegative(status.UpdatedReplicas, path.Child("updatedReplicas")),
 		validateNonNegative(status.ReadyReplicas, path.Child("readyReplicas")),
 		validateNonNegative(status.AvailableReplicas, path.Child("availableReplicas")),
+		validateNonNegative(ptr.Deref(status.DesiredReplicas, 0), path.Child("desiredReplicas")),
 		validateNonNegative(status.PodNamesOmitted, path.Child("podNamesOmitted")),
 		metav1validation.ValidateConditions(status.Conditions, path.Child("conditions")),
 	)

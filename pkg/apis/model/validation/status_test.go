@@ -9,6 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
@@ -34,6 +35,7 @@ func TestStatusUpdate(t *testing.T) {
 		{"replicas is not negative", func(box *model.ModelBox) { box.Status.Replicas = -1 }, []string{"Invalid value: status.replicas"}},
 		{"updatedReplicas is not negative", func(box *model.ModelBox) { box.Status.UpdatedReplicas = -1 }, []string{"Invalid value: status.updatedReplicas"}},
 		{"readyReplicas is not negative", func(box *model.ModelBox) { box.Status.ReadyReplicas = -1 }, []string{"Invalid value: status.readyReplicas"}},
+		{"desiredReplicas is not negative", func(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To[int32](-1) }, []string{"Invalid value: status.desiredReplicas"}},
 		{"availableReplicas is not negative", func(box *model.ModelBox) { box.Status.AvailableReplicas = -1 }, []string{"Invalid value: status.availableReplicas"}},
 		{"podNamesOmitted is not negative", func(box *model.ModelBox) { box.Status.PodNamesOmitted = -1 }, []string{"Invalid value: status.podNamesOmitted"}},
 		{"conditions of two types are accepted", conditions(same, func(c *metav1.Condition) { c.Type = "Applied" }), nil},

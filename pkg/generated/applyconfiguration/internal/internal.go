@@ -167,6 +167,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
+    - name: desiredReplicas
+      type:
+        scalar: numeric
     - name: nodePorts
       type:
         list:

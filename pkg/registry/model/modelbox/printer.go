@@ -62,7 +62,7 @@ func row(box *model.ModelBox) metav1.TableRow {
 	return metav1.TableRow{
 		Cells: []any{
 			box.Name,
-			fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, ptr.Deref(box.Spec.Replicas, modelv1.DefaultReplicas)),
+			fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, desiredReplicas(box)),
 			int64(box.Status.UpdatedReplicas),
 			status,
 			box.Spec.Image,
@@ -74,6 +74,14 @@ func row(box *model.ModelBox) metav1.TableRow {
 		},
 		Object: runtime.RawExtension{Object: box},
 	}
+}
+
+// desiredReplicas are those of the spec, unless the status knows better: an autoscaler of the Deployment may decide.
+func desiredReplicas(box *model.ModelBox) int32 {
+	if box.Status.ObservedGeneration == box.Generation && box.Status.DesiredReplicas != nil {
+		return *box.Status.DesiredReplicas
+	}
+	return ptr.Deref(box.Spec.Replicas, modelv1.DefaultReplicas)
 }
 
 // summary is the one word, and the one line, that say how the box is doing. A status of an older generation

@@ -75,6 +75,10 @@ func TestRow(t *testing.T) {
 			map[string]any{"Status": "Terminating", "Message": "<none>"}},
 		{"a stopped box", func(box *model.ModelBox) { box.Spec.Replicas, box.Status.ReadyReplicas = ptr.To[int32](0), 0 },
 			map[string]any{"Ready": "0/0"}},
+		{"replicas that an autoscaler asks for", func(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To[int32](7) }, map[string]any{"Ready": "2/7"}},
+		{"replicas that were asked for before the last change", func(box *model.ModelBox) {
+			box.Status.DesiredReplicas, box.Generation = ptr.To[int32](7), box.Generation+1
+		}, map[string]any{"Ready": "2/2", "Status": "Pending", "Message": "the controller has not seen the last change yet"}},
 		{"replicas that are not given are one", func(box *model.ModelBox) { box.Spec.Replicas = nil }, map[string]any{"Ready": "2/1"}},
 		{"a class", func(box *model.ModelBox) { box.Spec.ResourceType = model.ResourceTypeSmall }, map[string]any{"Size": "small"}},
 		{"no ports", func(box *model.ModelBox) { box.Spec.Ports, box.Status.Address = nil, "" },

@@ -17,6 +17,9 @@ type ModelBoxStatusApplyConfiguration struct {
 	// The generation of the box that this status was computed for. When it is less than metadata.generation, the
 	// rest of the status is about an older spec.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+	// Number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of the Deployment decides.
+	// Not set while there is no Deployment.
+	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
 	// Number of pods that exist and are not terminating.
 	Replicas *int32 `json:"replicas,omitempty"`
 	// Number of pods that run the current pod template.
@@ -50,6 +53,14 @@ func ModelBoxStatus() *ModelBoxStatusApplyConfiguration {
 // If called multiple times, the ObservedGeneration field is set to the value of the last call.
 func (b *ModelBoxStatusApplyConfiguration) WithObservedGeneration(value int64) *ModelBoxStatusApplyConfiguration {
 	b.ObservedGeneration = &value
+	return b
+}
+
+// WithDesiredReplicas sets the DesiredReplicas field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DesiredReplicas field is set to the value of the last call.
+func (b *ModelBoxStatusApplyConfiguration) WithDesiredReplicas(value int32) *ModelBoxStatusApplyConfiguration {
+	b.DesiredReplicas = &value
 	return b
 }
 

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+var (
+	imageField    = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "image"))
+	replicasField = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas"))
+)
+
+// pauseIn returns the pause that an error asks for, 0 for no error.
+func pauseIn(t *testing.T, err error) time.Duration {
+	t.Helper()
+	var conflict *conflictError
+	if err != nil && !errors.As(err, &conflict) {
+		t.Fatal(err)
+	}
+	if conflict == nil {
+		return 0
+	}
+	return conflict.pause
+}
+
+func TestFights(t *testing.T) {
+	const restored = 0
+	// A round is somebody's change of a field, so long after the last round, and what becomes of it.
+	type round struct {
+		after time.Duration
+		field *fieldpath.Set
+		want  time.Duration
+	}
+	for _, row := range []struct {
+		name   string
+		rounds []round
+	}{
+		{"a field is taken back three times, and then left alone for a while", []round{
+			{0, imageField, restored}, {time.Second, imageField, restored}, {time.Second, imageField, restored},
+			{time.Second, imageField, firstPause},
+		}},
+		{"each field has its own count", []round{
+			{0, imageField, restored}, {0, replicasField, restored}, {0, imageField, restored},
+			{0, replicasField, restored}, {0, imageField, restored}, {0, replicasField, restored},
+			{0, imageField, firstPause},
+		}},
+		{"changes that are rare are no fight", []round{
+			{0, imageField, restored}, {11 * time.Minute, imageField, restored}, {11 * time.Minute, imageField, restored},
+			{11 * time.Minute, imageField, restored}, {11 * time.Minute, imageField, restored},
+		}},
+		{"after each pause one try, and then a longer pause, up to the longest", []round{
+			{0, imageField, restored}, {0, imageField, restored}, {0, imageField, restored},
+			{0, imageField, 1 * time.Minute}, {1 * time.Minute, imageField, restored},
+			{0, imageField, 2 * time.Minute}, {2 * time.Minute, imageField, restored},
+			{0, imageField, 4 * time.Minute}, {4 * time.Minute, imageField, restored},
+			{0, imageField, 8 * time.Minute}, {8 * time.Minute, imageField, restored},
+			{0, imageField, 16 * time.Minute}, {16 * time.Minute, imageField, restored},
+			{0, imageField, 16 * time.Minute}, {16 * time.Minute, imageField, restored},
+		}},
+		{"a fight that ended is forgotten", []round{
+			{0, imageField, restored}, {0, imageField, restored}, {0, imageField, restored}, {0, imageField, firstPause},
+			{fightWindow + time.Second, imageField, restored}, {0, imageField, restored}, {0, imageField, restored},
+			{0, imageField, firstPause},
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			clock := testingclock.NewFakePassiveClock(time.Now())
+			fights, live := newFightRecord(clock), liveDeployment(t)
+			for i, round := range row.rounds {
+				clock.SetTime(clock.Now().Add(round.after))
+				if err := fights.pause(live.UID); err != nil {
+					t.Fatalf("round %d: a pause of %s goes on", i, pauseIn(t, err))
+				}
+				if got := pauseIn(t, fights.restore(live, round.field, "somebody")); got != round.want {
+					t.Fatalf("round %d: got a pause of %s, want %s", i, got, round.want)
+				}
+			}
+		})
+	}
+}
+
+func TestAPauseRunsOut(t *testing.T) {
+	clock := testingclock.NewFakePassiveClock(time.Now())
+	fights, live := newFightRecord(clock), liveDeployment(t)
+	for range maxRestores + 1 {
+		_ = fights.restore(live, imageField, "somebody")
+	}
+	check(t, "pause at its begin", firstPause, pauseIn(t, fights.pause(live.UID)))
+	clock.SetTime(clock.Now().Add(firstPause - time.Second))
+	check(t, "pause before its end", time.Second, pauseIn(t, fights.pause(live.UID)))
+	clock.SetTime(clock.Now().Add(time.Second))
+	check(t, "pause at its end", time.Duration(0), pauseIn(t, fights.pause(live.UID)))
+	check(t, "pause of another child", time.Duration(0), pauseIn(t, fights.pause("another")))
+}
+
+func TestChildrenWithoutFightsAreForgotten(t *testing.T) {
+	clock := testingclock.NewFakePassiveClock(time.Now())
+	fights := newFightRecord(clock)
+	for _, uid := range []types.UID{"one", "two"} {
+		_ = fights.restore(liveDeployment(t, func(d *appsv1.Deployment) { d.UID = uid }), imageField, "somebody")
+	}
+	clock.SetTime(clock.Now().Add(fightWindow + time.Second))
+	_ = fights.restore(liveDeployment(t), imageField, "somebody")
+	check(t, "children remembered", 1, len(fights.children))
+}
+
+func TestSomebodyWhoInsistsGetsTheirWay(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	clock := testingclock.NewFakePassiveClock(time.Now())
+	f.fights = newFightRecord(clock)
+	f.converge(t)
+	for range maxRestores {
+		f.scaleBySomebody(t)
+		f.mustReconcile(t)
+		check(t, "requests", []string{"get deployments web", "patch deployments web"}, f.requests())
+	}
+	f.told()
+
+	f.scaleBySomebody(t)
+	check(t, "look again after", firstPause, f.mustReconcile(t))
+	check(t, "requests", []string{"get deployments web", "update modelboxes/status web"}, f.requests())
+	check(t, "applied", "False Conflict", f.status(t).applied)
+	const message = "Deployment web: somebody keeps changing spec.replicas; what the box says is put back less and less often until that stops"
+	check(t, "events", []string{"Warning Conflict " + message}, f.told())
+
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "requests in the pause", []string(nil), f.requests())
+
+	clock.SetTime(clock.Now().Add(firstPause))
+	f.mustReconcile(t)
+	check(t, "requests after the pause", []string{"get deployments web", "patch deployments web", "update modelboxes/status web"}, f.requests())
+	check(t, "applied", "True Applied", f.status(t).applied)
+}

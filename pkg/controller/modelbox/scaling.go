@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// byDeployment indexes autoscalers by the Deployment that they scale.
+const byDeployment = "deployment"
+
+// handoverManager owns the number of pods from when the box gives it up until an autoscaler sets it. Nobody's, it
+// would be reset to the API's default, which is 1.
+const handoverManager = render.ManagedBy + "-handover"
+
+// scaledDeployment returns the Deployment that an autoscaler scales. A box has its Deployment's name.
+func scaledDeployment(object metav1.Object) (types.NamespacedName, bool) {
+	autoscaler, ok := object.(*autoscalingv2.HorizontalPodAutoscaler)
+	if !ok {
+		return types.NamespacedName{}, false
+	}
+	target := autoscaler.Spec.ScaleTargetRef
+	group, err := schema.ParseGroupVersion(target.APIVersion)
+	if err != nil || group.Group != appsv1.GroupName || target.Kind != "Deployment" {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{Namespace: autoscaler.Namespace, Name: target.Name}, true
+}
+
+func scaledDeployments(obj any) ([]string, error) {
+	object, ok := obj.(metav1.Object)
+	if !ok {
+		return nil, fmt.Errorf("expected an object with metadata, got %T", obj)
+	}
+	if key, ok := scaledDeployment(object); ok {
+		return []string{key.String()}, nil
+	}
+	return nil, nil
+}
+
+// render returns the children that the box asks for. deployment is the live one, nil where there is none.
+func (c *Controller) render(box *modelv1.ModelBox, deployment *appsv1.Deployment) ([]*unstructured.Unstructured, error) {
+	scaling, err := c.scaling(box, deployment)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := render.Children(box, scaling)
+	if err != nil {
+		return nil, fmt.Errorf("rendering the children: %w", err)
+	}
+	return rendered, nil
+}
+
+// scaling leaves the number of pods to an autoscaler of the Deployment, and leaves it as that left it until the box
+// asks for another number: one that is replaced by an autoscaler of the box must not cost pods in between. A box that
+// is stopped is not autoscaled, nor is one that is started again, until it has its pods.
+func (c *Controller) scaling(box *modelv1.ModelBox, deployment *appsv1.Deployment) (render.Scaling, error) {
+	if deployment == nil || *box.Spec.Replicas == 0 {
+		return render.ScaledByBox, nil
+	}
+	leftAt, isLeft := deployment.Annotations[modelv1.AutoscaledAnnotation]
+	if isLeft && leftAt == strconv.Itoa(int(*box.Spec.Replicas)) {
+		return render.ScaledByAutoscaler, nil
+	}
+	if !isLeft && ptr.Deref(deployment.Spec.Replicas, 1) == 0 {
+		return render.ScaledByBox, nil
+	}
+	autoscalers, err := c.autoscalers.ByIndex(byDeployment, keyOf(deployment).String())
+	if err != nil {
+		return "", fmt.Errorf("looking up the autoscalers of the Deployment: %w", err)
+	}
+	if len(autoscalers) == 0 {
+		return render.ScaledByBox, nil
+	}
+	return render.ScaledByAutoscaler, nil
+}
+
+// givesUpReplicas returns whether the step takes the number of pods out of what we apply.
+func givesUpReplicas(s step) bool {
+	return isAutoscaled(s.rendered) && !isAutoscaled(s.live)
+}
+
+func isAutoscaled(deployment metav1.Object) bool {
+	_, is := deployment.GetAnnotations()[modelv1.AutoscaledAnnotation]
+	return is
+}
+
+// handOverReplicas lets the Deployment keep its number of pods when the box gives it up. It returns the Deployment
+// as it is then.
+func (c *Controller) handOverReplicas(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
+	deployment, ok := s.live.(*appsv1.Deployment)
+	if !ok {
+		return s.live, nil
+	}
+	s.rendered = &unstructured.Unstructured{}
+	s.rendered.SetGroupVersionKind(s.kind.kind)
+	s.rendered.SetNamespace(deployment.Namespace)
+	s.rendered.SetName(deployment.Name)
+	if err := unstructured.SetNestedField(s.rendered.Object, int64(ptr.Deref(deployment.Spec.Replicas, 1)), "spec", "replicas"); err != nil {
+		return nil, fmt.Errorf("setting the replicas to hand over: %w", err)
+	}
+	return c.applyAs(ctx, box, s, handoverManager, false)
+}

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// autoscalerOf returns an autoscaler of what has the name of webBox.
+func autoscalerOf(apiVersion, kind string) *autoscalingv2.HorizontalPodAutoscaler {
+	return &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Name: "by-load", Namespace: webKey.Namespace},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: apiVersion, Kind: kind, Name: "web"},
+		},
+	}
+}
+
+func TestScaling(t *testing.T) {
+	ofDeployment := autoscalerOf("apps/v1", "Deployment")
+	live := func(replicas int32, leftAt string) *appsv1.Deployment {
+		return liveDeployment(t, func(d *appsv1.Deployment) {
+			d.Spec.Replicas = &replicas
+			if leftAt != "" {
+				d.Annotations[modelv1.AutoscaledAnnotation] = leftAt
+			}
+		})
+	}
+	for _, row := range []struct {
+		name       string
+		replicas   int32
+		live       *appsv1.Deployment
+		autoscaler *autoscalingv2.HorizontalPodAutoscaler
+		want       render.Scaling
+	}{
+		{"without an autoscaler the box decides", 2, live(2, ""), nil, render.ScaledByBox},
+		{"what there is not yet gets the number of the box", 2, nil, ofDeployment, render.ScaledByBox},
+		{"an autoscaler of the Deployment decides", 2, live(2, ""), ofDeployment, render.ScaledByAutoscaler},
+		{"an autoscaler of the box leaves it to the box", 2, live(2, ""), autoscalerOf("model.github.com/v1", "ModelBox"), render.ScaledByBox},
+		{"an autoscaler of another kind of the name has no say", 2, live(2, ""), autoscalerOf("example.com/v1", "Deployment"), render.ScaledByBox},
+		{"it still decides when the box asks for another number", 3, live(7, "2"), ofDeployment, render.ScaledByAutoscaler},
+		{"when it has gone, its number stays", 2, live(7, "2"), nil, render.ScaledByAutoscaler},
+		{"until the box asks for another one", 3, live(7, "2"), nil, render.ScaledByBox},
+		{"a box is stopped all the same", 0, live(7, "2"), ofDeployment, render.ScaledByBox},
+		{"and started again", 2, live(0, ""), ofDeployment, render.ScaledByBox},
+		{"one that the autoscaler stopped stays stopped", 2, live(0, "2"), ofDeployment, render.ScaledByAutoscaler},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := webBox(t, func(box *modelv1.ModelBox) { box.Spec.Replicas = &row.replicas })
+			f := newFixture(t, box)
+			if row.autoscaler != nil {
+				f.cache(t, row.autoscaler)
+			}
+			got, err := f.scaling(box, row.live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, "scaled by", row.want, got)
+		})
+	}
+}
+
+func TestReplicasAreHandedOverAndTakenBack(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+
+	f.cache(t, autoscalerOf("apps/v1", "Deployment"))
+	f.mustReconcile(t)
+	check(t, "requests", []string{"patch deployments web", "patch deployments web"}, f.requests())
+	check(t, "replicas that are handed over", ptr.To[int32](2), f.deployment(t).Spec.Replicas)
+	check(t, "box's replicas that do not count", "2", f.deployment(t).Annotations[modelv1.AutoscaledAnnotation])
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "requests when all is as it should be", []string(nil), f.requests())
+
+	autoscaled := applyappsv1.Deployment("web", webKey.Namespace).WithSpec(applyappsv1.DeploymentSpec().WithReplicas(7))
+	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Apply(t.Context(), autoscaled,
+		metav1.ApplyOptions{FieldManager: "kube-controller-manager", Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "requests after the autoscaler's", []string{"update modelboxes/status web"}, f.requests())
+
+	if err := f.autoscalers.Delete(autoscalerOf("apps/v1", "Deployment")); err != nil {
+		t.Fatal(err)
+	}
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Image = "nginx:2" })
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "replicas after the autoscaler has gone", ptr.To[int32](7), f.deployment(t).Spec.Replicas)
+
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Replicas = ptr.To[int32](5) })
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "replicas after the box asked for another number", ptr.To[int32](5), f.deployment(t).Spec.Replicas)
+	check(t, "annotation", "", f.deployment(t).Annotations[modelv1.AutoscaledAnnotation])
+}
