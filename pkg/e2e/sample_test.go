@@ -79,6 +79,7 @@ func TestSample(t *testing.T) {
 		status.Conditions = nil
 		expectEqual(t, "status", modelv1.ModelBoxStatus{
 			ObservedGeneration: 1,
+			DesiredReplicas:    ptr.To[int32](4),
 			Replicas:           4,
 			UpdatedReplicas:    4,
 			ReadyReplicas:      4,

@@ -137,7 +137,7 @@ func availableVerdict(observed *observation) verdict {
 // readyVerdict is True only for this generation: what was applied, rolled out and made reachable is what the box
 // says now.
 func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout verdict) verdict {
-	failure := worse(creationFailure(observed.deployment), worstFailure(observed.pods))
+	failure := worse(creationFailure(observed.deployment), examine(observed.pods, observed.now).worst)
 	switch {
 	case applied.reason == modelv1.ReasonPaused:
 		return applied

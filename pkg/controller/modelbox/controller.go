@@ -59,7 +59,9 @@ type Controller struct {
 	events      events.EventBroadcaster
 	recorder    events.EventRecorderLogger
 	compare     *comparer
+	clock       clock.PassiveClock
 	written     *writeRecord
+	pace        *statusPace
 	fights      *fightRecord
 
 	startInformers func(ctx context.Context)
@@ -85,6 +87,7 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		serviceKind(cluster, childFactory.Core().V1().Services().Informer()),
 	}
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: cluster.EventsV1()})
+	now := clock.RealClock{}
 
 	c := &Controller{
 		boxes:       boxes,
@@ -98,8 +101,10 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		events:   broadcaster,
 		recorder: broadcaster.NewRecorder(scheme.Scheme, render.ManagedBy),
 		compare:  newComparer(),
+		clock:    now,
 		written:  newWriteRecord(),
-		fights:   newFightRecord(clock.RealClock{}),
+		pace:     newStatusPace(now),
+		fights:   newFightRecord(now),
 		startInformers: func(ctx context.Context) {
 			boxFactory.StartWithContext(ctx)
 			childFactory.StartWithContext(ctx)

@@ -46,24 +46,20 @@ func (e *conflictError) Error() string {
 // lookAgain returns when to look at the box again whose failures are these. It is false when one of them is to be
 // tried again as soon as its backoff allows.
 func lookAgain(failures []error) (time.Duration, bool) {
-	var soonest time.Duration
+	var delays []time.Duration
 	for _, err := range failures {
-		var after time.Duration
 		var foreign *notOwnedError
 		var conflict *conflictError
 		switch {
 		case errors.As(err, &foreign):
-			after = recheckPeriod
+			delays = append(delays, recheckPeriod)
 		case errors.As(err, &conflict):
-			after = conflict.pause
+			delays = append(delays, conflict.pause)
 		default:
 			return 0, false
 		}
-		if soonest == 0 || after < soonest {
-			soonest = after
-		}
 	}
-	return soonest, true
+	return soonest(delays...), true
 }
 
 // reasonOf is the reason of the Applied condition for what went wrong with a child.

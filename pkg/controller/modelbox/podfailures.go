@@ -7,8 +7,20 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// patience is how long a pod may take to start before that is told as a failure.
+const patience = 30 * time.Second
+
+// The reasons of failures that are nobody's words but ours.
+const (
+	containersNotReady = "ContainersNotReady"
+	containerCreating  = "ContainerCreating"
 )
 
 // podFailure is why a pod does not run, in the words of the cluster.
@@ -27,17 +39,11 @@ var failureOrder = []string{
 	"ImagePullBackOff",
 	"ErrImagePull",
 	"CrashLoopBackOff",
+	"OOMKilled",
+	"Error",
 	corev1.PodReasonUnschedulable,
-}
-
-// worstFailure returns the failure of the pods that comes first in failureOrder, and the one of the first pod
-// where several have it. Nil when no pod fails.
-func worstFailure(pods []*corev1.Pod) *podFailure {
-	var worst *podFailure
-	for _, pod := range pods {
-		worst = worse(worst, failureOf(pod))
-	}
-	return worst
+	containerCreating,
+	containersNotReady,
 }
 
 // worse returns the one of two failures that comes first in failureOrder, the first one when they are alike. Either
@@ -56,37 +62,90 @@ func rank(failure *podFailure) int {
 	return len(failureOrder)
 }
 
-func failureOf(pod *corev1.Pod) *podFailure {
-	var worst *podFailure
+// examination looks for what is wrong with pods at a time.
+type examination struct {
+	now time.Time
+	// worst is the failure that comes first in failureOrder, that of the first pod where several have it; nil when
+	// no pod fails.
+	worst *podFailure
+	// wait is how soon something that only takes its time will count as a failure, 0 for never.
+	wait time.Duration
+}
+
+// examine returns what is wrong with the pods.
+func examine(pods []*corev1.Pod, now time.Time) *examination {
+	e := &examination{now: now}
+	for _, pod := range pods {
+		e.examinePod(pod)
+	}
+	return e
+}
+
+func (e *examination) examinePod(pod *corev1.Pod) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
 			reason := cmp.Or(condition.Reason, corev1.PodReasonUnschedulable)
-			worst = &podFailure{reason, fmt.Sprintf("pod %s: %s", pod.Name, condition.Message)}
+			e.find(reason, "pod %s: %s", pod.Name, condition.Message)
 		}
 	}
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			if failure := containerFailure(&statuses[i]); failure != nil {
-				failure.message = fmt.Sprintf("pod %s, container %s: %s", pod.Name, statuses[i].Name, failure.message)
-				worst = worse(worst, failure)
-			}
-		}
+	for i := range pod.Status.InitContainerStatuses {
+		e.examineInitContainer(pod, &pod.Status.InitContainerStatuses[i])
 	}
-	return worst
+	for i := range pod.Status.ContainerStatuses {
+		e.examineContainer(pod, &pod.Status.ContainerStatuses[i])
+	}
 }
 
-// containerFailure returns nil for a container that runs, has done its work or is only being created.
-func containerFailure(status *corev1.ContainerStatus) *podFailure {
-	waiting := status.State.Waiting
-	if waiting == nil || !slices.Contains(failureOrder, waiting.Reason) {
-		return nil
+// examineInitContainer does not mind one that runs, for that may take long, nor one that has done its work.
+func (e *examination) examineInitContainer(pod *corev1.Pod, status *corev1.ContainerStatus) {
+	state := &status.State
+	if state.Waiting != nil || state.Terminated != nil && state.Terminated.ExitCode != 0 {
+		e.examineContainer(pod, status)
 	}
-	message := waiting.Message
-	if message == "" {
-		message = waiting.Reason
+}
+
+func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.ContainerStatus) {
+	find := func(reason, format string, args ...any) {
+		message := fmt.Sprintf(format, args...)
+		if last := status.LastTerminationState.Terminated; last != nil {
+			message = fmt.Sprintf("%s; restarted %d times, last exit code %d", message, status.RestartCount, last.ExitCode)
+		}
+		e.find(reason, "pod %s, container %s: %s", pod.Name, status.Name, message)
 	}
-	if last := status.LastTerminationState.Terminated; last != nil {
-		message = fmt.Sprintf("%s; restarted %d times, last exit code %d", message, status.RestartCount, last.ExitCode)
+	switch waiting, running, terminated := status.State.Waiting, status.State.Running, status.State.Terminated; {
+	case terminated != nil:
+		find(cmp.Or(terminated.Reason, "Error"), "ended with exit code %d", terminated.ExitCode)
+	case waiting != nil && waiting.Reason == containerCreating:
+		if e.hasTaken(pod.Status.StartTime) {
+			find(containerCreating, "still being created after %s", patience)
+		}
+	case waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing":
+		find(waiting.Reason, "%s", cmp.Or(waiting.Message, waiting.Reason))
+	case running == nil || status.Ready:
+	case status.LastTerminationState.Terminated != nil:
+		find(cmp.Or(status.LastTerminationState.Terminated.Reason, "Error"), "runs again and is not ready yet")
+	case e.hasTaken(&running.StartedAt):
+		probe := "readiness"
+		if !ptr.Deref(status.Started, true) {
+			probe = "startup"
+		}
+		find(containersNotReady, "still not ready after %s: its %s probe does not succeed", patience, probe)
 	}
-	return &podFailure{waiting.Reason, message}
+}
+
+// hasTaken returns whether what began then has taken longer than it may. If not, it will be looked at again.
+func (e *examination) hasTaken(since *metav1.Time) bool {
+	if since.IsZero() {
+		return false
+	}
+	left := patience - e.now.Sub(since.Time)
+	if left <= 0 {
+		return true
+	}
+	e.wait = soonest(e.wait, left)
+	return false
+}
+
+func (e *examination) find(reason, format string, args ...any) {
+	e.worst = worse(e.worst, &podFailure{reason, fmt.Sprintf(format, args...)})
 }

@@ -5,9 +5,11 @@ package modelbox
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestWorstFailure(t *testing.T) {
@@ -31,6 +33,30 @@ func TestWorstFailure(t *testing.T) {
 		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{
 			Name: "prepare", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},
 		}}
+	}
+
+	now := time.Now()
+	// started adds a container that was started so long ago and has ended so often.
+	started := func(ago time.Duration, isStarted bool, restarts int32, last *corev1.ContainerStateTerminated) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) {
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+				Name:                 "app",
+				Started:              &isStarted,
+				State:                corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now.Add(-ago))}},
+				LastTerminationState: corev1.ContainerState{Terminated: last},
+				RestartCount:         restarts,
+			})
+		}
+	}
+	ended := func(code int32, reason string) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) {
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: "app", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}},
+			}}
+		}
+	}
+	inPod := func(ago time.Duration) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) { pod.Status.StartTime = &metav1.Time{Time: now.Add(-ago)} }
 	}
 
 	for _, row := range []struct {
@@ -66,6 +92,31 @@ func TestWorstFailure(t *testing.T) {
 			&podFailure{"CreateContainerConfigError", "pod web-3, container app: no such secret"}},
 		{"the worst container of a pod", []*corev1.Pod{newPod("web-1", waiting("a", "CrashLoopBackOff", "back-off"), waiting("b", "InvalidImageName", "bad name"))},
 			&podFailure{"InvalidImageName", "pod web-1, container b: bad name"}},
+		{"a container that has just crashed", []*corev1.Pod{newPod("web-1", ended(3, "Error"))},
+			&podFailure{"Error", "pod web-1, container app: ended with exit code 3"}},
+		{"a container that has used too much memory", []*corev1.Pod{newPod("web-1", ended(137, "OOMKilled"))},
+			&podFailure{"OOMKilled", "pod web-1, container app: ended with exit code 137"}},
+		{"a container that runs again after a crash", []*corev1.Pod{
+			newPod("web-1", started(time.Second, true, 2, &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}))},
+			&podFailure{"OOMKilled", "pod web-1, container app: runs again and is not ready yet; restarted 2 times, last exit code 137"}},
+		{"an init container that has just failed", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
+			ended(1, "Error")(pod)
+			pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
+		})}, &podFailure{"Error", "pod web-1, container app: ended with exit code 1"}},
+		{"an init container that takes its time does not fail", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
+			started(time.Hour, true, 0, nil)(pod)
+			pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
+		})}, nil},
+		{"a container that has just started does not fail", []*corev1.Pod{newPod("web-1", started(29*time.Second, true, 0, nil))}, nil},
+		{"a container that does not get ready", []*corev1.Pod{newPod("web-1", started(30*time.Second, true, 0, nil))},
+			&podFailure{"ContainersNotReady", "pod web-1, container app: still not ready after 30s: its readiness probe does not succeed"}},
+		{"a container that does not get started", []*corev1.Pod{newPod("web-1", started(time.Hour, false, 0, nil))},
+			&podFailure{"ContainersNotReady", "pod web-1, container app: still not ready after 30s: its startup probe does not succeed"}},
+		{"a container that has been ready for long does not fail", []*corev1.Pod{newPod("web-1", started(time.Hour, true, 3, nil), func(pod *corev1.Pod) {
+			pod.Status.ContainerStatuses[0].Ready = true
+		})}, nil},
+		{"a container that waits for its volumes", []*corev1.Pod{newPod("web-1", inPod(time.Minute), waiting("app", "ContainerCreating", ""))},
+			&podFailure{"ContainerCreating", "pod web-1, container app: still being created after 30s"}},
 		{"a pod that a scheduler without a word does not take", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "no"}}
 		})}, &podFailure{"Unschedulable", "pod web-1: no"}},
@@ -74,9 +125,38 @@ func TestWorstFailure(t *testing.T) {
 			&podFailure{"ErrImagePull", "pod web-2, container app: two"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, worstFailure(row.pods), cmp.AllowUnexported(podFailure{})); diff != "" {
+			if diff := cmp.Diff(row.want, examine(row.pods, now).worst, cmp.AllowUnexported(podFailure{})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWhatTakesItsTimeIsLookedAtAgain(t *testing.T) {
+	now := time.Now()
+	running := func(name string, ago time.Duration) *corev1.Pod {
+		return newPod(name, func(pod *corev1.Pod) {
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now.Add(-ago))}},
+			}}
+		})
+	}
+	check(t, "no pods", time.Duration(0), examine(nil, now).wait)
+	check(t, "a pod that is young", 20*time.Second, examine([]*corev1.Pod{running("web-1", 10*time.Second)}, now).wait)
+	check(t, "the oldest of several", 5*time.Second, examine([]*corev1.Pod{running("web-1", 10*time.Second), running("web-2", 25*time.Second)}, now).wait)
+	check(t, "a pod that is old", time.Duration(0), examine([]*corev1.Pod{running("web-1", time.Minute)}, now).wait)
+}
+
+func TestABoxWhosePodsTakeTheirTimeIsLookedAtAgain(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	f.cache(t, newPod("web-1", func(pod *corev1.Pod) {
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
+		}}
+	}))
+	f.pace.forget(webKey)
+	if after := f.mustReconcile(t); after <= 0 || after > patience {
+		t.Errorf("it is looked at again after %s, want at most %s", after, patience)
 	}
 }

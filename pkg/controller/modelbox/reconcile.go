@@ -25,6 +25,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	box, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
 		c.written.forget(key)
+		c.pace.forget(key)
 		return 0, nil
 	}
 	if err != nil {
@@ -51,6 +52,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, fmt.Errorf("comparing the children: %w", err)
 	}
 	observed := c.reconcileChildren(ctx, box, steps)
+	observed.now = c.clock.Now()
 	if slices.ContainsFunc(observed.failures, apierrors.IsConflict) {
 		// The cache was behind. What there is now, the next try will see.
 		return 0, observed.failure()
@@ -58,10 +60,15 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if observed.pods, err = c.podsOf(key); err != nil {
 		return 0, err
 	}
-	if err := c.reconcileStatus(ctx, box, observed); err != nil {
+	delay, err := c.reconcileStatus(ctx, box, observed)
+	if err != nil {
 		return 0, errors.Join(err, observed.failure())
 	}
-	return again(observed)
+	after, ok := lookAgain(observed.failures)
+	if !ok {
+		return 0, observed.failure()
+	}
+	return soonest(delay, after, examine(observed.pods, observed.now).wait), nil
 }
 
 // observation is what a reconcile found and did.
@@ -70,6 +77,7 @@ type observation struct {
 	deployment *appsv1.Deployment
 	service    *corev1.Service
 	pods       []*corev1.Pod
+	now        time.Time
 	// pending are the kinds of children that the box is paused before.
 	pending []string
 	// failures are what kept children from being what the box says.
@@ -111,10 +119,13 @@ func (c *Controller) reconcileChildren(ctx context.Context, box *modelv1.ModelBo
 	return observed
 }
 
-// again decides how a reconcile ends that wrote its status.
-func again(observed *observation) (time.Duration, error) {
-	if after, ok := lookAgain(observed.failures); ok {
-		return after, nil
+// soonest returns the shortest of some times to look again after, where 0 is not at all.
+func soonest(delays ...time.Duration) time.Duration {
+	var shortest time.Duration
+	for _, delay := range delays {
+		if delay > 0 && (shortest == 0 || delay < shortest) {
+			shortest = delay
+		}
 	}
-	return 0, observed.failure()
+	return shortest
 }

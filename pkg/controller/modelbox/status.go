@@ -6,6 +6,7 @@ package modelbox
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -17,21 +18,26 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// reconcileStatus writes the status of the box when it is not what was observed, and tells of the transitions.
-func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox, observed *observation) error {
+// reconcileStatus writes the status of the box when it is not what was observed, and tells of the transitions. It
+// returns how soon to look again at what it put off, 0 for not at all.
+func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox, observed *observation) (time.Duration, error) {
 	status := statusOf(box, observed)
 	if apiequality.Semantic.DeepEqual(box.Status, status) {
-		return nil
+		return 0, nil
+	}
+	if delay := c.pace.delay(keyOf(box), &box.Status, &status); delay > 0 {
+		return delay, nil
 	}
 	changed := box.DeepCopy()
 	changed.Status = status
 	updated, err := c.boxes.ModelV1().ModelBoxes(box.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.ManagedBy})
 	if err != nil {
-		return fmt.Errorf("writing the status: %w", err)
+		return 0, fmt.Errorf("writing the status: %w", err)
 	}
 	c.written.wrote(keyOf(box), boxResource, updated.ResourceVersion)
+	c.pace.wrote(keyOf(box))
 	c.tellTransitions(box, &status)
-	return nil
+	return 0, nil
 }
 
 // statusOf computes the status from the box, which also carries the last one, and from what was observed.

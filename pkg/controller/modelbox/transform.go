@@ -48,6 +48,7 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 		},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
+			StartTime:             pod.Status.StartTime,
 			Reason:                pod.Status.Reason,
 			Message:               pod.Status.Message,
 			Conditions:            pod.Status.Conditions,
