@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// A field that is taken back for the fourth time within fightWindow is fought over. Every further try to take it
-	// back is put off by a pause that doubles from the first to the last of these. The window is longer than the
-	// pauses, or a fight would be forgotten in one.
-	maxRestores = 3
+	// A field that would have to be taken back for the sixth time within fightWindow is fought over. Every further try
+	// to take it back is put off by a pause that doubles from the first to the last of these. The window is longer
+	// than the pauses, or a fight would be forgotten in one.
+	maxRestores = 5
 	firstPause  = time.Minute
 	lastPause   = 16 * time.Minute
-	fightWindow = 30 * time.Minute
+	fightWindow = 20 * time.Minute
 )
 
 // fightRecord remembers which fields of which children have to be taken back again and again. It is lost with the
@@ -74,7 +74,11 @@ func (r *fightRecord) restore(child child, fields *fieldpath.Set, manager string
 		r.children[child.GetUID()] = f
 	}
 	paths := pathsOf(fields)
-	isFought := slices.ContainsFunc(paths, func(path string) bool { return len(f.restores[path]) >= maxRestores })
+	limit := maxRestores
+	if f.pause > 0 {
+		limit = 1
+	}
+	isFought := slices.ContainsFunc(paths, func(path string) bool { return len(f.restores[path]) >= limit })
 	if isFought && (f.pause == 0 || f.isTried) {
 		f.pause = min(max(2*f.pause, firstPause), lastPause)
 		f.until, f.isTried = now.Add(f.pause), false

@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,37 +41,31 @@ func TestFights(t *testing.T) {
 		field *fieldpath.Set
 		want  time.Duration
 	}
+	// often is a field that is changed as often as it is taken back without a pause.
+	often := func(field *fieldpath.Set) []round {
+		return slices.Repeat([]round{{time.Second, field, restored}}, maxRestores)
+	}
 	for _, row := range []struct {
 		name   string
 		rounds []round
 	}{
-		{"a field is taken back three times, and then left alone for a while", []round{
-			{0, imageField, restored}, {time.Second, imageField, restored}, {time.Second, imageField, restored},
-			{time.Second, imageField, firstPause},
-		}},
-		{"each field has its own count", []round{
-			{0, imageField, restored}, {0, replicasField, restored}, {0, imageField, restored},
-			{0, replicasField, restored}, {0, imageField, restored}, {0, replicasField, restored},
-			{0, imageField, firstPause},
-		}},
-		{"changes that are rare are no fight", []round{
-			{0, imageField, restored}, {11 * time.Minute, imageField, restored}, {11 * time.Minute, imageField, restored},
-			{11 * time.Minute, imageField, restored}, {11 * time.Minute, imageField, restored},
-		}},
-		{"after each pause one try, and then a longer pause, up to the longest", []round{
-			{0, imageField, restored}, {0, imageField, restored}, {0, imageField, restored},
+		{"a field is taken back five times, and then left alone for a while",
+			append(often(imageField), round{time.Second, imageField, firstPause})},
+		{"each field has its own count",
+			slices.Concat(often(imageField), often(replicasField), []round{{0, imageField, firstPause}})},
+		{"changes that are rare are no fight",
+			slices.Repeat([]round{{fightWindow / maxRestores, imageField, restored}, {time.Second, replicasField, restored}}, 3*maxRestores)},
+		{"after each pause one try, and then a longer pause, up to the longest", append(often(imageField), []round{
 			{0, imageField, 1 * time.Minute}, {1 * time.Minute, imageField, restored},
 			{0, imageField, 2 * time.Minute}, {2 * time.Minute, imageField, restored},
 			{0, imageField, 4 * time.Minute}, {4 * time.Minute, imageField, restored},
 			{0, imageField, 8 * time.Minute}, {8 * time.Minute, imageField, restored},
-			{0, imageField, 16 * time.Minute}, {16 * time.Minute, imageField, restored},
-			{0, imageField, 16 * time.Minute}, {16 * time.Minute, imageField, restored},
-		}},
-		{"a fight that ended is forgotten", []round{
-			{0, imageField, restored}, {0, imageField, restored}, {0, imageField, restored}, {0, imageField, firstPause},
-			{fightWindow + time.Second, imageField, restored}, {0, imageField, restored}, {0, imageField, restored},
-			{0, imageField, firstPause},
-		}},
+			{0, imageField, lastPause}, {lastPause, imageField, restored},
+			{0, imageField, lastPause}, {lastPause, imageField, restored},
+		}...)},
+		{"a fight that ended is forgotten", slices.Concat(often(imageField), []round{
+			{0, imageField, firstPause}, {fightWindow + time.Second, imageField, restored},
+		}, often(imageField)[1:], []round{{0, imageField, firstPause}})},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			clock := testingclock.NewFakePassiveClock(time.Now())
