@@ -122,7 +122,7 @@ func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step)
 
 // replace deletes a child and creates it anew, where what the box says cannot be reached by changing it.
 func (c *Controller) replace(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
-	if err := c.delete(ctx, box, s); err != nil {
+	if err := c.delete(ctx, box, s); err != nil && !apierrors.IsNotFound(err) {
 		return nil, err
 	}
 	c.eventf(box, corev1.EventTypeNormal, "Replaced"+s.kind.kind.Kind, "Replace",
@@ -132,7 +132,11 @@ func (c *Controller) replace(ctx context.Context, box *modelv1.ModelBox, s step)
 }
 
 func (c *Controller) prune(ctx context.Context, box *modelv1.ModelBox, s step) error {
-	if err := c.delete(ctx, box, s); err != nil {
+	err := c.delete(ctx, box, s)
+	if apierrors.IsNotFound(err) {
+		return nil // and has been told when it went
+	}
+	if err != nil {
 		return err
 	}
 	c.eventf(box, corev1.EventTypeNormal, "Pruned"+s.kind.kind.Kind, "Prune", "Deleted %s %s, which the box does not ask for any more", s.kind.kind.Kind, s.live.GetName())
@@ -145,7 +149,7 @@ func (c *Controller) delete(ctx context.Context, box *modelv1.ModelBox, s step) 
 		Preconditions:     &metav1.Preconditions{UID: ptr.To(s.live.GetUID())},
 		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
 	})
-	if err != nil && !apierrors.IsNotFound(err) {
+	if err != nil {
 		return fmt.Errorf("deleting %s %s: %w", s.kind.kind.Kind, s.live.GetName(), err)
 	}
 	klog.FromContext(ctx).V(2).Info("Deleted child", "reason", s.verb, "kind", s.kind.kind.Kind, "child", klog.KObj(s.live))

@@ -35,6 +35,7 @@ func ValidateModelBoxName(name string, prefix bool) []string {
 func ValidateModelBox(box *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&box.ObjectMeta, true, ValidateModelBoxName, field.NewPath("metadata")),
+		validateAnnotations(box.Annotations, field.NewPath("metadata", "annotations")),
 		validateSpec(box, field.NewPath("spec")),
 	)
 }
@@ -45,6 +46,7 @@ func ValidateModelBox(box *model.ModelBox) field.ErrorList {
 func ValidateModelBoxUpdate(box, old *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&box.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
+		validateAnnotationsUpdate(box.Annotations, old.Annotations, field.NewPath("metadata", "annotations")),
 		validateSpecUpdate(box, old, field.NewPath("spec")),
 	)
 }

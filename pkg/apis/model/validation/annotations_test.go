@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"testing"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func TestAnnotations(t *testing.T) {
+	const wrong = `metadata.annotations[model.github.com/adopt]: Unsupported value: "yes": supported values: "true", "false"`
+	for _, row := range []struct {
+		name     string
+		old, now map[string]string
+		want     string
+	}{
+		{"none", nil, nil, ""},
+		{"somebody else's", nil, map[string]string{"example.com/adopt": "yes"}, ""},
+		{"adoption", nil, map[string]string{modelv1.AdoptAnnotation: "true"}, ""},
+		{"no adoption", nil, map[string]string{modelv1.AdoptAnnotation: "false"}, ""},
+		{"what means nothing", nil, map[string]string{modelv1.AdoptAnnotation: "yes"}, wrong},
+		{"what meant nothing before", map[string]string{modelv1.AdoptAnnotation: "yes"}, map[string]string{modelv1.AdoptAnnotation: "yes"}, ""},
+		{"what meant nothing before, mended", map[string]string{modelv1.AdoptAnnotation: "yes"}, map[string]string{modelv1.AdoptAnnotation: "true"}, ""},
+		{"what is changed to mean nothing", map[string]string{modelv1.AdoptAnnotation: "true"}, map[string]string{modelv1.AdoptAnnotation: "yes"}, wrong},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			old, box := validBox(), validBox()
+			old.ResourceVersion, box.ResourceVersion = "1", "1"
+			old.Annotations, box.Annotations = row.old, row.now
+			errs := ValidateModelBoxUpdate(box, old)
+			if row.old == nil {
+				errs = ValidateModelBox(box)
+			}
+			if got := errs.ToAggregate(); (got == nil) != (row.want == "") || got != nil && got.Error() != row.want {
+				t.Errorf("got %v, want %q", got, row.want)
+			}
+		})
+	}
+}
