@@ -49,6 +49,10 @@ test: build ## Run all tests, against a control plane of their own
 	@echo "testing the local control plane"
 	@cd hack/localcluster && go test ./pki ./supervisor ./workdir
 
+.PHONY: test-chaos
+test-chaos: build ## Change and break everything at once for ten minutes
+	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e -run TestChaos -timeout 20m -v
+
 .PHONY: verify
 verify: ## Check generated code, formatting, lint and import rules
 	@for check in hack/verify-*.sh; do echo "$$check"; "$$check"; done

@@ -57,8 +57,10 @@ func connect(dir string) (*controlPlane, error) {
 
 func (p *controlPlane) kubeconfig() string { return filepath.Join(p.dir, "kubeconfig") }
 
-// pidFile names the process of the server. The supervisor writes it anew at every start.
-func (p *controlPlane) pidFile() string { return filepath.Join(p.dir, "run", "modelbox-apiserver.pid") }
+// pidFile names the process of a part of the control plane. The supervisor writes it anew at every start.
+func (p *controlPlane) pidFile(process string) string {
+	return filepath.Join(p.dir, "run", process+".pid")
+}
 
 // clusterAuditLog holds what the server asked of the cluster, serverAuditLog every write it was asked for.
 func (p *controlPlane) clusterAuditLog() string { return filepath.Join(p.dir, "logs", "audit.log") }

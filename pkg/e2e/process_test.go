@@ -16,6 +16,8 @@ import (
 	"time"
 )
 
+const serverProcess = "modelbox-apiserver"
+
 // processesMentioning returns the command lines of all processes that have the text in their arguments or in their
 // environment.
 func processesMentioning(text string) ([]string, error) {
@@ -39,9 +41,15 @@ func processesMentioning(text string) ([]string, error) {
 // serverPID returns the process that serves boxes now.
 func serverPID(t *testing.T) int {
 	t.Helper()
+	return processID(t, serverProcess)
+}
+
+// processID returns the process of a part of the control plane, which may just be starting again.
+func processID(t *testing.T, name string) int {
+	t.Helper()
 	var pid int
-	eventually(t, patience, "the server has a process", func() error {
-		content, err := os.ReadFile(plane.pidFile())
+	eventually(t, patience, name+" has a process", func() error {
+		content, err := os.ReadFile(plane.pidFile(name))
 		if err != nil {
 			return err
 		}
@@ -56,12 +64,18 @@ func serverPID(t *testing.T) int {
 // signalServer sends a signal to the server and returns how long its process then took to end.
 func signalServer(t *testing.T, signal syscall.Signal) time.Duration {
 	t.Helper()
-	pid := serverPID(t)
+	return signalProcess(t, serverProcess, signal)
+}
+
+// signalProcess does the same to any part of the control plane.
+func signalProcess(t *testing.T, name string, signal syscall.Signal) time.Duration {
+	t.Helper()
+	pid := processID(t, name)
 	sent := time.Now()
 	if err := syscall.Kill(pid, signal); err != nil {
-		t.Fatalf("sending %s to the server: %v", signal, err)
+		t.Fatalf("sending %s to %s: %v", signal, name, err)
 	}
-	eventually(t, patience, "the process of the server ends", func() error {
+	eventually(t, patience, "the process of "+name+" ends", func() error {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("process %d is there", pid)
 		}

@@ -47,7 +47,7 @@ func TestSilence(t *testing.T) {
 
 	settledChildren, settledBoxes := len(n.clusterWrites()), len(n.boxWrites())
 	t.Logf("%d boxes took %d writes of children and %d of statuses", silentBoxes, settledChildren, settledBoxes-silentBoxes)
-	time.Sleep(silenceLength(t)) // that nothing happens is the one thing that cannot be waited for
+	time.Sleep(durationOf(t, silenceVariable, silence)) // that nothing happens is the one thing that cannot be waited for
 	for _, write := range n.clusterWrites()[settledChildren:] {
 		t.Errorf("a write of a child although nothing happened: %s %s", write.Verb, write.RequestURI)
 	}
@@ -120,15 +120,16 @@ func (n *namespace) boxWrites() []auditv1.Event {
 	return readWrites(n.t, plane.serverAuditLog(), n.name)
 }
 
-func silenceLength(t *testing.T) time.Duration {
+// durationOf returns what the variable of the environment says, the usual where it says nothing.
+func durationOf(t *testing.T, variable string, usual time.Duration) time.Duration {
 	t.Helper()
-	text := os.Getenv(silenceVariable)
+	text := os.Getenv(variable)
 	if text == "" {
-		return silence
+		return usual
 	}
 	length, err := time.ParseDuration(text)
 	if err != nil {
-		t.Fatalf("%s: %v", silenceVariable, err)
+		t.Fatalf("%s: %v", variable, err)
 	}
 	return length
 }

@@ -42,15 +42,15 @@ func asksToAdopt(box *modelv1.ModelBox) bool {
 	return box.Annotations[modelv1.AdoptAnnotation] == "true"
 }
 
-// adopt takes over an object of nobody. The box is read anew: one that was deleted meanwhile, so that its children
-// be left, must not take them back.
+// adopt takes over an object of nobody. A box that was deleted meanwhile, so that its children be left, must not take
+// them back.
 func (c *Controller) adopt(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
-	now, err := c.boxes.ModelV1().ModelBoxes(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
+	now, err := c.confirm(ctx, box)
 	if err != nil {
-		return nil, fmt.Errorf("reading the box before it adopts a %s: %w", s.kind.kind.Kind, err)
+		return nil, err
 	}
-	if now.UID != box.UID || now.DeletionTimestamp != nil || !asksToAdopt(now) {
-		return nil, fmt.Errorf("adopting %s %s: %w", s.kind.kind.Kind, s.live.GetName(), errBoxChanged)
+	if !asksToAdopt(now) {
+		return nil, errBoxChanged
 	}
 	adopted, err := c.apply(ctx, box, s, true)
 	if err != nil {
@@ -58,4 +58,17 @@ func (c *Controller) adopt(ctx context.Context, box *modelv1.ModelBox, s step) (
 	}
 	c.eventf(box, corev1.EventTypeNormal, "Adopted"+s.kind.kind.Kind, "Adopt", "Took over %s %s, which nobody controlled", s.kind.kind.Kind, adopted.GetName())
 	return adopted, nil
+}
+
+// confirm returns the box as it is now. It is for what must not be done on the word of a cache, and fails where there
+// is no such box any more, or another one of its name.
+func (c *Controller) confirm(ctx context.Context, box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
+	now, err := c.boxes.ModelV1().ModelBoxes(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the box anew: %w", err)
+	}
+	if now.UID != box.UID || now.DeletionTimestamp != nil {
+		return nil, errBoxChanged
+	}
+	return now, nil
 }

@@ -31,7 +31,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 			taken + "delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"},
 		{"an annotation that says no", func(box *modelv1.ModelBox) { box.Annotations = map[string]string{modelv1.AdoptAnnotation: "false"} }, nobodys,
 			taken + "delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"},
-		{"what belongs to somebody", func(*modelv1.ModelBox) {}, func(s *corev1.Service) { s.OwnerReferences[0].UID = "another" },
+		{"what belongs to somebody", func(*modelv1.ModelBox) {}, func(s *corev1.Service) { s.OwnerReferences[0].UID, s.OwnerReferences[0].Name = "another", "other" },
 			taken + "delete it or give the box another name"},
 		{"what belongs to somebody, to a box that asks for it", adopting,
 			func(s *corev1.Service) { s.OwnerReferences[0].UID, s.OwnerReferences[0].Name = "another", "other" },
@@ -98,4 +98,29 @@ func TestABoxThatChangedMeanwhileAdoptsNothing(t *testing.T) {
 			check(t, "owners", 0, len(f.deployment(t).OwnerReferences))
 		})
 	}
+}
+
+func TestWhatThePredecessorLeftIsReplaced(t *testing.T) {
+	left := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "before" })
+	f := newFixture(t, webBox(t), left)
+	f.cache(t, left)
+	f.mustReconcile(t)
+	check(t, "requests", []string{
+		"delete deployments web", "get deployments web", "patch deployments web", "get services web", "patch services web",
+		"get modelboxes web", "update modelboxes/status web",
+	}, f.requests())
+	check(t, "first event", "Normal ReplacedDeployment Deleted Deployment web to create it anew: it belonged to a box of this name "+
+		"that has been deleted", f.told()[0])
+	check(t, "it is controlled by the box", true, metav1.IsControlledBy(f.deployment(t), f.boxInServer(t)))
+}
+
+func TestABoxThatIsThePredecessorItselfReplacesNothing(t *testing.T) {
+	successors := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "after" })
+	f := newFixture(t, webBox(t), successors)
+	f.cache(t, successors)
+	f.update(t, func(box *modelv1.ModelBox) { box.UID = "after" })
+	if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, errBoxChanged) {
+		t.Errorf("got error %v, want %v", err, errBoxChanged)
+	}
+	check(t, "UID", successors.UID, f.deployment(t).UID)
 }

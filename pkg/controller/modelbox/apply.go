@@ -122,11 +122,16 @@ func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step)
 
 // replace deletes a child and creates it anew, where what the box says cannot be reached by changing it.
 func (c *Controller) replace(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
+	if isPredecessors(s.live, box) {
+		if _, err := c.confirm(ctx, box); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.delete(ctx, box, s); err != nil && !apierrors.IsNotFound(err) {
 		return nil, err
 	}
 	c.eventf(box, corev1.EventTypeNormal, "Replaced"+s.kind.kind.Kind, "Replace",
-		"Deleted %s %s to create it anew: %s", s.kind.kind.Kind, s.live.GetName(), s.kind.obstacle(s.rendered, s.live))
+		"Deleted %s %s to create it anew: %s", s.kind.kind.Kind, s.live.GetName(), s.obstacle)
 	s.live = nil
 	return c.create(ctx, box, s)
 }

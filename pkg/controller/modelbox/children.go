@@ -173,6 +173,14 @@ func ownerKey(object metav1.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}, true
 }
 
+// isPredecessors returns whether the object is controlled by a box of the same name that was there before. That box
+// is gone, or there would not be this one, and the object is garbage: the collector deletes it, but may overlook that
+// one box has taken the place of another.
+func isPredecessors(object metav1.Object, box *modelv1.ModelBox) bool {
+	owner, isBox := ownerKey(object)
+	return isBox && owner == keyOf(box) && !isOwnedBy(object, box)
+}
+
 func isOwnedBy(object metav1.Object, box *modelv1.ModelBox) bool {
 	owner := metav1.GetControllerOfNoCopy(object)
 	return owner != nil && owner.UID == box.UID

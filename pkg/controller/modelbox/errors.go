@@ -84,6 +84,11 @@ func reasonOf(err error) string {
 	}
 }
 
+// isOfThePast returns whether something was not done because the cache was behind.
+func isOfThePast(err error) bool {
+	return apierrors.IsConflict(err) || errors.Is(err, errBoxChanged)
+}
+
 // isExpected tells what the status says, or the next try settles, from what an operator has to read about. Of
 // several errors all have to be expected.
 func isExpected(err error) bool {
@@ -98,7 +103,6 @@ func isExpected(err error) bool {
 	}
 	var foreign *notOwnedError
 	var conflict *conflictError
-	return errors.As(err, &foreign) || errors.As(err, &conflict) || errors.Is(err, errBeingDeleted) ||
-		errors.Is(err, errBoxChanged) || apierrors.IsConflict(err) ||
+	return errors.As(err, &foreign) || errors.As(err, &conflict) || errors.Is(err, errBeingDeleted) || isOfThePast(err) ||
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

@@ -22,7 +22,7 @@ const (
 	update verb = "Update"
 	// restore: somebody else changed what the box says.
 	restore verb = "Restore"
-	// replace: the box says something else of a field that cannot be changed.
+	// replace: the child cannot become what the box says.
 	replace verb = "Replace"
 	// prune: the box does not ask for the child any more.
 	prune verb = "Prune"
@@ -46,6 +46,8 @@ type step struct {
 	differences *fieldpath.Set
 	// refusal is why the live child is not the box's; nil unless to refuse.
 	refusal error
+	// obstacle is what keeps the live child from becoming the rendered one; empty unless to replace.
+	obstacle string
 }
 
 // plan says what has to be done so that the live children of the box are the rendered ones. It reads caches only.
@@ -88,6 +90,12 @@ func (c *Controller) planOne(box *modelv1.ModelBox, kind *childKind, rendered *u
 	case live == nil:
 		s.verb = create
 		return s, nil
+	case isPredecessors(live, box):
+		s.verb, s.obstacle = replace, "it belonged to a box of this name that has been deleted"
+		if live.GetDeletionTimestamp() != nil {
+			s.verb = wait
+		}
+		return s, nil
 	case !isOwnedBy(live, box):
 		s.refusal = refusal(box, kind, rendered, live)
 		switch {
@@ -103,8 +111,8 @@ func (c *Controller) planOne(box *modelv1.ModelBox, kind *childKind, rendered *u
 		s.verb = wait
 		return s, nil
 	case !isSameRender(rendered, live):
-		s.verb = update
-		if kind.obstacle(rendered, live) != "" {
+		s.verb, s.obstacle = update, kind.obstacle(rendered, live)
+		if s.obstacle != "" {
 			s.verb = replace
 		}
 		return s, nil

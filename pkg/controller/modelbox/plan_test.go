@@ -40,7 +40,8 @@ func TestPlan(t *testing.T) {
 	}
 	asksToAdopt := func(box *modelv1.ModelBox) { box.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"} }
 	nobodys := func(d *appsv1.Deployment) { d.OwnerReferences = nil }
-	anotherBoxs := func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "another" }
+	anotherBoxs := func(d *appsv1.Deployment) { d.OwnerReferences[0].UID, d.OwnerReferences[0].Name = "another", "other" }
+	predecessors := func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "before" }
 
 	for _, row := range []struct {
 		name   string
@@ -100,6 +101,11 @@ func TestPlan(t *testing.T) {
 		{"an object that names the box as an owner but not as its controller is refused", nil,
 			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.OwnerReferences[0].Controller = nil })},
 			[]string{"Keep Deployment web", "Refuse Service web"}},
+		{"an object of the box that had the name before is replaced", nil, []func(*testing.T) child{deployment(predecessors), service()},
+			[]string{"Replace Deployment web", "Keep Service web"}},
+		{"an object of the box that had the name before is waited for when it goes", nil,
+			[]func(*testing.T) child{deployment(predecessors, func(d *appsv1.Deployment) { d.DeletionTimestamp = ptr.To(metav1.Now()) }), service()},
+			[]string{"Wait Deployment web", "Keep Service web"}},
 		{"an object of nobody is adopted by a box that asks for it", asksToAdopt,
 			[]func(*testing.T) child{deployment(nobodys), service()}, []string{"Adopt Deployment web", "Keep Service web"}},
 		{"an object of another box is refused to a box that asks for it", asksToAdopt,

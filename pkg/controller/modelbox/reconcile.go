@@ -53,7 +53,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 	observed := c.reconcileChildren(ctx, box, steps)
 	observed.now = c.clock.Now()
-	if slices.ContainsFunc(observed.failures, apierrors.IsConflict) {
+	if slices.ContainsFunc(observed.failures, isOfThePast) {
 		// The cache was behind. What there is now, the next try will see.
 		return 0, observed.failure()
 	}
