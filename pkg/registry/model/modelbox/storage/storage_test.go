@@ -4,72 +4,23 @@
 package storage
 
 import (
-	"context"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/util/intstr"
-	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
-	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistrytest "k8s.io/apiserver/pkg/registry/generic/testing"
 	"k8s.io/apiserver/pkg/registry/rest"
-	etcd3testing "k8s.io/apiserver/pkg/storage/etcd3/testing"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// newStorage returns the stores on an etcd of their own.
-func newStorage(t *testing.T) *Storage {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	install.Install(scheme)
-	metav1.AddToGroupVersion(scheme, metav1.Unversioned)
-
-	etcd, config := etcd3testing.NewUnsecuredEtcd3TestClientServer(t)
-	t.Cleanup(func() { etcd.Terminate(t) })
-	config.Codec = serializer.NewCodecFactory(scheme).LegacyCodec(modelv1.SchemeGroupVersion)
-	storage, err := NewStorage(scheme, generic.RESTOptions{
-		StorageConfig:           config.ForResource(model.Resource("modelboxes")),
-		Decorator:               generic.UndecoratedStorage,
-		DeleteCollectionWorkers: 1,
-		ResourcePrefix:          "modelboxes",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(storage.ModelBox.Destroy)
-	return storage
-}
-
-// newBox returns a valid box of two replicas.
-func newBox() *model.ModelBox {
-	return &model.ModelBox{
-		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: metav1.NamespaceDefault, Labels: map[string]string{"team": "shop"}},
-		Spec: model.ModelBoxSpec{
-			Name:            "web",
-			Image:           "nginx:1.7.9",
-			Replicas:        ptr.To[int32](2),
-			RollingUpdate:   ptr.To(intstr.FromString("25%")),
-			MinReadySeconds: ptr.To[int32](3),
-			Ports:           []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(80)}},
-			ResourceType:    model.ResourceTypeCustom,
-			DefaultProbes:   model.DefaultProbesEnabled,
-		},
-	}
-}
-
-// The suites that every registry of Kubernetes passes.
+// tester has the suites that every registry of Kubernetes passes.
 func tester(t *testing.T) *genericregistrytest.Tester {
 	return genericregistrytest.New(t, newStorage(t).ModelBox.Store)
 }
@@ -111,7 +62,10 @@ func TestList(t *testing.T) { tester(t).TestList(newBox()) }
 func TestDelete(t *testing.T) { tester(t).TestDelete(newBox()) }
 
 func TestWatch(t *testing.T) {
-	tester(t).TestWatch(newBox(),
+	tester := tester(t)
+	box := newBox()
+	box.Namespace = tester.TestNamespace()
+	tester.TestWatch(box,
 		[]labels.Set{{"team": "shop"}},
 		[]labels.Set{{"team": "mail"}},
 		[]fields.Set{{"metadata.name": "web"}, {"spec.image": "nginx:1.7.9"}, {"spec.serviceType": "ClusterIP", "status.ready": "false"}},
@@ -130,31 +84,6 @@ func TestNames(t *testing.T) {
 	if got := boxes.GetSingularName(); got != "modelbox" {
 		t.Errorf("singular: %q", got)
 	}
-}
-
-// inDefault is the context of a request in the default namespace.
-func inDefault(t *testing.T) context.Context {
-	return genericapirequest.WithNamespace(t.Context(), metav1.NamespaceDefault)
-}
-
-// create stores a box.
-func create(t *testing.T, storage *Storage, box *model.ModelBox) *model.ModelBox {
-	t.Helper()
-	created, err := storage.ModelBox.Create(inDefault(t), box, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return created.(*model.ModelBox)
-}
-
-// get reads the stored box.
-func get(t *testing.T, storage *Storage) *model.ModelBox {
-	t.Helper()
-	box, err := storage.ModelBox.Get(inDefault(t), "web", &metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return box.(*model.ModelBox)
 }
 
 func TestStatusIsWrittenByItself(t *testing.T) {
