@@ -53,6 +53,10 @@ test: build ## Run all tests, against a control plane of their own
 test-chaos: build ## Change and break everything at once for ten minutes
 	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e -run TestChaos -timeout 20m -v
 
+.PHONY: bench
+bench: ## Run all benchmarks, each beside what it is to be compared with
+	@go test -p 1 -run '^$$' -bench . $$(grep -rl --include='*_test.go' '^func Benchmark' pkg | sed 's,\(.*\)/.*,./\1,' | sort -u)
+
 .PHONY: verify
 verify: ## Check generated code, formatting, lint and import rules
 	@for check in hack/verify-*.sh; do echo "$$check"; "$$check"; done

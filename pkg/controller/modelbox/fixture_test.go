@@ -28,7 +28,7 @@ import (
 const webUID = "4ec5d55a-0000-4000-8000-000000000000"
 
 // webBox returns the box that testdata holds, with the given changes, defaulted.
-func webBox(t *testing.T, changes ...func(*modelv1.ModelBox)) *modelv1.ModelBox {
+func webBox(t testing.TB, changes ...func(*modelv1.ModelBox)) *modelv1.ModelBox {
 	t.Helper()
 	box := &modelv1.ModelBox{}
 	read(t, "testdata/web.box.yaml", box)
@@ -42,7 +42,7 @@ func webBox(t *testing.T, changes ...func(*modelv1.ModelBox)) *modelv1.ModelBox 
 
 // liveDeployment and liveService return the children of webBox as a cluster has them: with everything that its API
 // server, its controllers and somebody's injector added.
-func liveDeployment(t *testing.T, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+func liveDeployment(t testing.TB, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	read(t, "testdata/web.live-deployment.yaml", deployment)
@@ -52,7 +52,7 @@ func liveDeployment(t *testing.T, changes ...func(*appsv1.Deployment)) *appsv1.D
 	return deployment
 }
 
-func liveService(t *testing.T, changes ...func(*corev1.Service)) *corev1.Service {
+func liveService(t testing.TB, changes ...func(*corev1.Service)) *corev1.Service {
 	t.Helper()
 	service := &corev1.Service{}
 	read(t, "testdata/web.live-service.yaml", service)
@@ -62,7 +62,7 @@ func liveService(t *testing.T, changes ...func(*corev1.Service)) *corev1.Service
 	return service
 }
 
-func read(t *testing.T, file string, into any) {
+func read(t testing.TB, file string, into any) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -73,7 +73,7 @@ func read(t *testing.T, file string, into any) {
 	}
 }
 
-func children(t *testing.T, box *modelv1.ModelBox) []*unstructured.Unstructured {
+func children(t testing.TB, box *modelv1.ModelBox) []*unstructured.Unstructured {
 	t.Helper()
 	children, err := render.Children(box, render.ScaledByBox)
 	if err != nil {
@@ -83,7 +83,7 @@ func children(t *testing.T, box *modelv1.ModelBox) []*unstructured.Unstructured 
 }
 
 // renderedKind returns the child of the box that is of the kind.
-func renderedKind(t *testing.T, box *modelv1.ModelBox, kind string) *unstructured.Unstructured {
+func renderedKind(t testing.TB, box *modelv1.ModelBox, kind string) *unstructured.Unstructured {
 	t.Helper()
 	for _, child := range children(t, box) {
 		if child.GetKind() == kind {
@@ -95,7 +95,7 @@ func renderedKind(t *testing.T, box *modelv1.ModelBox, kind string) *unstructure
 }
 
 // setHash says that the child was last written from what the box says now.
-func setHash(t *testing.T, box *modelv1.ModelBox, live child) {
+func setHash(t testing.TB, box *modelv1.ModelBox, live child) {
 	t.Helper()
 	hash := render.Hash(renderedKind(t, box, live.GetObjectKind().GroupVersionKind().Kind))
 	annotations := live.GetAnnotations()
