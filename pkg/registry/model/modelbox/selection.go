@@ -30,12 +30,21 @@ func GetAttrs(obj runtime.Object) (labels.Set, fields.Set, error) {
 
 // Match returns the predicate of a list or a watch that selects by label and field.
 func Match(label labels.Selector, field fields.Selector) storage.SelectionPredicate {
-	return storage.SelectionPredicate{Label: label, Field: field, GetAttrs: GetAttrs, IndexFields: indexedFields}
+	return storage.SelectionPredicate{Label: label, Field: field, GetAttrs: GetAttrs, IndexFields: narrowingFields(field)}
 }
 
 // indexedFields are the selectable fields that the watch cache has an index of: those whose selection leaves a few
 // boxes of many, namely the ones of an image and the ones that are not ready.
 var indexedFields = []string{"spec.image", "status.ready"}
+
+// narrowingFields returns the indexed fields that a list with the selector is to look up. To find the many boxes that
+// are ready, the index would take longer than looking at all.
+func narrowingFields(selector fields.Selector) []string {
+	if value, isExact := selector.RequiresExactMatch("status.ready"); isExact && value == "true" {
+		return []string{"spec.image"}
+	}
+	return indexedFields
+}
 
 // Indexers returns the indexes of the watch cache.
 func Indexers() *cache.Indexers {

@@ -108,14 +108,15 @@ func TestMatch(t *testing.T) {
 
 // The watch cache finds by an index what Match would find by looking at every box.
 func TestIndexesHoldWhatSelectorsAskFor(t *testing.T) {
-	predicate := Match(labels.Everything(), fields.SelectorFromSet(fields.Set{"spec.image": "nginx:1.7.9", "status.ready": "true"}))
+	notReady := webBox(func(box *model.ModelBox) { box.Status.Conditions[0].Status = "False" })
+	predicate := Match(labels.Everything(), fields.SelectorFromSet(fields.Set{"spec.image": "nginx:1.7.9", "status.ready": "false"}))
 	indexers := *Indexers()
 	values := predicate.MatcherIndex(t.Context())
 	if len(values) != len(indexers) {
 		t.Fatalf("the selector asks %d indexes of %d", len(values), len(indexers))
 	}
 	for _, value := range values {
-		got, err := indexers[value.IndexName](webBox())
+		got, err := indexers[value.IndexName](notReady)
 		if err != nil {
 			t.Fatal(err)
 		}

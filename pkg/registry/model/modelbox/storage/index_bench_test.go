@@ -30,8 +30,8 @@ const (
 )
 
 // BenchmarkListByField lists by a selector that leaves 1 % of the boxes, with the indexes of the watch cache and
-// without, in all namespaces and in one of fifty. The last rows are of what the index is no help for: a selector that
-// leaves 99 %.
+// without, in all namespaces and in one of fifty. The last rows are of a selector that leaves 99 %, for which an index is
+// no help and is not used.
 func BenchmarkListByField(b *testing.B) {
 	backend := newBackend(b)
 	fill(b, backend.newStorage(b))
