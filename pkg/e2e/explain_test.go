@@ -26,7 +26,8 @@ func TestExplain(t *testing.T) {
 	}{
 		{"explain mb", []string{"KIND: ModelBox", "VERSION: v1", "GROUP: model.github.com", "spec <ModelBoxSpec>", "status <ModelBoxStatus>"}},
 		{"explain modelbox.spec", []string{"image <string> -required-", "replicas <integer>", "ports <[]ServicePort>"}},
-		{"explain modelbox.spec.rollingUpdate", []string{"rollingUpdate <IntOrString>", "rolling update", `Defaults to "25%"`}},
+		{"explain modelbox.spec.rollingUpdate", []string{"rollingUpdate <IntOrString>", "rolling update", `Defaults to "25%"`, "Example: 30%"}},
+		{"explain modelbox.spec.serviceType", []string{"ENUM: ClusterIP Headless LoadBalancer NodePort", `"Headless"` + "` gives the box a DNS name"}},
 		{"explain modelbox.spec --recursive", []string{
 			"containers <[]Container>", "initContainers <[]Container>", "restartPolicy <string>",
 			"readinessProbe <Probe>", "tcpSocket <TCPSocketAction>", "targetPort <IntOrString>", "emptyDir <EmptyDirVolumeSource>",

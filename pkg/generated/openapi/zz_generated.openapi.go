@@ -377,21 +377,21 @@ func schema_pkg_apis_model_v1_ModelBox(ref common.ReferenceCallback) common.Open
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Standard object metadata. The name is also the name of the box's Deployment and Service and the value of the pods' \"modelbox\" label, so it must be a DNS-1035 label of at most 63 characters: lower case letters, digits and '-', starting with a letter.",
+							Description: "metadata is the standard object metadata. metadata.name is also the name of the box's Deployment and Service and the value of the pods' \"modelbox\" label, so it must be a DNS-1035 label of at most 63 characters: lower case letters, digits and '-', starting with a letter.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What the application should be.",
+							Description: "spec is what the application should be. Required.\n\nExample: {image: \"nginx:1.7.9\", replicas: 4, ports: [{port: 80}]}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ModelBoxSpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What the application is, as last observed by the controller. Read-only.",
+							Description: "status is what the application is, as last observed by the controller. Read-only.\n\nExample: {observedGeneration: 1, replicas: 4, readyReplicas: 4, address: \"web.default.svc:80\"}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ModelBoxStatus{}.OpenAPIModelName()),
 						},
@@ -428,14 +428,14 @@ func schema_pkg_apis_model_v1_ModelBoxList(ref common.ReferenceCallback) common.
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Standard list metadata.",
+							Description: "metadata is the standard list metadata.\n\nExample: {resourceVersion: \"4711\"}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
 					},
 					"items": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The boxes.",
+							Description: "items are the boxes. Required.\n\nExample: [{metadata: {name: web}, spec: {image: \"nginx:1.7.9\"}}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -464,14 +464,14 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name of the main container, a DNS-1123 label, such as \"nginx\". Defaults to metadata.name.",
+							Description: "name is the name of the main container, a DNS-1123 label. Defaults to metadata.name.\n\nExample: nginx",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"image": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Image of the main container, such as \"nginx:1.7.9\". Required.",
+							Description: "image is the image of the main container. Required.\n\nExample: \"nginx:1.7.9\"",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -484,7 +484,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Command of the main container, in place of the image's entrypoint. Defaults to the image's own.",
+							Description: "command is what the main container runs in place of its image's entrypoint. Defaults to the image's own.\n\nExample: [nginx-debug]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -503,7 +503,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Arguments of the main container's command. Defaults to the image's own.",
+							Description: "args are the arguments of the main container's command. Defaults to the image's own, or to none when command is given.\n\nExample: [\"-g\", \"daemon off;\"]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -517,20 +517,20 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number of pods. Defaults to 1. 0 stops the application and keeps everything else.",
+							Description: "replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler scales the Deployment, and after it has gone until replicas changes, any other number is left out of account. Defaults to 1.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"rollingUpdate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many pods a rolling update may add and may take away at a time: a share of the replicas from \"1%\" to \"100%\", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded down) of the Deployment. Defaults to \"25%\".",
+							Description: "rollingUpdate is how many pods a rolling update may add and may take away at a time: a percentage of the replicas from \"1%\" to \"100%\", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded down) of the Deployment; of a box of one pod, maxUnavailable is 0, so that it keeps the pod until the next one is available. Defaults to \"25%\".\n\nExample: 30%",
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},
 					"minReadySeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Seconds that a new pod must be ready without a container crashing before it counts as available, from 0 to 599. Defaults to 3.",
+							Description: "minReadySeconds is the time in seconds that a new pod must be ready without a container crashing before it counts as available, from 0 to 599. Defaults to 3.\n\nExample: 10",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -548,7 +548,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Ports the application serves. Without ports there is no Service. targetPort defaults to port, protocol to TCP; names such as \"tcp-80\" are filled in when there are several ports. A targetPort that is a string names a container port. Example: {port: 80, targetPort: 8080, nodePort: 30010}.",
+							Description: "ports are the ports that the application serves; without any there is no Service. targetPort defaults to port, protocol to \"TCP\"; names such as \"tcp-80\" are filled in when there are several ports. A targetPort that is a string names a container port. When a pod of a box with ports is to stop, its containers go on for 10 seconds before they are told, and have another 30 seconds then: clients need a moment to learn of it. A container with a preStop hook of its own does what that says. Defaults to none.\n\nExample: [{port: 80, targetPort: 8080, nodePort: 30010}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -561,21 +561,23 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"serviceType": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How the ports are reached: ClusterIP, NodePort, LoadBalancer or Headless. When it is left out, a box with a nodePort is NodePort and any other box ClusterIP; the choice follows the ports and is not stored.",
+							Description: "serviceType is how the ports are reached. Defaults to NodePort for a box with a nodePort and to ClusterIP for any other; this choice follows the ports and is not stored.\n\nExample: LoadBalancer\n\nPossible enum values:\n - `\"ClusterIP\"` gives the box a virtual address inside the cluster.\n - `\"Headless\"` gives the box a DNS name that resolves to its pods, and no virtual address.\n - `\"LoadBalancer\"` adds an address from the cloud's load balancer.\n - `\"NodePort\"` adds a port on every node.",
 							Type:        []string{"string"},
 							Format:      "",
+							Enum:        []interface{}{"ClusterIP", "Headless", "LoadBalancer", "NodePort"},
 						},
 					},
 					"resourceType": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Size of the main container, as both its requests and its limits: small (1 CPU, 2Gi), medium (2 CPU, 4Gi), large (4 CPU, 8Gi), or custom, which takes what resources says. Defaults to custom.",
+							Description: "resourceType is the size of the main container, as both its requests and its limits; \"custom\" takes what resources says. Defaults to \"custom\".\n\nExample: small\n\nPossible enum values:\n - `\"custom\"` takes what spec.resources says.\n - `\"large\"` is 4 CPUs and 8Gi of memory.\n - `\"medium\"` is 2 CPUs and 4Gi of memory.\n - `\"small\"` is 1 CPU and 2Gi of memory.",
 							Type:        []string{"string"},
 							Format:      "",
+							Enum:        []interface{}{"custom", "large", "medium", "small"},
 						},
 					},
 					"resources": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Compute resources of the main container, for resourceType custom only. Example: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 128Mi}}. Defaults to none.",
+							Description: "resources are the compute resources of the main container: CPU in cores, memory in bytes. They may be given for resourceType \"custom\" only. Defaults to none.\n\nExample: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 128Mi}}",
 							Ref:         ref(corev1.ResourceRequirements{}.OpenAPIModelName()),
 						},
 					},
@@ -591,7 +593,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Environment variables of the main container.",
+							Description: "envs are the environment variables of the main container. Defaults to none.\n\nExample: [{name: LOG_LEVEL, value: debug}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -609,7 +611,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ConfigMaps and Secrets whose keys become environment variables of the main container. A later one wins over an earlier one, envs over both.",
+							Description: "envFrom are ConfigMaps and Secrets whose keys become environment variables of the main container. A later one wins over an earlier one, envs over both. Defaults to none.\n\nExample: [{configMapRef: {name: web}}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -632,7 +634,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Further containers that run beside the main container in every pod.",
+							Description: "containers are further containers that run beside the main container in every pod. Defaults to none.\n\nExample: [{name: metrics, image: \"nginx-exporter:1.4\"}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -655,7 +657,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Containers that run one after the other, each to its end, before the main container starts. One with restartPolicy Always keeps running as a sidecar.",
+							Description: "initContainers run one after the other, each to its end, before the main container starts. One with restartPolicy Always keeps running as a sidecar. Defaults to none.\n\nExample: [{name: migrate, image: \"web-tools:1.2\", args: [migrate]}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -668,27 +670,28 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"readinessProbe": {
 						SchemaProps: spec.SchemaProps{
-							Description: "When the main container takes traffic. Defaults, for a box with a TCP port, to a TCP check of the first one.",
+							Description: "readinessProbe is the check that the main container has to pass to get traffic. Defaults, for a box with a TCP port, to a TCP check of the first one every 5 seconds; to none otherwise.\n\nExample: {httpGet: {path: /ready, port: 8080}}",
 							Ref:         ref(corev1.Probe{}.OpenAPIModelName()),
 						},
 					},
 					"livenessProbe": {
 						SchemaProps: spec.SchemaProps{
-							Description: "When the main container is restarted. Defaults, for a box with a TCP port, to a TCP check of the first one together with a startupProbe.",
+							Description: "livenessProbe is the check that the main container is restarted for failing. Defaults, for a box with a TCP port, to a TCP check of the first one every 10 seconds, which begins when startupProbe has passed; to none otherwise.\n\nExample: {httpGet: {path: /healthy, port: 8080}}",
 							Ref:         ref(corev1.Probe{}.OpenAPIModelName()),
 						},
 					},
 					"startupProbe": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How long the main container may take to start before livenessProbe counts. Defaults, where livenessProbe is injected, to the same check for up to five minutes.",
+							Description: "startupProbe is the check that the main container has to pass once before livenessProbe counts. Defaults, where livenessProbe is a default too, to the same check every 5 seconds for up to 300 seconds; to none otherwise.\n\nExample: {httpGet: {path: /healthy, port: 8080}, failureThreshold: 30}",
 							Ref:         ref(corev1.Probe{}.OpenAPIModelName()),
 						},
 					},
 					"defaultProbes": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Enabled injects the probes that the box does not define; Disabled leaves them out. Defaults to Enabled.",
+							Description: "defaultProbes says whether the main container gets the probes that the box does not define. Defaults to \"Enabled\".\n\nExample: Disabled\n\nPossible enum values:\n - `\"Disabled\"` leaves the main container with the probes that the box gives, or none.\n - `\"Enabled\"` injects the probes that the box leaves out.",
 							Type:        []string{"string"},
 							Format:      "",
+							Enum:        []interface{}{"Disabled", "Enabled"},
 						},
 					},
 					"volumes": {
@@ -703,7 +706,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Volumes that the containers of the box can mount.",
+							Description: "volumes are what the containers of the box can mount. Defaults to none.\n\nExample: [{name: data, persistentVolumeClaim: {claimName: web}}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -726,7 +729,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Where the main container mounts them.",
+							Description: "volumeMounts are the places where the main container mounts volumes. Defaults to none.\n\nExample: [{name: data, mountPath: /var/lib/data}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -739,7 +742,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"serviceAccountName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ServiceAccount that the pods run as. Defaults to the namespace's \"default\".",
+							Description: "serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's \"default\".\n\nExample: web",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -756,7 +759,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Secrets in the box's namespace with the credentials of the image registries.",
+							Description: "imagePullSecrets are Secrets in the box's namespace with the credentials of the image registries. Defaults to none.\n\nExample: [{name: registry}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -769,13 +772,13 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"podTemplate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name adds to the main one. It may not change the \"modelbox\" label. What may be in it is what may be in the pod template of a Deployment. Example: {spec: {nodeSelector: {disk: ssd}}}. Defaults to none.",
+							Description: "podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name adds to the main one. It may not change the \"modelbox\" label. What may be in it is what may be in the pod template of a Deployment. Defaults to none.\n\nExample: {spec: {nodeSelector: {disk: ssd}}}",
 							Ref:         ref(corev1.PodTemplateSpec{}.OpenAPIModelName()),
 						},
 					},
 					"paused": {
 						SchemaProps: spec.SchemaProps{
-							Description: "True leaves the Deployment and the Service as they are: changes of the box wait until it is false again. Defaults to false.",
+							Description: "paused leaves the Deployment and the Service as they are: changes of the box wait until it is false again. Defaults to false.\n\nExample: true",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -798,49 +801,49 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 				Properties: map[string]spec.Schema{
 					"observedGeneration": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The generation of the box that this status was computed for. When it is less than metadata.generation, the rest of the status is about an older spec.",
+							Description: "observedGeneration is the generation of the box that this status was computed for. When it is less than metadata.generation, the rest of the status is about an older spec.\n\nExample: 3",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
 					},
 					"desiredReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of the Deployment decides. Not set while there is no Deployment.",
+							Description: "desiredReplicas is the number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of the Deployment decides. It is not there while there is no Deployment.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number of pods that exist and are not terminating.",
+							Description: "replicas is the number of pods that exist and are not terminating.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"updatedReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number of pods that run the current pod template.",
+							Description: "updatedReplicas is the number of pods that run the current pod template.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"readyReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number of pods that are ready.",
+							Description: "readyReplicas is the number of pods that are ready.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"availableReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number of pods that have been ready for spec.minReadySeconds.",
+							Description: "availableReplicas is the number of pods that have been ready for spec.minReadySeconds.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"selector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Label selector of the pods in its string form, such as \"modelbox=web\": what the scale subresource reports.",
+							Description: "selector is the label selector of the pods in its string form: what the scale subresource reports.\n\nExample: modelbox=web",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -852,7 +855,7 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Names of the pods, sorted; at most 100.",
+							Description: "podNames are the names of the pods, sorted; at most 100.\n\nExample: [web-5d8f7c9b6-2xkqp, web-5d8f7c9b6-w7zvn]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -866,14 +869,14 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 					},
 					"podNamesOmitted": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number of pods that podNames leaves out.",
+							Description: "podNamesOmitted is the number of pods that podNames leaves out.\n\nExample: 20",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"address": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How the box is reached inside the cluster, such as \"web.default.svc:80\". Empty without ports.",
+							Description: "address is how the box is reached inside the cluster, as name and port. Empty without ports.\n\nExample: \"web.default.svc:80\"",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -889,7 +892,7 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "The ports on every node that lead to the box.",
+							Description: "nodePorts are the ports on every node that lead to the box.\n\nExample: [{port: 80, protocol: TCP, nodePort: 30010}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -912,7 +915,7 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Ready, Available, Progressing and Applied; Stalled while it is True.",
+							Description: "conditions are Ready, Available, Progressing and Applied; Stalled while it is True.\n\nExample: [{type: Ready, status: \"False\", reason: Progressing, message: \"3 of 4 pods are available\"}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -940,7 +943,7 @@ func schema_pkg_apis_model_v1_NodePort(ref common.ReferenceCallback) common.Open
 				Properties: map[string]spec.Schema{
 					"port": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The port of the box, as in spec.ports.",
+							Description: "port is the port number of the box, as in spec.ports. Required.\n\nExample: 80",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -948,7 +951,7 @@ func schema_pkg_apis_model_v1_NodePort(ref common.ReferenceCallback) common.Open
 					},
 					"protocol": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The protocol of the port: TCP, UDP or SCTP. Defaults to TCP.\n\nPossible enum values:\n - `\"SCTP\"` is the SCTP protocol.\n - `\"TCP\"` is the TCP protocol.\n - `\"UDP\"` is the UDP protocol.",
+							Description: "protocol is the protocol of the port: TCP, UDP or SCTP. Defaults to \"TCP\".\n\nExample: TCP\n\nPossible enum values:\n - `\"SCTP\"` is the SCTP protocol.\n - `\"TCP\"` is the TCP protocol.\n - `\"UDP\"` is the UDP protocol.",
 							Default:     "TCP",
 							Type:        []string{"string"},
 							Format:      "",
@@ -957,7 +960,7 @@ func schema_pkg_apis_model_v1_NodePort(ref common.ReferenceCallback) common.Open
 					},
 					"nodePort": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The port on every node.",
+							Description: "nodePort is the port number on every node. Required.\n\nExample: 30010",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",

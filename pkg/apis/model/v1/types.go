@@ -28,6 +28,7 @@ const (
 )
 
 // ServiceType says how the ports of a box are reached.
+// +enum
 type ServiceType string
 
 const (
@@ -42,6 +43,7 @@ const (
 )
 
 // ResourceType is a size class of the main container.
+// +enum
 type ResourceType string
 
 const (
@@ -56,6 +58,7 @@ const (
 )
 
 // DefaultProbesPolicy says whether a box gets probes that it does not define.
+// +enum
 type DefaultProbesPolicy string
 
 const (
@@ -75,57 +78,85 @@ const (
 type ModelBox struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// Standard object metadata. The name is also the name of the box's Deployment and Service and the value of the
-	// pods' "modelbox" label, so it must be a DNS-1035 label of at most 63 characters: lower case letters, digits
-	// and '-', starting with a letter.
+	// metadata is the standard object metadata. metadata.name is also the name of the box's Deployment and Service and
+	// the value of the pods' "modelbox" label, so it must be a DNS-1035 label of at most 63 characters: lower case
+	// letters, digits and '-', starting with a letter.
+	//
+	// Example: {name: web, namespace: default}
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// What the application should be.
+	// spec is what the application should be. Required.
+	//
+	// Example: {image: "nginx:1.7.9", replicas: 4, ports: [{port: 80}]}
 	Spec ModelBoxSpec `json:"spec" protobuf:"bytes,2,opt,name=spec"`
 
-	// What the application is, as last observed by the controller. Read-only.
+	// status is what the application is, as last observed by the controller. Read-only.
+	//
+	// Example: {observedGeneration: 1, replicas: 4, readyReplicas: 4, address: "web.default.svc:80"}
 	// +optional
 	Status ModelBoxStatus `json:"status,omitempty" protobuf:"bytes,3,opt,name=status"`
 }
 
 // ModelBoxSpec is the desired state of a ModelBox.
 type ModelBoxSpec struct {
-	// Name of the main container, a DNS-1123 label, such as "nginx". Defaults to metadata.name.
+	// name is the name of the main container, a DNS-1123 label. Defaults to metadata.name.
+	//
+	// Example: nginx
 	// +optional
 	Name string `json:"name,omitempty" protobuf:"bytes,1,opt,name=name"`
 
-	// Image of the main container, such as "nginx:1.7.9". Required.
+	// image is the image of the main container. Required.
+	//
+	// Example: "nginx:1.7.9"
 	Image string `json:"image" protobuf:"bytes,2,opt,name=image"`
 
-	// Command of the main container, in place of the image's entrypoint. Defaults to the image's own.
+	// command is what the main container runs in place of its image's entrypoint. Defaults to the image's own.
+	//
+	// Example: [nginx-debug]
 	// +optional
 	// +listType=atomic
 	Command []string `json:"command,omitempty" protobuf:"bytes,3,rep,name=command"`
 
-	// Arguments of the main container's command. Defaults to the image's own.
+	// args are the arguments of the main container's command. Defaults to the image's own, or to none when command is
+	// given.
+	//
+	// Example: ["-g", "daemon off;"]
 	// +optional
 	// +listType=atomic
 	Args []string `json:"args,omitempty" protobuf:"bytes,4,rep,name=args"`
 
-	// Number of pods. Defaults to 1. 0 stops the application and keeps everything else.
+	// replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler
+	// scales the Deployment, and after it has gone until replicas changes, any other number is left out of account.
+	// Defaults to 1.
+	//
+	// Example: 4
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty" protobuf:"varint,5,opt,name=replicas"`
 
-	// How many pods a rolling update may add and may take away at a time: a share of the replicas from "1%" to
-	// "100%", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded down) of
-	// the Deployment. Defaults to "25%".
+	// rollingUpdate is how many pods a rolling update may add and may take away at a time: a percentage of the replicas
+	// from "1%" to "100%", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded
+	// down) of the Deployment; of a box of one pod, maxUnavailable is 0, so that it keeps the pod until the next one is
+	// available. Defaults to "25%".
+	//
+	// Example: 30%
 	// +optional
 	RollingUpdate *intstr.IntOrString `json:"rollingUpdate,omitempty" protobuf:"bytes,6,opt,name=rollingUpdate"`
 
-	// Seconds that a new pod must be ready without a container crashing before it counts as available, from 0 to
-	// 599. Defaults to 3.
+	// minReadySeconds is the time in seconds that a new pod must be ready without a container crashing before it counts
+	// as available, from 0 to 599. Defaults to 3.
+	//
+	// Example: 10
 	// +optional
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty" protobuf:"varint,7,opt,name=minReadySeconds"`
 
-	// Ports the application serves. Without ports there is no Service. targetPort defaults to port, protocol to
-	// TCP; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a string names
-	// a container port. Example: {port: 80, targetPort: 8080, nodePort: 30010}.
+	// ports are the ports that the application serves; without any there is no Service. targetPort defaults to port,
+	// protocol to "TCP"; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a
+	// string names a container port. When a pod of a box with ports is to stop, its containers go on for 10 seconds
+	// before they are told, and have another 30 seconds then: clients need a moment to learn of it. A container with a
+	// preStop hook of its own does what that says. Defaults to none.
+	//
+	// Example: [{port: 80, targetPort: 8080, nodePort: 30010}]
 	// +optional
 	// +patchMergeKey=port
 	// +patchStrategy=merge
@@ -134,22 +165,30 @@ type ModelBoxSpec struct {
 	// +listMapKey=protocol
 	Ports []corev1.ServicePort `json:"ports,omitempty" patchStrategy:"merge" patchMergeKey:"port" protobuf:"bytes,8,rep,name=ports"`
 
-	// How the ports are reached: ClusterIP, NodePort, LoadBalancer or Headless. When it is left out, a box with a
-	// nodePort is NodePort and any other box ClusterIP; the choice follows the ports and is not stored.
+	// serviceType is how the ports are reached. Defaults to NodePort for a box with a nodePort and to ClusterIP for any
+	// other; this choice follows the ports and is not stored.
+	//
+	// Example: LoadBalancer
 	// +optional
 	ServiceType ServiceType `json:"serviceType,omitempty" protobuf:"bytes,9,opt,name=serviceType,casttype=ServiceType"`
 
-	// Size of the main container, as both its requests and its limits: small (1 CPU, 2Gi), medium (2 CPU, 4Gi),
-	// large (4 CPU, 8Gi), or custom, which takes what resources says. Defaults to custom.
+	// resourceType is the size of the main container, as both its requests and its limits; "custom" takes what resources
+	// says. Defaults to "custom".
+	//
+	// Example: small
 	// +optional
 	ResourceType ResourceType `json:"resourceType,omitempty" protobuf:"bytes,10,opt,name=resourceType,casttype=ResourceType"`
 
-	// Compute resources of the main container, for resourceType custom only. Example:
-	// {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 128Mi}}. Defaults to none.
+	// resources are the compute resources of the main container: CPU in cores, memory in bytes. They may be given for
+	// resourceType "custom" only. Defaults to none.
+	//
+	// Example: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 128Mi}}
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty" protobuf:"bytes,11,opt,name=resources"`
 
-	// Environment variables of the main container.
+	// envs are the environment variables of the main container. Defaults to none.
+	//
+	// Example: [{name: LOG_LEVEL, value: debug}]
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge
@@ -157,13 +196,17 @@ type ModelBoxSpec struct {
 	// +listMapKey=name
 	Envs []corev1.EnvVar `json:"envs,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,12,rep,name=envs"`
 
-	// ConfigMaps and Secrets whose keys become environment variables of the main container. A later one wins over
-	// an earlier one, envs over both.
+	// envFrom are ConfigMaps and Secrets whose keys become environment variables of the main container. A later one wins
+	// over an earlier one, envs over both. Defaults to none.
+	//
+	// Example: [{configMapRef: {name: web}}]
 	// +optional
 	// +listType=atomic
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty" protobuf:"bytes,13,rep,name=envFrom"`
 
-	// Further containers that run beside the main container in every pod.
+	// containers are further containers that run beside the main container in every pod. Defaults to none.
+	//
+	// Example: [{name: metrics, image: "nginx-exporter:1.4"}]
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge
@@ -171,8 +214,10 @@ type ModelBoxSpec struct {
 	// +listMapKey=name
 	Containers []corev1.Container `json:"containers,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,14,rep,name=containers"`
 
-	// Containers that run one after the other, each to its end, before the main container starts. One with
-	// restartPolicy Always keeps running as a sidecar.
+	// initContainers run one after the other, each to its end, before the main container starts. One with restartPolicy
+	// Always keeps running as a sidecar. Defaults to none.
+	//
+	// Example: [{name: migrate, image: "web-tools:1.2", args: [migrate]}]
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge
@@ -180,25 +225,36 @@ type ModelBoxSpec struct {
 	// +listMapKey=name
 	InitContainers []corev1.Container `json:"initContainers,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,15,rep,name=initContainers"`
 
-	// When the main container takes traffic. Defaults, for a box with a TCP port, to a TCP check of the first one.
+	// readinessProbe is the check that the main container has to pass to get traffic. Defaults, for a box with a TCP
+	// port, to a TCP check of the first one every 5 seconds; to none otherwise.
+	//
+	// Example: {httpGet: {path: /ready, port: 8080}}
 	// +optional
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty" protobuf:"bytes,16,opt,name=readinessProbe"`
 
-	// When the main container is restarted. Defaults, for a box with a TCP port, to a TCP check of the first one
-	// together with a startupProbe.
+	// livenessProbe is the check that the main container is restarted for failing. Defaults, for a box with a TCP port,
+	// to a TCP check of the first one every 10 seconds, which begins when startupProbe has passed; to none otherwise.
+	//
+	// Example: {httpGet: {path: /healthy, port: 8080}}
 	// +optional
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty" protobuf:"bytes,17,opt,name=livenessProbe"`
 
-	// How long the main container may take to start before livenessProbe counts. Defaults, where livenessProbe is
-	// injected, to the same check for up to five minutes.
+	// startupProbe is the check that the main container has to pass once before livenessProbe counts. Defaults, where
+	// livenessProbe is a default too, to the same check every 5 seconds for up to 300 seconds; to none otherwise.
+	//
+	// Example: {httpGet: {path: /healthy, port: 8080}, failureThreshold: 30}
 	// +optional
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty" protobuf:"bytes,18,opt,name=startupProbe"`
 
-	// Enabled injects the probes that the box does not define; Disabled leaves them out. Defaults to Enabled.
+	// defaultProbes says whether the main container gets the probes that the box does not define. Defaults to "Enabled".
+	//
+	// Example: Disabled
 	// +optional
 	DefaultProbes DefaultProbesPolicy `json:"defaultProbes,omitempty" protobuf:"bytes,19,opt,name=defaultProbes,casttype=DefaultProbesPolicy"`
 
-	// Volumes that the containers of the box can mount.
+	// volumes are what the containers of the box can mount. Defaults to none.
+	//
+	// Example: [{name: data, persistentVolumeClaim: {claimName: web}}]
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge,retainKeys
@@ -206,7 +262,9 @@ type ModelBoxSpec struct {
 	// +listMapKey=name
 	Volumes []corev1.Volume `json:"volumes,omitempty" patchStrategy:"merge,retainKeys" patchMergeKey:"name" protobuf:"bytes,20,rep,name=volumes"`
 
-	// Where the main container mounts them.
+	// volumeMounts are the places where the main container mounts volumes. Defaults to none.
+	//
+	// Example: [{name: data, mountPath: /var/lib/data}]
 	// +optional
 	// +patchMergeKey=mountPath
 	// +patchStrategy=merge
@@ -214,11 +272,15 @@ type ModelBoxSpec struct {
 	// +listMapKey=mountPath
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty" patchStrategy:"merge" patchMergeKey:"mountPath" protobuf:"bytes,21,rep,name=volumeMounts"`
 
-	// ServiceAccount that the pods run as. Defaults to the namespace's "default".
+	// serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's "default".
+	//
+	// Example: web
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty" protobuf:"bytes,22,opt,name=serviceAccountName"`
 
-	// Secrets in the box's namespace with the credentials of the image registries.
+	// imagePullSecrets are Secrets in the box's namespace with the credentials of the image registries. Defaults to none.
+	//
+	// Example: [{name: registry}]
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge
@@ -226,15 +288,19 @@ type ModelBoxSpec struct {
 	// +listMapKey=name
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,23,rep,name=imagePullSecrets"`
 
-	// Overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way
-	// to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name
-	// adds to the main one. It may not change the "modelbox" label. What may be in it is what may be in the pod
-	// template of a Deployment. Example: {spec: {nodeSelector: {disk: ssd}}}. Defaults to none.
+	// podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic
+	// merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in
+	// spec.name adds to the main one. It may not change the "modelbox" label. What may be in it is what may be in the pod
+	// template of a Deployment. Defaults to none.
+	//
+	// Example: {spec: {nodeSelector: {disk: ssd}}}
 	// +optional
 	PodTemplate *corev1.PodTemplateSpec `json:"podTemplate,omitempty" protobuf:"bytes,25,opt,name=podTemplate"`
 
-	// True leaves the Deployment and the Service as they are: changes of the box wait until it is false again.
+	// paused leaves the Deployment and the Service as they are: changes of the box wait until it is false again.
 	// Defaults to false.
+	//
+	// Example: true
 	// +optional
 	Paused bool `json:"paused,omitempty" protobuf:"varint,24,opt,name=paused"`
 }
@@ -299,57 +365,81 @@ const MaxPodNames = 100
 
 // ModelBoxStatus is the observed state of a ModelBox.
 type ModelBoxStatus struct {
-	// The generation of the box that this status was computed for. When it is less than metadata.generation, the
-	// rest of the status is about an older spec.
+	// observedGeneration is the generation of the box that this status was computed for. When it is less than
+	// metadata.generation, the rest of the status is about an older spec.
+	//
+	// Example: 3
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty" protobuf:"varint,1,opt,name=observedGeneration"`
 
-	// Number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of the Deployment decides.
-	// Not set while there is no Deployment.
+	// desiredReplicas is the number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of
+	// the Deployment decides. It is not there while there is no Deployment.
+	//
+	// Example: 4
 	// +optional
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty" protobuf:"varint,12,opt,name=desiredReplicas"`
 
-	// Number of pods that exist and are not terminating.
+	// replicas is the number of pods that exist and are not terminating.
+	//
+	// Example: 4
 	// +optional
 	Replicas int32 `json:"replicas,omitempty" protobuf:"varint,2,opt,name=replicas"`
 
-	// Number of pods that run the current pod template.
+	// updatedReplicas is the number of pods that run the current pod template.
+	//
+	// Example: 4
 	// +optional
 	UpdatedReplicas int32 `json:"updatedReplicas,omitempty" protobuf:"varint,3,opt,name=updatedReplicas"`
 
-	// Number of pods that are ready.
+	// readyReplicas is the number of pods that are ready.
+	//
+	// Example: 4
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas,omitempty" protobuf:"varint,4,opt,name=readyReplicas"`
 
-	// Number of pods that have been ready for spec.minReadySeconds.
+	// availableReplicas is the number of pods that have been ready for spec.minReadySeconds.
+	//
+	// Example: 4
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas,omitempty" protobuf:"varint,5,opt,name=availableReplicas"`
 
-	// Label selector of the pods in its string form, such as "modelbox=web": what the scale subresource reports.
+	// selector is the label selector of the pods in its string form: what the scale subresource reports.
+	//
+	// Example: modelbox=web
 	// +optional
 	Selector string `json:"selector,omitempty" protobuf:"bytes,6,opt,name=selector"`
 
-	// Names of the pods, sorted; at most 100.
+	// podNames are the names of the pods, sorted; at most 100.
+	//
+	// Example: [web-5d8f7c9b6-2xkqp, web-5d8f7c9b6-w7zvn]
 	// +optional
 	// +listType=atomic
 	PodNames []string `json:"podNames,omitempty" protobuf:"bytes,7,rep,name=podNames"`
 
-	// Number of pods that podNames leaves out.
+	// podNamesOmitted is the number of pods that podNames leaves out.
+	//
+	// Example: 20
 	// +optional
 	PodNamesOmitted int32 `json:"podNamesOmitted,omitempty" protobuf:"varint,8,opt,name=podNamesOmitted"`
 
-	// How the box is reached inside the cluster, such as "web.default.svc:80". Empty without ports.
+	// address is how the box is reached inside the cluster, as name and port. Empty without ports.
+	//
+	// Example: "web.default.svc:80"
 	// +optional
 	Address string `json:"address,omitempty" protobuf:"bytes,9,opt,name=address"`
 
-	// The ports on every node that lead to the box.
+	// nodePorts are the ports on every node that lead to the box.
+	//
+	// Example: [{port: 80, protocol: TCP, nodePort: 30010}]
 	// +optional
 	// +listType=map
 	// +listMapKey=port
 	// +listMapKey=protocol
 	NodePorts []NodePort `json:"nodePorts,omitempty" protobuf:"bytes,10,rep,name=nodePorts"`
 
-	// Ready, Available, Progressing and Applied; Stalled while it is True.
+	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
+	//
+	// Example: [{type: Ready, status: "False", reason: Progressing, message: "3 of 4 pods are available"}]
 	// +optional
 	// +patchMergeKey=type
 	// +patchStrategy=merge
@@ -360,15 +450,21 @@ type ModelBoxStatus struct {
 
 // NodePort is the node port of one of the box's ports.
 type NodePort struct {
-	// The port of the box, as in spec.ports.
+	// port is the port number of the box, as in spec.ports. Required.
+	//
+	// Example: 80
 	Port int32 `json:"port" protobuf:"varint,1,opt,name=port"`
 
-	// The protocol of the port: TCP, UDP or SCTP. Defaults to TCP.
+	// protocol is the protocol of the port: TCP, UDP or SCTP. Defaults to "TCP".
+	//
+	// Example: TCP
 	// +optional
 	// +default="TCP"
 	Protocol corev1.Protocol `json:"protocol,omitempty" protobuf:"bytes,2,opt,name=protocol,casttype=k8s.io/api/core/v1.Protocol"`
 
-	// The port on every node.
+	// nodePort is the port number on every node. Required.
+	//
+	// Example: 30010
 	NodePort int32 `json:"nodePort" protobuf:"varint,3,opt,name=nodePort"`
 }
 
@@ -378,10 +474,14 @@ type NodePort struct {
 type ModelBoxList struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// Standard list metadata.
+	// metadata is the standard list metadata.
+	//
+	// Example: {resourceVersion: "4711"}
 	// +optional
 	metav1.ListMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// The boxes.
+	// items are the boxes. Required.
+	//
+	// Example: [{metadata: {name: web}, spec: {image: "nginx:1.7.9"}}]
 	Items []ModelBox `json:"items" protobuf:"bytes,2,rep,name=items"`
 }

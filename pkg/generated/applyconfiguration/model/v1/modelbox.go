@@ -21,13 +21,19 @@ import (
 // a Deployment and, when it has ports, a Service of the same name, and keeps both as the box says.
 type ModelBoxApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
-	// Standard object metadata. The name is also the name of the box's Deployment and Service and the value of the
-	// pods' "modelbox" label, so it must be a DNS-1035 label of at most 63 characters: lower case letters, digits
-	// and '-', starting with a letter.
+	// metadata is the standard object metadata. metadata.name is also the name of the box's Deployment and Service and
+	// the value of the pods' "modelbox" label, so it must be a DNS-1035 label of at most 63 characters: lower case
+	// letters, digits and '-', starting with a letter.
+	//
+	// Example: {name: web, namespace: default}
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// What the application should be.
+	// spec is what the application should be. Required.
+	//
+	// Example: {image: "nginx:1.7.9", replicas: 4, ports: [{port: 80}]}
 	Spec *ModelBoxSpecApplyConfiguration `json:"spec,omitempty"`
-	// What the application is, as last observed by the controller. Read-only.
+	// status is what the application is, as last observed by the controller. Read-only.
+	//
+	// Example: {observedGeneration: 1, replicas: 4, readyReplicas: 4, address: "web.default.svc:80"}
 	Status *ModelBoxStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -16,71 +16,128 @@ import (
 //
 // ModelBoxSpec is the desired state of a ModelBox.
 type ModelBoxSpecApplyConfiguration struct {
-	// Name of the main container, a DNS-1123 label, such as "nginx". Defaults to metadata.name.
+	// name is the name of the main container, a DNS-1123 label. Defaults to metadata.name.
+	//
+	// Example: nginx
 	Name *string `json:"name,omitempty"`
-	// Image of the main container, such as "nginx:1.7.9". Required.
+	// image is the image of the main container. Required.
+	//
+	// Example: "nginx:1.7.9"
 	Image *string `json:"image,omitempty"`
-	// Command of the main container, in place of the image's entrypoint. Defaults to the image's own.
+	// command is what the main container runs in place of its image's entrypoint. Defaults to the image's own.
+	//
+	// Example: [nginx-debug]
 	Command []string `json:"command,omitempty"`
-	// Arguments of the main container's command. Defaults to the image's own.
+	// args are the arguments of the main container's command. Defaults to the image's own, or to none when command is
+	// given.
+	//
+	// Example: ["-g", "daemon off;"]
 	Args []string `json:"args,omitempty"`
-	// Number of pods. Defaults to 1. 0 stops the application and keeps everything else.
+	// replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler
+	// scales the Deployment, and after it has gone until replicas changes, any other number is left out of account.
+	// Defaults to 1.
+	//
+	// Example: 4
 	Replicas *int32 `json:"replicas,omitempty"`
-	// How many pods a rolling update may add and may take away at a time: a share of the replicas from "1%" to
-	// "100%", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded down) of
-	// the Deployment. Defaults to "25%".
+	// rollingUpdate is how many pods a rolling update may add and may take away at a time: a percentage of the replicas
+	// from "1%" to "100%", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded
+	// down) of the Deployment; of a box of one pod, maxUnavailable is 0, so that it keeps the pod until the next one is
+	// available. Defaults to "25%".
+	//
+	// Example: 30%
 	RollingUpdate *intstr.IntOrString `json:"rollingUpdate,omitempty"`
-	// Seconds that a new pod must be ready without a container crashing before it counts as available, from 0 to
-	// 599. Defaults to 3.
+	// minReadySeconds is the time in seconds that a new pod must be ready without a container crashing before it counts
+	// as available, from 0 to 599. Defaults to 3.
+	//
+	// Example: 10
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
-	// Ports the application serves. Without ports there is no Service. targetPort defaults to port, protocol to
-	// TCP; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a string names
-	// a container port. Example: {port: 80, targetPort: 8080, nodePort: 30010}.
+	// ports are the ports that the application serves; without any there is no Service. targetPort defaults to port,
+	// protocol to "TCP"; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a
+	// string names a container port. When a pod of a box with ports is to stop, its containers go on for 10 seconds
+	// before they are told, and have another 30 seconds then: clients need a moment to learn of it. A container with a
+	// preStop hook of its own does what that says. Defaults to none.
+	//
+	// Example: [{port: 80, targetPort: 8080, nodePort: 30010}]
 	Ports []corev1.ServicePortApplyConfiguration `json:"ports,omitempty"`
-	// How the ports are reached: ClusterIP, NodePort, LoadBalancer or Headless. When it is left out, a box with a
-	// nodePort is NodePort and any other box ClusterIP; the choice follows the ports and is not stored.
+	// serviceType is how the ports are reached. Defaults to NodePort for a box with a nodePort and to ClusterIP for any
+	// other; this choice follows the ports and is not stored.
+	//
+	// Example: LoadBalancer
 	ServiceType *modelv1.ServiceType `json:"serviceType,omitempty"`
-	// Size of the main container, as both its requests and its limits: small (1 CPU, 2Gi), medium (2 CPU, 4Gi),
-	// large (4 CPU, 8Gi), or custom, which takes what resources says. Defaults to custom.
+	// resourceType is the size of the main container, as both its requests and its limits; "custom" takes what resources
+	// says. Defaults to "custom".
+	//
+	// Example: small
 	ResourceType *modelv1.ResourceType `json:"resourceType,omitempty"`
-	// Compute resources of the main container, for resourceType custom only. Example:
-	// {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 128Mi}}. Defaults to none.
+	// resources are the compute resources of the main container: CPU in cores, memory in bytes. They may be given for
+	// resourceType "custom" only. Defaults to none.
+	//
+	// Example: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 128Mi}}
 	Resources *corev1.ResourceRequirementsApplyConfiguration `json:"resources,omitempty"`
-	// Environment variables of the main container.
+	// envs are the environment variables of the main container. Defaults to none.
+	//
+	// Example: [{name: LOG_LEVEL, value: debug}]
 	Envs []corev1.EnvVarApplyConfiguration `json:"envs,omitempty"`
-	// ConfigMaps and Secrets whose keys become environment variables of the main container. A later one wins over
-	// an earlier one, envs over both.
+	// envFrom are ConfigMaps and Secrets whose keys become environment variables of the main container. A later one wins
+	// over an earlier one, envs over both. Defaults to none.
+	//
+	// Example: [{configMapRef: {name: web}}]
 	EnvFrom []corev1.EnvFromSourceApplyConfiguration `json:"envFrom,omitempty"`
-	// Further containers that run beside the main container in every pod.
+	// containers are further containers that run beside the main container in every pod. Defaults to none.
+	//
+	// Example: [{name: metrics, image: "nginx-exporter:1.4"}]
 	Containers []corev1.ContainerApplyConfiguration `json:"containers,omitempty"`
-	// Containers that run one after the other, each to its end, before the main container starts. One with
-	// restartPolicy Always keeps running as a sidecar.
+	// initContainers run one after the other, each to its end, before the main container starts. One with restartPolicy
+	// Always keeps running as a sidecar. Defaults to none.
+	//
+	// Example: [{name: migrate, image: "web-tools:1.2", args: [migrate]}]
 	InitContainers []corev1.ContainerApplyConfiguration `json:"initContainers,omitempty"`
-	// When the main container takes traffic. Defaults, for a box with a TCP port, to a TCP check of the first one.
+	// readinessProbe is the check that the main container has to pass to get traffic. Defaults, for a box with a TCP
+	// port, to a TCP check of the first one every 5 seconds; to none otherwise.
+	//
+	// Example: {httpGet: {path: /ready, port: 8080}}
 	ReadinessProbe *corev1.ProbeApplyConfiguration `json:"readinessProbe,omitempty"`
-	// When the main container is restarted. Defaults, for a box with a TCP port, to a TCP check of the first one
-	// together with a startupProbe.
+	// livenessProbe is the check that the main container is restarted for failing. Defaults, for a box with a TCP port,
+	// to a TCP check of the first one every 10 seconds, which begins when startupProbe has passed; to none otherwise.
+	//
+	// Example: {httpGet: {path: /healthy, port: 8080}}
 	LivenessProbe *corev1.ProbeApplyConfiguration `json:"livenessProbe,omitempty"`
-	// How long the main container may take to start before livenessProbe counts. Defaults, where livenessProbe is
-	// injected, to the same check for up to five minutes.
+	// startupProbe is the check that the main container has to pass once before livenessProbe counts. Defaults, where
+	// livenessProbe is a default too, to the same check every 5 seconds for up to 300 seconds; to none otherwise.
+	//
+	// Example: {httpGet: {path: /healthy, port: 8080}, failureThreshold: 30}
 	StartupProbe *corev1.ProbeApplyConfiguration `json:"startupProbe,omitempty"`
-	// Enabled injects the probes that the box does not define; Disabled leaves them out. Defaults to Enabled.
+	// defaultProbes says whether the main container gets the probes that the box does not define. Defaults to "Enabled".
+	//
+	// Example: Disabled
 	DefaultProbes *modelv1.DefaultProbesPolicy `json:"defaultProbes,omitempty"`
-	// Volumes that the containers of the box can mount.
+	// volumes are what the containers of the box can mount. Defaults to none.
+	//
+	// Example: [{name: data, persistentVolumeClaim: {claimName: web}}]
 	Volumes []corev1.VolumeApplyConfiguration `json:"volumes,omitempty"`
-	// Where the main container mounts them.
+	// volumeMounts are the places where the main container mounts volumes. Defaults to none.
+	//
+	// Example: [{name: data, mountPath: /var/lib/data}]
 	VolumeMounts []corev1.VolumeMountApplyConfiguration `json:"volumeMounts,omitempty"`
-	// ServiceAccount that the pods run as. Defaults to the namespace's "default".
+	// serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's "default".
+	//
+	// Example: web
 	ServiceAccountName *string `json:"serviceAccountName,omitempty"`
-	// Secrets in the box's namespace with the credentials of the image registries.
+	// imagePullSecrets are Secrets in the box's namespace with the credentials of the image registries. Defaults to none.
+	//
+	// Example: [{name: registry}]
 	ImagePullSecrets []corev1.LocalObjectReferenceApplyConfiguration `json:"imagePullSecrets,omitempty"`
-	// Overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way
-	// to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name
-	// adds to the main one. It may not change the "modelbox" label. What may be in it is what may be in the pod
-	// template of a Deployment. Example: {spec: {nodeSelector: {disk: ssd}}}. Defaults to none.
+	// podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic
+	// merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in
+	// spec.name adds to the main one. It may not change the "modelbox" label. What may be in it is what may be in the pod
+	// template of a Deployment. Defaults to none.
+	//
+	// Example: {spec: {nodeSelector: {disk: ssd}}}
 	PodTemplate *corev1.PodTemplateSpecApplyConfiguration `json:"podTemplate,omitempty"`
-	// True leaves the Deployment and the Service as they are: changes of the box wait until it is false again.
+	// paused leaves the Deployment and the Service as they are: changes of the box wait until it is false again.
 	// Defaults to false.
+	//
+	// Example: true
 	Paused *bool `json:"paused,omitempty"`
 }
 

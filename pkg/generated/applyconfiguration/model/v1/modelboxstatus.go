@@ -14,31 +14,55 @@ import (
 //
 // ModelBoxStatus is the observed state of a ModelBox.
 type ModelBoxStatusApplyConfiguration struct {
-	// The generation of the box that this status was computed for. When it is less than metadata.generation, the
-	// rest of the status is about an older spec.
+	// observedGeneration is the generation of the box that this status was computed for. When it is less than
+	// metadata.generation, the rest of the status is about an older spec.
+	//
+	// Example: 3
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of the Deployment decides.
-	// Not set while there is no Deployment.
+	// desiredReplicas is the number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of
+	// the Deployment decides. It is not there while there is no Deployment.
+	//
+	// Example: 4
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
-	// Number of pods that exist and are not terminating.
+	// replicas is the number of pods that exist and are not terminating.
+	//
+	// Example: 4
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Number of pods that run the current pod template.
+	// updatedReplicas is the number of pods that run the current pod template.
+	//
+	// Example: 4
 	UpdatedReplicas *int32 `json:"updatedReplicas,omitempty"`
-	// Number of pods that are ready.
+	// readyReplicas is the number of pods that are ready.
+	//
+	// Example: 4
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
-	// Number of pods that have been ready for spec.minReadySeconds.
+	// availableReplicas is the number of pods that have been ready for spec.minReadySeconds.
+	//
+	// Example: 4
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
-	// Label selector of the pods in its string form, such as "modelbox=web": what the scale subresource reports.
+	// selector is the label selector of the pods in its string form: what the scale subresource reports.
+	//
+	// Example: modelbox=web
 	Selector *string `json:"selector,omitempty"`
-	// Names of the pods, sorted; at most 100.
+	// podNames are the names of the pods, sorted; at most 100.
+	//
+	// Example: [web-5d8f7c9b6-2xkqp, web-5d8f7c9b6-w7zvn]
 	PodNames []string `json:"podNames,omitempty"`
-	// Number of pods that podNames leaves out.
+	// podNamesOmitted is the number of pods that podNames leaves out.
+	//
+	// Example: 20
 	PodNamesOmitted *int32 `json:"podNamesOmitted,omitempty"`
-	// How the box is reached inside the cluster, such as "web.default.svc:80". Empty without ports.
+	// address is how the box is reached inside the cluster, as name and port. Empty without ports.
+	//
+	// Example: "web.default.svc:80"
 	Address *string `json:"address,omitempty"`
-	// The ports on every node that lead to the box.
+	// nodePorts are the ports on every node that lead to the box.
+	//
+	// Example: [{port: 80, protocol: TCP, nodePort: 30010}]
 	NodePorts []NodePortApplyConfiguration `json:"nodePorts,omitempty"`
-	// Ready, Available, Progressing and Applied; Stalled while it is True.
+	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
+	//
+	// Example: [{type: Ready, status: "False", reason: Progressing, message: "3 of 4 pods are available"}]
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

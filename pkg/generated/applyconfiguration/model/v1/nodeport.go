@@ -14,11 +14,17 @@ import (
 //
 // NodePort is the node port of one of the box's ports.
 type NodePortApplyConfiguration struct {
-	// The port of the box, as in spec.ports.
+	// port is the port number of the box, as in spec.ports. Required.
+	//
+	// Example: 80
 	Port *int32 `json:"port,omitempty"`
-	// The protocol of the port: TCP, UDP or SCTP. Defaults to TCP.
+	// protocol is the protocol of the port: TCP, UDP or SCTP. Defaults to "TCP".
+	//
+	// Example: TCP
 	Protocol *corev1.Protocol `json:"protocol,omitempty"`
-	// The port on every node.
+	// nodePort is the port number on every node. Required.
+	//
+	// Example: 30010
 	NodePort *int32 `json:"nodePort,omitempty"`
 }
 

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package openapi_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kube-openapi/pkg/util"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/yaml"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
+)
+
+var scheme = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	return scheme
+}()
+
+// documentedTypes are the types that the API adds to those of Kubernetes.
+var documentedTypes = []util.OpenAPIModelNamer{
+	modelv1.ModelBox{}, modelv1.ModelBoxList{}, modelv1.ModelBoxSpec{}, modelv1.ModelBoxStatus{}, modelv1.NodePort{},
+}
+
+func definitions() map[string]common.OpenAPIDefinition {
+	return openapi.GetOpenAPIDefinitions(func(path string) spec.Ref { return spec.MustCreateRef("#/definitions/" + path) })
+}
+
+func TestDocumentedTypesAreAll(t *testing.T) {
+	var documented, defined []string
+	for _, documentedType := range documentedTypes {
+		documented = append(documented, documentedType.OpenAPIModelName())
+	}
+	prefix := strings.TrimSuffix(modelv1.ModelBox{}.OpenAPIModelName(), "ModelBox")
+	for name := range definitions() {
+		if strings.HasPrefix(name, prefix) {
+			defined = append(defined, name)
+		}
+	}
+	slices.Sort(documented)
+	slices.Sort(defined)
+	if !slices.Equal(documented, defined) {
+		t.Errorf("the definitions of this API are %q, and %q are tested", defined, documented)
+	}
+}
+
+// TestFieldsAreDocumented holds the descriptions to what `kubectl explain` is to tell: what each field is, whether it is
+// required or what it defaults to, its unit, and an example.
+func TestFieldsAreDocumented(t *testing.T) {
+	for _, documentedType := range documentedTypes {
+		schema := definitions()[documentedType.OpenAPIModelName()].Schema
+		goType := reflect.TypeOf(documentedType)
+		for name, property := range schema.Properties {
+			if name == "apiVersion" || name == "kind" { // Kubernetes' own
+				continue
+			}
+			t.Run(goType.Name()+"."+name, func(t *testing.T) {
+				if !strings.HasPrefix(property.Description, name+" ") {
+					t.Errorf("it does not begin with the name: %q", property.Description)
+				}
+				checkRequired(t, property.Description, slices.Contains(schema.Required, name))
+				if property.Type.Contains("integer") {
+					checkUnit(t, property.Description)
+				}
+				checkExample(t, goType, name, property.Description)
+			})
+		}
+	}
+}
+
+func checkRequired(t *testing.T, description string, required bool) {
+	t.Helper()
+	if strings.Contains(description, " Required.") != required {
+		t.Errorf("required is %v, and it is not what this says: %q", required, description)
+	}
+}
+
+var unit = regexp.MustCompile(`\b(pods|seconds|port number|generation)\b`)
+
+func checkUnit(t *testing.T, description string) {
+	t.Helper()
+	if !unit.MatchString(description) {
+		t.Errorf("it does not say of what it is the number: %q", description)
+	}
+}
+
+var exampleLine = regexp.MustCompile(`(?m)^Example: (.+)$`)
+
+// example returns the field with the value that its description gives as an example.
+func example(t *testing.T, name, description string) []byte {
+	t.Helper()
+	found := exampleLine.FindStringSubmatch(description)
+	if found == nil {
+		t.Fatalf("it has no line with an example: %q", description)
+	}
+	return []byte(name + ": " + found[1])
+}
+
+func checkExample(t *testing.T, goType reflect.Type, name, description string) {
+	t.Helper()
+	object := reflect.New(goType)
+	if err := yaml.UnmarshalStrict(example(t, name, description), object.Interface()); err != nil {
+		t.Errorf("its example is none: %v", err)
+	}
+	if object.Elem().IsZero() {
+		t.Errorf("its example is no value: %q", description)
+	}
+}
+
+// TestDefaultsAreDocumented compares the descriptions with what an empty object becomes.
+func TestDefaultsAreDocumented(t *testing.T) {
+	box := &modelv1.ModelBox{Status: modelv1.ModelBoxStatus{NodePorts: []modelv1.NodePort{{}}}}
+	scheme.Default(box)
+	for _, defaulted := range []util.OpenAPIModelNamer{box.Spec, box.Status.NodePorts[0]} {
+		schema := definitions()[defaulted.OpenAPIModelName()].Schema
+		values := fields(t, defaulted)
+		for name, property := range schema.Properties {
+			if slices.Contains(schema.Required, name) {
+				continue
+			}
+			t.Run(reflect.TypeOf(defaulted).Name()+"."+name, func(t *testing.T) {
+				want := " Defaults"
+				if value, ok := values[name]; ok {
+					want = " Defaults to " + string(value) + "."
+				}
+				if !strings.Contains(property.Description, want) {
+					t.Errorf("it does not say %q: %q", want, property.Description)
+				}
+			})
+		}
+	}
+}
+
+// fields returns the fields that have a value.
+func fields(t *testing.T, object any) map[string]json.RawMessage {
+	t.Helper()
+	data, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(data, &values); err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+func TestExamplesAreAccepted(t *testing.T) {
+	properties := definitions()[modelv1.ModelBoxSpec{}.OpenAPIModelName()].Schema.Properties
+	for name, property := range properties {
+		t.Run(name, func(t *testing.T) {
+			box := &modelv1.ModelBox{
+				ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: metav1.NamespaceDefault},
+				Spec:       modelv1.ModelBoxSpec{Image: "nginx:1.7.9"},
+			}
+			// What the examples mount is what the example of the volumes has.
+			for _, field := range []string{"volumes", name} {
+				if err := yaml.Unmarshal(example(t, field, properties[field].Description), &box.Spec); err != nil {
+					t.Fatal(err)
+				}
+			}
+			scheme.Default(box)
+			internal := &model.ModelBox{}
+			if err := scheme.Convert(box, internal, nil); err != nil {
+				t.Fatal(err)
+			}
+			if errs := validation.ValidateModelBox(internal); len(errs) > 0 {
+				t.Errorf("the example is refused: %v\n%s", errs.ToAggregate(), property.Description)
+			}
+		})
+	}
+}
