@@ -42,8 +42,13 @@ down: ## Stop it
 
 ##@ Contribute
 
+.PHONY: clients
+clients: ## Build the programs that others read and write boxes with, for the tests
+	@hack/go-build.sh hack/clients . $(BIN)/clients -ldflags '-s -w'
+	@for program in helm kstatus; do ln -sf clients $(BIN)/$$program; done
+
 .PHONY: test
-test: build ## Run all tests, against a control plane of their own
+test: build clients ## Run all tests, against a control plane of their own
 	@echo "testing the server"
 	@go test ./...
 	@echo "testing the local control plane"

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs go vet and staticcheck over the product and the local control plane.
+# Runs go vet and staticcheck over the product, the local control plane and the clients that tests use.
 
 set -o errexit -o nounset -o pipefail
 
@@ -21,3 +21,4 @@ lint() { # module package...
 lint . ./...
 # The other packages of the local control plane import Kubernetes, all of which would be analysed with them.
 lint hack/localcluster ./pki ./progress ./supervisor ./workdir
+lint hack/clients .
