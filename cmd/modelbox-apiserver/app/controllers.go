@@ -39,7 +39,7 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 	}
 
 	run := func(ctx context.Context) {
-		controller, err := modelbox.New(ctx, boxes, cluster)
+		controller, err := modelbox.New(ctx, boxes, cluster, o.Controllers.ResyncPeriod)
 		if err != nil {
 			klog.FromContext(ctx).Error(err, "Creating the controller failed")
 			return

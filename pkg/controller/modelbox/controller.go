@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -31,13 +30,6 @@ import (
 
 const (
 	controllerName = "modelbox"
-
-	// resyncPeriod is how often every box is looked at although nothing happened. It costs no request.
-	resyncPeriod = 10 * time.Minute
-
-	// A box that failed is tried again after a delay that doubles from the first to the last of these.
-	firstRetry = 100 * time.Millisecond
-	lastRetry  = 5 * time.Minute
 
 	// recheckPeriod is how often a box looks again for something that sends it no event, such as a foreign
 	// object in the place of its child.
@@ -55,7 +47,7 @@ type Controller struct {
 	kinds       []*childKind
 	pods        cache.Indexer
 	autoscalers cache.Indexer
-	queue       workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	queue       *boxQueue
 	events      events.EventBroadcaster
 	recorder    events.EventRecorderLogger
 	compare     *comparer
@@ -70,8 +62,8 @@ type Controller struct {
 }
 
 // New returns a controller that reads boxes through the one client and writes their children through the other.
-// It does nothing until Run.
-func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Interface) (*Controller, error) {
+// Every resyncPeriod it looks at every box although nothing happened, which costs no request. It does nothing until Run.
+func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Interface, resyncPeriod time.Duration) (*Controller, error) {
 	boxFactory := boxinformers.NewSharedInformerFactoryWithOptions(boxes, resyncPeriod, boxinformers.WithTransform(dropManagedFields))
 	childFactory := informers.NewSharedInformerFactoryWithOptions(cluster, 0,
 		informers.WithTransform(trimForCache),
@@ -95,16 +87,14 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		kinds:       kinds,
 		pods:        podInformer.GetIndexer(),
 		autoscalers: autoscalerInformer.GetIndexer(),
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
-			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: controllerName}),
-		events:   broadcaster,
-		recorder: broadcaster.NewRecorder(scheme.Scheme, render.ManagedBy),
-		compare:  newComparer(),
-		clock:    now,
-		written:  newWriteRecord(),
-		pace:     newStatusPace(now),
-		fights:   newFightRecord(now),
+		queue:       newBoxQueue(newDeadlineQueue(now)),
+		events:      broadcaster,
+		recorder:    broadcaster.NewRecorder(scheme.Scheme, render.ManagedBy),
+		compare:     newComparer(),
+		clock:       now,
+		written:     newWriteRecord(),
+		pace:        newStatusPace(now),
+		fights:      newFightRecord(now),
 		startInformers: func(ctx context.Context) {
 			boxFactory.StartWithContext(ctx)
 			childFactory.StartWithContext(ctx)
@@ -152,26 +142,7 @@ func (c *Controller) watch(boxes, pods, autoscalers cache.SharedIndexInformer) e
 // enqueueOn puts on the queue what owner makes of each object that the informer reports; nothing where it
 // returns false.
 func (c *Controller) enqueueOn(informer cache.SharedIndexInformer, owner func(metav1.Object) (types.NamespacedName, bool)) error {
-	enqueue := func(obj any) {
-		if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-			obj = tombstone.Obj
-		}
-		object, ok := obj.(metav1.Object)
-		if !ok {
-			return
-		}
-		if key, ok := owner(object); ok {
-			c.queue.Add(key)
-		}
-	}
-	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: enqueue,
-		UpdateFunc: func(old, obj any) {
-			enqueue(old) // it may have been another box's
-			enqueue(obj)
-		},
-		DeleteFunc: enqueue,
-	})
+	registration, err := informer.AddEventHandler(c.enqueueOwners(owner))
 	if err != nil {
 		return fmt.Errorf("watching: %w", err)
 	}

@@ -6,6 +6,7 @@ package modelbox
 import (
 	"os"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -128,7 +129,7 @@ func newFixture(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime.Object
 		f.boxes.ClearActions()
 		f.cache(t, box.DeepCopy())
 	}
-	controller, err := New(t.Context(), f.boxes, f.cluster)
+	controller, err := New(t.Context(), f.boxes, f.cluster, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

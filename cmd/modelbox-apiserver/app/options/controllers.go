@@ -20,7 +20,12 @@ type ControllerOptions struct {
 	LeaderElection componentbaseconfig.LeaderElectionConfiguration
 	// Workers is the number of boxes that are reconciled at the same time.
 	Workers int
+	// ResyncPeriod is how often every box is looked at although nothing happened.
+	ResyncPeriod time.Duration
 }
+
+// minResyncPeriod is the shortest that informers keep to. They raise a shorter one without saying so.
+const minResyncPeriod = time.Second
 
 // NewControllerOptions returns the defaults.
 func NewControllerOptions() *ControllerOptions {
@@ -34,7 +39,8 @@ func NewControllerOptions() *ControllerOptions {
 			ResourceName:      "modelbox-controller",
 			ResourceNamespace: "modelbox-system",
 		},
-		Workers: 10,
+		Workers:      10,
+		ResyncPeriod: 10 * time.Minute,
 	}
 }
 
@@ -42,6 +48,7 @@ func NewControllerOptions() *ControllerOptions {
 func (o *ControllerOptions) AddFlags(fs *pflag.FlagSet) {
 	componentbaseoptions.BindLeaderElectionFlags(&o.LeaderElection, fs)
 	fs.IntVar(&o.Workers, "modelbox-workers", o.Workers, "Number of boxes that are reconciled at the same time.")
+	fs.DurationVar(&o.ResyncPeriod, "modelbox-resync-period", o.ResyncPeriod, "How often every box is looked at although nothing happened. This costs no request where nothing is wrong.")
 }
 
 // Validate returns every error in the options.
@@ -49,6 +56,9 @@ func (o *ControllerOptions) Validate() []error {
 	var errs []error
 	if o.Workers < 1 {
 		errs = append(errs, fmt.Errorf("--modelbox-workers is %d and must be at least 1", o.Workers))
+	}
+	if o.ResyncPeriod < minResyncPeriod {
+		errs = append(errs, fmt.Errorf("--modelbox-resync-period is %s and must be at least %s", o.ResyncPeriod, minResyncPeriod))
 	}
 	election := o.LeaderElection
 	if !election.LeaderElect {

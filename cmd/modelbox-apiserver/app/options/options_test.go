@@ -4,8 +4,10 @@
 package options
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -44,6 +46,16 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 	if !o.Controllers.LeaderElection.LeaderElect {
 		t.Error("controllers run without being elected")
+	}
+}
+
+func TestTheShortestResyncPeriodIsValid(t *testing.T) {
+	o := parse(t, "--modelbox-resync-period=1s")
+	if err := errors.Join(o.Controllers.Validate()...); err != nil {
+		t.Error(err)
+	}
+	if o.Controllers.ResyncPeriod != time.Second {
+		t.Errorf("the period is %s", o.Controllers.ResyncPeriod)
 	}
 }
 
@@ -101,6 +113,8 @@ func TestRefusedOptions(t *testing.T) {
 		{"a data directory whose socket would have too long a path", []string{"--data-dir=/" + strings.Repeat("d", 100)}, "--data-dir: data directory /ddd"},
 		{"no workers", []string{"--modelbox-workers=0"}, "--modelbox-workers is 0 and must be at least 1"},
 		{"fewer than no workers", []string{"--modelbox-workers=-1"}, "--modelbox-workers is -1"},
+		{"resyncs without a pause", []string{"--modelbox-resync-period=0s"}, "--modelbox-resync-period is 0s and must be at least 1s"},
+		{"resyncs more often than informers do them", []string{"--modelbox-resync-period=999ms"}, "--modelbox-resync-period is 999ms and must be at least 1s"},
 		{"another lock than a Lease", []string{"--leader-elect-resource-lock=configmaps"}, `--leader-elect-resource-lock is "configmaps" and must be "leases"`},
 		{"a Lease without a name", []string{"--leader-elect-resource-name="}, "--leader-elect-resource-name and --leader-elect-resource-namespace must be given"},
 		{"a Lease without a namespace", []string{"--leader-elect-resource-namespace="}, "--leader-elect-resource-name and --leader-elect-resource-namespace must be given"},
