@@ -137,6 +137,10 @@ func withVolume(source corev1.VolumeSource) func(*modelv1.ModelBoxSpec) {
 	}
 }
 
+func withPodTemplate(spec corev1.PodSpec) func(*modelv1.ModelBoxSpec) {
+	return func(box *modelv1.ModelBoxSpec) { box.PodTemplate = &corev1.PodTemplateSpec{Spec: spec} }
+}
+
 func withRequests(cpu string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Resources = &corev1.ResourceRequirements{Requests: resources(cpu, "")}

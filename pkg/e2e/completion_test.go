@@ -5,14 +5,31 @@ package e2e
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+var (
+	projected = corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+		Sources: []corev1.VolumeProjection{
+			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}},
+			{DownwardAPI: &corev1.DownwardAPIProjection{
+				Items: []corev1.DownwardAPIVolumeFile{{Path: "name", FieldRef: fieldValue("").ValueFrom.FieldRef}},
+			}},
+		},
+	}}
+	claimed = corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
+		VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{"storage": resource.MustParse("1Gi")}},
+		}},
+	}}
 )
 
 // completed are specs of which the cluster stores something else than what was written: it adds defaults, leaves
@@ -62,32 +79,49 @@ var completed = []struct {
 	{"a volume of the pod's own fields", withVolume(corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
 		Items: []corev1.DownwardAPIVolumeFile{{Path: "name", FieldRef: fieldValue("").ValueFrom.FieldRef}},
 	}})},
-	{"a volume of several sources", withVolume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
-		Sources: []corev1.VolumeProjection{
-			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}},
-			{DownwardAPI: &corev1.DownwardAPIProjection{
-				Items: []corev1.DownwardAPIVolumeFile{{Path: "name", FieldRef: fieldValue("").ValueFrom.FieldRef}},
-			}},
-		},
-	}})},
-	{"a volume that is claimed for each pod", withVolume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
-		VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{"storage": resource.MustParse("1Gi")}},
-		}},
-	}})},
+	{"a volume of several sources", withVolume(projected)},
+	{"a volume that is claimed for each pod", withVolume(claimed)},
 	{"a volume over the network", withVolume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{
 		TargetPortal: "10.0.0.1", IQN: "iqn.2001-04.com.example:storage",
 	}})},
+	{"an overlay of all that", withPodTemplate(corev1.PodSpec{
+		InitContainers: []corev1.Container{{Name: "before", Image: image, Env: []corev1.EnvVar{fieldValue("POD")}}},
+		Containers: []corev1.Container{
+			{
+				Name: "beside", Image: image,
+				Ports:          []corev1.ContainerPort{{ContainerPort: 9000}},
+				Env:            []corev1.EnvVar{value("EMPTY", ""), fieldValue("POD")},
+				StartupProbe:   &corev1.Probe{ProbeHandler: httpGet},
+				ReadinessProbe: &corev1.Probe{ProbeHandler: tcpSocket},
+				LivenessProbe:  &corev1.Probe{ProbeHandler: corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 9000}}},
+				VolumeMounts:   []corev1.VolumeMount{{Name: "projected", MountPath: "/projected"}},
+			},
+		},
+		Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{
+				Weight:          1,
+				PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{}},
+			}},
+		}},
+		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway,
+		}},
+		Tolerations:     []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}},
+		SecurityContext: &corev1.PodSecurityContext{},
+		Volumes: []corev1.Volume{
+			{Name: "projected", VolumeSource: projected},
+			{Name: "claimed", VolumeSource: claimed},
+			{Name: "files", VolumeSource: configMap},
+		},
+	})},
 	{"a Service with no address", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeHeadless }},
 	{"a Service with node ports of the cluster's choice", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeNodePort }},
 	{"a Service with a load balancer", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeLoadBalancer }},
 }
 
-// TestCompletionIsNoDrift: what the cluster makes of a spec must not look as if somebody had changed it. Each box is
-// created and changed once, which are three writes of its children and no more.
-func TestCompletionIsNoDrift(t *testing.T) {
-	t.Parallel()
+// completionIsNoDrift: what the cluster makes of a spec must not look as if somebody had changed it. Each box is created
+// and changed once, which are three writes of its children and no more.
+func completionIsNoDrift(t *testing.T) {
 	n := newNamespace(t)
 	boxes := map[string]string{}
 	for i, test := range completed {
@@ -95,25 +129,13 @@ func TestCompletionIsNoDrift(t *testing.T) {
 	}
 	for _, test := range completed {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			n, box := n.in(t), boxes[test.name]
 			n.awaitApplied(box)
 			n.awaitDeployment(box, "is settled", isComplete)
 			n.change(box, func(spec *modelv1.ModelBoxSpec) { spec.Args = []string{"--verbose"} })
-			n.awaitApplied(box)
-			n.awaitDeployment(box, "is settled", isComplete)
-
-			var writes []string
-			for _, write := range n.clusterWrites() {
-				if write.ObjectRef.Name == box {
-					writes = append(writes, write.Verb+" "+write.ObjectRef.Resource)
-				}
-			}
-			expectEqual(t, "writes", []string{"patch deployments", "patch services", "patch deployments"}, writes)
-			for _, event := range n.eventsAbout(box) {
-				if strings.HasPrefix(event.Reason, "Restored") {
-					t.Error(event.Note)
-				}
-			}
+			n.expectConverged(box)
+			expectEqual(t, "writes", []string{"patch deployments", "patch services", "patch deployments"}, n.writesOfChildren(box))
 		})
 	}
 }

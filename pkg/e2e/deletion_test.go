@@ -5,9 +5,14 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 func TestDeleteInBackground(t *testing.T) {
@@ -28,6 +33,39 @@ func TestDeleteInForeground(t *testing.T) {
 	if err := n.childrenAreGone(); err != nil {
 		t.Errorf("the box went before its children: %v", err)
 	}
+}
+
+// deletionLooksForward holds a box that is being deleted: as long as it is there, nothing that it asked for is made
+// anew, and nothing keeps it from going.
+func deletionLooksForward(t *testing.T) {
+	n := newNamespace(t)
+	box := newBox("web", withReplicas(2))
+	box.Finalizers = []string{"example.com/hold"}
+	n.createReady(box)
+	n.awaitDeployment("web", "is settled", isComplete)
+	writes := n.writesOfChildren("web")
+
+	if err := n.boxes.Delete(n.ctx, "web", metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}); err != nil {
+		t.Fatal(err)
+	}
+	n.eventually("the children are gone", n.childrenAreGone)
+	n.awaitBox("web", "is held by nothing but its own finalizer", func(now *modelv1.ModelBox) error {
+		if !slices.Equal(now.Finalizers, box.Finalizers) {
+			return fmt.Errorf("its finalizers are %q", now.Finalizers)
+		}
+		return nil
+	})
+
+	// The server has seen this change of the box when it is done with a box that came later.
+	n.kubectl("label", "modelbox", "web", "example.com/team=ours")
+	n.createReady(newBox("later"))
+	expectEqual(t, "writes of children", writes, n.writesOfChildren("web"))
+	if table := n.kubectl("get", "modelbox", "web"); !strings.Contains(table, "Terminating") {
+		t.Errorf("the table does not say that the box is on its way out:\n%s", table)
+	}
+
+	n.kubectl("patch", "modelbox", "web", "--type=merge", `--patch={"metadata": {"finalizers": null}}`)
+	expectNoBox(n, "web")
 }
 
 func TestDeleteAndLeaveOrphans(t *testing.T) {

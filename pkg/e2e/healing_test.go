@@ -23,7 +23,6 @@ func TestHealing(t *testing.T) {
 		name string
 		heal func(n *namespace)
 	}{
-		{"a deleted Service comes back while the Deployment stays", serviceComesBack},
 		{"a deleted Deployment comes back while the Service stays", deploymentComesBack},
 		{"a deleted pod comes back", podComesBack},
 		{"an image changed by hand is put back, and an event says who had changed it", imageIsPutBack},

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+)
+
+// rollingUpdateIsNeverEmpty: a box that says nothing of how it rolls has a default that is seen on the box, and one that
+// says something empty is refused.
+func rollingUpdateIsNeverEmpty(t *testing.T) {
+	n := newNamespace(t)
+	share := intstr.FromString("25%")
+	for _, spec := range []string{
+		"image: 'nginx:1.7.9', replicas: 2, minReadySeconds: 0",
+		"image: 'nginx:1.7.9', replicas: 2, minReadySeconds: 0, rollingUpdate: null",
+	} {
+		n.kubectlWith(boxManifest(spec), "apply", "--filename=-")
+		box := n.awaitReady("web")
+		expectEqual(t, "rollingUpdate of the box", ptr.To(share), box.Spec.RollingUpdate)
+		expectEqual(t, "strategy of the Deployment", appsv1.DeploymentStrategy{
+			Type:          appsv1.RollingUpdateDeploymentStrategyType,
+			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: &share, MaxUnavailable: &share},
+		}, n.deployment("web").Spec.Strategy)
+	}
+	for _, empty := range []string{"''", "0", "'0'", "'0%'", "{}"} {
+		complaint := n.kubectlRefused(boxManifest("image: 'nginx:1.7.9', rollingUpdate: "+empty), "apply", "--filename=-")
+		if !strings.Contains(complaint, "rollingUpdate") {
+			t.Errorf("%s: the complaint does not name the field:\n%s", empty, complaint)
+		}
+	}
+}
