@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+const (
+	rollingPods = 100
+
+	// writePeriod is how often at most the controller writes a status that only counts on.
+	writePeriod = 2 * time.Second
+
+	// rolloutTransitions are what else a rollout may write: that it was seen, that it began, that too few pods serve,
+	// that enough do, that it is complete, and two for what the machine makes of it.
+	rolloutTransitions = 7
+)
+
+// TestRolloutCostsFewStatusWrites counts the writes of the status of a box with many pods. There are as many as the
+// rollout takes long, whatever number of pods it has.
+func TestRolloutCostsFewStatusWrites(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	for _, step := range []struct {
+		name string
+		do   func()
+	}{
+		{"the first rollout", func() { n.create(newBox("web", withReplicas(rollingPods))) }},
+		{"a rollout of a new image", func() { n.change("web", withImage(newImage)) }},
+	} {
+		before, began := n.writesOfStatus("web"), time.Now()
+		step.do()
+		eventually(t, 3*patience, step.name+" is complete", func() error {
+			return hasCondition(n.box("web"), modelv1.ConditionReady, metav1.ConditionTrue, "")
+		})
+		took, writes := time.Since(began), n.writesOfStatus("web")-before
+		most := int(took/writePeriod) + rolloutTransitions
+		t.Logf("%s of %d pods took %s and %d writes of the status, at most %d are due", step.name, rollingPods, took.Round(time.Millisecond), writes, most)
+		if writes > most {
+			t.Errorf("%s of %d pods took %d writes of the status in %s, want at most %d", step.name, rollingPods, writes, took, most)
+		}
+	}
+}
