@@ -25,11 +25,21 @@ const controllersHook = "modelbox-controllers"
 
 // addControllers lets the controllers run from when the server serves until just before it stops to.
 func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *apiserver.Config, o *options.Options) error {
-	boxes, err := versioned.NewForConfig(clientConfig(config.GenericConfig.LoopbackClientConfig))
+	boxesConfig, clusterConfig := clientConfig(config.GenericConfig.LoopbackClientConfig), clientConfig(config.GenericConfig.ClientConfig)
+	elections, err := kubernetes.NewForConfig(clusterConfig)
+	if err != nil {
+		return fmt.Errorf("creating the client for leader election: %w", err)
+	}
+	fence := &leaderelection.Fence{}
+	if o.Controllers.LeaderElection.LeaderElect {
+		boxesConfig.Wrap(fence.Wrap)
+		clusterConfig.Wrap(fence.Wrap)
+	}
+	boxes, err := versioned.NewForConfig(boxesConfig)
 	if err != nil {
 		return fmt.Errorf("creating the controllers' client of this server: %w", err)
 	}
-	cluster, err := kubernetes.NewForConfig(clientConfig(config.GenericConfig.ClientConfig))
+	cluster, err := kubernetes.NewForConfig(clusterConfig)
 	if err != nil {
 		return fmt.Errorf("creating the controllers' client of the cluster: %w", err)
 	}
@@ -51,7 +61,7 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 			run(ctx)
 			return
 		}
-		if err := leaderelection.Run(ctx, cluster, o.Controllers.LeaderElection, identity, run); err != nil {
+		if err := leaderelection.Run(ctx, elections, o.Controllers.LeaderElection, identity, fence, run); err != nil {
 			klog.FromContext(ctx).Error(err, "Leader election ended")
 		}
 	}
