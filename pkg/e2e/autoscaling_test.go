@@ -85,7 +85,7 @@ func (n *namespace) autoscale(target string, minimum int) {
 	n.t.Helper()
 	n.kubectl("autoscale", target, fmt.Sprintf("--min=%d", minimum), "--max=9", "--cpu=50%")
 	n.eventually("the autoscaler has read the scale", func() error {
-		autoscaler, err := plane.kube.AutoscalingV2().HorizontalPodAutoscalers(n.name).Get(n.ctx, "web", metav1.GetOptions{})
+		autoscaler, err := n.plane.kube.AutoscalingV2().HorizontalPodAutoscalers(n.name).Get(n.ctx, "web", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (n *namespace) autoscale(target string, minimum int) {
 
 func (n *namespace) setMinimum(minimum int) {
 	n.t.Helper()
-	_, err := plane.kube.AutoscalingV2().HorizontalPodAutoscalers(n.name).Patch(n.ctx, "web", types.MergePatchType,
+	_, err := n.plane.kube.AutoscalingV2().HorizontalPodAutoscalers(n.name).Patch(n.ctx, "web", types.MergePatchType,
 		fmt.Appendf(nil, `{"spec": {"minReplicas": %d}}`, minimum), metav1.PatchOptions{})
 	if err != nil {
 		n.t.Fatal(err)

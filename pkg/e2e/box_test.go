@@ -195,7 +195,7 @@ func (n *namespace) podsOf(box string) ([]corev1.Pod, error) {
 
 func (n *namespace) eventsAbout(box string) []eventsv1.Event {
 	n.t.Helper()
-	events, err := plane.kube.EventsV1().Events(n.name).List(n.ctx, metav1.ListOptions{})
+	events, err := n.plane.kube.EventsV1().Events(n.name).List(n.ctx, metav1.ListOptions{})
 	if err != nil {
 		n.t.Fatal(err)
 	}

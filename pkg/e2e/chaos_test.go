@@ -256,7 +256,7 @@ func (c *chaos) disrupt(ctx context.Context, period time.Duration) int {
 		}
 		disruption := disruptions[count%len(disruptions)]
 		count++
-		signalProcess(c.t, disruption.process, disruption.signal)
+		c.plane.signalProcess(c.t, disruption.process, disruption.signal)
 	}
 }
 

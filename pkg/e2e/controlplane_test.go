@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -68,6 +69,32 @@ func (p *controlPlane) serverAuditLog() string {
 	return filepath.Join(p.dir, "logs", "modelbox-audit.log")
 }
 
+// newControlPlane starts a control plane of the test's own, whose server has these flags besides its usual ones.
+func newControlPlane(t *testing.T, serverFlags ...string) *controlPlane {
+	t.Helper()
+	owned, err := startControlPlane(serverFlags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := owned.stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log("logs are kept in", owned.logs())
+			return
+		}
+		if err := owned.remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	p, err := connect(owned.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // ownedControlPlane is one that the tests started, and have to stop.
 type ownedControlPlane struct {
 	dir        string
@@ -75,7 +102,7 @@ type ownedControlPlane struct {
 	ended      chan error
 }
 
-func startControlPlane() (*ownedControlPlane, error) {
+func startControlPlane(serverFlags ...string) (*ownedControlPlane, error) {
 	for _, name := range []string{"localcluster", "modelbox-apiserver", "kubectl"} {
 		if _, err := os.Stat(binary(name)); err != nil {
 			return nil, fmt.Errorf("%s is missing: run make build first", binary(name))
@@ -88,13 +115,15 @@ func startControlPlane() (*ownedControlPlane, error) {
 	}
 	supervisor := exec.Command(binary("localcluster"), "run",
 		"--dir="+dir, "--server="+binary("modelbox-apiserver"), "--artifacts="+inRepository("artifacts"))
+	for _, flag := range serverFlags {
+		supervisor.Args = append(supervisor.Args, "--server-arg="+flag)
+	}
 	supervisor.Stdout, supervisor.Stderr = os.Stdout, os.Stderr
-	supervisor.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	if err := supervisor.Start(); err != nil {
+	ended, err := startProcess(supervisor, syscall.SIGTERM)
+	if err != nil {
 		return nil, fmt.Errorf("starting the control plane: %w", err)
 	}
-	owned := &ownedControlPlane{dir: dir, supervisor: supervisor, ended: make(chan error, 1)}
-	go func() { owned.ended <- supervisor.Wait() }()
+	owned := &ownedControlPlane{dir: dir, supervisor: supervisor, ended: ended}
 	if err := owned.awaitReady(); err != nil {
 		return nil, errors.Join(err, owned.stop())
 	}
@@ -143,6 +172,9 @@ func (o *ownedControlPlane) stop() error {
 }
 
 func (o *ownedControlPlane) logs() string { return filepath.Join(o.dir, "logs") }
+
+// remove removes the files of a control plane that was stopped.
+func (o *ownedControlPlane) remove() error { return os.RemoveAll(o.dir) }
 
 // binary is the path of a program that "make build" builds.
 func binary(name string) string { return inRepository("_output", "bin", name) }

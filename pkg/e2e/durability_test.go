@@ -44,8 +44,8 @@ func TestKilledServerLosesNothing(t *testing.T) {
 			}
 			return nil
 		})
-		killed := serverPID(t)
-		signalServer(t, syscall.SIGKILL)
+		killed := n.plane.serverPID(t)
+		n.plane.signalServer(t, syscall.SIGKILL)
 		acknowledged := journal.copy() // nothing can be acknowledged before the server is back
 		n.awaitServed(killed)
 		t.Logf("round %d: killed after %d acknowledged writes of %d boxes", round, journal.count(), len(acknowledged))
@@ -95,7 +95,7 @@ func (n *namespace) expectUntouched(settled []children) {
 func (n *namespace) awaitServed(killed int) {
 	n.t.Helper()
 	n.eventually("the server is back", func() error {
-		if pid := serverPID(n.t); pid == killed {
+		if pid := n.plane.serverPID(n.t); pid == killed {
 			return errors.New("it has no new process")
 		}
 		_, err := n.boxes.List(n.ctx, metav1.ListOptions{Limit: 1})

@@ -67,5 +67,5 @@ func (n *namespace) kubectlRefused(stdin string, arguments ...string) string {
 }
 
 func (n *namespace) kubectlCommand(arguments ...string) *exec.Cmd {
-	return plane.kubectlCommand(n.ctx, append([]string{"--namespace=" + n.name}, arguments...)...)
+	return n.plane.kubectlCommand(n.ctx, append([]string{"--namespace=" + n.name}, arguments...)...)
 }

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
 	"testing"
 )
 
@@ -48,8 +47,6 @@ func run(m *testing.M) (code int, err error) {
 		return m.Run(), nil
 	}
 
-	// The control plane is stopped when the thread that started it ends, whatever ends it.
-	runtime.LockOSThread()
 	owned, err := startControlPlane()
 	if err != nil {
 		return 0, err
@@ -62,7 +59,7 @@ func run(m *testing.M) (code int, err error) {
 			fmt.Println("logs are kept in", owned.logs())
 			return
 		}
-		err = os.RemoveAll(owned.dir)
+		err = owned.remove()
 	}()
 	plane, err = connect(owned.dir)
 	if err != nil {

@@ -19,9 +19,10 @@ import (
 
 // namespace is a test's own. It is deleted when the test ends.
 type namespace struct {
-	t    *testing.T
-	ctx  context.Context
-	name string
+	t     *testing.T
+	ctx   context.Context
+	plane *controlPlane
+	name  string
 
 	boxes       modelclient.ModelBoxInterface
 	deployments appsclient.DeploymentInterface
@@ -29,9 +30,15 @@ type namespace struct {
 	pods        coreclient.PodInterface
 }
 
+// newNamespace is one of the control plane that all tests share.
 func newNamespace(t *testing.T) *namespace {
 	t.Helper()
-	created, err := plane.kube.CoreV1().Namespaces().Create(t.Context(),
+	return plane.newNamespace(t)
+}
+
+func (p *controlPlane) newNamespace(t *testing.T) *namespace {
+	t.Helper()
+	created, err := p.kube.CoreV1().Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a namespace: %v", err)
@@ -39,11 +46,12 @@ func newNamespace(t *testing.T) *namespace {
 	n := &namespace{
 		t:           t,
 		ctx:         t.Context(),
+		plane:       p,
 		name:        created.Name,
-		boxes:       plane.boxes.ModelV1().ModelBoxes(created.Name),
-		deployments: plane.kube.AppsV1().Deployments(created.Name),
-		services:    plane.kube.CoreV1().Services(created.Name),
-		pods:        plane.kube.CoreV1().Pods(created.Name),
+		boxes:       p.boxes.ModelV1().ModelBoxes(created.Name),
+		deployments: p.kube.AppsV1().Deployments(created.Name),
+		services:    p.kube.CoreV1().Services(created.Name),
+		pods:        p.kube.CoreV1().Pods(created.Name),
 	}
 	t.Cleanup(func() {
 		// The test's own context has ended by now.
@@ -51,7 +59,7 @@ func newNamespace(t *testing.T) *namespace {
 		if t.Failed() {
 			t.Logf("what is in namespace %s:\n%s", n.name, n.contents(ctx))
 		}
-		_ = plane.kube.CoreV1().Namespaces().Delete(ctx, n.name, metav1.DeleteOptions{})
+		_ = p.kube.CoreV1().Namespaces().Delete(ctx, n.name, metav1.DeleteOptions{})
 	})
 	return n
 }
@@ -76,7 +84,7 @@ const maxContents = 10_000
 func (n *namespace) contents(ctx context.Context) string {
 	var text strings.Builder
 	for _, kinds := range []string{"modelboxes,deployments,services,pods", "events"} {
-		run := runKubectl(plane.kubectlCommand(ctx, "--namespace="+n.name, "get", kinds, "--output=wide"), "")
+		run := runKubectl(n.plane.kubectlCommand(ctx, "--namespace="+n.name, "get", kinds, "--output=wide"), "")
 		fmt.Fprintf(&text, "%s%s\n", run.stdout, run.stderr)
 	}
 	if text.Len() > maxContents {

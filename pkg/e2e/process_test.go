@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,6 +19,24 @@ import (
 )
 
 const serverProcess = "modelbox-apiserver"
+
+// startProcess starts a process that gets the signal when this one ends, whatever ends it. The channel tells how it
+// ended.
+func startProcess(command *exec.Cmd, signal syscall.Signal) (chan error, error) {
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: signal}
+	started, ended := make(chan error), make(chan error, 1)
+	go func() {
+		// For the kernel the parent is the thread, which therefore has to live as long as the process.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := command.Start()
+		started <- err
+		if err == nil {
+			ended <- command.Wait()
+		}
+	}()
+	return ended, <-started
+}
 
 // processesMentioning returns the command lines of all processes that have the text in their arguments or in their
 // environment.
@@ -39,17 +59,17 @@ func processesMentioning(text string) ([]string, error) {
 }
 
 // serverPID returns the process that serves boxes now.
-func serverPID(t *testing.T) int {
+func (p *controlPlane) serverPID(t *testing.T) int {
 	t.Helper()
-	return processID(t, serverProcess)
+	return p.processID(t, serverProcess)
 }
 
 // processID returns the process of a part of the control plane, which may just be starting again.
-func processID(t *testing.T, name string) int {
+func (p *controlPlane) processID(t *testing.T, name string) int {
 	t.Helper()
 	var pid int
 	eventually(t, patience, name+" has a process", func() error {
-		content, err := os.ReadFile(plane.pidFile(name))
+		content, err := os.ReadFile(p.pidFile(name))
 		if err != nil {
 			return err
 		}
@@ -62,15 +82,15 @@ func processID(t *testing.T, name string) int {
 }
 
 // signalServer sends a signal to the server and returns how long its process then took to end.
-func signalServer(t *testing.T, signal syscall.Signal) time.Duration {
+func (p *controlPlane) signalServer(t *testing.T, signal syscall.Signal) time.Duration {
 	t.Helper()
-	return signalProcess(t, serverProcess, signal)
+	return p.signalProcess(t, serverProcess, signal)
 }
 
 // signalProcess does the same to any part of the control plane.
-func signalProcess(t *testing.T, name string, signal syscall.Signal) time.Duration {
+func (p *controlPlane) signalProcess(t *testing.T, name string, signal syscall.Signal) time.Duration {
 	t.Helper()
-	pid := processID(t, name)
+	pid := p.processID(t, name)
 	sent := time.Now()
 	if err := syscall.Kill(pid, signal); err != nil {
 		t.Fatalf("sending %s to %s: %v", signal, name, err)

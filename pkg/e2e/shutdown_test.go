@@ -33,8 +33,8 @@ func TestTerminatedServerEndsSoon(t *testing.T) {
 	for range 5 {
 		n.openWatch()
 	}
-	terminated := serverPID(t)
-	took := signalServer(t, syscall.SIGTERM)
+	terminated := n.plane.serverPID(t)
+	took := n.plane.signalServer(t, syscall.SIGTERM)
 	t.Logf("the server ended %s after SIGTERM", took.Round(time.Millisecond))
 	if took > longestShutdown {
 		t.Errorf("the server took %s to end, want at most %s", took, longestShutdown)
@@ -67,7 +67,7 @@ func (n *namespace) openWatch() {
 func TestDataDirectoryIsForOne(t *testing.T) {
 	n := newNamespace(t)
 	n.createReady(newBox("web"))
-	first := serverPID(t)
+	first := n.plane.serverPID(t)
 
 	ctx, cancel := context.WithTimeout(n.ctx, patience)
 	defer cancel()
@@ -79,7 +79,7 @@ func TestDataDirectoryIsForOne(t *testing.T) {
 		t.Errorf("it does not say that the directory is in use:\n%s", output)
 	}
 
-	expectEqual(t, "process of the server", first, serverPID(t))
+	expectEqual(t, "process of the server", first, n.plane.serverPID(t))
 	n.change("web", withImage(newImage))
 	n.awaitReady("web")
 }

@@ -106,7 +106,7 @@ func (n *namespace) awaitQuiet(count int) {
 func (n *namespace) clusterWrites() []auditv1.Event {
 	n.t.Helper()
 	var writes []auditv1.Event
-	for _, write := range readWrites(n.t, plane.clusterAuditLog(), n.name) {
+	for _, write := range readWrites(n.t, n.plane.clusterAuditLog(), n.name) {
 		if write.User.Username == serverUser && write.ObjectRef.Resource != "events" {
 			writes = append(writes, write)
 		}
@@ -117,7 +117,7 @@ func (n *namespace) clusterWrites() []auditv1.Event {
 // boxWrites are the writes of boxes in the namespace, those by the controller and those by the test.
 func (n *namespace) boxWrites() []auditv1.Event {
 	n.t.Helper()
-	return readWrites(n.t, plane.serverAuditLog(), n.name)
+	return readWrites(n.t, n.plane.serverAuditLog(), n.name)
 }
 
 // durationOf returns what the variable of the environment says, the usual where it says nothing.
