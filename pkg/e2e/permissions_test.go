@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,42 @@ func TestServerMayDoNoMore(t *testing.T) {
 			if answer := strings.TrimSpace(run.stdout); answer != test.answer {
 				t.Errorf("kubectl says %q %s", answer, run.stderr)
 			}
+		})
+	}
+}
+
+// TestUsersMay asks for what people may do with boxes who have nothing but the cluster's own roles.
+func TestUsersMay(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	for _, role := range []string{"view", "edit"} {
+		n.kubectl("create", "rolebinding", role, "--clusterrole="+role, "--user="+role)
+	}
+	for _, test := range []struct{ answer, user, question string }{
+		{"yes", "view", "get modelboxes"},
+		{"yes", "view", "watch modelboxes.model.github.com"},
+		{"yes", "view", "get modelboxes --subresource=scale"},
+		{"no", "view", "create modelboxes"},
+		{"no", "view", "patch modelboxes --subresource=scale"},
+		{"yes", "edit", "list modelboxes"},
+		{"yes", "edit", "create modelboxes"},
+		{"yes", "edit", "deletecollection modelboxes"},
+		{"yes", "edit", "patch modelboxes --subresource=scale"},
+		{"no", "edit", "update modelboxes --subresource=status"},
+		{"no", "edit", "update modelboxes --subresource=finalizers"},
+		{"no", "nobody", "get modelboxes"},
+	} {
+		t.Run(test.user+": "+test.question+": "+test.answer, func(t *testing.T) {
+			n := n.in(t)
+			arguments := append([]string{"auth", "can-i", "--as=" + test.user}, strings.Fields(test.question)...)
+			// The cluster learns of a new binding in a moment.
+			n.eventually("kubectl says "+test.answer, func() error {
+				run := runKubectl(n.kubectlCommand(arguments...), "")
+				if answer := strings.TrimSpace(run.stdout); answer != test.answer {
+					return fmt.Errorf("kubectl says %q %s", answer, run.stderr)
+				}
+				return nil
+			})
 		})
 	}
 }

@@ -122,9 +122,11 @@ func TestDiffAndDryRun(t *testing.T) {
 	})
 	t.Run("diff shows what apply would change", func(t *testing.T) {
 		n := n.in(t)
-		run := runKubectl(n.kubectlCommand("diff", "--filename=-"), boxManifest("image: 'nginx:1.8', minReadySeconds: 1"))
+		command := n.kubectlCommand("diff", "--filename=-")
+		run := runKubectl(command, boxManifest("image: 'nginx:1.8', minReadySeconds: 1"))
+		expectEqual(t, "exit code, which is greater for errors", 1, command.ProcessState.ExitCode())
 		for _, line := range []string{"-  image: nginx:1.7.9", "+  image: nginx:1.8"} {
-			if run.err == nil || !strings.Contains(run.stdout, line) {
+			if !strings.Contains(run.stdout, line) {
 				t.Errorf("no line %q in:\n%s%s", line, run.stdout, run.stderr)
 			}
 		}
