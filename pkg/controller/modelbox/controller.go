@@ -153,6 +153,7 @@ func (c *Controller) enqueueOn(informer cache.SharedIndexInformer, owner func(me
 // Run reconciles with that many workers until ctx is done. When it returns, the last write is done.
 func (c *Controller) Run(ctx context.Context, workers int) {
 	defer utilruntime.HandleCrashWithContext(ctx)
+	defer c.queue.ShutDown()
 	logger := klog.FromContext(ctx).WithName(controllerName)
 	ctx = klog.NewContext(ctx, logger)
 
