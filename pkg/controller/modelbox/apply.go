@@ -115,6 +115,7 @@ func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step)
 	if err != nil {
 		return nil, err
 	}
+	c.metrics.restored(s, who)
 	c.eventf(box, corev1.EventTypeWarning, "Restored"+s.kind.kind.Kind, "Restore",
 		"Restored %s %s: %s had changed %s", s.kind.kind.Kind, restored.GetName(), who, leaves(s.differences))
 	return restored, nil
@@ -157,6 +158,7 @@ func (c *Controller) delete(ctx context.Context, box *modelv1.ModelBox, s step) 
 	if err != nil {
 		return fmt.Errorf("deleting %s %s: %w", s.kind.kind.Kind, s.live.GetName(), err)
 	}
+	c.metrics.wrote(s)
 	klog.FromContext(ctx).V(2).Info("Deleted child", "reason", s.verb, "kind", s.kind.kind.Kind, "child", klog.KObj(s.live))
 	return nil
 }
@@ -193,6 +195,7 @@ func (c *Controller) applyAs(ctx context.Context, box *modelv1.ModelBox, s step,
 		return nil, fmt.Errorf("applying %s %s: %w", s.kind.kind.Kind, s.rendered.GetName(), err)
 	}
 	c.written.wrote(keyOf(box), s.kind.resource, applied.GetResourceVersion())
+	c.metrics.wrote(s)
 	klog.FromContext(ctx).V(2).Info("Applied child", "reason", s.verb, "kind", s.kind.kind.Kind, "child", klog.KObj(applied))
 	return applied, nil
 }

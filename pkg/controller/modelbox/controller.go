@@ -55,6 +55,7 @@ type Controller struct {
 	written     *writeRecord
 	pace        *statusPace
 	fights      *fightRecord
+	metrics     *controllerMetrics
 
 	startInformers func(ctx context.Context)
 	stopInformers  func()
@@ -95,6 +96,7 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		written:     newWriteRecord(),
 		pace:        newStatusPace(now),
 		fights:      newFightRecord(now),
+		metrics:     processMetrics(),
 		startInformers: func(ctx context.Context) {
 			boxFactory.StartWithContext(ctx)
 			childFactory.StartWithContext(ctx)
@@ -167,6 +169,8 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 	if !cache.WaitForNamedCacheSyncWithContext(ctx, c.hasSynced...) {
 		return
 	}
+	c.metrics.boxes.show(c.boxLister)
+	defer c.metrics.boxes.hide()
 	logger.Info("Reconciling", "workers", workers)
 
 	var running sync.WaitGroup
@@ -194,7 +198,9 @@ func (c *Controller) reconcileNext(ctx context.Context) bool {
 	}
 
 	logger := klog.FromContext(ctx).WithValues("box", key)
+	begin := time.Now()
 	again, err := c.reconcile(klog.NewContext(ctx, logger), key)
+	c.metrics.reconciled(begin, again, err)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		if !isExpected(err) {

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
+	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/testutil"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// measure gives the controller metrics of its own and returns where to read them.
+func (f *fixture) measure() metrics.KubeRegistry {
+	registry := metrics.NewKubeRegistry()
+	f.metrics = newControllerMetrics()
+	f.metrics.register(registry.MustRegister, registry.CustomMustRegister)
+	return registry
+}
+
+// expectWrites compares the counted writes with these lines.
+func expectWrites(t *testing.T, registry metrics.Gatherer, want string) {
+	t.Helper()
+	const metric = `# HELP modelbox_controller_child_writes_total [ALPHA] Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, update, restore, replace (a deletion and a creation) or prune.
+# TYPE modelbox_controller_child_writes_total counter
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(metric+want), "modelbox_controller_child_writes_total"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWritesAreCounted(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(t *testing.T, f *fixture)
+		want   string
+	}{
+		{"an update", func(t *testing.T, f *fixture) {
+			f.update(t, func(box *modelv1.ModelBox) { box.Spec.Image = "nginx:2" })
+		}, `
+modelbox_controller_child_writes_total{kind="Deployment",verb="update"} 1
+`},
+		{"a restore", func(t *testing.T, f *fixture) { f.scaleBy(t, "somebody") }, `
+modelbox_controller_child_writes_total{kind="Deployment",verb="restore"} 1
+`},
+		{"a prune", func(t *testing.T, f *fixture) {
+			f.update(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
+		}, `
+modelbox_controller_child_writes_total{kind="Deployment",verb="update"} 1
+modelbox_controller_child_writes_total{kind="Service",verb="prune"} 1
+`},
+		{"a replacement", func(t *testing.T, f *fixture) {
+			f.update(t, func(box *modelv1.ModelBox) {
+				box.Spec.ServiceType, box.Spec.Ports[1].NodePort = modelv1.ServiceTypeHeadless, 0
+			})
+		}, `
+modelbox_controller_child_writes_total{kind="Service",verb="replace"} 2
+`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newFixture(t, webBox(t))
+			f.converge(t)
+			registry := f.measure()
+			row.change(t, f)
+			f.catchUp(t)
+			f.mustReconcile(t)
+			expectWrites(t, registry, row.want)
+		})
+	}
+}
+
+func TestCreationsAreCountedOnce(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	registry := f.measure()
+	f.converge(t)
+	f.mustReconcile(t)
+	expectWrites(t, registry, `
+modelbox_controller_child_writes_total{kind="Deployment",verb="create"} 1
+modelbox_controller_child_writes_total{kind="Service",verb="create"} 1
+`)
+}
+
+// scaleBy changes the replicas of the Deployment in the name of a field manager.
+func (f *fixture) scaleBy(t *testing.T, manager string) {
+	t.Helper()
+	scaled := applyappsv1.Deployment("web", webKey.Namespace).WithSpec(applyappsv1.DeploymentSpec().WithReplicas(7))
+	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Apply(t.Context(), scaled,
+		metav1.ApplyOptions{FieldManager: manager, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDriftIsCountedByWhoCausedIt(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	registry := f.measure()
+	for _, manager := range []string{"helm", "kubectl-edit", "helm"} {
+		f.scaleBy(t, manager)
+		f.catchUp(t)
+		f.mustReconcile(t)
+		f.catchUp(t)
+	}
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(`
+# HELP modelbox_controller_drift_restored_total [ALPHA] Number of times that fields of a child were put back to what the box says, by the child's kind and by the field manager that had changed them.
+# TYPE modelbox_controller_drift_restored_total counter
+modelbox_controller_drift_restored_total{kind="Deployment",manager="helm"} 2
+modelbox_controller_drift_restored_total{kind="Deployment",manager="kubectl-edit"} 1
+`), "modelbox_controller_drift_restored_total"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReconcilesAreTimedByResult(t *testing.T) {
+	for _, row := range []struct {
+		result string
+		again  time.Duration
+		err    error
+	}{
+		{"success", 0, nil},
+		{"requeue", recheckPeriod, nil},
+		{"error", 0, errors.New("the server is away")},
+	} {
+		t.Run(row.result, func(t *testing.T) {
+			f := newFixture(t, nil)
+			registry := f.measure()
+			f.metrics.reconciled(time.Now().Add(-time.Minute), row.again, row.err)
+			histogram, err := testutil.GetHistogramVecFromGatherer(registry, "modelbox_controller_reconcile_duration_seconds", map[string]string{"result": row.result})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := histogram.GetAggregatedSampleCount(); got != 1 {
+				t.Errorf("%d are counted", got)
+			}
+			if got := histogram.GetAggregatedSampleSum(); got < 60 {
+				t.Errorf("a minute is counted as %f seconds", got)
+			}
+		})
+	}
+}
+
+// The names and texts of metrics are read by people and programs that know Kubernetes' conventions.
+func TestMetricsFollowTheConventions(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	registry := f.measure()
+	f.metrics.boxes.show(f.boxLister)
+	f.converge(t)
+	f.metrics.reconciled(time.Now(), 0, nil)
+	f.scaleBy(t, "helm")
+	f.catchUp(t)
+	f.mustReconcile(t)
+
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, family := range families {
+		if !strings.HasPrefix(family.GetName(), metricsSubsystem+"_") {
+			t.Errorf("%s is not named after the controller", family.GetName())
+		}
+		if _, err := testutil.MetricFamilyToText(&text, family); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(families) != 4 {
+		t.Errorf("got %d metrics, want 4:\n%s", len(families), text.String())
+	}
+	problems, err := testutil.NewPromLinter(strings.NewReader(text.String())).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Error(problem.String())
+	}
+}
