@@ -14,25 +14,35 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-func TestAPIServiceIsVerifiedAndAvailable(t *testing.T) {
-	t.Parallel()
+// apiService is how the kube-apiserver reaches the server.
+type apiService struct {
+	Spec struct {
+		CABundle              []byte
+		InsecureSkipTLSVerify bool
+		Service               struct{ Port int }
+	}
+	Status struct {
+		Conditions []struct{ Type, Status string }
+	}
+}
+
+func readAPIService(t *testing.T) *apiService {
+	t.Helper()
 	data, err := plane.kube.Discovery().RESTClient().Get().
 		AbsPath("/apis/apiregistration.k8s.io/v1/apiservices/v1.model.github.com").DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var apiService struct {
-		Spec struct {
-			CABundle              []byte
-			InsecureSkipTLSVerify bool
-		}
-		Status struct {
-			Conditions []struct{ Type, Status string }
-		}
-	}
-	if err := json.Unmarshal(data, &apiService); err != nil {
+	service := &apiService{}
+	if err := json.Unmarshal(data, service); err != nil {
 		t.Fatal(err)
 	}
+	return service
+}
+
+func TestAPIServiceIsVerifiedAndAvailable(t *testing.T) {
+	t.Parallel()
+	apiService := readAPIService(t)
 	if len(apiService.Spec.CABundle) == 0 || apiService.Spec.InsecureSkipTLSVerify {
 		t.Errorf("the server's certificate is not verified: caBundle has %d bytes, insecureSkipTLSVerify is %t",
 			len(apiService.Spec.CABundle), apiService.Spec.InsecureSkipTLSVerify)
