@@ -32,25 +32,34 @@ var scheme = func() *runtime.Scheme {
 // do with the libraries of another Kubernetes; see hack/verify-renders.sh.
 func readBoxes(t *testing.T, file string) []*modelv1.ModelBox {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var boxes []*modelv1.ModelBox
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return boxes
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+	for _, document := range readDocuments(t, file) {
 		box, err := decode(document)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
 		boxes = append(boxes, box)
+	}
+	return boxes
+}
+
+func readDocuments(t *testing.T, file string) [][]byte {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read [][]byte
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return read
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		read = append(read, document)
 	}
 }
 
@@ -70,7 +79,12 @@ func decode(document []byte) (*modelv1.ModelBox, error) {
 
 func children(t *testing.T, box *modelv1.ModelBox) []*unstructured.Unstructured {
 	t.Helper()
-	children, err := Children(box, ScaledByBox)
+	return childrenScaledBy(t, ScaledByBox, box)
+}
+
+func childrenScaledBy(t *testing.T, scaling Scaling, box *modelv1.ModelBox) []*unstructured.Unstructured {
+	t.Helper()
+	children, err := Children(box, scaling)
 	if err != nil {
 		t.Fatal(err)
 	}

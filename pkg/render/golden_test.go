@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -28,6 +29,9 @@ const (
 	inputSuffix  = ".box.yaml"
 	goldenSuffix = ".golden.yaml"
 	samplesDir   = "../../artifacts/samples"
+
+	// autoscaledInput is rendered as autoscaled boxes are.
+	autoscaledInput = "testdata/autoscaled.box.yaml"
 )
 
 // goldenInputs returns the files of boxes, each under the path of its golden file.
@@ -59,7 +63,11 @@ func glob(t *testing.T, pattern string) []string {
 func TestGolden(t *testing.T) {
 	for golden, input := range goldenInputs(t) {
 		t.Run(strings.TrimSuffix(strings.TrimPrefix(golden, "testdata/"), goldenSuffix), func(t *testing.T) {
-			got := renderAll(t, readBoxes(t, input))
+			scaling := ScaledByBox
+			if input == autoscaledInput {
+				scaling = ScaledByAutoscaler
+			}
+			got := renderAll(t, scaling, readBoxes(t, input))
 			if *update {
 				write(t, golden, got)
 				return
@@ -84,12 +92,40 @@ func TestEveryGoldenFileHasItsBox(t *testing.T) {
 	}
 }
 
+func TestEveryFieldHasAGoldenBox(t *testing.T) {
+	isSet := map[string]bool{}
+	for _, input := range goldenInputs(t) {
+		for _, document := range readDocuments(t, input) {
+			var box struct {
+				Spec map[string]any `json:"spec"`
+			}
+			if err := yaml.Unmarshal(document, &box); err != nil {
+				t.Fatalf("%s: %v", input, err)
+			}
+			for name := range box.Spec {
+				isSet[name] = true
+			}
+		}
+	}
+	for field := range reflect.TypeFor[modelv1.ModelBoxSpec]().Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !isSet[name] {
+			t.Errorf("no box in testdata or in %s has spec.%s", samplesDir, name)
+		}
+	}
+}
+
+func TestAutoscalingHasAGoldenBox(t *testing.T) {
+	if goldenInputs(t)["testdata/autoscaled"+goldenSuffix] != autoscaledInput {
+		t.Errorf("there is no %s", autoscaledInput)
+	}
+}
+
 // renderAll returns the children of the boxes as YAML documents.
-func renderAll(t *testing.T, boxes []*modelv1.ModelBox) string {
+func renderAll(t *testing.T, scaling Scaling, boxes []*modelv1.ModelBox) string {
 	t.Helper()
 	var documents []string
 	for _, box := range boxes {
-		for _, child := range children(t, box) {
+		for _, child := range childrenScaledBy(t, scaling, box) {
 			document, err := yaml.Marshal(child.Object)
 			if err != nil {
 				t.Fatal(err)
