@@ -58,6 +58,10 @@ test: build clients ## Run all tests, against a control plane of their own
 test-chaos: build ## Change and break everything at once for ten minutes
 	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e -run TestChaos -timeout 20m -v
 
+.PHONY: test-scale
+test-scale: build ## Converge a thousand boxes, and count what is written then
+	@MODELBOX_E2E_BOXES=1000 go test ./pkg/e2e -run TestSilence -timeout 30m -v
+
 .PHONY: bench
 bench: ## Run all benchmarks, each beside what it is to be compared with
 	@go test -p 1 -run '^$$' -bench . $$(grep -rl --include='*_test.go' '^func Benchmark' pkg | sed 's,\(.*\)/.*,./\1,' | sort -u)

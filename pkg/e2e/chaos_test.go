@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"syscall"
 	"testing"
@@ -53,9 +54,10 @@ type chaos struct {
 
 // TestChaos lets people change and delete children, and others change, delete and create boxes, while the server and
 // the API server of the cluster are killed. In the end all is as the boxes say, and nothing is lost that is not
-// theirs. It is not parallel: the servers are everybody's.
+// theirs. It has a control plane of its own, for the servers of the other one are everybody's.
 func TestChaos(t *testing.T) {
-	n := newNamespace(t)
+	t.Parallel()
+	n := newControlPlane(t).newNamespace(t)
 	c := &chaos{namespace: n, edits: map[string]int{}, notes: map[string]map[string]string{}, done: map[string]int{}}
 	bystanders := c.createBystanders()
 	for i := range chaosBoxes {
@@ -113,18 +115,23 @@ func (c *chaos) act(ctx context.Context, random *rand.Rand, do func(context.Cont
 	}
 }
 
+// edit is a JSON patch of a field of a child.
+type edit struct{ resource, field, patch string }
+
 // editChild changes or deletes a child of a box, as somebody would who does not know of the box.
 func (c *chaos) editChild(ctx context.Context, random *rand.Rand) (string, error) {
 	i := random.IntN(chaosBoxes)
 	name := fmt.Sprintf("chaos-%d", i)
-	edits := []struct{ resource, field, patch string }{
+	edits := []edit{
 		{"deployments", "image", `[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "nginx:hacked"}]`},
 		{"deployments", "replicas", `[{"op": "replace", "path": "/spec/replicas", "value": 0}]`},
 		{"deployments", "managed-by", `[{"op": "remove", "path": "/metadata/labels/app.kubernetes.io~1managed-by"}]`},
 		{"deployments", "owner", `[{"op": "remove", "path": "/metadata/ownerReferences"}]`},
 		{"services", "targetPort", `[{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 9999}]`},
 		{"services", "selector", `[{"op": "replace", "path": "/spec/selector/modelbox", "value": "nobody"}]`},
-		{"services", "owner", `[{"op": "remove", "path": "/metadata/ownerReferences"}]`},
+	}
+	if i < treasuredBoxes { // others become headless, and can then not adopt one that is not
+		edits = append(edits, edit{"services", "owner", `[{"op": "remove", "path": "/metadata/ownerReferences"}]`})
 	}
 	switch what := random.IntN(len(edits) + 4); {
 	case what < len(edits):
@@ -380,4 +387,18 @@ func (c *chaos) expectUntouchedBystanders(bystanders []metav1.Object) {
 		expectEqual(c.t, before.GetName()+": UID", before.GetUID(), now.GetUID())
 		expectEqual(c.t, before.GetName()+": generation", before.GetGeneration(), now.GetGeneration())
 	}
+}
+
+// durationOf returns what the variable of the environment says, the usual where it says nothing.
+func durationOf(t *testing.T, variable string, usual time.Duration) time.Duration {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return usual
+	}
+	length, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return length
 }

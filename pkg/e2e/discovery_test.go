@@ -26,9 +26,9 @@ type apiService struct {
 	}
 }
 
-func readAPIService(t *testing.T) *apiService {
+func (p *controlPlane) readAPIService(t *testing.T) *apiService {
 	t.Helper()
-	data, err := plane.kube.Discovery().RESTClient().Get().
+	data, err := p.kube.Discovery().RESTClient().Get().
 		AbsPath("/apis/apiregistration.k8s.io/v1/apiservices/v1.model.github.com").DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func readAPIService(t *testing.T) *apiService {
 
 func TestAPIServiceIsVerifiedAndAvailable(t *testing.T) {
 	t.Parallel()
-	apiService := readAPIService(t)
+	apiService := plane.readAPIService(t)
 	if len(apiService.Spec.CABundle) == 0 || apiService.Spec.InsecureSkipTLSVerify {
 		t.Errorf("the server's certificate is not verified: caBundle has %d bytes, insecureSkipTLSVerify is %t",
 			len(apiService.Spec.CABundle), apiService.Spec.InsecureSkipTLSVerify)

@@ -21,7 +21,7 @@ import (
 // How often the controller takes a field back before it gives way, and how long it then waits at least before each
 // further try.
 const (
-	restoresBeforePause = 3
+	restoresBeforePause = 5
 	pauseBetweenTries   = time.Minute
 )
 

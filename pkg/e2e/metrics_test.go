@@ -20,7 +20,7 @@ import (
 // TestMetricsMove does not run in parallel: what others do is counted as well.
 func TestMetricsMove(t *testing.T) {
 	n := newNamespace(t)
-	server := directClient(t)
+	server := plane.directClient(t)
 	before := scrape(t, server)
 	n.createReady(newBox("web"))
 	created := scrape(t, server)
@@ -56,7 +56,7 @@ func TestBoxesAreCounted(t *testing.T) {
 	n := newNamespace(t)
 	n.createReady(newBox("web"))
 	n.create(newBox("paused", pause))
-	server := directClient(t)
+	server := plane.directClient(t)
 	n.eventually("the server counts as many boxes as there are", func() error {
 		boxes, err := plane.boxes.ModelV1().ModelBoxes(metav1.NamespaceAll).List(n.ctx, metav1.ListOptions{})
 		if err != nil {
@@ -89,7 +89,7 @@ func TestBoxesAreCounted(t *testing.T) {
 // TestLibrariesAreMeasured is about metrics that a program only has when it imports them.
 func TestLibrariesAreMeasured(t *testing.T) {
 	t.Parallel()
-	metrics := scrape(t, directClient(t))
+	metrics := scrape(t, plane.directClient(t))
 	for _, test := range []struct {
 		metric string
 		labels map[string]string
@@ -107,10 +107,10 @@ func TestLibrariesAreMeasured(t *testing.T) {
 
 // directClient is the administrator's connection to the server itself: /metrics is not part of its API group, and the
 // kube-apiserver answers for its own.
-func directClient(t *testing.T) rest.Interface {
+func (p *controlPlane) directClient(t *testing.T) rest.Interface {
 	t.Helper()
-	service := readAPIService(t)
-	config := rest.CopyConfig(plane.config)
+	service := p.readAPIService(t)
+	config := rest.CopyConfig(p.config)
 	config.Host = fmt.Sprintf("https://localhost:%d", service.Spec.Service.Port)
 	config.CAFile, config.CAData = "", service.Spec.CABundle
 	client, err := kubernetes.NewForConfig(config)

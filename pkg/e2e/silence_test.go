@@ -6,7 +6,9 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,43 +19,84 @@ import (
 )
 
 const (
-	silentBoxes = 100
-
-	// silenceVariable is how long the silence has to last, such as 10m for a resync of every box.
-	silenceVariable = "MODELBOX_E2E_SILENCE"
-	silence         = 20 * time.Second
+	// boxesVariable is how many boxes have to be silent, such as 1000.
+	boxesVariable = "MODELBOX_E2E_BOXES"
+	silentBoxes   = 100
 )
 
-// TestSilence counts what the server asks of the cluster for many boxes: each child is written once, and then
-// nothing is.
+// TestSilence counts what the server asks of the cluster for many boxes: each child is written once, and then nothing
+// is, when every box is looked at again and when the server starts anew. It has a control plane of its own, whose
+// server looks often.
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	createBoxes(n, silentBoxes)
-	n.awaitQuiet(silentBoxes)
+	plane := newControlPlane(t, "--modelbox-resync-period=10s")
+	n, count := plane.newNamespace(t), numberOf(t, boxesVariable, silentBoxes)
+	createBoxes(n, count)
+	n.awaitQuiet(count)
+	n.expectWrittenOnce(count)
+	settledChildren, settledBoxes := len(n.clusterWrites()), len(n.boxWrites())
+	t.Logf("%d boxes took %d writes of children and %d of statuses", count, settledChildren, settledBoxes-count)
 
+	n.awaitReconciles(n.reconciles() + 2*count)
+	n.expectSilence("although nothing happened", settledChildren, settledBoxes)
+
+	terminated := plane.serverPID(t)
+	plane.signalServer(t, syscall.SIGTERM)
+	n.awaitServed(terminated)
+	n.awaitReconciles(count)
+	n.expectSilence("although the server only started anew", settledChildren, settledBoxes)
+
+	n.change("box-0", withImage(newImage))
+	n.awaitReady("box-0")
+	n.awaitDeployment("box-0", "is settled", isComplete)
+	changed := n.clusterWrites()[settledChildren:]
+	if len(changed) != 1 || changed[0].Verb != "patch" || changed[0].ObjectRef.Resource != "deployments" {
+		t.Errorf("a change of one image took these writes of children: %+v", changed)
+	}
+}
+
+// expectWrittenOnce checks that each child of each box was applied once, and nothing else.
+func (n *namespace) expectWrittenOnce(count int) {
+	n.t.Helper()
 	written := map[string]int{}
 	for _, write := range n.clusterWrites() {
 		written[write.Verb+" "+write.ObjectRef.Resource+" "+write.ObjectRef.Name]++
 	}
-	for i := range silentBoxes {
+	for i := range count {
 		for _, child := range []string{"deployments", "services"} {
 			write := fmt.Sprintf("patch %s box-%d", child, i)
-			expectEqual(t, "times of "+write, 1, written[write])
+			expectEqual(n.t, "times of "+write, 1, written[write])
 			delete(written, write)
 		}
 	}
-	expectEqual(t, "other writes of workloads", map[string]int{}, written)
+	expectEqual(n.t, "other writes of workloads", map[string]int{}, written)
+}
 
-	settledChildren, settledBoxes := len(n.clusterWrites()), len(n.boxWrites())
-	t.Logf("%d boxes took %d writes of children and %d of statuses", silentBoxes, settledChildren, settledBoxes-silentBoxes)
-	time.Sleep(durationOf(t, silenceVariable, silence)) // that nothing happens is the one thing that cannot be waited for
-	for _, write := range n.clusterWrites()[settledChildren:] {
-		t.Errorf("a write of a child although nothing happened: %s %s", write.Verb, write.RequestURI)
+// expectSilence checks that nothing was written after these writes.
+func (n *namespace) expectSilence(when string, childWrites, boxWrites int) {
+	n.t.Helper()
+	for _, write := range n.clusterWrites()[childWrites:] {
+		n.t.Errorf("a write of a child %s: %s %s", when, write.Verb, write.RequestURI)
 	}
-	for _, write := range n.boxWrites()[settledBoxes:] {
-		t.Errorf("a write of a box although nothing happened: %s %s", write.Verb, write.RequestURI)
+	for _, write := range n.boxWrites()[boxWrites:] {
+		n.t.Errorf("a write of a box %s: %s %s", when, write.Verb, write.RequestURI)
 	}
+}
+
+// reconciles is how often the present process of the server has looked at a box.
+func (n *namespace) reconciles() int {
+	n.t.Helper()
+	return int(sum(scrape(n.t, n.plane.directClient(n.t)), "modelbox_controller_reconcile_duration_seconds_count", nil))
+}
+
+func (n *namespace) awaitReconciles(count int) {
+	n.t.Helper()
+	n.eventually(fmt.Sprintf("the server has looked at a box %d times", count), func() error {
+		if now := n.reconciles(); now < count {
+			return fmt.Errorf("it has %d times", now)
+		}
+		return nil
+	})
 }
 
 func createBoxes(n *namespace, count int) {
@@ -75,7 +118,8 @@ func createBoxes(n *namespace, count int) {
 // their creation has happened then.
 func (n *namespace) awaitQuiet(count int) {
 	n.t.Helper()
-	n.eventually(fmt.Sprintf("%d boxes are Ready", count), func() error {
+	timeout := patience + time.Duration(count)*100*time.Millisecond
+	eventually(n.t, timeout, fmt.Sprintf("%d boxes are Ready", count), func() error {
 		boxes, err := n.boxes.List(n.ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
@@ -120,16 +164,16 @@ func (n *namespace) boxWrites() []auditv1.Event {
 	return readWrites(n.t, n.plane.serverAuditLog(), n.name)
 }
 
-// durationOf returns what the variable of the environment says, the usual where it says nothing.
-func durationOf(t *testing.T, variable string, usual time.Duration) time.Duration {
+// numberOf returns what the variable of the environment says, the usual where it says nothing.
+func numberOf(t *testing.T, variable string, usual int) int {
 	t.Helper()
 	text := os.Getenv(variable)
 	if text == "" {
 		return usual
 	}
-	length, err := time.ParseDuration(text)
+	number, err := strconv.Atoi(text)
 	if err != nil {
 		t.Fatalf("%s: %v", variable, err)
 	}
-	return length
+	return number
 }
