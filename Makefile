@@ -45,7 +45,7 @@ down: ## Stop it
 .PHONY: clients
 clients: ## Build the programs that others read and write boxes with, for the tests
 	@hack/go-build.sh hack/clients . $(BIN)/clients -ldflags '-s -w'
-	@for program in helm kstatus; do ln -sf clients $(BIN)/$$program; done
+	@for program in controller-runtime helm kstatus; do ln -sf clients $(BIN)/$$program; done
 
 .PHONY: test
 test: build clients ## Run all tests, against a control plane of their own

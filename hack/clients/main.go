@@ -16,8 +16,9 @@ import (
 
 // programs read os.Args as a main does.
 var programs = map[string]func() error{
-	"helm":    runHelm,
-	"kstatus": runKStatus,
+	"controller-runtime": runControllerRuntime,
+	"helm":               runHelm,
+	"kstatus":            runKStatus,
 }
 
 func main() {

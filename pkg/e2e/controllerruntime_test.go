@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestControllerRuntime leads a box through its life with the client that most controllers are written with.
+func TestControllerRuntime(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	said := n.client("controller-runtime", n.name, image, newImage)
+	expectEqual(t, "answers of the server", []string{
+		"create: 25%",
+		"get: nginx:1.7.9",
+		"watch until Ready: 1",
+		"list by image: map[nginx:1.7.9:1 nginx:1.8:0]",
+		"apply: Conflict",
+		"apply with force: nginx:1.8, generation 2",
+		"patch of the status: Checked is true, nginx:1.8",
+		"update of the scale: from 1 to 2",
+		"delete: NotFound",
+	}, strings.Split(strings.TrimSpace(said), "\n"))
+}
