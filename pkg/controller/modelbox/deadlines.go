@@ -13,8 +13,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// backgroundPatience is how long a box that nobody waits for lets others go first. It is more than a resync of all
-// boxes takes, so that a change of a spec overtakes the whole of one, and little against the period of resyncs.
+// backgroundPatience is how long a box that nobody waits for lets others go first. A box that is as it should be takes
+// a millisecond, so a resync of ten thousand is over before they are due, and any change meanwhile overtakes all of it.
 const backgroundPatience = 30 * time.Second
 
 // deadlineQueue is the order in which boxes leave a work queue: by the time that each is due. An urgent box is due
