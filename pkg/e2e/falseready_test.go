@@ -29,7 +29,8 @@ func rolloutIsNotReadyBeforeItsEnd(t *testing.T) {
 	}{
 		{"a new image", withImage(newImage)},
 		{"more pods", withReplicas(5)},
-		{"fewer pods", withReplicas(2)},
+		{"fewer pods", withReplicas(1)},
+		{"a new image of the only pod", withImage(image)},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			n := n.in(t)
@@ -61,6 +62,9 @@ func (n *namespace) expectNotReadyBeforeItsEnd(change func(*modelv1.ModelBoxSpec
 		if box.Generation != changed.Generation || hasCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "") != nil {
 			continue
 		}
+		status, replicas := &box.Status, *changed.Spec.Replicas
+		expectEqual(n.t, "replicas, updated and available ones of a box that says Ready", []int32{replicas, replicas, replicas},
+			[]int32{status.Replicas, status.UpdatedReplicas, status.AvailableReplicas})
 		deployment := n.deployment("web")
 		if err := isComplete(deployment); err != nil {
 			n.t.Errorf("the box says Ready, and of its Deployment %v", err)
