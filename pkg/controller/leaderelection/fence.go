@@ -6,13 +6,14 @@ package leaderelection
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
 	"time"
 )
 
-// ErrNotLeading is why a fence refuses a request.
+// ErrNotLeading is why a fence refuses a request, or gives it up.
 var ErrNotLeading = errors.New("this process does not lead, or may not any more")
 
 // Fence keeps a process that may have lost the lead without noticing from writing. One that was frozen and goes on
@@ -59,11 +60,17 @@ func (t *fenced) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	end := t.fence.end()
 	if !time.Now().Before(end) {
+		if request.Body != nil {
+			request.Body.Close()
+		}
 		return nil, ErrNotLeading
 	}
 	ctx, cancel := context.WithDeadlineCause(request.Context(), end, ErrNotLeading)
 	response, err := t.transport.RoundTrip(request.WithContext(ctx))
 	if err != nil {
+		if errors.Is(context.Cause(ctx), ErrNotLeading) {
+			err = fmt.Errorf("%w: %w", ErrNotLeading, err)
+		}
 		cancel()
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -89,6 +90,71 @@ func TestWritesEndWithTheLead(t *testing.T) {
 		t.Error("the deadline goes on when the answer has been read")
 	}
 }
+
+// A transport closes the body of a request whatever becomes of it.
+func TestARefusedWriteIsClosed(t *testing.T) {
+	body := &closeRecorder{Reader: strings.NewReader("box")}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://cluster.local/", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := new(Fence).Wrap(&recorder{}).RoundTrip(request); !errors.Is(err, ErrNotLeading) {
+		t.Errorf("got error %v, want %v", err, ErrNotLeading)
+	}
+	if !body.isClosed {
+		t.Error("its body is open")
+	}
+}
+
+type closeRecorder struct {
+	io.Reader
+	isClosed bool
+}
+
+func (r *closeRecorder) Close() error {
+	r.isClosed = true
+	return nil
+}
+
+func TestAWriteThatOutlastsTheLeadIsGivenUp(t *testing.T) {
+	stuck := transport(func(request *http.Request) (*http.Response, error) {
+		<-request.Context().Done()
+		return nil, request.Context().Err()
+	})
+	for _, row := range []struct {
+		name string
+		// patience is how long the caller waits, lead how long the lead is valid.
+		patience, lead time.Duration
+		isGivenUp      bool
+	}{
+		{"the lead ends first", time.Hour, time.Minute, true},
+		{"the caller goes first", time.Minute, time.Hour, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fence := &Fence{}
+				fence.extend(time.Now().Add(row.lead))
+				ctx, cancel := context.WithTimeout(t.Context(), row.patience)
+				defer cancel()
+				request, err := http.NewRequestWithContext(ctx, http.MethodPatch, "https://cluster.local/", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = fence.Wrap(stuck).RoundTrip(request)
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
+				}
+				if got := errors.Is(err, ErrNotLeading); got != row.isGivenUp {
+					t.Errorf("%v is of the fence: %v, want %v", err, got, row.isGivenUp)
+				}
+			})
+		})
+	}
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(request *http.Request) (*http.Response, error) { return t(request) }
 
 func TestTheFenceIsOpenWhileLeading(t *testing.T) {
 	c := newCluster()

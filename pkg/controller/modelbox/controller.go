@@ -79,7 +79,7 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		deploymentKind(cluster, childFactory.Apps().V1().Deployments().Informer()),
 		serviceKind(cluster, childFactory.Core().V1().Services().Informer()),
 	}
-	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: cluster.EventsV1()})
+	broadcaster := events.NewBroadcaster(&leaderSink{&events.EventSinkImpl{Interface: cluster.EventsV1()}})
 	now := clock.RealClock{}
 
 	c := &Controller{

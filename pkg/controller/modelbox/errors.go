@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 )
 
 // errBeingDeleted says that a child has to go before it can come back.
@@ -104,5 +105,6 @@ func isExpected(err error) bool {
 	var foreign *notOwnedError
 	var conflict *conflictError
 	return errors.As(err, &foreign) || errors.As(err, &conflict) || errors.Is(err, errBeingDeleted) || isOfThePast(err) ||
+		errors.Is(err, leaderelection.ErrNotLeading) ||
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

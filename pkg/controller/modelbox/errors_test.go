@@ -6,6 +6,7 @@ package modelbox
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 )
 
 func TestReasonsOfFailures(t *testing.T) {
@@ -39,6 +41,7 @@ func TestReasonsOfFailures(t *testing.T) {
 		{"an expected error beside one that is not", errors.Join(&notOwnedError{kind: "Service", name: "web"}, errors.New("etcd is gone")), modelv1.ReasonNotOwned, false},
 		{"a server that is busy", apierrors.NewTooManyRequests("later", 1), modelv1.ReasonError, false},
 		{"a server that fails", apierrors.NewInternalError(errors.New("etcd is gone")), modelv1.ReasonError, false},
+		{"a lead that may be lost", &url.Error{Op: "Patch", Err: leaderelection.ErrNotLeading}, modelv1.ReasonError, true},
 		{"a server that cannot be reached", errors.New("connection refused"), modelv1.ReasonError, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
