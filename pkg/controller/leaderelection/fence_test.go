@@ -177,6 +177,34 @@ func TestTheFenceIsOpenWhileLeading(t *testing.T) {
 	}
 }
 
+func TestALeadIsValidFromWhenItWasAskedFor(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		validity time.Duration
+		seconds  int
+		want     time.Duration
+	}{
+		{"the elector gives up before the Lease runs out", 10 * time.Second, 15, 10 * time.Second},
+		{"the Lease lost a fraction of a second", 1800 * time.Millisecond, 1, time.Second},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fence := &Fence{}
+				lock := &guardedLock{Interface: slowLock{identity: "one"}, fence: fence, validity: row.validity}
+				want := time.Now().Add(row.want)
+				renewal := record("one")
+				renewal.LeaseDurationSeconds = row.seconds
+				if err := lock.Update(t.Context(), renewal); err != nil {
+					t.Fatal(err)
+				}
+				if got := fence.end(); !got.Equal(want) {
+					t.Errorf("it ends at %s, want %s", got, want)
+				}
+			})
+		})
+	}
+}
+
 func TestALeadThatIsNotRenewedRunsOut(t *testing.T) {
 	fence := &Fence{}
 	lock := &guardedLock{Interface: unreachableLock{identity: "one"}, fence: fence, validity: time.Hour}

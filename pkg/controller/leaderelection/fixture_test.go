@@ -160,6 +160,19 @@ func (unreachableLock) Update(context.Context, resourcelock.LeaderElectionRecord
 	return errors.New("unreachable")
 }
 
+// slowLock is one that takes a while to be written.
+type slowLock struct {
+	resourcelock.Interface
+	identity string
+}
+
+func (l slowLock) Identity() string { return l.identity }
+
+func (slowLock) Update(context.Context, resourcelock.LeaderElectionRecord) error {
+	time.Sleep(500 * time.Millisecond)
+	return nil
+}
+
 func record(holder string) resourcelock.LeaderElectionRecord {
 	return resourcelock.LeaderElectionRecord{HolderIdentity: holder}
 }

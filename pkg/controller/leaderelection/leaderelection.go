@@ -118,7 +118,9 @@ func (l *guardedLock) write(ctx context.Context, record resourcelock.LeaderElect
 		return err
 	}
 	if record.HolderIdentity == l.Identity() {
-		l.fence.extend(sent.Add(l.validity))
+		// The others only see whole seconds of the Lease's duration.
+		lease := time.Duration(record.LeaseDurationSeconds) * time.Second
+		l.fence.extend(sent.Add(min(l.validity, lease)))
 	}
 	return nil
 }
