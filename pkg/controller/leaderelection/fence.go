@@ -11,88 +11,130 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"k8s.io/klog/v2"
 )
 
-// ErrNotLeading is why a fence refuses a request, or gives it up.
-var ErrNotLeading = errors.New("this process does not lead, or may not any more")
+// ErrNotLeading is why a write is refused, or was given up while it was on its way.
+var ErrNotLeading = errors.New("the Lease may have run out: another process may be leading")
 
-// Fence keeps a process that may have lost the lead without noticing from writing. One that was frozen and goes on
-// with what it was about to do is behind it, however long it was frozen: the lead is valid for so long after the
-// request that won or renewed it was sent, by this process's own clock. Others cannot have won it before.
+// Fence refuses the writes of a process that may not be leading any more without having noticed yet, such as one that
+// was frozen and wakes up in the middle of its work. It goes by the monotonic clock of this process alone.
 //
-// The zero Fence refuses all writes until Run is given it and leads.
+// The zero value refuses every write until Run, which it is given to, has acquired the Lease.
 type Fence struct {
-	mu         sync.Mutex
-	validUntil time.Time
+	mu sync.Mutex
+	// until is when the Lease may run out unless it is renewed.
+	until time.Time
+	// lead is done when the Lease may have run out. It is nil while the fence is closed.
+	lead   context.Context
+	end    context.CancelFunc
+	expiry *time.Timer
 }
 
-// extend makes the lead valid until then.
-func (f *Fence) extend(until time.Time) {
+// Wrap returns a transport that sends reads at any time, and anything else only while the Lease is certain to be held:
+// from when the last request that acquired or renewed it was begun, for the duration of the Lease. A write whose
+// answer has not begun by then is given up. The error is ErrNotLeading in both cases.
+//
+// The clients of the election itself must not use it.
+func (f *Fence) Wrap(next http.RoundTripper) http.RoundTripper {
+	return &fencedTransport{fence: f, next: next}
+}
+
+// openUntil lets writes through until then.
+func (f *Fence) openUntil(ctx context.Context, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.validUntil = until
-}
-
-// close refuses writes from now on.
-func (f *Fence) close() { f.extend(time.Time{}) }
-
-func (f *Fence) end() time.Time {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.validUntil
-}
-
-// Wrap returns a transport whose writes fail with ErrNotLeading while the lead is not valid. One that is being sent
-// when it ends is given up. It is a transport.WrapperFunc.
-func (f *Fence) Wrap(transport http.RoundTripper) http.RoundTripper {
-	return &fenced{fence: f, transport: transport}
-}
-
-type fenced struct {
-	fence     *Fence
-	transport http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t *fenced) RoundTrip(request *http.Request) (*http.Response, error) {
-	if isRead(request.Method) {
-		return t.transport.RoundTrip(request)
+	if f.isOver() {
+		f.closeLocked()
 	}
-	end := t.fence.end()
-	if !time.Now().Before(end) {
+	if f.lead == nil {
+		f.lead, f.end = context.WithCancel(context.Background())
+	} else {
+		f.expiry.Stop()
+	}
+	f.until = until
+	f.expiry = time.AfterFunc(time.Until(until), func() { f.expire(ctx) })
+}
+
+// expire closes the fence unless the Lease was renewed at the last moment.
+func (f *Fence) expire(ctx context.Context) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.isOver() {
+		klog.FromContext(ctx).Info("The Lease was not renewed in time: writes are refused until it is held again")
+		f.closeLocked()
+	}
+}
+
+func (f *Fence) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closeLocked()
+}
+
+func (f *Fence) closeLocked() {
+	if f.lead != nil {
+		f.expiry.Stop()
+		f.end()
+		f.lead = nil
+	}
+}
+
+// isOver tells whether the fence should be closed by now. The timer that closes it may be late.
+func (f *Fence) isOver() bool {
+	return f.lead != nil && !time.Now().Before(f.until)
+}
+
+// enter returns a context that is done when writes have to end, or false when they must not even begin.
+func (f *Fence) enter() (context.Context, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lead == nil || f.isOver() {
+		return nil, false
+	}
+	return f.lead, true
+}
+
+type fencedTransport struct {
+	fence *Fence
+	next  http.RoundTripper
+}
+
+func (t *fencedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodGet || request.Method == http.MethodHead {
+		return t.next.RoundTrip(request)
+	}
+	lead, ok := t.fence.enter()
+	if !ok {
 		if request.Body != nil {
 			request.Body.Close()
 		}
 		return nil, ErrNotLeading
 	}
-	ctx, cancel := context.WithDeadlineCause(request.Context(), end, ErrNotLeading)
-	response, err := t.transport.RoundTrip(request.WithContext(ctx))
+	ctx, cancel := context.WithCancelCause(request.Context())
+	keepGoing := context.AfterFunc(lead, func() { cancel(ErrNotLeading) })
+	response, err := t.next.RoundTrip(request.WithContext(ctx))
+	// What is answered is written: the answer can be read whoever leads now.
+	keepGoing()
 	if err != nil {
 		if errors.Is(context.Cause(ctx), ErrNotLeading) {
 			err = fmt.Errorf("%w: %w", ErrNotLeading, err)
 		}
-		cancel()
+		cancel(nil)
 		return nil, err
 	}
-	response.Body = &cancelOnClose{ReadCloser: response.Body, cancel: cancel}
+	response.Body = &answer{ReadCloser: response.Body, cancel: cancel}
 	return response, nil
 }
 
-// WrappedRoundTripper lets client-go look behind the fence, as it does to close idle connections.
-func (t *fenced) WrappedRoundTripper() http.RoundTripper { return t.transport }
-
-func isRead(method string) bool {
-	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
-}
-
-// cancelOnClose frees the deadline of a request when its answer has been read.
-type cancelOnClose struct {
+// answer frees what its request held when it has been read.
+type answer struct {
 	io.ReadCloser
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 }
 
-// Close implements io.Closer.
-func (b *cancelOnClose) Close() error {
-	defer b.cancel()
-	return b.ReadCloser.Close()
+func (a *answer) Close() error {
+	defer a.cancel(nil)
+	return a.ReadCloser.Close()
 }

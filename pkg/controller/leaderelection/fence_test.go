@@ -14,205 +14,189 @@ import (
 	"time"
 )
 
-// recorder answers every request, and remembers the last.
-type recorder struct{ last *http.Request }
+const minute = time.Minute
 
-func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
-	r.last = request
-	return &http.Response{Body: io.NopCloser(strings.NewReader("answer"))}, nil
+// transport stands for the network: it counts what gets through to it, and answers.
+type transport struct {
+	requests int
+	// answerAfter is how long an answer takes.
+	answerAfter time.Duration
 }
 
-func send(t *testing.T, fence *Fence, method string) (*http.Request, error) {
+func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	t.requests++
+	if request.Body != nil {
+		defer request.Body.Close()
+	}
+	select {
+	case <-time.After(t.answerAfter):
+		return &http.Response{StatusCode: http.StatusOK, Body: &readable{ctx: request.Context()}}, nil
+	case <-request.Context().Done():
+		return nil, request.Context().Err()
+	}
+}
+
+// readable can be read until its request is cancelled, as an answer over a network.
+type readable struct{ ctx context.Context }
+
+func (r *readable) Read([]byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, r.ctx.Err()
+	}
+	return 0, io.EOF
+}
+
+func (r *readable) Close() error { return nil }
+
+// send sends a request of that method through the fence and returns its error.
+func send(t *testing.T, f *Fence, next http.RoundTripper, method string) error {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, "https://cluster.local/", nil)
+	body := &closable{Reader: strings.NewReader("{}")}
+	request, err := http.NewRequestWithContext(t.Context(), method, "https://cluster/apis", body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &recorder{}
-	response, err := fence.Wrap(server).RoundTrip(request)
-	if err == nil {
-		if answer, err := io.ReadAll(response.Body); err != nil || string(answer) != "answer" {
-			t.Errorf("the answer is %q, error %v", answer, err)
-		}
-		if err := response.Body.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	return server.last, err
-}
-
-func TestFence(t *testing.T) {
-	past, future := time.Now().Add(-time.Second), time.Now().Add(time.Hour)
-	for _, row := range []struct {
-		name  string
-		fence func(*Fence)
-		// isOpen is whether writes pass. Reads always do.
-		isOpen bool
-	}{
-		{"before the first lead", func(*Fence) {}, false},
-		{"while the lead is valid", func(f *Fence) { f.extend(future) }, true},
-		{"when it has run out", func(f *Fence) { f.extend(past) }, false},
-		{"when it was renewed", func(f *Fence) { f.extend(past); f.extend(future) }, true},
-		{"when it was given up", func(f *Fence) { f.extend(future); f.close() }, false},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			fence := &Fence{}
-			row.fence(fence)
-			for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-				sent, err := send(t, fence, method)
-				if row.isOpen && err != nil || !row.isOpen && !errors.Is(err, ErrNotLeading) {
-					t.Errorf("%s: got error %v", method, err)
-				}
-				if (sent != nil) != row.isOpen {
-					t.Errorf("%s was sent: %v, want %v", method, sent != nil, row.isOpen)
-				}
-			}
-			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
-				if sent, err := send(t, fence, method); err != nil || sent == nil {
-					t.Errorf("%s was not sent: %v", method, err)
-				}
-			}
-		})
-	}
-}
-
-func TestWritesEndWithTheLead(t *testing.T) {
-	fence, end := &Fence{}, time.Now().Add(time.Hour)
-	fence.extend(end)
-	sent, err := send(t, fence, http.MethodPatch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if deadline, ok := sent.Context().Deadline(); !ok || !deadline.Equal(end) {
-		t.Errorf("its deadline is %s, want %s", deadline, end)
-	}
-	if sent.Context().Err() == nil {
-		t.Error("the deadline goes on when the answer has been read")
-	}
-}
-
-// A transport closes the body of a request whatever becomes of it.
-func TestARefusedWriteIsClosed(t *testing.T) {
-	body := &closeRecorder{Reader: strings.NewReader("box")}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://cluster.local/", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := new(Fence).Wrap(&recorder{}).RoundTrip(request); !errors.Is(err, ErrNotLeading) {
-		t.Errorf("got error %v, want %v", err, ErrNotLeading)
-	}
+	response, err := f.Wrap(next).RoundTrip(request)
 	if !body.isClosed {
-		t.Error("its body is open")
+		t.Errorf("the body of the %s is left open", method)
 	}
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
 }
 
-type closeRecorder struct {
+type closable struct {
 	io.Reader
 	isClosed bool
 }
 
-func (r *closeRecorder) Close() error {
-	r.isClosed = true
+func (c *closable) Close() error {
+	c.isClosed = true
 	return nil
 }
 
-func TestAWriteThatOutlastsTheLeadIsGivenUp(t *testing.T) {
-	stuck := transport(func(request *http.Request) (*http.Response, error) {
-		<-request.Context().Done()
-		return nil, request.Context().Err()
-	})
+func TestWhatGetsThrough(t *testing.T) {
+	writes := []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	for _, row := range []struct {
-		name string
-		// patience is how long the caller waits, lead how long the lead is valid.
-		patience, lead time.Duration
-		isGivenUp      bool
+		name   string
+		happen func(f *Fence)
+		open   bool
 	}{
-		{"the lead ends first", time.Hour, time.Minute, true},
-		{"the caller goes first", time.Minute, time.Hour, false},
+		{"before the Lease is acquired", func(*Fence) {}, false},
+		{"while the Lease is held", func(f *Fence) { hold(f, minute); time.Sleep(minute - 1) }, true},
+		{"when the Lease may have run out", func(f *Fence) { hold(f, minute); time.Sleep(minute) }, false},
+		{"long afterwards", func(f *Fence) { hold(f, minute); time.Sleep(minute * 60) }, false},
+		{"when it was renewed", func(f *Fence) { hold(f, minute); time.Sleep(minute / 2); hold(f, minute); time.Sleep(minute - 1) }, true},
+		{"when the renewal may have run out", func(f *Fence) { hold(f, minute); time.Sleep(minute / 2); hold(f, minute); time.Sleep(minute) }, false},
+		{"when it ran out and was acquired again", func(f *Fence) { hold(f, minute); time.Sleep(2 * minute); hold(f, minute) }, true},
+		{"when it was renewed by a request that took as long as the Lease lasts", func(f *Fence) { hold(f, minute); hold(f, 0) }, false},
+		{"when it was released", func(f *Fence) { hold(f, minute); f.close() }, false},
+		{"when it was released and acquired again", func(f *Fence) { hold(f, minute); f.close(); hold(f, minute) }, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fence := &Fence{}
-				fence.extend(time.Now().Add(row.lead))
-				ctx, cancel := context.WithTimeout(t.Context(), row.patience)
-				defer cancel()
-				request, err := http.NewRequestWithContext(ctx, http.MethodPatch, "https://cluster.local/", nil)
-				if err != nil {
-					t.Fatal(err)
+				var f Fence
+				row.happen(&f)
+				for _, method := range writes {
+					var cluster transport
+					err := send(t, &f, &cluster, method)
+					if row.open && (err != nil || cluster.requests != 1) {
+						t.Errorf("a %s does not get through: %v", method, err)
+					}
+					if !row.open && (!errors.Is(err, ErrNotLeading) || cluster.requests != 0) {
+						t.Errorf("a %s gets through: %v", method, err)
+					}
 				}
-				_, err = fence.Wrap(stuck).RoundTrip(request)
-				if !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
-				}
-				if got := errors.Is(err, ErrNotLeading); got != row.isGivenUp {
-					t.Errorf("%v is of the fence: %v, want %v", err, got, row.isGivenUp)
+				var cluster transport
+				if err := send(t, &f, &cluster, http.MethodGet); err != nil || cluster.requests != 1 {
+					t.Errorf("a read does not get through: %v", err)
 				}
 			})
 		})
 	}
 }
 
-type transport func(*http.Request) (*http.Response, error)
-
-func (t transport) RoundTrip(request *http.Request) (*http.Response, error) { return t(request) }
-
-func TestTheFenceIsOpenWhileLeading(t *testing.T) {
-	c := newCluster()
-	leads := make(chan struct{})
-	// Work goes on after the end until it is told, as that of a frozen process.
-	leave := make(chan struct{})
-	run := start(t, c, configuration(), "one", func(ctx context.Context) {
-		close(leads)
-		<-ctx.Done()
-		<-leave
-	})
-	<-leads
-	if _, err := send(t, &run.fence, http.MethodPatch); err != nil {
-		t.Errorf("while it leads: %v", err)
-	}
-	close(leave)
-	run.stop(t)
-	if _, err := send(t, &run.fence, http.MethodPatch); !errors.Is(err, ErrNotLeading) {
-		t.Errorf("when it has stopped: got error %v, want %v", err, ErrNotLeading)
-	}
+// hold opens the fence for so long.
+func hold(f *Fence, duration time.Duration) {
+	f.openUntil(context.Background(), time.Now().Add(duration))
 }
 
-func TestALeadIsValidFromWhenItWasAskedFor(t *testing.T) {
+func TestAWriteOnItsWayIsGivenUpWithTheLead(t *testing.T) {
 	for _, row := range []struct {
-		name     string
-		validity time.Duration
-		seconds  int
-		want     time.Duration
+		name   string
+		happen func(f *Fence)
+		want   time.Duration
 	}{
-		{"the elector gives up before the Lease runs out", 10 * time.Second, 15, 10 * time.Second},
-		{"the Lease lost a fraction of a second", 1800 * time.Millisecond, 1, time.Second},
+		{"when the Lease may have run out", func(*Fence) {}, minute},
+		{"not before the renewed Lease may have run out", func(f *Fence) { time.Sleep(minute / 2); hold(f, minute) }, minute * 3 / 2},
+		{"when the Lease is released", func(f *Fence) { time.Sleep(minute / 2); f.close() }, minute / 2},
+		{"although the Lease was acquired again", func(f *Fence) { time.Sleep(minute / 2); f.close(); hold(f, minute) }, minute / 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fence := &Fence{}
-				lock := &guardedLock{Interface: slowLock{identity: "one"}, fence: fence, validity: row.validity}
-				want := time.Now().Add(row.want)
-				renewal := record("one")
-				renewal.LeaseDurationSeconds = row.seconds
-				if err := lock.Update(t.Context(), renewal); err != nil {
-					t.Fatal(err)
+				var f Fence
+				hold(&f, minute)
+				go row.happen(&f)
+				begun := time.Now()
+				err := send(t, &f, &transport{answerAfter: 60 * minute}, http.MethodPatch)
+				if !errors.Is(err, ErrNotLeading) {
+					t.Errorf("got %v, want %v", err, ErrNotLeading)
 				}
-				if got := fence.end(); !got.Equal(want) {
-					t.Errorf("it ends at %s, want %s", got, want)
+				if took := time.Since(begun); took != row.want {
+					t.Errorf("it was given up after %s, want %s", took, row.want)
 				}
 			})
 		})
 	}
 }
 
-func TestALeadThatIsNotRenewedRunsOut(t *testing.T) {
-	fence := &Fence{}
-	lock := &guardedLock{Interface: unreachableLock{identity: "one"}, fence: fence, validity: time.Hour}
-	fence.extend(time.Now().Add(-time.Second))
-	if err := lock.Update(t.Context(), record("one")); err == nil {
-		t.Fatal("the renewal succeeded")
+func TestALeaseThatRanOutUnnoticedIsOver(t *testing.T) {
+	var f Fence
+	hold(&f, time.Hour)
+	lead, _ := f.enter()
+	f.until = time.Now() // and the timer has not fired yet, as after a freeze
+	if err := send(t, &f, &transport{}, http.MethodPatch); !errors.Is(err, ErrNotLeading) {
+		t.Errorf("a write begins: %v", err)
 	}
-	if _, err := send(t, fence, http.MethodPatch); !errors.Is(err, ErrNotLeading) {
-		t.Errorf("after a renewal that failed: got error %v, want %v", err, ErrNotLeading)
+	hold(&f, time.Hour)
+	if lead.Err() == nil {
+		t.Error("a write of the lead that is over goes on when the Lease is acquired again")
+	}
+}
+
+func TestTheAnswerToAWriteCanBeReadAfterTheLead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f Fence
+		hold(&f, minute)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, "https://cluster/apis", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := f.Wrap(&transport{}).RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * minute)
+		if _, err := io.ReadAll(response.Body); err != nil {
+			t.Errorf("reading it: %v", err)
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAWriteOfACallerThatGaveUpFailsAsItsOwn(t *testing.T) {
+	var f Fence
+	hold(&f, time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPatch, "https://cluster/apis", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Wrap(&transport{answerAfter: time.Hour}).RoundTrip(request); !errors.Is(err, context.Canceled) || errors.Is(err, ErrNotLeading) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	componentbaseconfig "k8s.io/component-base/config"
 	"k8s.io/utils/ptr"
 )
@@ -126,7 +125,6 @@ func (w *working) during(t *testing.T, do func()) {
 
 // campaigner is a Run in the background.
 type campaigner struct {
-	fence  Fence
 	cancel context.CancelFunc
 	ended  chan error
 }
@@ -135,7 +133,7 @@ func start(t *testing.T, c *cluster, config componentbaseconfig.LeaderElectionCo
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	run := &campaigner{cancel: cancel, ended: make(chan error, 1)}
-	go func() { run.ended <- Run(ctx, c, config, identity, &run.fence, work) }()
+	go func() { run.ended <- Run(ctx, c, config, identity, &Fence{}, work) }()
 	return run
 }
 
@@ -146,33 +144,4 @@ func (r *campaigner) stop(t *testing.T) {
 	if err := <-r.ended; err != nil {
 		t.Error(err)
 	}
-}
-
-// unreachableLock is one that cannot be written.
-type unreachableLock struct {
-	resourcelock.Interface
-	identity string
-}
-
-func (l unreachableLock) Identity() string { return l.identity }
-
-func (unreachableLock) Update(context.Context, resourcelock.LeaderElectionRecord) error {
-	return errors.New("unreachable")
-}
-
-// slowLock is one that takes a while to be written.
-type slowLock struct {
-	resourcelock.Interface
-	identity string
-}
-
-func (l slowLock) Identity() string { return l.identity }
-
-func (slowLock) Update(context.Context, resourcelock.LeaderElectionRecord) error {
-	time.Sleep(500 * time.Millisecond)
-	return nil
-}
-
-func record(holder string) resourcelock.LeaderElectionRecord {
-	return resourcelock.LeaderElectionRecord{HolderIdentity: holder}
 }

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+)
+
+// clients are how the controllers reach API servers.
+type clients struct {
+	// boxes is for this server and cluster for the cluster's. They write behind the fence.
+	boxes   versioned.Interface
+	cluster kubernetes.Interface
+	// election is for the cluster's and opens the fence: it is not behind it.
+	election kubernetes.Interface
+}
+
+// newClients returns clients that write behind the fence; nil for none.
+func newClients(config *apiserver.Config, fence *leaderelection.Fence) (*clients, error) {
+	loopback, cluster := clientConfig(config.GenericConfig.LoopbackClientConfig), clientConfig(config.GenericConfig.ClientConfig)
+	var c clients
+	var err error
+	if c.election, err = kubernetes.NewForConfig(cluster); err != nil {
+		return nil, fmt.Errorf("creating the client for leader election: %w", err)
+	}
+	if fence != nil {
+		loopback.Wrap(fence.Wrap)
+		cluster.Wrap(fence.Wrap)
+	}
+	if c.boxes, err = versioned.NewForConfig(loopback); err != nil {
+		return nil, fmt.Errorf("creating the controllers' client of this server: %w", err)
+	}
+	if c.cluster, err = kubernetes.NewForConfig(cluster); err != nil {
+		return nil, fmt.Errorf("creating the controllers' client of the cluster: %w", err)
+	}
+	return &c, nil
+}
+
+// clientConfig is how the controllers reach an API server: in protobuf, and without a rate limit of their own, for
+// priority and fairness of the server at the other end is the limit.
+func clientConfig(config *rest.Config) *rest.Config {
+	config = rest.AddUserAgent(rest.CopyConfig(config), "modelbox-controller")
+	config.QPS = -1
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	return config
+}
