@@ -52,9 +52,10 @@ func TestProgressIsToldAtItsPace(t *testing.T) {
 	f.pace = newStatusPace(clock)
 	f.converge(t)
 	writes := 0
-	// A pod is ready every tenth of a second.
-	for ready := range int32(100) {
-		clock.SetTime(clock.Now().Add(100 * time.Millisecond))
+	// A pod is ready every half second.
+	const pods = 20
+	for ready := range int32(pods) {
+		clock.SetTime(clock.Now().Add(500 * time.Millisecond))
 		deployment := f.deployment(t)
 		deployment.Status.ReadyReplicas = ready + 1
 		if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).UpdateStatus(t.Context(), deployment, metav1.UpdateOptions{}); err != nil {
@@ -71,5 +72,5 @@ func TestProgressIsToldAtItsPace(t *testing.T) {
 	check(t, "writes of the status in ten seconds", 5, writes)
 	clock.SetTime(clock.Now().Add(progressPeriod))
 	f.mustReconcile(t)
-	check(t, "the last number", int32(100), f.boxInServer(t).Status.ReadyReplicas)
+	check(t, "the last number", int32(pods), f.boxInServer(t).Status.ReadyReplicas)
 }
