@@ -8,9 +8,7 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -87,12 +85,7 @@ func TestDataDirectoryIsForOne(t *testing.T) {
 // secondServer is another process with the arguments of the one that runs, but with a port of its own.
 func secondServer(ctx context.Context, t *testing.T, first int) *exec.Cmd {
 	t.Helper()
-	commandLine, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", first))
-	if err != nil {
-		t.Fatal(err)
-	}
-	arguments := strings.Split(strings.TrimSuffix(string(commandLine), "\x00"), "\x00")
-	arguments = append(arguments, fmt.Sprintf("--secure-port=%d", freePort(t)), "--audit-log-path=-")
+	arguments := append(commandLine(t, first), fmt.Sprintf("--secure-port=%d", freePort(t)), "--audit-log-path=-")
 	return exec.CommandContext(ctx, arguments[0], arguments[1:]...)
 }
 
