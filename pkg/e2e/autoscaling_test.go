@@ -108,25 +108,41 @@ func (n *namespace) setMinimum(minimum int) {
 	}
 }
 
-// observeReplicas watches the Deployment from now on. The function that it returns ends that, and returns the
-// different numbers of replicas that were asked for, in their order.
+// observeReplicas watches the Deployment from now on. The function that it returns ends that as soon as the last number
+// has been seen, and returns the different numbers of replicas that were asked for, in their order.
 func (n *namespace) observeReplicas(name string) func() []int32 {
 	n.t.Helper()
 	watch, err := n.deployments.Watch(n.ctx, metav1.SingleObject(metav1.ObjectMeta{Name: name}))
 	if err != nil {
 		n.t.Fatal(err)
 	}
+	var mu sync.Mutex
 	var seen []int32
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		for event := range watch.ResultChan() {
 			deployment, ok := event.Object.(*appsv1.Deployment)
-			if ok && (len(seen) == 0 || seen[len(seen)-1] != *deployment.Spec.Replicas) {
-				seen = append(seen, *deployment.Spec.Replicas)
+			if !ok {
+				continue
 			}
+			mu.Lock()
+			if replicas := *deployment.Spec.Replicas; len(seen) == 0 || seen[len(seen)-1] != replicas {
+				seen = append(seen, replicas)
+			}
+			mu.Unlock()
 		}
 	})
 	return func() []int32 {
+		n.t.Helper()
+		last := *n.deployment(name).Spec.Replicas
+		n.eventually("the last number of replicas is seen", func() error {
+			mu.Lock()
+			defer mu.Unlock()
+			if len(seen) == 0 || seen[len(seen)-1] != last {
+				return fmt.Errorf("it is %d, and those seen are %d", last, seen)
+			}
+			return nil
+		})
 		watch.Stop()
 		watching.Wait()
 		return seen
