@@ -15,9 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -48,7 +50,7 @@ func runControllerRuntime() error {
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
-	l := &life{client: c, namespace: os.Args[1], image: os.Args[2], otherImage: os.Args[3]}
+	l := &life{config: config, client: c, namespace: os.Args[1], image: os.Args[2], otherImage: os.Args[3]}
 	ctx, cancel := context.WithTimeout(context.Background(), lifetime)
 	defer cancel()
 	for _, step := range []struct {
@@ -59,6 +61,8 @@ func runControllerRuntime() error {
 		{"get", l.get},
 		{"watch until Ready", l.watchUntilReady},
 		{"list by image", l.listByImage},
+		{"list by label", l.listByLabel},
+		{"read from a cache", l.readFromCache},
 		{"apply", l.applyWithoutForce},
 		{"apply with force", l.apply},
 		{"patch of the status", l.patchStatus},
@@ -76,6 +80,7 @@ func runControllerRuntime() error {
 
 // life is that of one box. Its methods are the steps, each of which returns what is to be printed.
 type life struct {
+	config                       *rest.Config
 	client                       client.WithWatch
 	namespace, image, otherImage string
 }
@@ -87,6 +92,7 @@ func (l *life) named() *modelv1.ModelBox {
 
 func (l *life) create(ctx context.Context) (any, error) {
 	box := l.named()
+	box.Labels = map[string]string{"team": "ours"}
 	box.Spec.Image = l.image
 	err := l.client.Create(ctx, box)
 	return box.Spec.RollingUpdate, err
@@ -120,13 +126,61 @@ func (l *life) watchUntilReady(ctx context.Context) (any, error) {
 func (l *life) listByImage(ctx context.Context) (any, error) {
 	counts := map[string]int{}
 	for _, image := range []string{l.image, l.otherImage} {
-		var boxes modelv1.ModelBoxList
-		if err := l.client.List(ctx, &boxes, client.InNamespace(l.namespace), client.MatchingFields{"spec.image": image}); err != nil {
+		var err error
+		if counts[image], err = l.count(ctx, l.client, client.MatchingFields{"spec.image": image}); err != nil {
 			return nil, err
 		}
-		counts[image] = len(boxes.Items)
 	}
 	return counts, nil
+}
+
+func (l *life) listByLabel(ctx context.Context) (any, error) {
+	return l.countByLabel(ctx, l.client)
+}
+
+// readFromCache reads as a reconciler does.
+func (l *life) readFromCache(ctx context.Context) (answer any, err error) {
+	boxes, err := cache.New(l.config, cache.Options{
+		Scheme: l.client.Scheme(), Mapper: l.client.RESTMapper(),
+		DefaultNamespaces: map[string]cache.Config{l.namespace: {}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- boxes.Start(ctx) }()
+	defer func() {
+		stop()
+		err = errors.Join(err, <-ended)
+	}()
+	if !boxes.WaitForCacheSync(ctx) { // which waits for the start, too
+		return nil, errors.New("the cache did not start")
+	}
+	box := l.named()
+	if err := boxes.Get(ctx, client.ObjectKeyFromObject(box), box); err != nil {
+		return nil, err
+	}
+	counts, err := l.countByLabel(ctx, boxes)
+	return fmt.Sprintf("%s, %v", box.Spec.Image, counts), err
+}
+
+// countByLabel counts the boxes of two teams.
+func (l *life) countByLabel(ctx context.Context, reader client.Reader) (map[string]int, error) {
+	counts := map[string]int{}
+	for _, team := range []string{"ours", "theirs"} {
+		var err error
+		if counts[team], err = l.count(ctx, reader, client.MatchingLabels{"team": team}); err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
+}
+
+func (l *life) count(ctx context.Context, reader client.Reader, which client.ListOption) (int, error) {
+	var boxes modelv1.ModelBoxList
+	err := reader.List(ctx, &boxes, client.InNamespace(l.namespace), which)
+	return len(boxes.Items), err
 }
 
 func (l *life) otherImageToApply() *applymodelv1.ModelBoxApplyConfiguration {

@@ -18,6 +18,8 @@ func TestControllerRuntime(t *testing.T) {
 		"get: nginx:1.7.9",
 		"watch until Ready: 1",
 		"list by image: map[nginx:1.7.9:1 nginx:1.8:0]",
+		"list by label: map[ours:1 theirs:0]",
+		"read from a cache: nginx:1.7.9, map[ours:1 theirs:0]",
 		"apply: Conflict",
 		"apply with force: nginx:1.8, generation 2",
 		"patch of the status: Checked is true, nginx:1.8",
