@@ -145,7 +145,8 @@ func TestDryRuns(t *testing.T) {
 	for _, test := range []struct {
 		stdin, arguments, show, want string
 	}{
-		{pausedBoxes("new"), "create --filename=-", "{.metadata.name} {.spec.rollingUpdate}", "new 25%"},
+		// What waits for boxes has to see from the first moment on that there is something to wait for.
+		{pausedBoxes("new"), "create --filename=-", `{.spec.rollingUpdate} {.status.conditions[?(@.type=="Ready")].status}`, "25% Unknown"},
 		{web, "apply --filename=-", "{.spec.image} {.metadata.generation}", newImage + " 2"},
 		{web, "apply --server-side --force-conflicts --filename=-", "{.spec.image} {.metadata.generation}", newImage + " 2"},
 		{web, "replace --filename=-", "{.spec.image} {.metadata.generation}", newImage + " 2"},
