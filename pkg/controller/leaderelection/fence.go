@@ -119,7 +119,7 @@ func (t *fencedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	keepGoing()
 	if err != nil {
 		if errors.Is(context.Cause(ctx), ErrNotLeading) {
-			err = fmt.Errorf("%w: %w", ErrNotLeading, err)
+			err = fmt.Errorf("%w: %v", ErrNotLeading, err)
 		}
 		cancel(nil)
 		return nil, err

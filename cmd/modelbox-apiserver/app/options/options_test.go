@@ -11,8 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/component-base/featuregate"
+	logsapi "k8s.io/component-base/logs/api/v1"
 	baseversion "k8s.io/component-base/version"
 )
 
@@ -56,6 +58,15 @@ func TestTheShortestResyncPeriodIsValid(t *testing.T) {
 	}
 	if o.Controllers.ResyncPeriod != time.Second {
 		t.Errorf("the period is %s", o.Controllers.ResyncPeriod)
+	}
+}
+
+func TestLogsAreTextOrJSON(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		o := parse(t, "--logging-format="+format)
+		if errs := logsapi.Validate(o.Logs, nil, field.NewPath("logging")); len(errs) > 0 {
+			t.Errorf("%s: %v", format, errs.ToAggregate())
+		}
 	}
 }
 
