@@ -178,7 +178,7 @@ func TestExamplesAreAccepted(t *testing.T) {
 			if err := scheme.Convert(box, internal, nil); err != nil {
 				t.Fatal(err)
 			}
-			if errs := validation.ValidateModelBox(internal); len(errs) > 0 {
+			if errs := validation.ValidateModelBox(t.Context(), internal); len(errs) > 0 {
 				t.Errorf("the example is refused: %v\n%s", errs.ToAggregate(), property.Description)
 			}
 		})

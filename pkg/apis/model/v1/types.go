@@ -27,8 +27,14 @@ const (
 	AdoptAnnotation = "model.github.com/adopt"
 )
 
+// Which values are accepted is said by tags of the fields where a tag can say it, such as +k8s:minimum=0; package
+// validation has the rest. The tags are about fields with their defaults: what a client may leave out, as +optional
+// says, can be +k8s:required. The rules of Kubernetes' own types are all in package validation: +k8s:opaqueType leaves
+// them out of what is generated here.
+
 // ServiceType says how the ports of a box are reached.
 // +enum
+// +k8s:enum
 type ServiceType string
 
 const (
@@ -44,6 +50,7 @@ const (
 
 // ResourceType is a size class of the main container.
 // +enum
+// +k8s:enum
 type ResourceType string
 
 const (
@@ -59,6 +66,7 @@ const (
 
 // DefaultProbesPolicy says whether a box gets probes that it does not define.
 // +enum
+// +k8s:enum
 type DefaultProbesPolicy string
 
 const (
@@ -76,6 +84,7 @@ const (
 // ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into
 // a Deployment and, when it has ports, a Service of the same name, and keeps both as the box says.
 type ModelBox struct {
+	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
 	// metadata is the standard object metadata. metadata.name is also the name of the box's Deployment and Service and
@@ -84,6 +93,7 @@ type ModelBox struct {
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
+	// +k8s:opaqueType
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
 	// spec is what the application should be. Required.
@@ -104,6 +114,8 @@ type ModelBoxSpec struct {
 	//
 	// Example: nginx
 	// +optional
+	// +k8s:required
+	// +k8s:format=k8s-short-name
 	Name string `json:"name,omitempty" protobuf:"bytes,1,opt,name=name"`
 
 	// image is the image of the main container. Required.
@@ -132,6 +144,8 @@ type ModelBoxSpec struct {
 	//
 	// Example: 4
 	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
 	Replicas *int32 `json:"replicas,omitempty" protobuf:"varint,5,opt,name=replicas"`
 
 	// rollingUpdate is how many pods a rolling update may add and may take away at a time: a percentage of the replicas
@@ -163,6 +177,7 @@ type ModelBoxSpec struct {
 	// +listType=map
 	// +listMapKey=port
 	// +listMapKey=protocol
+	// +k8s:eachVal=+k8s:opaqueType
 	Ports []corev1.ServicePort `json:"ports,omitempty" patchStrategy:"merge" patchMergeKey:"port" protobuf:"bytes,8,rep,name=ports"`
 
 	// serviceType is how the ports are reached. Defaults to NodePort for a box with a nodePort and to ClusterIP for any
@@ -170,6 +185,7 @@ type ModelBoxSpec struct {
 	//
 	// Example: LoadBalancer
 	// +optional
+	// +k8s:optional
 	ServiceType ServiceType `json:"serviceType,omitempty" protobuf:"bytes,9,opt,name=serviceType,casttype=ServiceType"`
 
 	// resourceType is the size of the main container, as both its requests and its limits; "custom" takes what resources
@@ -177,6 +193,7 @@ type ModelBoxSpec struct {
 	//
 	// Example: small
 	// +optional
+	// +k8s:required
 	ResourceType ResourceType `json:"resourceType,omitempty" protobuf:"bytes,10,opt,name=resourceType,casttype=ResourceType"`
 
 	// resources are the compute resources of the main container: CPU in cores, memory in bytes. They may be given for
@@ -184,6 +201,7 @@ type ModelBoxSpec struct {
 	//
 	// Example: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 128Mi}}
 	// +optional
+	// +k8s:opaqueType
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty" protobuf:"bytes,11,opt,name=resources"`
 
 	// envs are the environment variables of the main container. Defaults to none.
@@ -194,6 +212,7 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=name
+	// +k8s:eachVal=+k8s:opaqueType
 	Envs []corev1.EnvVar `json:"envs,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,12,rep,name=envs"`
 
 	// envFrom are ConfigMaps and Secrets whose keys become environment variables of the main container. A later one wins
@@ -202,6 +221,7 @@ type ModelBoxSpec struct {
 	// Example: [{configMapRef: {name: web}}]
 	// +optional
 	// +listType=atomic
+	// +k8s:eachVal=+k8s:opaqueType
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty" protobuf:"bytes,13,rep,name=envFrom"`
 
 	// containers are further containers that run beside the main container in every pod. Defaults to none.
@@ -212,6 +232,7 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=name
+	// +k8s:eachVal=+k8s:opaqueType
 	Containers []corev1.Container `json:"containers,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,14,rep,name=containers"`
 
 	// initContainers run one after the other, each to its end, before the main container starts. One with restartPolicy
@@ -223,6 +244,7 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=name
+	// +k8s:eachVal=+k8s:opaqueType
 	InitContainers []corev1.Container `json:"initContainers,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,15,rep,name=initContainers"`
 
 	// readinessProbe is the check that the main container has to pass to get traffic. Defaults, for a box with a TCP
@@ -230,6 +252,7 @@ type ModelBoxSpec struct {
 	//
 	// Example: {httpGet: {path: /ready, port: 8080}}
 	// +optional
+	// +k8s:opaqueType
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty" protobuf:"bytes,16,opt,name=readinessProbe"`
 
 	// livenessProbe is the check that the main container is restarted for failing. Defaults, for a box with a TCP port,
@@ -237,6 +260,7 @@ type ModelBoxSpec struct {
 	//
 	// Example: {httpGet: {path: /healthy, port: 8080}}
 	// +optional
+	// +k8s:opaqueType
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty" protobuf:"bytes,17,opt,name=livenessProbe"`
 
 	// startupProbe is the check that the main container has to pass once before livenessProbe counts. Defaults, where
@@ -244,12 +268,14 @@ type ModelBoxSpec struct {
 	//
 	// Example: {httpGet: {path: /healthy, port: 8080}, failureThreshold: 30}
 	// +optional
+	// +k8s:opaqueType
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty" protobuf:"bytes,18,opt,name=startupProbe"`
 
 	// defaultProbes says whether the main container gets the probes that the box does not define. Defaults to "Enabled".
 	//
 	// Example: Disabled
 	// +optional
+	// +k8s:required
 	DefaultProbes DefaultProbesPolicy `json:"defaultProbes,omitempty" protobuf:"bytes,19,opt,name=defaultProbes,casttype=DefaultProbesPolicy"`
 
 	// volumes are what the containers of the box can mount. Defaults to none.
@@ -260,6 +286,7 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge,retainKeys
 	// +listType=map
 	// +listMapKey=name
+	// +k8s:eachVal=+k8s:opaqueType
 	Volumes []corev1.Volume `json:"volumes,omitempty" patchStrategy:"merge,retainKeys" patchMergeKey:"name" protobuf:"bytes,20,rep,name=volumes"`
 
 	// volumeMounts are the places where the main container mounts volumes. Defaults to none.
@@ -270,12 +297,15 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=mountPath
+	// +k8s:eachVal=+k8s:opaqueType
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty" patchStrategy:"merge" patchMergeKey:"mountPath" protobuf:"bytes,21,rep,name=volumeMounts"`
 
 	// serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's "default".
 	//
 	// Example: web
 	// +optional
+	// +k8s:optional
+	// +k8s:format=k8s-long-name
 	ServiceAccountName string `json:"serviceAccountName,omitempty" protobuf:"bytes,22,opt,name=serviceAccountName"`
 
 	// imagePullSecrets are Secrets in the box's namespace with the credentials of the image registries. Defaults to none.
@@ -286,6 +316,7 @@ type ModelBoxSpec struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=name
+	// +k8s:eachVal=+k8s:opaqueType
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,23,rep,name=imagePullSecrets"`
 
 	// podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic
@@ -295,6 +326,7 @@ type ModelBoxSpec struct {
 	//
 	// Example: {spec: {nodeSelector: {disk: ssd}}}
 	// +optional
+	// +k8s:opaqueType
 	PodTemplate *corev1.PodTemplateSpec `json:"podTemplate,omitempty" protobuf:"bytes,25,opt,name=podTemplate"`
 
 	// paused leaves the Deployment and the Service as they are: changes of the box wait until it is false again.
@@ -370,6 +402,8 @@ type ModelBoxStatus struct {
 	//
 	// Example: 3
 	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty" protobuf:"varint,1,opt,name=observedGeneration"`
 
 	// desiredReplicas is the number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of
@@ -377,30 +411,40 @@ type ModelBoxStatus struct {
 	//
 	// Example: 4
 	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty" protobuf:"varint,12,opt,name=desiredReplicas"`
 
 	// replicas is the number of pods that exist and are not terminating.
 	//
 	// Example: 4
 	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
 	Replicas int32 `json:"replicas,omitempty" protobuf:"varint,2,opt,name=replicas"`
 
 	// updatedReplicas is the number of pods that run the current pod template.
 	//
 	// Example: 4
 	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
 	UpdatedReplicas int32 `json:"updatedReplicas,omitempty" protobuf:"varint,3,opt,name=updatedReplicas"`
 
 	// readyReplicas is the number of pods that are ready.
 	//
 	// Example: 4
 	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
 	ReadyReplicas int32 `json:"readyReplicas,omitempty" protobuf:"varint,4,opt,name=readyReplicas"`
 
 	// availableReplicas is the number of pods that have been ready for spec.minReadySeconds.
 	//
 	// Example: 4
 	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
 	AvailableReplicas int32 `json:"availableReplicas,omitempty" protobuf:"varint,5,opt,name=availableReplicas"`
 
 	// selector is the label selector of the pods in its string form: what the scale subresource reports.
@@ -420,6 +464,8 @@ type ModelBoxStatus struct {
 	//
 	// Example: 20
 	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
 	PodNamesOmitted int32 `json:"podNamesOmitted,omitempty" protobuf:"varint,8,opt,name=podNamesOmitted"`
 
 	// address is how the box is reached inside the cluster, as name and port. Empty without ports.
@@ -445,6 +491,7 @@ type ModelBoxStatus struct {
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=type
+	// +k8s:eachVal=+k8s:opaqueType
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type" protobuf:"bytes,11,rep,name=conditions"`
 }
 
@@ -460,6 +507,7 @@ type NodePort struct {
 	// Example: TCP
 	// +optional
 	// +default="TCP"
+	// +k8s:opaqueType
 	Protocol corev1.Protocol `json:"protocol,omitempty" protobuf:"bytes,2,opt,name=protocol,casttype=k8s.io/api/core/v1.Protocol"`
 
 	// nodePort is the port number on every node. Required.

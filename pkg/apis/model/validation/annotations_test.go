@@ -29,9 +29,9 @@ func TestAnnotations(t *testing.T) {
 			old, box := validBox(), validBox()
 			old.ResourceVersion, box.ResourceVersion = "1", "1"
 			old.Annotations, box.Annotations = row.old, row.now
-			errs := ValidateModelBoxUpdate(box, old)
+			errs := ValidateModelBoxUpdate(t.Context(), box, old)
 			if row.old == nil {
-				errs = ValidateModelBox(box)
+				errs = ValidateModelBox(t.Context(), box)
 			}
 			if got := errs.ToAggregate(); (got == nil) != (row.want == "") || got != nil && got.Error() != row.want {
 				t.Errorf("got %v, want %q", got, row.want)

@@ -27,7 +27,7 @@ func validateMainContainer(spec *model.ModelBoxSpec, pod podContext, path *field
 	handlers := pod.handlers(&corev1.Container{Name: spec.Name, Ports: ports})
 	return slices.Concat(
 		validateImage(spec.Image, path.Child("image")),
-		validateClass(spec, pod, path),
+		validateMainResources(spec, pod, path.Child("resources")),
 		validateEnv(spec.Envs, pod.volumes, path.Child("envs")),
 		validateEnvFrom(spec.EnvFrom, path.Child("envFrom")),
 		validateReadinessProbe(spec.ReadinessProbe, handlers, path.Child("readinessProbe")),
@@ -123,7 +123,7 @@ func validateRunToEnd(container *corev1.Container, path *field.Path) field.Error
 func validateContainerNames(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	names := unique[string]{}
 	return slices.Concat(
-		validateContainerName(spec.Name, names, path.Child("name")),
+		names.add(spec.Name, path.Child("name")),
 		validateNamesOf(spec.Containers, names, path.Child("containers")),
 		validateNamesOf(spec.InitContainers, names, path.Child("initContainers")),
 	)

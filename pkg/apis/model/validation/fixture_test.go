@@ -29,7 +29,7 @@ func check(t *testing.T, rows []row) {
 		t.Run(row.name, func(t *testing.T) {
 			box := validBox()
 			row.mutate(box)
-			errs := ValidateModelBox(box)
+			errs := ValidateModelBox(t.Context(), box)
 			if got := typesAndFields(errs); !slices.Equal(got, row.want) {
 				t.Errorf("got %q\nwant %q\nin full: %v", got, row.want, errs.ToAggregate())
 			}

@@ -47,7 +47,7 @@ func TestGoldenBoxesAreValid(t *testing.T) {
 				if err := scheme.Convert(box, internal, nil); err != nil {
 					t.Fatalf("%s: %v", file, err)
 				}
-				if errs := ValidateModelBox(internal); len(errs) > 0 {
+				if errs := ValidateModelBox(t.Context(), internal); len(errs) > 0 {
 					t.Errorf("%s: box %s: %v", file, box.Name, errs.ToAggregate())
 				}
 			}

@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,16 +16,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-var (
-	serviceTypes = []model.ServiceType{
-		model.ServiceTypeClusterIP, model.ServiceTypeNodePort, model.ServiceTypeLoadBalancer, model.ServiceTypeHeadless,
-	}
-	resourceTypes = []model.ResourceType{
-		model.ResourceTypeSmall, model.ResourceTypeMedium, model.ResourceTypeLarge, model.ResourceTypeCustom,
-	}
-	defaultProbesPolicies = []model.DefaultProbesPolicy{model.DefaultProbesEnabled, model.DefaultProbesDisabled}
-)
-
 // ValidateModelBoxName returns what is wrong with the name of a box, or with the start of a generated name if prefix
 // is true. The Service of a box has its name, so it must be a DNS-1035 label; that also makes it a label value.
 func ValidateModelBoxName(name string, prefix bool) []string {
@@ -32,10 +23,11 @@ func ValidateModelBoxName(name string, prefix bool) []string {
 }
 
 // ValidateModelBox returns what is wrong with a box that is to be created.
-func ValidateModelBox(box *model.ModelBox) field.ErrorList {
+func ValidateModelBox(ctx context.Context, box *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&box.ObjectMeta, true, ValidateModelBoxName, field.NewPath("metadata")),
 		validateAnnotations(box.Annotations, field.NewPath("metadata", "annotations")),
+		validateDeclaredSpec(ctx, &box.Spec, nil, field.NewPath("spec")),
 		validateSpec(box, field.NewPath("spec")),
 	)
 }
@@ -43,10 +35,11 @@ func ValidateModelBox(box *model.ModelBox) field.ErrorList {
 // ValidateModelBoxUpdate returns what is wrong with changing old into box. What was wrong with the spec already is
 // not counted: a box that an earlier release accepted can still be scaled, paused, repaired field by field, and
 // deleted.
-func ValidateModelBoxUpdate(box, old *model.ModelBox) field.ErrorList {
+func ValidateModelBoxUpdate(ctx context.Context, box, old *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&box.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
 		validateAnnotationsUpdate(box.Annotations, old.Annotations, field.NewPath("metadata", "annotations")),
+		validateDeclaredSpec(ctx, &box.Spec, &old.Spec, field.NewPath("spec")),
 		validateSpecUpdate(box, old, field.NewPath("spec")),
 	)
 }
@@ -70,25 +63,14 @@ func validateSpec(box *model.ModelBox, path *field.Path) field.ErrorList {
 		validateMainContainer(spec, pod, path),
 		validateRollout(spec, path),
 		validatePorts(spec, path.Child("ports")),
-		validateServiceType(spec.ServiceType, path.Child("serviceType")),
 		validateContainers(spec.Containers, pod, path.Child("containers")),
 		validateInitContainers(spec.InitContainers, pod, path.Child("initContainers")),
 		validateContainerNames(spec, path),
 		validateContainerPortNames(spec.Containers, spec.InitContainers, path),
-		validateChoice(spec.DefaultProbes, defaultProbesPolicies, path.Child("defaultProbes")),
 		validateVolumes(spec.Volumes, path.Child("volumes")),
-		validateOptionalName(spec.ServiceAccountName, path.Child("serviceAccountName")),
 		validateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets")),
 		validateOverlay(spec.PodTemplate, box.Name, path.Child("podTemplate")),
 	)
-}
-
-// validateServiceType accepts no type: it then follows the ports, see model.EffectiveServiceType.
-func validateServiceType(serviceType model.ServiceType, path *field.Path) field.ErrorList {
-	if serviceType == "" {
-		return nil
-	}
-	return validateChoice(serviceType, serviceTypes, path)
 }
 
 func validateImagePullSecrets(secrets []corev1.LocalObjectReference, path *field.Path) field.ErrorList {

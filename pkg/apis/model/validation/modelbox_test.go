@@ -42,6 +42,7 @@ func TestBox(t *testing.T) {
 		{"defaultProbes Disabled is accepted", func(box *model.ModelBox) { box.Spec.DefaultProbes = model.DefaultProbesDisabled }, nil},
 		{"defaultProbes is Enabled or Disabled", func(box *model.ModelBox) { box.Spec.DefaultProbes = "Off" },
 			[]string{"Unsupported value: spec.defaultProbes"}},
+		{"defaultProbes is there", func(box *model.ModelBox) { box.Spec.DefaultProbes = "" }, []string{"Required value: spec.defaultProbes"}},
 
 		{"a service account name with dots is accepted", func(box *model.ModelBox) { box.Spec.ServiceAccountName = "team.web" }, nil},
 		{"a service account name is a DNS name", func(box *model.ModelBox) { box.Spec.ServiceAccountName = "Web" },
@@ -80,7 +81,7 @@ func TestMessages(t *testing.T) {
 		{"no image", func(box *model.ModelBox) { box.Spec.Image = "" },
 			`spec.image: Required value: must name an image, such as "nginx:1.7.9"`},
 		{"negative replicas", func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](-1) },
-			`spec.replicas: Invalid value: -1: must be 0 or more`},
+			`spec.replicas: Invalid value: -1: must be greater than or equal to 0`},
 		{"no rolling step", rollingUpdate(intstr.FromString("0%")),
 			`spec.rollingUpdate: Invalid value: "0%": must be a percentage from "1%" to "100%", or a number of pods above 0 without quotes`},
 		{"too large a rolling step", rollingUpdate(intstr.FromString("150%")),
@@ -92,7 +93,7 @@ func TestMessages(t *testing.T) {
 		{"a node port without a type that has some", all(func(box *model.ModelBox) { box.Spec.ServiceType = model.ServiceTypeClusterIP }, nodePort(30010)),
 			`spec.ports[0].nodePort: Forbidden: needs serviceType NodePort or LoadBalancer, and serviceType is ClusterIP`},
 		{"an unknown size", func(box *model.ModelBox) { box.Spec.ResourceType = "huge" },
-			`spec.resourceType: Unsupported value: "huge": supported values: "small", "medium", "large", "custom"`},
+			`spec.resourceType: Unsupported value: "huge": supported values: "custom", "large", "medium", "small"`},
 		{"a size and resources", func(box *model.ModelBox) {
 			box.Spec.ResourceType, box.Spec.Resources = model.ResourceTypeSmall, &corev1.ResourceRequirements{}
 		}, `spec.resources: Forbidden: needs resourceType custom: resourceType small says what the resources are`},
@@ -127,7 +128,7 @@ func TestMessages(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			box := validBox()
 			test.mutate(box)
-			errs := ValidateModelBox(box)
+			errs := ValidateModelBox(t.Context(), box)
 			if len(errs) != 1 || errs[0].Error() != test.want {
 				t.Errorf("got  %v\nwant %s", errs.ToAggregate(), test.want)
 			}
@@ -137,7 +138,7 @@ func TestMessages(t *testing.T) {
 	t.Run("a name that cannot be a label value", func(t *testing.T) {
 		box := validBox()
 		box.Name = strings.Repeat("a", 64)
-		errs := ValidateModelBox(box)
+		errs := ValidateModelBox(t.Context(), box)
 		if len(errs) != 1 || !strings.Contains(errs[0].Error(), "63") {
 			t.Errorf("got %v, want the limit of 63 characters", errs.ToAggregate())
 		}
@@ -161,6 +162,10 @@ func TestUpdate(t *testing.T) {
 		{"a spec that was wrong already can be repaired", noImage, func(box *model.ModelBox) { box.Spec.Image = "nginx:1.27" }, nil},
 		{"a spec that was wrong already gets no further errors", noImage, func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](-1) },
 			[]string{"Invalid value: spec.replicas"}},
+		{"a wrong value that a tag refuses stays", replicas(-1), func(box *model.ModelBox) { box.Spec.Image = "nginx:1.27" }, nil},
+		{"a wrong value that a tag refuses can be repaired", replicas(-1), replicas(0), nil},
+		{"a wrong value that a tag refuses is not replaced by another", replicas(-1), replicas(-2),
+			[]string{"Invalid value: spec.replicas"}},
 		{"a wrong value is not replaced by another wrong value", rollingUpdate(intstr.FromString("0%")), rollingUpdate(intstr.FromString("150%")),
 			[]string{"Invalid value: spec.rollingUpdate"}},
 	}
@@ -171,12 +176,16 @@ func TestUpdate(t *testing.T) {
 			test.old(old)
 			box := old.DeepCopy()
 			test.change(box)
-			errs := ValidateModelBoxUpdate(box, old)
+			errs := ValidateModelBoxUpdate(t.Context(), box, old)
 			if got := typesAndFields(errs); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q: %v", got, test.want, errs.ToAggregate())
 			}
 		})
 	}
+}
+
+func replicas(count int32) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Replicas = &count }
 }
 
 func noImage(box *model.ModelBox) { box.Spec.Image = "" }

@@ -20,17 +20,17 @@ import (
 
 const resourceNameRule = `must be cpu, memory, ephemeral-storage, hugepages-<size>, or an extended resource such as "example.com/gpu"`
 
-// validateClass validates the size of the main container.
-func validateClass(spec *model.ModelBoxSpec, pod podContext, path *field.Path) field.ErrorList {
-	errs := validateChoice(spec.ResourceType, resourceTypes, path.Child("resourceType"))
-	if spec.Resources == nil || len(errs) > 0 {
-		return errs
+// validateMainResources validates the resources of the main container, which its size may say already.
+func validateMainResources(spec *model.ModelBoxSpec, pod podContext, path *field.Path) field.ErrorList {
+	if spec.Resources == nil {
+		return nil
 	}
-	if spec.ResourceType != model.ResourceTypeCustom {
+	switch spec.ResourceType {
+	case model.ResourceTypeSmall, model.ResourceTypeMedium, model.ResourceTypeLarge:
 		detail := fmt.Sprintf("needs resourceType custom: resourceType %s says what the resources are", spec.ResourceType)
-		return field.ErrorList{field.Forbidden(path.Child("resources"), detail)}
+		return field.ErrorList{field.Forbidden(path, detail)}
 	}
-	return validateResources(spec.Resources, pod.claims, path.Child("resources"))
+	return validateResources(spec.Resources, pod.claims, path)
 }
 
 func validateResources(resources *corev1.ResourceRequirements, claims sets.Set[string], path *field.Path) field.ErrorList {

@@ -32,6 +32,10 @@ func TestResources(t *testing.T) {
 	check(t, []row{
 		{"a class is accepted", func(box *model.ModelBox) { box.Spec.ResourceType = model.ResourceTypeLarge }, nil},
 		{"a class is one of those there are", func(box *model.ModelBox) { box.Spec.ResourceType = "huge" }, []string{"Unsupported value: spec.resourceType"}},
+		{"an unknown class says nothing of resources", func(box *model.ModelBox) {
+			box.Spec.ResourceType, box.Spec.Resources = "huge", &corev1.ResourceRequirements{Limits: quantities{"cpu": "1"}.list()}
+		}, []string{"Unsupported value: spec.resourceType"}},
+		{"a class there is", func(box *model.ModelBox) { box.Spec.ResourceType = "" }, []string{"Required value: spec.resourceType"}},
 		{"a class leaves no choice of resources", func(box *model.ModelBox) {
 			box.Spec.ResourceType, box.Spec.Resources = model.ResourceTypeSmall, &corev1.ResourceRequirements{Limits: quantities{"cpu": "1"}.list()}
 		}, []string{"Forbidden: spec.resources"}},

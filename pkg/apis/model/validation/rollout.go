@@ -21,17 +21,9 @@ const progressDeadlineSeconds = 600
 
 func validateRollout(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateReplicas(spec.Replicas, path.Child("replicas")),
 		validateRollingUpdate(spec.RollingUpdate, path.Child("rollingUpdate")),
 		validateMinReadySeconds(spec.MinReadySeconds, path.Child("minReadySeconds")),
 	)
-}
-
-func validateReplicas(replicas *int32, path *field.Path) field.ErrorList {
-	if replicas == nil {
-		return nil
-	}
-	return validateNonNegative(*replicas, path)
 }
 
 func validateRollingUpdate(value *intstr.IntOrString, path *field.Path) field.ErrorList {

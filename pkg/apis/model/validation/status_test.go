@@ -54,7 +54,7 @@ func TestStatusUpdate(t *testing.T) {
 			old.ResourceVersion = "1"
 			box := old.DeepCopy()
 			test.mutate(box)
-			errs := ValidateModelBoxStatusUpdate(box, old)
+			errs := ValidateModelBoxStatusUpdate(t.Context(), box, old)
 			if got := typesAndFields(errs); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q: %v", got, test.want, errs.ToAggregate())
 			}

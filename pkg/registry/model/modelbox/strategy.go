@@ -79,18 +79,18 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 }
 
 // Validate checks a new box.
-func (Strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
+func (Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	box := obj.(*model.ModelBox)
-	if errs := validation.ValidateModelBox(box); len(errs) > 0 {
+	if errs := validation.ValidateModelBox(ctx, box); len(errs) > 0 {
 		return errs
 	}
 	return validateChildren(box)
 }
 
 // ValidateUpdate checks a changed box.
-func (Strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+func (Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
-	if errs := validation.ValidateModelBoxUpdate(box, oldBox); len(errs) > 0 {
+	if errs := validation.ValidateModelBoxUpdate(ctx, box, oldBox); len(errs) > 0 {
 		return errs
 	}
 	if apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
@@ -186,6 +186,6 @@ func (StatusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.
 }
 
 // ValidateUpdate checks a changed status.
-func (StatusStrategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.ValidateModelBoxStatusUpdate(obj.(*model.ModelBox), old.(*model.ModelBox))
+func (StatusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	return validation.ValidateModelBoxStatusUpdate(ctx, obj.(*model.ModelBox), old.(*model.ModelBox))
 }
