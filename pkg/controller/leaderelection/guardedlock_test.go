@@ -57,11 +57,11 @@ func TestTheFenceIsOpenFromTheBeginningOfTheLastRenewal(t *testing.T) {
 		if err := lock.Update(t.Context(), record("one")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(50*time.Second - 1)
+		time.Sleep(50*time.Second - 1*time.Nanosecond)
 		if !isOpen(t, &f) {
 			t.Error("it is closed although the Lease was renewed")
 		}
-		time.Sleep(1)
+		time.Sleep(1 * time.Nanosecond)
 		if isOpen(t, &f) {
 			t.Error("it counts from the end of the renewal, when others may have seen it long before")
 		}
