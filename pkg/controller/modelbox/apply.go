@@ -50,7 +50,11 @@ func (c *Controller) create(ctx context.Context, box *modelv1.ModelBox, s step) 
 	live, err := s.kind.get(ctx, box.Namespace, s.rendered.GetName())
 	switch {
 	case err == nil:
-		return c.reconsider(ctx, box, s, live)
+		found, err := c.planAnew(box, s, live)
+		if err != nil {
+			return nil, err
+		}
+		return c.carryOut(ctx, box, found)
 	case !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("looking for a %s of the box's name: %w", s.kind.kind.Kind, err)
 	}
@@ -62,20 +66,16 @@ func (c *Controller) create(ctx context.Context, box *modelv1.ModelBox, s step) 
 	return created, nil
 }
 
-// reconsider does what a live child asks for that the cache does not have.
-func (c *Controller) reconsider(ctx context.Context, box *modelv1.ModelBox, s step, live child) (child, error) {
+// planAnew says what has to be done about a child that is not as the cache has it.
+func (c *Controller) planAnew(box *modelv1.ModelBox, s step, live child) (step, error) {
 	if deployment, ok := live.(*appsv1.Deployment); ok {
 		rendered, err := c.render(box, deployment)
 		if err != nil {
-			return nil, err
+			return step{}, err
 		}
 		s.rendered = rendered[0]
 	}
-	found, err := c.planOne(box, s.kind, s.rendered, live)
-	if err != nil {
-		return nil, err
-	}
-	return c.carryOut(ctx, box, found)
+	return c.planOne(box, s.kind, s.rendered, live)
 }
 
 func (c *Controller) update(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
@@ -97,13 +97,14 @@ func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step)
 	if err != nil {
 		return nil, fmt.Errorf("reading the %s that was changed: %w", s.kind.kind.Kind, err)
 	}
-	s.live = live
-	if s.differences, err = c.compare.differences(s.rendered, live); err != nil {
+	found, err := c.planAnew(box, s, live)
+	if err != nil {
 		return nil, err
 	}
-	if s.differences.Empty() {
-		return live, nil
+	if found.verb != restore {
+		return c.carryOut(ctx, box, found)
 	}
+	s = found
 	who := lastWriter(live, s.differences)
 	if who == "" {
 		who = "somebody"

@@ -207,6 +207,24 @@ func TestWhatSomebodyChangedIsRestored(t *testing.T) {
 	check(t, "somebody's own label", "shop", f.deployment(t).Labels["team"])
 }
 
+func TestWhatIsNotOursAnyMoreIsNotRestored(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	f.scaleBySomebody(t)
+	// The cache does not show yet that somebody has taken the Deployment.
+	taken := f.deployment(t)
+	taken.OwnerReferences[0].Name, taken.OwnerReferences[0].UID = "other", "of-the-other"
+	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Update(t.Context(), taken, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.cluster.ClearActions()
+
+	f.mustReconcile(t)
+	check(t, "requests", []string{"get deployments web", "update modelboxes/status web"}, f.requests())
+	check(t, "applied", "False NotOwned", f.status(t).applied)
+	check(t, "replicas", ptr.To[int32](7), f.deployment(t).Spec.Replicas)
+}
+
 // scaleBySomebody lets somebody give the Deployment another number of replicas, and the caches see it.
 func (f *fixture) scaleBySomebody(t *testing.T) {
 	t.Helper()
