@@ -7,11 +7,13 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY cmd cmd
 COPY pkg pkg
-RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /modelbox-apiserver ./cmd/modelbox-apiserver
+COPY hack/go-build.sh hack/build-release.sh hack/
+RUN hack/build-release.sh
 
+# hack/build-image.sh builds this stage without a container engine.
 # Nothing but the static binary: no shell, no libraries, and no user but this one.
 FROM scratch
-COPY --from=build /modelbox-apiserver /modelbox-apiserver
+COPY --from=build /src/_output/release/modelbox-apiserver /modelbox-apiserver
 USER 65532:65532
 EXPOSE 8443
 ENTRYPOINT ["/modelbox-apiserver"]

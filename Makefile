@@ -40,6 +40,10 @@ up: build ## Start the same in the background
 down: ## Stop it
 	@if [[ -x $(BIN)/localcluster ]]; then $(BIN)/localcluster down --dir $(CLUSTER_DIR); fi
 
+.PHONY: image
+image: ## Build the container image as an OCI archive, without a container engine
+	@hack/build-image.sh modelbox-apiserver:latest _output/images/modelbox-apiserver.tar
+
 ##@ Contribute
 
 .PHONY: clients
@@ -53,6 +57,8 @@ test: build clients ## Run all tests, against a control plane of their own
 	@go test ./...
 	@echo "testing the local control plane"
 	@cd hack/localcluster && go test ./pki ./supervisor ./workdir
+	@echo "testing the tools"
+	@cd hack/tools && go test ./...
 
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs go vet and staticcheck over the product, the local control plane and the clients that tests use.
+# Runs go vet and staticcheck over the product, the local control plane, the tools and the clients that tests use.
 
 set -o errexit -o nounset -o pipefail
 
@@ -22,3 +22,4 @@ lint . ./...
 # The other packages of the local control plane import Kubernetes, all of which would be analysed with them.
 lint hack/localcluster ./pki ./progress ./supervisor ./workdir
 lint hack/clients .
+lint hack/tools ./...
