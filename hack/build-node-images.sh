@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Builds the images that a container node starts with, as OCI archives: hack/build-node-images.sh <folder>
+# The node reaches no registry. So there is its pause image, and a test application, also in place of the samples' image.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+archives=$1 binaries=_output/images/binaries
+mkdir -p "${archives}"
+
+build() { # program
+  CGO_ENABLED=0 hack/go-build.sh hack/images "./$1" "${binaries}/$1" -trimpath -buildvcs=false -ldflags '-s -w'
+}
+
+pack() { # program name entrypoint
+  _output/tools/ociarchive -name "$2" -platform "linux/$(go env GOARCH)" -entrypoint "$3" \
+    -output "${archives}/${2//[:\/]/-}.tar" "${binaries}/$1=/$1"
+}
+
+hack/go-build.sh hack/tools ./ociarchive _output/tools/ociarchive
+build pause
+build testapp
+
+pack pause localcluster/pause:1 '["/pause"]'
+pack testapp localcluster/testapp:1 '["/testapp", "-version=1"]'
+pack testapp localcluster/testapp:2 '["/testapp", "-version=2"]'
+pack testapp nginx:1.7.9 '["/testapp", "-version=1.7.9 of the test application"]'

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// shutdownPatience is how long requests that were taken before SIGTERM may still run.
+const shutdownPatience = 20 * time.Second
+
+// application is the server, and what it was told to do.
+type application struct {
+	version     string
+	port        int
+	listenAfter time.Duration
+
+	unready, dead atomic.Bool
+	listener      net.Listener
+	memory        memory
+}
+
+// serve returns when it was told to stop with SIGTERM, and has answered what it had been asked until then.
+func (a *application) serve() error {
+	ctx, restoreSignals := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer restoreSignals()
+
+	fmt.Printf("version %s starts, and listens in %s\n", a.version, a.listenAfter)
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(a.listenAfter):
+	}
+	var err error
+	if a.listener, err = net.Listen("tcp", fmt.Sprintf(":%d", a.port)); err != nil {
+		return err
+	}
+	fmt.Printf("listens on port %d\n", a.port)
+	server := &http.Server{Handler: a.routes(), ReadHeaderTimeout: 10 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(a.listener) }()
+
+	select {
+	case err = <-failed:
+		if !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		<-ctx.Done() // It was told to stop listening, and goes on without.
+	case <-ctx.Done():
+	}
+	fmt.Println("stops")
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+	defer cancel()
+	return server.Shutdown(ctx)
+}
+
+// hostname is the pod's name.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return err.Error()
+	}
+	return name
+}

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command testapp is an application to try a cluster with: a web server that says which version it is and what it was
+// given, and that fails in the ways applications do, when told to.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+func main() {
+	if err := run(os.Args[1:]); errors.Is(err, flag.ErrHelp) {
+		os.Exit(2)
+	} else if err != nil {
+		fmt.Fprintln(os.Stderr, "testapp:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	flags := flag.NewFlagSet("testapp", flag.ContinueOnError)
+	flags.Usage = func() {
+		fmt.Fprintln(flags.Output(), `usage: testapp [flags]                serve
+       testapp [flags] append FILE LINE   add a line to a file
+       testapp [flags] get URL            print what a server answers`)
+		flags.PrintDefaults()
+	}
+	var app application
+	flags.StringVar(&app.version, "version", "", "what the application says it is")
+	flags.IntVar(&app.port, "port", 80, "TCP port to listen on")
+	flags.DurationVar(&app.listenAfter, "listen-after", 0, "how long the start takes until the port is open")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	switch {
+	case flags.NArg() == 0:
+		return app.serve()
+	case flags.Arg(0) == "append" && flags.NArg() == 3:
+		return appendLine(flags.Arg(1), flags.Arg(2))
+	case flags.Arg(0) == "get" && flags.NArg() == 2:
+		return get(flags.Arg(1))
+	}
+	return fmt.Errorf("cannot do %q, see -help", flags.Args())
+}
+
+func appendLine(path, line string) error {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(file, line)
+	return errors.Join(err, file.Close())
+}
+
+func get(url string) error {
+	client := &http.Client{Timeout: 10 * time.Second}
+	response, err := client.Get(url)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(os.Stdout, response.Body); err != nil {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
