@@ -14,7 +14,17 @@ KUBERNETES_VERSION := $(shell sed -n 's/^[[:space:]]*k8s.io\/kubernetes \(v[0-9.
 KUBERNETES_MINOR := $(word 2,$(subst ., ,$(KUBERNETES_VERSION)))
 LOCALCLUSTER_LDFLAGS := -s -w $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
   -X $(package).gitVersion=$(KUBERNETES_VERSION) -X $(package).gitMajor=1 -X $(package).gitMinor=$(KUBERNETES_MINOR))
-CLUSTER_FLAGS := --dir $(CLUSTER_DIR) --server $(BIN)/modelbox-apiserver --artifacts artifacts --sample $(SAMPLE)
+CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/modelbox-apiserver --artifacts artifacts --sample $(SAMPLE)
+
+# What pods run on. On a container node (Linux, root) they really run.
+NODE := simulated
+NODE_IMAGES := _output/images/node
+NODE_FLAGS_simulated :=
+NODE_FLAGS_both := --container-node --images=$(NODE_IMAGES)
+NODE_FLAGS_container := --nodes=0 $(NODE_FLAGS_both)
+ifeq ($(filter $(NODE),simulated container both),)
+  $(error NODE=$(NODE): must be simulated, container or both)
+endif
 
 ##@ Use
 
@@ -28,12 +38,16 @@ build: ## Build the server and the local control plane into _output/bin
 	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -trimpath -ldflags '$(LOCALCLUSTER_LDFLAGS)'
 	@ln -sf localcluster $(BIN)/kubectl
 
+.PHONY: node-images
+node-images:
+	@hack/build-node-images.sh $(NODE_IMAGES)
+
 .PHONY: run
-run: build ## Run a local control plane with the server and a sample box until Ctrl-C
+run: build $(if $(filter-out simulated,$(NODE)),node-images) ## Run a local control plane with the server and a sample box until Ctrl-C (NODE=container: with real pods)
 	@exec $(BIN)/localcluster run $(CLUSTER_FLAGS)
 
 .PHONY: up
-up: build ## Start the same in the background
+up: build $(if $(filter-out simulated,$(NODE)),node-images) ## Start the same in the background
 	@$(BIN)/localcluster up $(CLUSTER_FLAGS)
 
 .PHONY: down
@@ -52,11 +66,11 @@ clients: ## Build the programs that others read and write boxes with, for the te
 	@for program in controller-runtime helm kstatus; do ln -sf clients $(BIN)/$$program; done
 
 .PHONY: test
-test: build clients ## Run all tests, against a control plane of their own
+test: build clients node-images ## Run all tests, against a control plane of their own
 	@echo "testing the server"
 	@go test ./...
 	@echo "testing the local control plane"
-	@cd hack/localcluster && go test ./pki ./supervisor ./workdir
+	@cd hack/localcluster && go test ./node ./pki ./sandbox ./supervisor ./workdir
 	@echo "testing the tools"
 	@cd hack/tools && go test ./...
 

@@ -9,7 +9,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/probe"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
@@ -42,11 +43,11 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 
 func (c *Cluster) apiServer() supervisor.Part {
 	return supervisor.Part{
-		Name: component.APIServer,
+		Name: program.APIServer,
 		Path: c.binary,
 		Dir:  c.Run(), // where the socket of etcd is
 		Args: []string{
-			component.APIServer,
+			program.APIServer,
 			"--etcd-servers=unix://" + etcdSocket,
 
 			"--bind-address=127.0.0.1",
@@ -72,16 +73,20 @@ func (c *Cluster) apiServer() supervisor.Part {
 			"--proxy-client-key-file=" + c.PKI("front-proxy.key"),
 			"--enable-aggregator-routing=false",
 
+			"--kubelet-client-certificate=" + c.PKI("kubelet-client.crt"),
+			"--kubelet-client-key=" + c.PKI("kubelet-client.key"),
+			"--kubelet-preferred-address-types=InternalIP", // names of nodes lead nowhere
+
 			"--service-cluster-ip-range=" + serviceIPRange,
-			// A loopback address may not be an endpoint of the service "kubernetes",
-			// and simulated pods do not miss it.
+			// A loopback address may not be an endpoint of the service "kubernetes".
+			// Simulated pods do not miss it, others get another one.
 			"--endpoint-reconciler-type=none",
 
 			"--audit-policy-file=" + c.Config("audit-policy.yaml"),
 			"--audit-log-path=" + c.Logs("audit.log"),
 			"--audit-log-maxsize=0", // a rotated log would be counted wrong
 		},
-		Ready: HTTPSProbe(c.ports.apiServer, "/readyz", c.credentials.clusterCA.Certificate),
+		Ready: probe.HTTPS(c.ports.apiServer, "/readyz", c.credentials.clusterCA.Certificate),
 		// Watches of people who still look at the cluster must not hold it up.
 		StopGrace: 3 * time.Second,
 	}

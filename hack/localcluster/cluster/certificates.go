@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/node"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/pki"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
@@ -18,7 +19,9 @@ type credentials struct {
 	apiServer pki.Pair // serving certificate of kube-apiserver
 	loopback  pki.Pair // serving certificate of the other parts
 
-	admin, controllerManager, scheduler, kwok, frontProxy pki.Pair // clients
+	// Clients. kubeletClient is kube-apiserver's.
+	admin, controllerManager, scheduler, kwok, frontProxy pki.Pair
+	kubelet, kubeletClient, kubeProxy                     pki.Pair
 
 	serviceAccounts pki.SigningKey
 }
@@ -79,6 +82,9 @@ func (c *credentials) issueClients() error {
 		// It speaks for every node at once, which no built-in role allows. And as a
 		// member of this group its many small writes do not queue behind each other.
 		{&c.kwok, c.clusterCA, "kwok", []string{"system:masters"}},
+		{&c.kubelet, c.clusterCA, "system:node:" + node.Name, []string{"system:nodes"}},
+		{&c.kubeletClient, c.clusterCA, "kube-apiserver-kubelet-client", []string{"system:masters"}},
+		{&c.kubeProxy, c.clusterCA, "system:kube-proxy", nil},
 		{&c.frontProxy, c.frontProxyCA, frontProxyUser, nil},
 	} {
 		var err error
@@ -99,6 +105,8 @@ func (c *credentials) write(d workdir.Dir) error {
 		"kube-apiserver.key":  c.apiServer.Key,
 		"loopback.crt":        c.loopback.Certificate,
 		"loopback.key":        c.loopback.Key,
+		"kubelet-client.crt":  c.kubeletClient.Certificate,
+		"kubelet-client.key":  c.kubeletClient.Key,
 		"front-proxy.crt":     c.frontProxy.Certificate,
 		"front-proxy.key":     c.frontProxy.Key,
 		"service-account.key": c.serviceAccounts.Private,

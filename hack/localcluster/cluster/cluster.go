@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster starts a Kubernetes control plane and simulated nodes as child
+// Package cluster starts a Kubernetes control plane and its nodes as child
 // processes on this machine.
 package cluster
 
@@ -11,10 +11,12 @@ import (
 	"os"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/node"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/progress"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
@@ -30,6 +32,7 @@ type Cluster struct {
 	binary      string // this program, which is all of the parts too
 	ports       ports
 	credentials *credentials
+	node        *node.Node // that runs containers; nil without one
 }
 
 // ports stay the same when parts are restarted.
@@ -77,35 +80,55 @@ func (c *Cluster) connect() error {
 	return err
 }
 
-// Start starts everything, with that many simulated nodes, and returns when the
-// cluster can be used. What it started runs on after an error.
-func (c *Cluster) Start(ctx context.Context, nodes int, report *progress.Reporter) error {
+// Start starts everything and returns when the cluster can be used. What it
+// started runs on after an error, until Stop.
+func (c *Cluster) Start(ctx context.Context, nodes Nodes, report *progress.Reporter) error {
+	var taints []corev1.Taint
+	if nodes.Container {
+		taints = []corev1.Taint{{Key: kwokKey, Value: kwokValue, Effect: corev1.TaintEffectNoSchedule}}
+	}
 	for _, step := range []struct {
 		title string
+		skip  bool
 		do    func() error
 	}{
-		{"etcd ready", func() error {
+		{"etcd ready", false, func() error {
 			return c.Supervisor.Start(ctx, c.etcd())
 		}},
-		{"kube-apiserver ready", func() error {
+		{"kube-apiserver ready", false, func() error {
 			return c.startAPIServer(ctx)
 		}},
 		// Before that the roles they need are not there, and they would exit.
-		{"controller manager and scheduler ready", func() error {
+		{"controller manager and scheduler ready", false, func() error {
 			return c.startControllers(ctx)
 		}},
-		{fmt.Sprintf("%d simulated nodes ready", nodes), func() error {
-			return c.startNodes(ctx, nodes)
+		{fmt.Sprintf("%d simulated nodes ready", nodes.Simulated), nodes.Simulated == 0, func() error {
+			return c.startSimulatedNodes(ctx, nodes.Simulated, taints...)
 		}},
-		{"default ServiceAccount exists", func() error {
-			return c.Supervisor.BlameOn(component.ControllerManager, c.awaitDefaultServiceAccount(ctx))
+		{"container node ready", !nodes.Container, func() error {
+			return c.startContainerNode(ctx, nodes.Images)
+		}},
+		{"default ServiceAccount exists", false, func() error {
+			return c.Supervisor.BlameOn(program.ControllerManager, c.awaitDefaultServiceAccount(ctx))
 		}},
 	} {
+		if step.skip {
+			continue
+		}
 		if err := report.Step(step.title, step.do); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Stop ends everything that was started.
+func (c *Cluster) Stop() error {
+	c.Supervisor.Stop()
+	if c.node == nil {
+		return nil
+	}
+	return c.node.Disconnect()
 }
 
 // URL is where the API server listens.

@@ -11,7 +11,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/probe"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
@@ -33,7 +34,7 @@ leaderElection:
 `
 
 func (c *Cluster) startControllers(ctx context.Context) error {
-	configuration := fmt.Sprintf(schedulerConfiguration, c.partKubeconfig(component.Scheduler), clientQPS, clientBurst)
+	configuration := fmt.Sprintf(schedulerConfiguration, c.partKubeconfig(program.Scheduler), clientQPS, clientBurst)
 	if err := os.WriteFile(c.Config("scheduler.yaml"), []byte(configuration), 0o644); err != nil {
 		return fmt.Errorf("writing the scheduler's configuration: %w", err)
 	}
@@ -42,7 +43,7 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 
 func (c *Cluster) controllerManager() supervisor.Part {
 	args := []string{
-		"--kubeconfig=" + c.partKubeconfig(component.ControllerManager),
+		"--kubeconfig=" + c.partKubeconfig(program.ControllerManager),
 		"--leader-elect=false",
 		"--use-service-account-credentials",
 		"--service-account-private-key-file=" + c.PKI("service-account.key"),
@@ -63,12 +64,12 @@ func (c *Cluster) controllerManager() supervisor.Part {
 		"--concurrent-namespace-syncs=20",
 		"--horizontal-pod-autoscaler-sync-period=5s",
 	}
-	return c.controller(component.ControllerManager, c.ports.controllerManager, args)
+	return c.controller(program.ControllerManager, c.ports.controllerManager, args)
 }
 
 func (c *Cluster) scheduler() supervisor.Part {
 	args := []string{"--config=" + c.Config("scheduler.yaml")}
-	return c.controller(component.Scheduler, c.ports.scheduler, args)
+	return c.controller(program.Scheduler, c.ports.scheduler, args)
 }
 
 // controller is a part that serves nothing but its health and metrics.
@@ -87,14 +88,14 @@ func (c *Cluster) controller(name string, port int, args []string) supervisor.Pa
 			"--tls-cert-file=" + c.PKI("loopback.crt"),
 			"--tls-private-key-file=" + c.PKI("loopback.key"),
 		}, args...),
-		Ready:     HTTPSProbe(port, "/healthz", c.credentials.clusterCA.Certificate),
+		Ready:     probe.HTTPS(port, "/healthz", c.credentials.clusterCA.Certificate),
 		StopGrace: 3 * time.Second,
 	}
 }
 
 // awaitDefaultServiceAccount waits for what no pod can be created without.
 func (c *Cluster) awaitDefaultServiceAccount(ctx context.Context) error {
-	return poll(ctx, func() error {
+	return Poll(ctx, func() error {
 		_, err := c.Client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 		return err
 	})

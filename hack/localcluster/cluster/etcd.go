@@ -6,7 +6,8 @@ package cluster
 import (
 	"time"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/probe"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
@@ -22,11 +23,11 @@ func (c *Cluster) etcd() supervisor.Part {
 	const peerURL = "unix://" + etcdPeerSocket
 	const clientURL = "unix://" + etcdSocket
 	return supervisor.Part{
-		Name: component.Etcd,
+		Name: program.Etcd,
 		Path: c.binary,
 		Dir:  c.Run(),
 		Args: []string{
-			component.Etcd,
+			program.Etcd,
 			"--name=localcluster",
 			"--data-dir=" + c.Data(),
 			"--listen-client-urls=" + clientURL,
@@ -41,7 +42,7 @@ func (c *Cluster) etcd() supervisor.Part {
 			"--heartbeat-interval=10",
 			"--election-timeout=100",
 		},
-		Ready:     unixProbe(c.Run(etcdSocket), "/health"),
+		Ready:     probe.UnixHTTP(c.Run(etcdSocket), "/health"),
 		StopGrace: 5 * time.Second,
 	}
 }

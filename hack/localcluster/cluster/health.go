@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/probe"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
@@ -19,7 +20,7 @@ func Healthy(ctx context.Context, d workdir.Dir) error {
 	if err != nil {
 		return fmt.Errorf("reading its kubeconfig: %w", err)
 	}
-	config.Timeout = probeTimeout
+	config.Timeout = probe.Timeout
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("connecting to it: %w", err)

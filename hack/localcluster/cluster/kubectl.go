@@ -7,14 +7,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 )
 
 // Kubectl runs kubectl as administrator and returns what it prints.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
 	// The home folder's cache and preferences are the user's, not ours.
 	output, err := c.Supervisor.Run(ctx, []string{"KUBERC=off"}, c.binary, append([]string{
-		component.Kubectl,
+		program.Kubectl,
 		"--kubeconfig=" + c.Kubeconfig(),
 		"--cache-dir=" + c.Run("kubectl-cache"),
 	}, args...)...)

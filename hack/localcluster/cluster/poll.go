@@ -11,8 +11,8 @@ import (
 
 const pollInterval = 100 * time.Millisecond
 
-// poll calls check until it returns nil or ctx ends, then with the last error.
-func poll(ctx context.Context, check func() error) error {
+// Poll calls check until it returns nil or ctx ends, then with the last error.
+func Poll(ctx context.Context, check func() error) error {
 	for {
 		err := check()
 		if err == nil {

@@ -17,20 +17,30 @@ import (
 	nodeheartbeat "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat"
 	podfast "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
 // MaxNodes is how many simulated nodes have pod addresses of their own.
 const MaxNodes = 100
 
-// startNodes creates the nodes and starts KWOK, which plays the kubelet of each.
-func (c *Cluster) startNodes(ctx context.Context, count int) error {
+// Simulated nodes are marked as KWOK's own documentation does it.
+const (
+	kwokKey   = "kwok.x-k8s.io/node"
+	kwokValue = "fake"
+
+	// SimulatedTaint keeps pods from simulated nodes.
+	SimulatedTaint = kwokKey + "=" + kwokValue + ":NoSchedule"
+)
+
+// startSimulatedNodes creates the nodes and starts KWOK, which plays the kubelet of
+// each. With taints only pods that tolerate them are scheduled there.
+func (c *Cluster) startSimulatedNodes(ctx context.Context, count int, taints ...corev1.Taint) error {
 	if err := c.writeStages(); err != nil {
 		return err
 	}
 	for i := range count {
-		if _, err := c.Client.CoreV1().Nodes().Create(ctx, simulatedNode(i), metav1.CreateOptions{}); err != nil {
+		if _, err := c.Client.CoreV1().Nodes().Create(ctx, simulatedNode(i, taints), metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("creating a node: %w", err)
 		}
 	}
@@ -54,24 +64,24 @@ func (c *Cluster) writeStages() error {
 
 func (c *Cluster) kwok() supervisor.Part {
 	return supervisor.Part{
-		Name: component.Kwok,
+		Name: program.Kwok,
 		Path: c.binary,
 		Args: []string{
-			component.Kwok,
-			"--kubeconfig=" + c.partKubeconfig(component.Kwok),
+			program.Kwok,
+			"--kubeconfig=" + c.partKubeconfig(program.Kwok),
 			"--config=" + c.Config("kwok-stages.yaml"),
-			"--manage-all-nodes",
+			"--manage-nodes-with-annotation-selector=" + kwokKey + "=" + kwokValue,
 			// With leases, a KWOK that was restarted would leave the nodes alone until
 			// the leases of the one that died have run out. The nodes' status is
 			// enough of a heartbeat.
 			"--node-lease-duration-seconds=0",
 		},
-		Ready:     c.nodesReady,
+		Ready:     c.simulatedNodesReady,
 		StopGrace: 3 * time.Second,
 	}
 }
 
-func simulatedNode(index int) *corev1.Node {
+func simulatedNode(index int, taints []corev1.Taint) *corev1.Node {
 	name := fmt.Sprintf("node-%d", index+1)
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse("256"),
@@ -88,9 +98,10 @@ func simulatedNode(index int) *corev1.Node {
 				corev1.LabelArchStable: "amd64",
 				"type":                 "kwok",
 			},
-			Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
+			Annotations: map[string]string{kwokKey: kwokValue},
 		},
 		Spec: corev1.NodeSpec{
+			Taints: taints,
 			// Pods get addresses one after the other from here, without an end: a
 			// range too small would run into the next node's.
 			PodCIDR:  fmt.Sprintf("10.%d.0.0/16", 100+index),
@@ -108,24 +119,15 @@ func simulatedNode(index int) *corev1.Node {
 	}
 }
 
-func (c *Cluster) nodesReady(ctx context.Context) error {
-	nodes, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+func (c *Cluster) simulatedNodesReady(ctx context.Context) error {
+	nodes, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: "type=kwok"})
 	if err != nil {
 		return err
 	}
 	for _, node := range nodes.Items {
-		if !isReady(&node) || len(node.Spec.Taints) > 0 {
-			return fmt.Errorf("node %s is not ready", node.Name)
+		if err := checkReady(&node); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-func isReady(node *corev1.Node) bool {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }

@@ -20,11 +20,16 @@ func New() *cobra.Command {
 		Short: "A Kubernetes control plane on this machine, from one binary",
 		Long: `localcluster runs a real Kubernetes control plane on this machine: etcd,
 kube-apiserver, controller manager and scheduler, with simulated nodes (KWOK)
-whose pods become ready without containers. With --server it also installs and
-runs modelbox-apiserver in it, from the manifests that a real cluster would get.
+whose pods become ready without containers, or with --container-node one whose
+pods really run. With --server it also installs and runs modelbox-apiserver in
+it, from the manifests that a real cluster would get.
 
 It needs no root, no container engine and no network. All it writes is in --dir,
 all it listens on is 127.0.0.1, and it neither reads nor writes $KUBECONFIG.
+
+A container node needs Linux, root, and what check says. Its kubelet, containerd
+and kube-proxy have network, mounts and processes of their own: the machine sees
+one more network interface, from 198.18.0.0/15, and a cgroup.
 
 Each program of the cluster can also be run by itself, by name:
   localcluster (` + strings.Join(component.Names(), "|") + `) ...
@@ -36,6 +41,6 @@ or through a link of that name, such as kubectl.`,
 	// would show them as ours.
 	pflag.CommandLine = pflag.NewFlagSet(root.Name(), pflag.ContinueOnError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRunCommand(), newUpCommand(), newDownCommand())
+	root.AddCommand(newRunCommand(), newUpCommand(), newDownCommand(), newLoadCommand(), newCheckCommand(), newSandboxCommand())
 	return root
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/cluster"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/node"
 )
 
 // options are the flags of run and up.
@@ -20,7 +21,7 @@ type options struct {
 	serverArgs []string
 	artifacts  string
 	sample     string
-	nodes      int
+	nodes      cluster.Nodes
 	timeout    time.Duration
 }
 
@@ -34,7 +35,9 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.serverArgs, "server-arg", nil, "one more argument for the server, such as --server-arg=--v=4; may be repeated")
 	flags.StringVar(&o.artifacts, "artifacts", "artifacts", "folder with the server's manifests, of which base/ is installed")
 	flags.StringVar(&o.sample, "sample", "", "manifest to apply, and wait for, once the server is installed")
-	flags.IntVar(&o.nodes, "nodes", 2, "how many simulated nodes to create")
+	flags.IntVar(&o.nodes.Simulated, "nodes", 2, "how many simulated nodes to create; beside a container node they are tainted "+cluster.SimulatedTaint)
+	flags.BoolVar(&o.nodes.Container, "container-node", false, "also start a node that runs containers; needs what check says")
+	flags.StringVar(&o.nodes.Images, "images", "_output/images/node", "folder with OCI archives of the images that the container node starts with, its pause image among them")
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long the start may take")
 }
 
@@ -45,7 +48,9 @@ func (o *options) asArgs() []string {
 		"--server=" + o.server,
 		"--artifacts=" + o.artifacts,
 		"--sample=" + o.sample,
-		fmt.Sprintf("--nodes=%d", o.nodes),
+		fmt.Sprintf("--nodes=%d", o.nodes.Simulated),
+		fmt.Sprintf("--container-node=%t", o.nodes.Container),
+		"--images=" + o.nodes.Images,
 		fmt.Sprintf("--timeout=%s", o.timeout),
 	}
 	for _, arg := range o.serverArgs {
@@ -56,8 +61,16 @@ func (o *options) asArgs() []string {
 
 // validate finds now what would fail after half a minute.
 func (o *options) validate() error {
-	if o.nodes < 0 || o.nodes > cluster.MaxNodes {
-		return fmt.Errorf("--nodes=%d: must be 0 to %d", o.nodes, cluster.MaxNodes)
+	if o.nodes.Simulated < 0 || o.nodes.Simulated > cluster.MaxNodes {
+		return fmt.Errorf("--nodes=%d: must be 0 to %d", o.nodes.Simulated, cluster.MaxNodes)
+	}
+	if o.nodes.Container {
+		if err := node.Check(); err != nil {
+			return err
+		}
+		if _, err := os.Stat(o.nodes.Images); err != nil {
+			return fmt.Errorf("--images: %w", err)
+		}
 	}
 	if o.server == "" {
 		if o.sample != "" {

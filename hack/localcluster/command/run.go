@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -74,8 +73,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if err == nil {
 		report.Say("stopping")
 	}
-	c.Supervisor.Stop()
-	return errors.Join(err, claim.Clear())
+	return errors.Join(err, c.Stop(), claim.Clear())
 }
 
 // serve returns nil when it was told to stop a cluster that had been started.
@@ -113,11 +111,11 @@ func start(ctx context.Context, c *cluster.Cluster, o options, report *progress.
 		return err
 	}
 	if o.sample != "" {
-		summary, err := modelbox.Summary(ctx, c)
+		summary, err := modelbox.Summary(ctx, c, o.sample)
 		if err != nil {
 			return err
 		}
-		report.Say("\n" + strings.TrimSpace(summary))
+		report.Say("\n" + summary)
 	}
 	report.Say(howToUse(c.Dir))
 	return nil

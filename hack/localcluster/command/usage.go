@@ -8,18 +8,18 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
 // howToUse says what to type next, in the user's own folder.
 func howToUse(dir workdir.Dir) string {
 	self := "localcluster"
-	kubectl := component.Kubectl
+	kubectl := program.Kubectl
 	if binary, err := os.Executable(); err == nil {
 		self = shortPath(binary)
-		kubectl = self + " " + component.Kubectl
-		if link := filepath.Join(filepath.Dir(binary), component.Kubectl); exists(link) {
+		kubectl = self + " " + program.Kubectl
+		if link := filepath.Join(filepath.Dir(binary), program.Kubectl); exists(link) {
 			kubectl = shortPath(link)
 		}
 	}

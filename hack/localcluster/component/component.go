@@ -6,6 +6,7 @@
 package component
 
 import (
+	"context"
 	"maps"
 	"os"
 	"slices"
@@ -19,11 +20,15 @@ import (
 	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 	kubeapiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	kubecontrollermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	kubeproxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	kubescheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 	kwokconfig "sigs.k8s.io/kwok/pkg/config"
 	kwok "sigs.k8s.io/kwok/pkg/kwok/cmd"
 	kwoklog "sigs.k8s.io/kwok/pkg/log"
 	kwoksignals "sigs.k8s.io/kwok/pkg/utils/signals"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 
 	// What the programs' own main packages register: ways to authenticate, JSON
 	// logs, client metrics, time zones for CronJobs.
@@ -35,26 +40,18 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/version"
 )
 
-// Names of the programs, as argv[0] or as the first argument.
-const (
-	Etcd              = "etcd"
-	APIServer         = "kube-apiserver"
-	ControllerManager = "kube-controller-manager"
-	Scheduler         = "kube-scheduler"
-	Kwok              = "kwok"
-	Kubectl           = "kubectl"
-)
-
 // programs are functions, not commands: several of the constructors install the
 // process's only signal handler, and a second one panics. So only the one that
 // was asked for is ever built.
 var programs = map[string]func(){
-	Etcd:              func() { etcdmain.Main(os.Args) },
-	APIServer:         func() { runCobra(kubeapiserver.NewAPIServerCommand()) },
-	ControllerManager: func() { runCobra(kubecontrollermanager.NewControllerManagerCommand()) },
-	Scheduler:         func() { runCobra(kubescheduler.NewSchedulerCommand()) },
-	Kwok:              runKwok,
-	Kubectl:           runKubectl,
+	program.Etcd:              func() { etcdmain.Main(os.Args) },
+	program.APIServer:         func() { runCobra(kubeapiserver.NewAPIServerCommand()) },
+	program.ControllerManager: func() { runCobra(kubecontrollermanager.NewControllerManagerCommand()) },
+	program.Scheduler:         func() { runCobra(kubescheduler.NewSchedulerCommand()) },
+	program.Kwok:              runKwok,
+	program.Kubelet:           func() { runCobra(kubelet.NewKubeletCommand(context.Background())) },
+	program.KubeProxy:         func() { runCobra(kubeproxy.NewProxyCommand()) },
+	program.Kubectl:           runKubectl,
 }
 
 // Named returns the program of that name. It reads os.Args as its own main would,
@@ -85,7 +82,7 @@ func runKubectl() {
 func runKwok() {
 	// It adds everything registered here to its own flags, but Kubernetes' flag for
 	// the version is of another type than cobra's.
-	pflag.CommandLine = pflag.NewFlagSet(Kwok, pflag.ContinueOnError)
+	pflag.CommandLine = pflag.NewFlagSet(program.Kwok, pflag.ContinueOnError)
 
 	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true

@@ -7,11 +7,10 @@ package modelbox
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/cluster"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/component"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/pki"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/progress"
 )
 
@@ -54,18 +53,21 @@ func Install(ctx context.Context, c *cluster.Cluster, options Options, report *p
 		return err
 	}
 	in := &installation{Options: options, cluster: c, report: report, port: port, ca: ca}
+	_, runsContainers := c.NodeAddress()
 	for _, step := range []struct {
 		title string
+		skip  bool
 		do    func(context.Context) error
 	}{
-		{"manifests applied", in.applyManifests},
-		{"service account token issued", in.provideCredentials},
-		{name + " ready", in.startServer},
-		{"APIService " + apiService + " available", in.awaitAPIService},
-		{"controller manager sees its resources", in.restartGarbageCollector},
-		{"sample ready", in.applySample},
+		{"manifests applied", false, in.applyManifests},
+		{"service account token issued", false, in.provideCredentials},
+		{name + " ready", false, in.startServer},
+		{"APIService " + apiService + " available", false, in.awaitAPIService},
+		{"controller manager sees its resources", false, in.restartGarbageCollector},
+		{"sample ready", options.Sample == "", in.applySample},
+		{"sample answers", options.Sample == "" || !runsContainers, in.awaitAnswer},
 	} {
-		if step.title == "sample ready" && options.Sample == "" {
+		if step.skip {
 			continue
 		}
 		if err := report.Step(step.title, func() error { return step.do(ctx) }); err != nil {
@@ -85,23 +87,5 @@ func (in *installation) awaitAPIService(ctx context.Context) error {
 // controller manager looks for new resources, and until which deleting a box
 // leaves its children.
 func (in *installation) restartGarbageCollector(ctx context.Context) error {
-	return in.cluster.Supervisor.Restart(ctx, component.ControllerManager)
-}
-
-func (in *installation) applySample(ctx context.Context) error {
-	if _, err := in.cluster.Kubectl(ctx, "apply", "--filename="+in.Sample); err != nil {
-		return err
-	}
-	_, err := in.cluster.Kubectl(ctx, "wait", "--filename="+in.Sample,
-		"--for=condition=Ready", "--timeout="+kubectlTimeout(ctx))
-	return in.cluster.Supervisor.BlameOn(name, err)
-}
-
-// Summary lists what the sample led to.
-func Summary(ctx context.Context, c *cluster.Cluster) (string, error) {
-	output, err := c.Kubectl(ctx, "get", "modelboxes,deployments,services,pods")
-	if err != nil {
-		return "", fmt.Errorf("listing what the sample led to: %w", err)
-	}
-	return output, nil
+	return in.cluster.Supervisor.Restart(ctx, program.ControllerManager)
 }

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/cluster"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/probe"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
@@ -68,7 +68,7 @@ func (in *installation) server(binary string) supervisor.Part {
 			"--audit-log-path=" + in.cluster.Logs("modelbox-audit.log"),
 			"--audit-log-maxsize=0", // a rotated log would be counted wrong
 		}, in.ServerArgs...),
-		Ready: cluster.HTTPSProbe(in.port, "/readyz", in.ca.Certificate),
+		Ready: probe.HTTPS(in.port, "/readyz", in.ca.Certificate),
 		// It closes its database in order.
 		StopGrace: 15 * time.Second,
 	}

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package cluster
+// Package probe asks servers whether they can be used.
+package probe
 
 import (
 	"context"
@@ -16,11 +17,12 @@ import (
 	"time"
 )
 
-const probeTimeout = 2 * time.Second
+// Timeout is how long a server may take to answer.
+const Timeout = 2 * time.Second
 
-// HTTPSProbe returns a check whether a server on this machine answers path with
-// 200, under a certificate that ca issued.
-func HTTPSProbe(port int, path string, ca []byte) func(context.Context) error {
+// HTTPS returns a check whether a server on this machine answers path with 200,
+// under a certificate that ca issued.
+func HTTPS(port int, path string, ca []byte) func(context.Context) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
 	transport := &http.Transport{
@@ -28,27 +30,47 @@ func HTTPSProbe(port int, path string, ca []byte) func(context.Context) error {
 		// A restarted server must be asked anew.
 		DisableKeepAlives: true,
 	}
-	return probe(transport, fmt.Sprintf("https://127.0.0.1:%d%s", port, path))
+	return get(transport, fmt.Sprintf("https://127.0.0.1:%d%s", port, path))
 }
 
-// unixProbe is HTTPSProbe for plain HTTP over a unix socket.
-func unixProbe(socket, path string) func(context.Context) error {
+// HTTP returns a check whether a server answers url with 200.
+func HTTP(url string) func(context.Context) error {
+	return get(&http.Transport{DisableKeepAlives: true}, url)
+}
+
+// UnixHTTP is HTTP over a unix socket.
+func UnixHTTP(socket, path string) func(context.Context) error {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		// A socket's path is limited to 107 bytes. The folder's may be longer,
-		// so it is named by a descriptor.
-		folder, err := os.Open(filepath.Dir(socket))
-		if err != nil {
-			return nil, err
-		}
-		defer folder.Close()
-		short := fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), filepath.Base(socket))
-		return new(net.Dialer).DialContext(ctx, "unix", short)
+		return dialUnix(ctx, socket)
 	}
-	return probe(&http.Transport{DialContext: dial, DisableKeepAlives: true}, "http://localhost"+path)
+	return get(&http.Transport{DialContext: dial, DisableKeepAlives: true}, "http://localhost"+path)
 }
 
-func probe(transport http.RoundTripper, url string) func(context.Context) error {
-	client := &http.Client{Transport: transport, Timeout: probeTimeout}
+// Unix returns a check whether a server listens on a unix socket.
+func Unix(socket string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		connection, err := dialUnix(ctx, socket)
+		if err != nil {
+			return err
+		}
+		return connection.Close()
+	}
+}
+
+func dialUnix(ctx context.Context, socket string) (net.Conn, error) {
+	// A socket's path is limited to 107 bytes. The folder's may be longer,
+	// so it is named by a descriptor.
+	folder, err := os.Open(filepath.Dir(socket))
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	short := fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), filepath.Base(socket))
+	return new(net.Dialer).DialContext(ctx, "unix", short)
+}
+
+func get(transport http.RoundTripper, url string) func(context.Context) error {
+	client := &http.Client{Transport: transport, Timeout: Timeout}
 	return func(ctx context.Context) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {

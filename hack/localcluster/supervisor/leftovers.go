@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	pidSuffix    = ".pid"
+	// PIDSuffix ends the names of pid files. Before it is the part's name.
+	PIDSuffix    = ".pid"
 	markVariable = "LOCALCLUSTER_DIRECTORY"
 )
 
@@ -27,7 +28,7 @@ func (s *Supervisor) environment(extra []string) []string {
 // returns when they are gone. A pid that was given to another process meanwhile
 // is left alone: only a process that carries mark is touched.
 func KillLeftovers(ctx context.Context, mark, run string) error {
-	files, err := filepath.Glob(filepath.Join(run, "*"+pidSuffix))
+	files, err := filepath.Glob(filepath.Join(run, "*"+PIDSuffix))
 	if err != nil {
 		return fmt.Errorf("listing pid files: %w", err)
 	}

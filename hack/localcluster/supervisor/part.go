@@ -20,6 +20,11 @@ type Part struct {
 	Dir string
 	// Env is added to the supervisor's own environment.
 	Env []string
+	// Namespaces are those that the program gets for itself, as clone takes them.
+	Namespaces uintptr
+	// Started is called whenever the program was started, with its pid. An error is
+	// as if it could not be started. Nil: nothing to do.
+	Started func(pid int) error
 	// Ready returns nil as soon as the part can be used. It is called again and
 	// again until then. Nil: ready once started.
 	Ready func(context.Context) error

@@ -33,10 +33,17 @@ func (s *Supervisor) launch(part Part) (*process, error) {
 	command.Dir = part.Dir
 	command.Env = s.environment(part.Env)
 	command.Stdout, command.Stderr = log, log
+	command.SysProcAttr = &syscall.SysProcAttr{Cloneflags: part.Namespaces}
 	if err := s.spawner.start(command); err != nil {
 		return nil, fmt.Errorf("starting it: %w", err)
 	}
 	child := watch(command)
+	if part.Started != nil {
+		if err := part.Started(child.Pid); err != nil {
+			child.terminate(0)
+			return nil, err
+		}
+	}
 	pid := strconv.Itoa(child.Pid) + "\n"
 	if err := os.WriteFile(s.pidFile(part.Name), []byte(pid), 0o644); err != nil {
 		child.terminate(0)

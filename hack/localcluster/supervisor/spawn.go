@@ -38,7 +38,11 @@ func newSpawner() *spawner {
 // start starts command in a process group of its own, to be killed by the kernel
 // when this process ends, however it ends.
 func (s *spawner) start(command *exec.Cmd) error {
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if command.SysProcAttr == nil {
+		command.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	command.SysProcAttr.Setpgid = true
+	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	started := make(chan error)
 	s.requests <- spawnRequest{command, started}
 	return <-started

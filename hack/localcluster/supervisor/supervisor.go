@@ -126,4 +126,4 @@ func (s *Supervisor) find(name string) *keeper {
 }
 
 func (s *Supervisor) logFile(part string) string { return filepath.Join(s.logs, part+".log") }
-func (s *Supervisor) pidFile(part string) string { return filepath.Join(s.run, part+pidSuffix) }
+func (s *Supervisor) pidFile(part string) string { return filepath.Join(s.run, part+PIDSuffix) }

@@ -220,14 +220,14 @@ func startMarked(t *testing.T, mark string) (pid int) {
 
 func writePid(t *testing.T, folder, name string, pid int) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(folder, name+pidSuffix), []byte(strconv.Itoa(pid)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, name+PIDSuffix), []byte(strconv.Itoa(pid)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func pidOf(t *testing.T, folder, name string) int {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(folder, name+pidSuffix))
+	content, err := os.ReadFile(filepath.Join(folder, name+PIDSuffix))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/cgroup"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
@@ -82,6 +83,11 @@ func (c *Claim) Clear() error {
 	defer cancel()
 	if err := supervisor.KillLeftovers(ctx, string(c.Dir), c.Run()); err != nil {
 		return fmt.Errorf("ending what an earlier cluster left: %w", err)
+	}
+	if _, err := os.Stat(c.Node()); err == nil {
+		if err := cgroup.Remove(c.ID()); err != nil {
+			return fmt.Errorf("removing what an earlier cluster left: %w", err)
+		}
 	}
 	return c.removeState()
 }

@@ -5,6 +5,8 @@
 package workdir
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +22,13 @@ func New(path string) (Dir, error) {
 		return "", fmt.Errorf("resolving %q: %w", path, err)
 	}
 	return Dir(absolute), nil
+}
+
+// ID is short, the same at any time, and no other directory's. What a cluster
+// needs outside of its directory is named by it.
+func (d Dir) ID() string {
+	sum := sha256.Sum256([]byte(d))
+	return hex.EncodeToString(sum[:4])
 }
 
 func (d Dir) path(elements ...string) string {
@@ -53,6 +62,9 @@ func (d Dir) ModelBox(file ...string) string {
 	return d.path(append([]string{"modelbox"}, file...)...)
 }
 
+// Node is what a container node stores. A cluster without one has no such folder.
+func (d Dir) Node(file ...string) string { return d.path(append([]string{"node"}, file...)...) }
+
 // Kubeconfig is the administrator's.
 func (d Dir) Kubeconfig() string { return d.path("kubeconfig") }
 
@@ -67,7 +79,7 @@ func (d Dir) folders() []string {
 // removeState removes all but logs and the lock. It names what it removes, one by
 // one: a directory given by mistake must not be emptied.
 func (d Dir) removeState() error {
-	for _, path := range append(d.folders(), d.Kubeconfig()) {
+	for _, path := range append(d.folders(), d.Node(), d.Kubeconfig()) {
 		if err := os.RemoveAll(path); err != nil {
 			return fmt.Errorf("removing the state of an earlier cluster: %w", err)
 		}

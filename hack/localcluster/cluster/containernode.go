@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/node"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/pki"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
+)
+
+// startContainerNode returns when the node takes pods.
+func (c *Cluster) startContainerNode(ctx context.Context, images string) error {
+	var err error
+	if c.node, err = node.New(c.Dir); err != nil {
+		return err
+	}
+	if err := c.node.WriteConfig(); err != nil {
+		return err
+	}
+	if err := c.writeNodeKubeconfigs(); err != nil {
+		return err
+	}
+	if err := c.node.RelayAPIServer(c.ports.apiServer); err != nil {
+		return err
+	}
+	if err := c.announceAPIServer(ctx); err != nil {
+		return err
+	}
+	if err := c.Supervisor.Start(ctx, c.node.Sandbox(c.binary)); err != nil {
+		return err
+	}
+	if err := c.importImages(ctx, images); err != nil {
+		return c.Supervisor.BlameOn(node.Name, err)
+	}
+	return c.Supervisor.BlameOn(node.Name, c.awaitContainerNode(ctx))
+}
+
+func (c *Cluster) importImages(ctx context.Context, folder string) error {
+	archives, err := filepath.Glob(filepath.Join(folder, "*.tar"))
+	if err != nil {
+		return fmt.Errorf("listing images: %w", err)
+	}
+	ctr, args, err := node.ImportCommand(c.Dir)
+	if err != nil {
+		return err
+	}
+	for _, archive := range archives {
+		if _, err := c.Supervisor.Run(ctx, nil, ctr, append(args, archive)...); err != nil {
+			return fmt.Errorf("importing the image %s: %w", archive, err)
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) awaitContainerNode(ctx context.Context) error {
+	return Poll(ctx, func() error {
+		registered, err := c.Client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		return checkReady(registered)
+	})
+}
+
+// writeNodeKubeconfigs writes those of the programs on the node, for which the API
+// server is somewhere else, under a name that its certificate does not have.
+func (c *Cluster) writeNodeKubeconfigs() error {
+	for part, pair := range map[string]pki.Pair{
+		program.Kubelet:   c.credentials.kubelet,
+		program.KubeProxy: c.credentials.kubeProxy,
+	} {
+		server := &clientcmdapi.Cluster{
+			Server:                   "https://" + c.node.APIServer().String(),
+			TLSServerName:            "localhost",
+			CertificateAuthorityData: c.credentials.clusterCA.Certificate,
+		}
+		if err := writeKubeconfig(c.partKubeconfig(part), server, certificateOf(pair)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// announceAPIServer makes the service "kubernetes" lead to where pods reach the
+// API server.
+func (c *Cluster) announceAPIServer(ctx context.Context) error {
+	const service = "kubernetes"
+	endpoint := c.node.APIServer()
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Name: service, Labels: map[string]string{discoveryv1.LabelServiceName: service}},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{endpoint.Addr().String()}}},
+		Ports: []discoveryv1.EndpointPort{{
+			Name: ptr.To("https"), Protocol: ptr.To(corev1.ProtocolTCP), Port: ptr.To(int32(endpoint.Port())),
+		}},
+	}
+	if _, err := c.Client.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault).Create(ctx, slice, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("announcing the API server to pods: %w", err)
+	}
+	return nil
+}
+
+// NodeAddress is where node ports are reached from this machine, if anywhere.
+func (c *Cluster) NodeAddress() (address netip.Addr, found bool) {
+	if c.node == nil {
+		return netip.Addr{}, false
+	}
+	return c.node.Address(), true
+}

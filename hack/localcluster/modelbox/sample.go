@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/cluster"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/probe"
+)
+
+func (in *installation) applySample(ctx context.Context) error {
+	if _, err := in.cluster.Kubectl(ctx, "apply", "--filename="+in.Sample); err != nil {
+		return err
+	}
+	_, err := in.cluster.Kubectl(ctx, "wait", "--filename="+in.Sample,
+		"--for=condition=Ready", "--timeout="+kubectlTimeout(ctx))
+	return in.cluster.Supervisor.BlameOn(name, err)
+}
+
+// awaitAnswer waits until the sample's node port leads to it: a Service is
+// everywhere only some time after its pods are ready.
+func (in *installation) awaitAnswer(ctx context.Context) error {
+	url, err := SampleURL(ctx, in.cluster, in.Sample)
+	if err != nil {
+		return err
+	}
+	return cluster.Poll(ctx, func() error { return probe.HTTP(url)(ctx) })
+}
+
+// SampleURL is where the sample answers on a node that runs containers.
+func SampleURL(ctx context.Context, c *cluster.Cluster, sample string) (string, error) {
+	node, found := c.NodeAddress()
+	if !found {
+		return "", errors.New("no node runs containers")
+	}
+	port, err := c.Kubectl(ctx, "get", "--filename="+sample, "--output=jsonpath={.status.nodePorts[0].nodePort}")
+	if err != nil {
+		return "", err
+	}
+	if port == "" {
+		return "", fmt.Errorf("%s has no node port", sample)
+	}
+	return "http://" + net.JoinHostPort(node.String(), port) + "/", nil
+}
+
+// Summary lists what the sample led to.
+func Summary(ctx context.Context, c *cluster.Cluster, sample string) (string, error) {
+	output, err := c.Kubectl(ctx, "get", "modelboxes,deployments,services,pods")
+	if err != nil {
+		return "", fmt.Errorf("listing what the sample led to: %w", err)
+	}
+	output = strings.TrimSpace(output)
+	if _, found := c.NodeAddress(); !found {
+		return output, nil
+	}
+	url, err := SampleURL(ctx, c, sample)
+	if err != nil {
+		return "", err
+	}
+	return output + "\n\nTry it:\n  curl " + url, nil
+}

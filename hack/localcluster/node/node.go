@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package node is a node that runs containers, as the machine under it sees it.
+package node
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"text/template"
+	"time"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/cgroup"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/sandbox"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
+)
+
+const (
+	// Name is what the node registers as, and what its sandbox is called.
+	Name = "container-node"
+	// Command runs the sandbox.
+	Command = "sandbox"
+
+	pauseImage    = "docker.io/localcluster/pause:1"
+	apiServerPort = 6443
+)
+
+// Node is one node, running or to be started.
+type Node struct {
+	dir     workdir.Dir
+	network network
+	lock    net.Listener // keeps others from the network's addresses
+}
+
+// New returns the node of the cluster in that directory, with addresses that no
+// other node on the machine has.
+func New(dir workdir.Dir) (*Node, error) {
+	network, lock, err := reserveNetwork("lc-" + dir.ID())
+	if err != nil {
+		return nil, err
+	}
+	return &Node{dir: dir, network: network, lock: lock}, nil
+}
+
+// Address is where the machine reaches the node, and node ports.
+func (n *Node) Address() netip.Addr { return n.network.node }
+
+// APIServer is where the node, and its pods, reach the API server.
+func (n *Node) APIServer() netip.AddrPort {
+	return netip.AddrPortFrom(n.network.machine, apiServerPort)
+}
+
+// Sandbox is everything that runs on the node.
+func (n *Node) Sandbox(binary string) supervisor.Part {
+	return supervisor.Part{
+		Name:       Name,
+		Path:       binary,
+		Args:       []string{Command, "--dir=" + string(n.dir), "--name=" + Name},
+		Namespaces: sandbox.Namespaces,
+		Started:    n.network.connect,
+		Ready:      n.runtimeReady,
+		StopGrace:  15 * time.Second,
+	}
+}
+
+// Disconnect removes what the machine has of the node's network, and lets others
+// have its addresses.
+func (n *Node) Disconnect() error {
+	return errors.Join(n.network.disconnect(), n.lock.Close())
+}
+
+//go:embed config
+var templates embed.FS
+
+// WriteConfig writes what the programs of the node are configured with.
+func (n *Node) WriteConfig() error {
+	plugins, err := pluginFolder()
+	if err != nil {
+		return err
+	}
+	values := map[string]string{
+		"Dir":              sandbox.Dir,
+		"ContainerdSocket": sandbox.ContainerdSocket,
+		"PauseImage":       pauseImage,
+		"CNIPlugins":       plugins,
+		"PodSubnet":        n.network.pods.String(),
+		"Address":          n.network.node.String(),
+		"Cgroup":           cgroup.Path(n.dir.ID()),
+		"Daemons":          cgroup.Daemons(n.dir.ID()),
+	}
+	parsed, err := template.New("").Option("missingkey=error").ParseFS(templates, "config/*")
+	if err != nil {
+		return fmt.Errorf("reading the node's configuration: %w", err)
+	}
+	for _, configuration := range parsed.Templates() {
+		if err := writeTemplate(n.dir.Node("config", folderOf(configuration.Name())), configuration, values); err != nil {
+			return fmt.Errorf("writing the node's configuration: %w", err)
+		}
+	}
+	return nil
+}
+
+// folderOf is cni for what CNI plugins are configured with: whatever is in their
+// folder is taken for theirs.
+func folderOf(file string) string {
+	if filepath.Ext(file) == ".conflist" {
+		return "cni"
+	}
+	return ""
+}
+
+func writeTemplate(folder string, configuration *template.Template, values map[string]string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(filepath.Join(folder, configuration.Name()))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return configuration.Execute(file, values)
+}

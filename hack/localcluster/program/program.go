@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package program names the programs of a cluster, all of which are this binary.
+package program
+
+// Names of the programs, as argv[0] or as the first argument.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+	Kwok              = "kwok"
+	Kubelet           = "kubelet"
+	KubeProxy         = "kube-proxy"
+	Kubectl           = "kubectl"
+)

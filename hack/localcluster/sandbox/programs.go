@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/probe"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
+)
+
+// self is this program, also where the folder it was started from is hidden.
+const self = "/proc/self/exe"
+
+// Where the programs say that they are well, unless told otherwise.
+const (
+	kubeletHealth   = "http://127.0.0.1:10248/healthz"
+	kubeProxyHealth = "http://127.0.0.1:10256/livez"
+)
+
+func start(ctx context.Context, programs *supervisor.Supervisor, nodeName string, address net.IP) error {
+	if err := programs.Start(ctx, containerd()); err != nil {
+		return err
+	}
+	return programs.Start(ctx, kubelet(nodeName, address), kubeProxy(nodeName))
+}
+
+func containerd() supervisor.Part {
+	return supervisor.Part{
+		Name:      "containerd",
+		Path:      "containerd",
+		Args:      []string{"--config=" + Dir + "/node/config/containerd.toml"},
+		Ready:     probe.Unix(ContainerdSocket),
+		StopGrace: 3 * time.Second,
+	}
+}
+
+func kubelet(nodeName string, address net.IP) supervisor.Part {
+	return supervisor.Part{
+		Name: program.Kubelet,
+		Path: self,
+		Args: []string{
+			program.Kubelet,
+			"--config=" + Dir + "/node/config/kubelet.yaml",
+			"--kubeconfig=" + Dir + "/config/kubelet.kubeconfig",
+			"--root-dir=/var/lib/kubelet",
+			"--cert-dir=/run/kubelet-pki",
+			"--hostname-override=" + nodeName,
+			"--node-ip=" + address.String(),
+		},
+		Ready:     probe.HTTP(kubeletHealth),
+		StopGrace: 3 * time.Second,
+	}
+}
+
+func kubeProxy(nodeName string) supervisor.Part {
+	return supervisor.Part{
+		Name: program.KubeProxy,
+		Path: self,
+		Args: []string{
+			program.KubeProxy,
+			"--config=" + Dir + "/node/config/kube-proxy.yaml",
+			"--hostname-override=" + nodeName,
+		},
+		Ready:     probe.HTTP(kubeProxyHealth),
+		StopGrace: 3 * time.Second,
+	}
+}
