@@ -17,6 +17,9 @@ import (
 // patience is how long a pod may take to start before that is told as a failure.
 const patience = 30 * time.Second
 
+// crashed is how runtimes call the end of a container that failed by itself.
+const crashed = "Error"
+
 // The reasons of failures that are nobody's words but ours.
 const (
 	containersNotReady = "ContainersNotReady"
@@ -40,7 +43,7 @@ var failureOrder = []string{
 	"ErrImagePull",
 	"CrashLoopBackOff",
 	"OOMKilled",
-	"Error",
+	crashed,
 	corev1.PodReasonUnschedulable,
 	containerCreating,
 	containersNotReady,
@@ -109,12 +112,15 @@ func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.Container
 		message := fmt.Sprintf(format, args...)
 		if last := status.LastTerminationState.Terminated; last != nil {
 			message = fmt.Sprintf("%s; restarted %d times, last exit code %d", message, status.RestartCount, last.ExitCode)
+			if cause := failureOf(last); cause != crashed && cause != reason {
+				message += " (" + cause + ")"
+			}
 		}
 		e.find(reason, "pod %s, container %s: %s", pod.Name, status.Name, message)
 	}
 	switch waiting, running, terminated := status.State.Waiting, status.State.Running, status.State.Terminated; {
 	case terminated != nil:
-		find(cmp.Or(terminated.Reason, "Error"), "ended with exit code %d", terminated.ExitCode)
+		find(failureOf(terminated), "ended with exit code %d", terminated.ExitCode)
 	case waiting != nil && waiting.Reason == containerCreating:
 		if e.hasTaken(pod.Status.StartTime) {
 			find(containerCreating, "still being created after %s", patience)
@@ -123,7 +129,7 @@ func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.Container
 		find(waiting.Reason, "%s", cmp.Or(waiting.Message, waiting.Reason))
 	case running == nil || status.Ready:
 	case status.LastTerminationState.Terminated != nil:
-		find(cmp.Or(status.LastTerminationState.Terminated.Reason, "Error"), "runs again and is not ready yet")
+		find(failureOf(status.LastTerminationState.Terminated), "runs again and is not ready yet")
 	case e.hasTaken(&running.StartedAt):
 		probe := "readiness"
 		if !ptr.Deref(status.Started, true) {
@@ -131,6 +137,15 @@ func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.Container
 		}
 		find(containersNotReady, "still not ready after %s: its %s probe does not succeed", patience, probe)
 	}
+}
+
+// failureOf is why a container ended. A runtime that was not there to see it says Unknown, which of a box would mean
+// something else.
+func failureOf(terminated *corev1.ContainerStateTerminated) string {
+	if terminated.Reason == "" || terminated.Reason == "Unknown" {
+		return crashed
+	}
+	return terminated.Reason
 }
 
 // hasTaken returns whether what began then has taken longer than it may. If not, it will be looked at again.

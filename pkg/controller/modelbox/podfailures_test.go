@@ -77,6 +77,13 @@ func TestWorstFailure(t *testing.T) {
 			&podFailure{"ErrImagePull", "pod web-1, container app: ErrImagePull"}},
 		{"a crash has its exit code", []*corev1.Pod{newPod("web-1", crashed)},
 			&podFailure{"CrashLoopBackOff", "pod web-1, container app: back-off 10s restarting failed container; restarted 4 times, last exit code 137"}},
+		{"a crash loop has why the container ended", []*corev1.Pod{newPod("web-1", waiting("app", "CrashLoopBackOff", "back-off"), func(pod *corev1.Pod) {
+			pod.Status.ContainerStatuses[0].RestartCount = 1
+			pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}
+		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: back-off; restarted 1 times, last exit code 137 (OOMKilled)"}},
+		{"a container whose end nobody saw", []*corev1.Pod{
+			newPod("web-1", started(time.Second, true, 1, &corev1.ContainerStateTerminated{ExitCode: 255, Reason: "Unknown"}))},
+			&podFailure{"Error", "pod web-1, container app: runs again and is not ready yet; restarted 1 times, last exit code 255"}},
 		{"a container beside the main one", []*corev1.Pod{newPod("web-1", waiting("proxy", "InvalidImageName", "bad name"))},
 			&podFailure{"InvalidImageName", "pod web-1, container proxy: bad name"}},
 		{"an init container holds up the others", []*corev1.Pod{newPod("web-1", initWaiting, waiting("app", "PodInitializing", ""))},
