@@ -12,12 +12,13 @@ import (
 
 // How injected probes check. A TCP connection says little about an application, so the checks are patient: an
 // application that is slow to start has startupFailures × startupPeriodSeconds, five minutes, before the
-// liveness probe counts.
+// liveness probe counts. They are often at first, because nothing is ready before the startup probe has passed.
 const (
+	startupPeriodSeconds   = 1
+	startupTimeoutSeconds  = 1
+	startupFailures        = 300
 	readinessPeriodSeconds = 5
 	livenessPeriodSeconds  = 10
-	startupPeriodSeconds   = 5
-	startupFailures        = 60
 	probeTimeoutSeconds    = 5
 	probeFailures          = 3
 )
@@ -34,14 +35,14 @@ func setProbes(container *corev1.Container, spec *modelv1.ModelBoxSpec) {
 		return
 	}
 	if container.ReadinessProbe == nil {
-		container.ReadinessProbe = tcpProbe(port, readinessPeriodSeconds, probeFailures)
+		container.ReadinessProbe = tcpProbe(port, readinessPeriodSeconds, probeTimeoutSeconds, probeFailures)
 	}
 	if container.LivenessProbe != nil {
 		return
 	}
-	container.LivenessProbe = tcpProbe(port, livenessPeriodSeconds, probeFailures)
+	container.LivenessProbe = tcpProbe(port, livenessPeriodSeconds, probeTimeoutSeconds, probeFailures)
 	if container.StartupProbe == nil {
-		container.StartupProbe = tcpProbe(port, startupPeriodSeconds, startupFailures)
+		container.StartupProbe = tcpProbe(port, startupPeriodSeconds, startupTimeoutSeconds, startupFailures)
 	}
 }
 
@@ -54,11 +55,11 @@ func firstTCPPort(container *corev1.Container) (int32, bool) {
 	return 0, false
 }
 
-func tcpProbe(port, periodSeconds, failureThreshold int32) *corev1.Probe {
+func tcpProbe(port, periodSeconds, timeoutSeconds, failureThreshold int32) *corev1.Probe {
 	return &corev1.Probe{
 		ProbeHandler:     corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}},
 		PeriodSeconds:    periodSeconds,
-		TimeoutSeconds:   probeTimeoutSeconds,
+		TimeoutSeconds:   timeoutSeconds,
 		FailureThreshold: failureThreshold,
 	}
 }

@@ -682,7 +682,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"startupProbe": {
 						SchemaProps: spec.SchemaProps{
-							Description: "startupProbe is the check that the main container has to pass once before livenessProbe counts. Defaults, where livenessProbe is a default too, to the same check every 5 seconds for up to 300 seconds; to none otherwise.\n\nExample: {httpGet: {path: /healthy, port: 8080}, failureThreshold: 30}",
+							Description: "startupProbe is the check that the main container has to pass once before livenessProbe counts. Defaults, where livenessProbe is a default too, to the same check every second for up to 300 seconds; to none otherwise.\n\nExample: {httpGet: {path: /healthy, port: 8080}, failureThreshold: 30}",
 							Ref:         ref(corev1.Probe{}.OpenAPIModelName()),
 						},
 					},

@@ -264,7 +264,7 @@ type ModelBoxSpec struct {
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty" protobuf:"bytes,17,opt,name=livenessProbe"`
 
 	// startupProbe is the check that the main container has to pass once before livenessProbe counts. Defaults, where
-	// livenessProbe is a default too, to the same check every 5 seconds for up to 300 seconds; to none otherwise.
+	// livenessProbe is a default too, to the same check every second for up to 300 seconds; to none otherwise.
 	//
 	// Example: {httpGet: {path: /healthy, port: 8080}, failureThreshold: 30}
 	// +optional
