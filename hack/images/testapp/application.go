@@ -16,8 +16,13 @@ import (
 	"time"
 )
 
-// shutdownPatience is how long requests that were taken before SIGTERM may still run.
-const shutdownPatience = 20 * time.Second
+const (
+	// farewell is how long the application still answers after SIGTERM, and with each answer asks for the connection to
+	// be closed. Were it to close them itself, what a client sends at that moment would be answered with a reset.
+	farewell = time.Second
+	// shutdownPatience is how long requests that were taken before may still run.
+	shutdownPatience = 20 * time.Second
+)
 
 // application is the server, and what it was told to do.
 type application struct {
@@ -25,9 +30,9 @@ type application struct {
 	port        int
 	listenAfter time.Duration
 
-	unready, dead atomic.Bool
-	listener      net.Listener
-	memory        memory
+	unready, dead, stopping atomic.Bool
+	listener                net.Listener
+	memory                  memory
 }
 
 // serve returns when it was told to stop with SIGTERM, and has answered what it had been asked until then.
@@ -46,7 +51,7 @@ func (a *application) serve() error {
 		return err
 	}
 	fmt.Printf("listens on port %d\n", a.port)
-	server := &http.Server{Handler: a.routes(), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: a.sayingFarewell(a.routes()), ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(a.listener) }()
 
@@ -59,9 +64,20 @@ func (a *application) serve() error {
 	case <-ctx.Done():
 	}
 	fmt.Println("stops")
+	a.stopping.Store(true)
+	time.Sleep(farewell)
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownPatience)
 	defer cancel()
 	return server.Shutdown(ctx)
+}
+
+func (a *application) sayingFarewell(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.stopping.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		handler.ServeHTTP(w, r)
+	})
 }
 
 // hostname is the pod's name.

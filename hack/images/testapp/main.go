@@ -36,11 +36,13 @@ func run(args []string) error {
 	flags.StringVar(&app.version, "version", "", "what the application says it is")
 	flags.IntVar(&app.port, "port", 80, "TCP port to listen on")
 	flags.DurationVar(&app.listenAfter, "listen-after", 0, "how long the start takes until the port is open")
+	memory := flags.Int("memory", 0, "mebibytes of memory to take at the start")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	switch {
 	case flags.NArg() == 0:
+		app.memory.take(*memory)
 		return app.serve()
 	case flags.Arg(0) == "append" && flags.NArg() == 3:
 		return appendLine(flags.Arg(1), flags.Arg(2))
