@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	serviceIPRange = "10.96.0.0/16"
-	firstServiceIP = "10.96.0.1"
 	frontProxyUser = "front-proxy-client"
 	tokenIssuer    = "https://kubernetes.default.svc.cluster.local"
 )
@@ -77,7 +75,7 @@ func (c *Cluster) apiServer() supervisor.Part {
 			"--kubelet-client-key=" + c.PKI("kubelet-client.key"),
 			"--kubelet-preferred-address-types=InternalIP", // names of nodes lead nowhere
 
-			"--service-cluster-ip-range=" + serviceIPRange,
+			"--service-cluster-ip-range=" + c.services.String(),
 			// A loopback address may not be an endpoint of the service "kubernetes".
 			// Simulated pods do not miss it, others get another one.
 			"--endpoint-reconciler-type=none",

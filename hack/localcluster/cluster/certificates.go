@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"fmt"
+	"net/netip"
 	"os"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/node"
@@ -26,7 +27,7 @@ type credentials struct {
 	serviceAccounts pki.SigningKey
 }
 
-func issueCredentials() (*credentials, error) {
+func issueCredentials(firstServiceIP netip.Addr) (*credentials, error) {
 	var c credentials
 	var err error
 	if c.clusterCA, err = pki.NewAuthority("localcluster-ca"); err != nil {
@@ -40,7 +41,7 @@ func issueCredentials() (*credentials, error) {
 	if c.serviceAccounts, err = pki.NewSigningKey(); err != nil {
 		return nil, err
 	}
-	if err := c.issueServers(); err != nil {
+	if err := c.issueServers(firstServiceIP); err != nil {
 		return nil, err
 	}
 	if err := c.issueClients(); err != nil {
@@ -49,7 +50,7 @@ func issueCredentials() (*credentials, error) {
 	return &c, nil
 }
 
-func (c *credentials) issueServers() error {
+func (c *credentials) issueServers(firstServiceIP netip.Addr) error {
 	for _, server := range []struct {
 		pair  *pki.Pair
 		name  string
@@ -57,7 +58,7 @@ func (c *credentials) issueServers() error {
 	}{
 		{&c.apiServer, "kube-apiserver", []string{
 			"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
-			"localhost", "127.0.0.1", firstServiceIP,
+			"localhost", "127.0.0.1", firstServiceIP.String(),
 		}},
 		{&c.loopback, "localcluster", []string{"localhost", "127.0.0.1"}},
 	} {

@@ -8,10 +8,10 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"os"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -32,23 +32,36 @@ type Cluster struct {
 	binary      string // this program, which is all of the parts too
 	ports       ports
 	credentials *credentials
-	node        *node.Node // that runs containers; nil without one
+	nodes       Nodes
+	node        *node.Node   // that runs containers; nil without one
+	services    netip.Prefix // what addresses of services are from
 }
 
 // ports stay the same when parts are restarted.
 type ports struct{ apiServer, controllerManager, scheduler int }
 
-// New prepares a cluster in a claimed directory: keys, kubeconfigs, ports. Nothing
-// runs yet.
-func New(claim *workdir.Claim, announce func(line string)) (*Cluster, error) {
+// servicesOfSimulated is what addresses of services are from that lead nowhere.
+var servicesOfSimulated = netip.MustParsePrefix("10.96.0.0/16")
+
+// New prepares a cluster in a claimed directory: keys, kubeconfigs, ports,
+// addresses. Nothing runs yet.
+func New(claim *workdir.Claim, nodes Nodes, announce func(line string)) (*Cluster, error) {
 	if err := claim.Prepare(); err != nil {
 		return nil, err
 	}
 	c := &Cluster{
 		Dir:        claim.Dir,
 		Supervisor: supervisor.New(string(claim.Dir), claim.Logs(), claim.Run(), announce),
+		nodes:      nodes,
+		services:   servicesOfSimulated,
 	}
 	var err error
+	if nodes.Container {
+		if c.node, err = node.New(c.Dir); err != nil {
+			return nil, err
+		}
+		c.services = c.node.Services()
+	}
 	if c.binary, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
@@ -57,7 +70,7 @@ func New(claim *workdir.Claim, announce func(line string)) (*Cluster, error) {
 			return nil, err
 		}
 	}
-	if c.credentials, err = issueCredentials(); err != nil {
+	if c.credentials, err = issueCredentials(c.services.Addr().Next()); err != nil {
 		return nil, err
 	}
 	if err := c.credentials.write(c.Dir); err != nil {
@@ -82,11 +95,7 @@ func (c *Cluster) connect() error {
 
 // Start starts everything and returns when the cluster can be used. What it
 // started runs on after an error, until Stop.
-func (c *Cluster) Start(ctx context.Context, nodes Nodes, report *progress.Reporter) error {
-	var taints []corev1.Taint
-	if nodes.Container {
-		taints = []corev1.Taint{{Key: kwokKey, Value: kwokValue, Effect: corev1.TaintEffectNoSchedule}}
-	}
+func (c *Cluster) Start(ctx context.Context, report *progress.Reporter) error {
 	for _, step := range []struct {
 		title string
 		skip  bool
@@ -102,11 +111,11 @@ func (c *Cluster) Start(ctx context.Context, nodes Nodes, report *progress.Repor
 		{"controller manager and scheduler ready", false, func() error {
 			return c.startControllers(ctx)
 		}},
-		{fmt.Sprintf("%d simulated nodes ready", nodes.Simulated), nodes.Simulated == 0, func() error {
-			return c.startSimulatedNodes(ctx, nodes.Simulated, taints...)
+		{fmt.Sprintf("%d simulated nodes ready", c.nodes.Simulated), c.nodes.Simulated == 0, func() error {
+			return c.startSimulatedNodes(ctx)
 		}},
-		{"container node ready", !nodes.Container, func() error {
-			return c.startContainerNode(ctx, nodes.Images)
+		{"container node ready", !c.nodes.Container, func() error {
+			return c.startContainerNode(ctx)
 		}},
 		{"default ServiceAccount exists", false, func() error {
 			return c.Supervisor.BlameOn(program.ControllerManager, c.awaitDefaultServiceAccount(ctx))

@@ -21,11 +21,7 @@ import (
 )
 
 // startContainerNode returns when the node takes pods.
-func (c *Cluster) startContainerNode(ctx context.Context, images string) error {
-	var err error
-	if c.node, err = node.New(c.Dir); err != nil {
-		return err
-	}
+func (c *Cluster) startContainerNode(ctx context.Context) error {
 	if err := c.node.WriteConfig(); err != nil {
 		return err
 	}
@@ -41,14 +37,14 @@ func (c *Cluster) startContainerNode(ctx context.Context, images string) error {
 	if err := c.Supervisor.Start(ctx, c.node.Sandbox(c.binary)); err != nil {
 		return err
 	}
-	if err := c.importImages(ctx, images); err != nil {
+	if err := c.importImages(ctx); err != nil {
 		return c.Supervisor.BlameOn(node.Name, err)
 	}
 	return c.Supervisor.BlameOn(node.Name, c.awaitContainerNode(ctx))
 }
 
-func (c *Cluster) importImages(ctx context.Context, folder string) error {
-	archives, err := filepath.Glob(filepath.Join(folder, "*.tar"))
+func (c *Cluster) importImages(ctx context.Context) error {
+	archives, err := filepath.Glob(filepath.Join(c.nodes.Images, "*.tar"))
 	if err != nil {
 		return fmt.Errorf("listing images: %w", err)
 	}

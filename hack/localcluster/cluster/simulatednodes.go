@@ -34,12 +34,16 @@ const (
 )
 
 // startSimulatedNodes creates the nodes and starts KWOK, which plays the kubelet of
-// each. With taints only pods that tolerate them are scheduled there.
-func (c *Cluster) startSimulatedNodes(ctx context.Context, count int, taints ...corev1.Taint) error {
+// each.
+func (c *Cluster) startSimulatedNodes(ctx context.Context) error {
 	if err := c.writeStages(); err != nil {
 		return err
 	}
-	for i := range count {
+	var taints []corev1.Taint
+	if c.nodes.Container {
+		taints = []corev1.Taint{{Key: kwokKey, Value: kwokValue, Effect: corev1.TaintEffectNoSchedule}}
+	}
+	for i := range c.nodes.Simulated {
 		if _, err := c.Client.CoreV1().Nodes().Create(ctx, simulatedNode(i, taints), metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("creating a node: %w", err)
 		}

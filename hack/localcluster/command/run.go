@@ -65,7 +65,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	report := &progress.Reporter{Out: out}
-	c, err := cluster.New(claim, report.Say)
+	c, err := cluster.New(claim, o.nodes, report.Say)
 	if err != nil {
 		return errors.Join(err, claim.Clear())
 	}
@@ -97,7 +97,7 @@ func start(ctx context.Context, c *cluster.Cluster, o options, report *progress.
 	defer cancel()
 
 	err := report.Step("cluster ready", func() error {
-		if err := c.Start(ctx, o.nodes, report); err != nil || o.server == "" {
+		if err := c.Start(ctx, report); err != nil || o.server == "" {
 			return err
 		}
 		return modelbox.Install(ctx, c, modelbox.Options{

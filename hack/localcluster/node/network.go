@@ -4,6 +4,7 @@
 package node
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -17,40 +18,65 @@ import (
 )
 
 // All addresses are from 198.18.0.0/15, which is set aside for tests of networks
-// (RFC 2544): nobody's real network has them. Each node has 198.18.N.0/24 for its
-// pods, and 198.19.N.0/30 for the cable between it and the machine.
-const maxNodes = 256
+// (RFC 2544): nobody's real network has them. Each cluster has a /20 of it: the
+// first quarter for the pods, the second for the cable between the node and the
+// machine, the second half for services.
+var (
+	testNetworks = netip.MustParsePrefix("198.18.0.0/15")
+
+	podsPart     = part{0, 22}
+	cablePart    = part{1 << 10, 30}
+	servicesPart = part{1 << 11, 21}
+)
+
+const (
+	clusterBits = 20
+	maxClusters = 1 << (clusterBits - 15)
+)
+
+// part is some of the addresses of a cluster.
+type part struct{ first, bits int }
 
 // network is what a node and the machine know each other by.
 type network struct {
-	link          string // the machine's end of the cable
-	machine, node netip.Addr
-	pods          netip.Prefix
+	link           string // the machine's end of the cable
+	machine, node  netip.Addr
+	pods, services netip.Prefix
 }
 
-const cableBits = 30
+// newNetwork returns the network with a number below maxClusters.
+func newNetwork(link string, number int) network {
+	cable := cablePart.of(number).Addr()
+	return network{
+		link:     link,
+		machine:  cable.Next(),
+		node:     cable.Next().Next(),
+		pods:     podsPart.of(number),
+		services: servicesPart.of(number),
+	}
+}
+
+func (p part) of(number int) netip.Prefix {
+	first := testNetworks.Addr().As4()
+	address := binary.BigEndian.Uint32(first[:]) + uint32(number<<(32-clusterBits)+p.first)
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, address))), p.bits)
+}
 
 // reserveNetwork returns addresses that are the process's until it ends, or
 // closes the lock.
 func reserveNetwork(link string) (network, net.Listener, error) {
-	for index := range maxNodes {
+	for number := range maxClusters {
 		// A name like this is free again as soon as nobody listens.
-		lock, err := net.Listen("unix", fmt.Sprintf("@localcluster-network-%d", index))
+		lock, err := net.Listen("unix", fmt.Sprintf("@localcluster-network-%d", number))
 		if errors.Is(err, syscall.EADDRINUSE) {
 			continue
 		}
 		if err != nil {
 			return network{}, nil, fmt.Errorf("reserving addresses: %w", err)
 		}
-		n := byte(index)
-		return network{
-			link:    link,
-			machine: netip.AddrFrom4([4]byte{198, 19, n, 1}),
-			node:    netip.AddrFrom4([4]byte{198, 19, n, 2}),
-			pods:    netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, n, 0}), 24),
-		}, lock, nil
+		return newNetwork(link, number), lock, nil
 	}
-	return network{}, nil, fmt.Errorf("reserving addresses: all %d are taken", maxNodes)
+	return network{}, nil, fmt.Errorf("reserving addresses: all %d are taken", maxClusters)
 }
 
 // connect lays a cable from the machine to the network namespace of a process,
@@ -93,9 +119,10 @@ func (n network) connect(pid int) error {
 	if err != nil {
 		return fmt.Errorf("connecting the machine to the node: %w", err)
 	}
-	pods := &net.IPNet{IP: n.pods.Addr().AsSlice(), Mask: net.CIDRMask(n.pods.Bits(), 32)}
-	if err := here.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: pods, Gw: n.node.AsSlice()}); err != nil {
-		return fmt.Errorf("connecting the machine to pods: %w", err)
+	for _, behind := range []netip.Prefix{n.pods, n.services} {
+		if err := here.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: ipNet(behind), Gw: n.node.AsSlice()}); err != nil {
+			return fmt.Errorf("connecting the machine to pods and services: %w", err)
+		}
 	}
 	return nil
 }
@@ -106,11 +133,15 @@ func plug(in *netlink.Handle, name string, address netip.Addr) (netlink.Link, er
 	if err != nil {
 		return nil, err
 	}
-	onCable := &net.IPNet{IP: address.AsSlice(), Mask: net.CIDRMask(cableBits, 32)}
-	if err := in.AddrAdd(link, &netlink.Addr{IPNet: onCable}); err != nil {
+	onCable := netip.PrefixFrom(address, cablePart.bits)
+	if err := in.AddrAdd(link, &netlink.Addr{IPNet: ipNet(onCable)}); err != nil {
 		return nil, err
 	}
 	return link, in.LinkSetUp(link)
+}
+
+func ipNet(prefix netip.Prefix) *net.IPNet {
+	return &net.IPNet{IP: prefix.Addr().AsSlice(), Mask: net.CIDRMask(prefix.Bits(), 32)}
 }
 
 // disconnect removes the cable. That it is gone is no error.

@@ -51,6 +51,10 @@ func New(dir workdir.Dir) (*Node, error) {
 // Address is where the machine reaches the node, and node ports.
 func (n *Node) Address() netip.Addr { return n.network.node }
 
+// Services is the range that addresses of services are from: the machine reaches
+// them too.
+func (n *Node) Services() netip.Prefix { return n.network.services }
+
 // APIServer is where the node, and its pods, reach the API server.
 func (n *Node) APIServer() netip.AddrPort {
 	return netip.AddrPortFrom(n.network.machine, apiServerPort)
@@ -80,7 +84,7 @@ var templates embed.FS
 
 // WriteConfig writes what the programs of the node are configured with.
 func (n *Node) WriteConfig() error {
-	plugins, err := pluginFolder()
+	plugins, err := pluginFolder(pluginFolders)
 	if err != nil {
 		return err
 	}
@@ -89,7 +93,7 @@ func (n *Node) WriteConfig() error {
 		"ContainerdSocket": sandbox.ContainerdSocket,
 		"PauseImage":       pauseImage,
 		"CNIPlugins":       plugins,
-		"PodSubnet":        n.network.pods.String(),
+		"Pods":             n.network.pods.String(),
 		"Address":          n.network.node.String(),
 		"Cgroup":           cgroup.Path(n.dir.ID()),
 		"Daemons":          cgroup.Daemons(n.dir.ID()),

@@ -48,7 +48,7 @@ func Check() error {
 	if os.Geteuid() != 0 {
 		return errors.New("a container node needs root")
 	}
-	if missing, packages := missingPrograms(); len(missing) > 0 {
+	if missing, packages := missingPrograms(pluginFolders); len(missing) > 0 {
 		return fmt.Errorf("a container node needs %s; on Debian and Ubuntu: apt-get install --no-install-recommends %s",
 			strings.Join(missing, ", "), strings.Join(packages, " "))
 	}
@@ -60,14 +60,14 @@ func Check() error {
 	return nil
 }
 
-func missingPrograms() (missing, packages []string) {
+func missingPrograms(pluginFolders []string) (missing, packages []string) {
 	for _, program := range programs {
 		if _, err := exec.LookPath(program.name); err != nil {
 			missing = append(missing, program.name)
 			packages = append(packages, program.from)
 		}
 	}
-	if _, err := pluginFolder(); err != nil {
+	if _, err := pluginFolder(pluginFolders); err != nil {
 		missing = append(missing, "the CNI plugins "+strings.Join(plugins, ", "))
 		packages = append(packages, pluginPackage)
 	}
@@ -75,9 +75,9 @@ func missingPrograms() (missing, packages []string) {
 	return missing, slices.Compact(packages)
 }
 
-// pluginFolder is where the CNI plugins are.
-func pluginFolder() (string, error) {
-	for _, folder := range pluginFolders {
+// pluginFolder is the first of the candidates that has all CNI plugins.
+func pluginFolder(candidates []string) (string, error) {
+	for _, folder := range candidates {
 		if !slices.ContainsFunc(plugins, func(plugin string) bool {
 			_, err := os.Stat(filepath.Join(folder, plugin))
 			return err != nil
