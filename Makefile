@@ -70,7 +70,7 @@ test: build clients node-images ## Run all tests, against a control plane of the
 	@echo "testing the server"
 	@go test ./...
 	@echo "testing the local control plane"
-	@cd hack/localcluster && go test ./node ./pki ./sandbox ./supervisor ./workdir
+	@cd hack/localcluster && go test ./node ./pki ./supervisor ./workdir
 	@echo "testing the tools"
 	@cd hack/tools && go test ./...
 

@@ -69,10 +69,10 @@ func (p *controlPlane) serverAuditLog() string {
 	return filepath.Join(p.dir, "logs", "modelbox-audit.log")
 }
 
-// newControlPlane starts a control plane of the test's own, whose server has these flags besides its usual ones.
-func newControlPlane(t *testing.T, serverFlags ...string) *controlPlane {
+// newControlPlane starts a control plane of the test's own, with these flags of localcluster besides the usual ones.
+func newControlPlane(t *testing.T, flags ...string) *controlPlane {
 	t.Helper()
-	owned, err := startControlPlane(serverFlags...)
+	owned, err := startControlPlane(flags...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +95,15 @@ func newControlPlane(t *testing.T, serverFlags ...string) *controlPlane {
 	return p
 }
 
+// serverFlags are flags of localcluster that give the server these.
+func serverFlags(flags ...string) []string {
+	var arguments []string
+	for _, flag := range flags {
+		arguments = append(arguments, "--server-arg="+flag)
+	}
+	return arguments
+}
+
 // ownedControlPlane is one that the tests started, and have to stop.
 type ownedControlPlane struct {
 	dir        string
@@ -102,7 +111,7 @@ type ownedControlPlane struct {
 	ended      chan error
 }
 
-func startControlPlane(serverFlags ...string) (*ownedControlPlane, error) {
+func startControlPlane(flags ...string) (*ownedControlPlane, error) {
 	for _, name := range []string{"localcluster", "modelbox-apiserver", "kubectl"} {
 		if _, err := os.Stat(binary(name)); err != nil {
 			return nil, fmt.Errorf("%s is missing: run make build first", binary(name))
@@ -113,11 +122,8 @@ func startControlPlane(serverFlags ...string) (*ownedControlPlane, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the control plane's directory: %w", err)
 	}
-	supervisor := exec.Command(binary("localcluster"), "run",
-		"--dir="+dir, "--server="+binary("modelbox-apiserver"), "--artifacts="+inRepository("artifacts"))
-	for _, flag := range serverFlags {
-		supervisor.Args = append(supervisor.Args, "--server-arg="+flag)
-	}
+	supervisor := exec.Command(binary("localcluster"), append([]string{"run",
+		"--dir=" + dir, "--server=" + binary("modelbox-apiserver"), "--artifacts=" + inRepository("artifacts")}, flags...)...)
 	supervisor.Stdout, supervisor.Stderr = os.Stdout, os.Stderr
 	ended, err := startProcess(supervisor, syscall.SIGTERM)
 	if err != nil {

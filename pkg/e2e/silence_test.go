@@ -29,7 +29,7 @@ const (
 // server looks often.
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	plane := newControlPlane(t, "--modelbox-resync-period=10s")
+	plane := newControlPlane(t, serverFlags("--modelbox-resync-period=10s")...)
 	n, count := plane.newNamespace(t), numberOf(t, boxesVariable, silentBoxes)
 	createBoxes(n, count)
 	n.awaitQuiet(count)

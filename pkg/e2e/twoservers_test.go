@@ -35,7 +35,7 @@ const (
 // TestTwoServers runs two servers on one etcd, of which one leads. It is not parallel: the Leases are short.
 func TestTwoServers(t *testing.T) {
 	// The Lease of the first one never runs out while the test waits: it is only handed over by being released.
-	p := newControlPlane(t, append(outsideEtcd, "--leader-elect-lease-duration=1h", "--leader-elect-retry-period=500ms")...)
+	p := newControlPlane(t, serverFlags(append(outsideEtcd, "--leader-elect-lease-duration=1h", "--leader-elect-retry-period=500ms")...)...)
 	first := p.awaitLeader(t, "")
 	second := p.startPeer(t, "--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=200ms")
 	n := p.newNamespace(t)

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// failingApplicationsSayWhy: what fails on a node is one word in the table and one line in the box.
+func failingApplicationsSayWhy(n *namespace) {
+	for _, test := range []struct {
+		name    string
+		spec    func(*modelv1.ModelBoxSpec)
+		reasons []string // any of them: a kubelet goes to and fro between some
+		message []string
+	}{
+		{
+			name:    "image",
+			spec:    withImage("localcluster/testapp:missing"),
+			reasons: []string{"ErrImagePull", "ImagePullBackOff"},
+			message: []string{"container image", "localcluster/testapp:missing"},
+		},
+		{
+			name:    "crash",
+			spec:    withArgs("nonsense"),
+			reasons: []string{"CrashLoopBackOff"},
+			message: []string{"container crash", "exit code 1"},
+		},
+		{
+			name: "memory",
+			spec: func(spec *modelv1.ModelBoxSpec) {
+				spec.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("48Mi")}}
+				spec.Args = []string{"-memory=100"}
+			},
+			reasons: []string{"CrashLoopBackOff"},
+			message: []string{"container memory", "OOMKilled"},
+		},
+		{
+			name: "resources",
+			spec: func(spec *modelv1.ModelBoxSpec) {
+				spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1000")}}
+			},
+			reasons: []string{corev1.PodReasonUnschedulable},
+			message: []string{"Insufficient cpu"},
+		},
+	} {
+		n.t.Run(test.name, func(t *testing.T) {
+			n := n.in(t)
+			created := time.Now()
+			n.create(newAppBox(test.name, test.spec))
+			var condition *metav1.Condition
+			n.awaitBox(test.name, "says what is wrong", func(box *modelv1.ModelBox) error {
+				condition = meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady)
+				for _, reason := range test.reasons {
+					if hasCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, reason) == nil {
+						return nil
+					}
+				}
+				return fmt.Errorf("Ready is %+v", condition)
+			})
+			t.Logf("%.1f s after it was created: %s: %s", time.Since(created).Seconds(), condition.Reason, condition.Message)
+			if !containsAll(condition.Message, test.message) || strings.Contains(condition.Message, "\n") {
+				t.Errorf("the message is not one line with %q: %s", test.message, condition.Message)
+			}
+			line := n.kubectl("get", "modelbox", test.name, "--no-headers")
+			if !containsAny(strings.Fields(line), test.reasons) {
+				t.Errorf("the table has none of %q: %s", test.reasons, line)
+			}
+		})
+	}
+}
+
+func containsAny(fields, wanted []string) bool {
+	for _, field := range fields {
+		for _, want := range wanted {
+			if field == want {
+				return true
+			}
+		}
+	}
+	return false
+}
