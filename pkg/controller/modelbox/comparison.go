@@ -77,7 +77,7 @@ func (c *comparison) visitList(path fieldpath.Path, atom schema.Atom, want, live
 // map of names to values has to be the very same.
 func (c *comparison) visitAtomicMap(path fieldpath.Path, atom schema.Atom, want, live map[string]any, isThere bool) {
 	inside := comparison{schema: c.schema, found: fieldpath.NewSet(), zeroIsAbsent: c.zeroIsAbsent}
-	inside.visitMap(fieldpath.Path{}, atom, want, live, isThere)
+	inside.visitMap(path, atom, want, live, isThere)
 	if !inside.found.Empty() || !isStruct(atom) && len(want) != len(live) {
 		c.found.Insert(path.Copy())
 	}
@@ -88,7 +88,7 @@ func (c *comparison) visitAtomicList(path fieldpath.Path, atom schema.Atom, want
 	isSame := len(want) == len(live)
 	for i := 0; isSame && i < len(want); i++ {
 		inside := comparison{schema: c.schema, found: fieldpath.NewSet(), zeroIsAbsent: c.zeroIsAbsent}
-		inside.visit(fieldpath.Path{{Index: &i}}, elementType(atom), want[i], live[i])
+		inside.visit(path, elementType(atom), want[i], live[i])
 		isSame = inside.found.Empty()
 	}
 	if !isSame {

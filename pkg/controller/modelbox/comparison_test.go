@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -37,6 +38,10 @@ func atomicBox(t *testing.T) *modelv1.ModelBox {
 		spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			NodeSelector: map[string]string{"disk": "ssd"},
 			Tolerations:  []corev1.Toleration{{Key: "gpu", Operator: corev1.TolerationOpExists}},
+			TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
+				MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule,
+				LabelSelector: &metav1.LabelSelector{},
+			}},
 		}}
 	})
 }
@@ -87,6 +92,8 @@ func TestWhatIsTakenAsAWhole(t *testing.T) {
 		}, []string{podSpec + ".tolerations"}},
 		{"a name of a map", func(d *appsv1.Deployment) { podSpecOf(d).NodeSelector["zone"] = "a" }, []string{podSpec + ".nodeSelector"}},
 		{"a value of a map", func(d *appsv1.Deployment) { podSpecOf(d).NodeSelector["disk"] = "hdd" }, []string{podSpec + ".nodeSelector"}},
+		{"no struct, where an empty one was wanted", func(d *appsv1.Deployment) { podSpecOf(d).TopologySpreadConstraints[0].LabelSelector = nil },
+			[]string{podSpec + `.topologySpreadConstraints[topologyKey="topology.kubernetes.io/zone",whenUnsatisfiable="DoNotSchedule"].labelSelector`}},
 		{"no map", func(d *appsv1.Deployment) { podSpecOf(d).NodeSelector = nil }, []string{podSpec + ".nodeSelector"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
