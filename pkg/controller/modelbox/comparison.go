@@ -6,6 +6,7 @@ package modelbox
 import (
 	"cmp"
 	"reflect"
+	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
@@ -24,7 +25,8 @@ type comparison struct {
 	zeroIsAbsent bool
 }
 
-// visit adds the path, or what is below it, when the live value is not what the render wants.
+// visit adds the path, or what is below it, when the live value is not what the render wants. The paths of a walk share
+// their memory: what is found keeps elements, and no path.
 func (c *comparison) visit(path fieldpath.Path, ref schema.TypeRef, want, live any) {
 	atom := c.resolve(ref)
 	switch want := want.(type) {
@@ -44,32 +46,30 @@ func (c *comparison) visit(path fieldpath.Path, ref schema.TypeRef, want, live a
 		c.visitList(path, atom, want, live)
 	default:
 		if !c.isSameScalar(want, live) {
-			c.found.Insert(path.Copy())
+			c.found.Insert(path)
 		}
 	}
 }
 
 func (c *comparison) visitMap(path fieldpath.Path, atom schema.Atom, want, live map[string]any, isThere bool) {
 	if len(want) == 0 && !isThere && isStruct(atom) {
-		c.found.Insert(path.Copy())
+		c.found.Insert(path)
 	}
 	for name, value := range want {
-		c.visit(append(path.Copy(), fieldpath.PathElement{FieldName: &name}), fieldOf(atom, name), value, live[name])
+		c.visit(append(path, fieldpath.PathElement{FieldName: &name}), fieldOf(atom, name), value, live[name])
 	}
 }
 
 // visitList matches elements by the keys of the list. What else is in the live list is somebody else's.
 func (c *comparison) visitList(path fieldpath.Path, atom schema.Atom, want, live []any) {
+	byKey := fieldpath.MakePathElementMap(len(live))
+	for _, element := range slices.Backward(live) { // Of several with the same key, the first one counts.
+		byKey.Insert(c.elementOf(atom, element), element)
+	}
 	for _, element := range want {
 		step := c.elementOf(atom, element)
-		var match any
-		for _, candidate := range live {
-			if other := c.elementOf(atom, candidate); step.Equals(other) {
-				match = candidate
-				break
-			}
-		}
-		c.visit(append(path.Copy(), step), atom.List.ElementType, element, match)
+		match, _ := byKey.Get(step)
+		c.visit(append(path, step), atom.List.ElementType, element, match)
 	}
 }
 
@@ -79,7 +79,7 @@ func (c *comparison) visitAtomicMap(path fieldpath.Path, atom schema.Atom, want,
 	inside := comparison{schema: c.schema, found: fieldpath.NewSet(), zeroIsAbsent: c.zeroIsAbsent}
 	inside.visitMap(path, atom, want, live, isThere)
 	if !inside.found.Empty() || !isStruct(atom) && len(want) != len(live) {
-		c.found.Insert(path.Copy())
+		c.found.Insert(path)
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *comparison) visitAtomicList(path fieldpath.Path, atom schema.Atom, want
 		isSame = inside.found.Empty()
 	}
 	if !isSame {
-		c.found.Insert(path.Copy())
+		c.found.Insert(path)
 	}
 }
 

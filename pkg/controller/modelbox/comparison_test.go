@@ -47,7 +47,7 @@ func atomicBox(t *testing.T) *modelv1.ModelBox {
 }
 
 // liveOf returns what a cluster makes of the rendered Deployment of the box when it adds nothing at all.
-func liveOf(t *testing.T, box *modelv1.ModelBox) *appsv1.Deployment {
+func liveOf(t testing.TB, box *modelv1.ModelBox) *appsv1.Deployment {
 	t.Helper()
 	live := &appsv1.Deployment{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(renderedKind(t, box, "Deployment").Object, live); err != nil {

@@ -5,31 +5,49 @@ package modelbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // BenchmarkNothingToDo finds that a Deployment is what its box renders to, which is what the controller does most of
 // the time. The peer is a yardstick: the Deployment to JSON and back.
 func BenchmarkNothingToDo(b *testing.B) {
 	box := webBox(b)
-	rendered, live := renderedKind(b, box, "Deployment"), liveDeployment(b)
+	live := liveDeployment(b)
 	setHash(b, box, live)
-
-	b.Run("Differences", func(b *testing.B) {
-		compare := newComparer()
-		b.ReportAllocs()
-		for b.Loop() {
-			found, err := compare.differences(rendered, live)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if !found.Empty() {
-				b.Fatalf("they differ in %v", found)
-			}
+	manyEnvs := webBox(b, func(box *modelv1.ModelBox) {
+		for i := range 100 {
+			box.Spec.Envs = append(box.Spec.Envs, corev1.EnvVar{Name: fmt.Sprintf("OPTION_%d", i), Value: "on"})
 		}
 	})
+
+	for _, row := range []struct {
+		name string
+		box  *modelv1.ModelBox
+		live *appsv1.Deployment
+	}{
+		{"Differences", box, live},
+		{"DifferencesOfManyEnvs", manyEnvs, liveOf(b, manyEnvs)},
+	} {
+		b.Run(row.name, func(b *testing.B) {
+			rendered, compare := renderedKind(b, row.box, "Deployment"), newComparer()
+			b.ReportAllocs()
+			for b.Loop() {
+				found, err := compare.differences(rendered, row.live)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if !found.Empty() {
+					b.Fatalf("they differ in %v", found)
+				}
+			}
+		})
+	}
 	b.Run("JSONRoundTrip", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
