@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -64,6 +65,9 @@ func (c *Controller) adopt(ctx context.Context, box *modelv1.ModelBox, s step) (
 // is no such box any more, or another one of its name.
 func (c *Controller) confirm(ctx context.Context, box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	now, err := c.boxes.ModelV1().ModelBoxes(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, errBoxChanged
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the box anew: %w", err)
 	}

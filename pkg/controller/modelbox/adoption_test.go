@@ -100,6 +100,18 @@ func TestABoxThatChangedMeanwhileAdoptsNothing(t *testing.T) {
 	}
 }
 
+func TestABoxThatHasGoneAdoptsNothing(t *testing.T) {
+	orphan := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil })
+	f := newFixture(t, webBox(t, adopting), orphan)
+	if err := f.boxes.ModelV1().ModelBoxes(webKey.Namespace).Delete(t.Context(), webKey.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, errBoxChanged) {
+		t.Errorf("got error %v, want %v", err, errBoxChanged)
+	}
+	check(t, "owners", 0, len(f.deployment(t).OwnerReferences))
+}
+
 func TestWhatThePredecessorLeftIsReplaced(t *testing.T) {
 	left := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "before" })
 	f := newFixture(t, webBox(t), left)

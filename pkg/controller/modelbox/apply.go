@@ -94,6 +94,9 @@ func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step)
 		return nil, err
 	}
 	live, err := s.kind.get(ctx, box.Namespace, s.live.GetName())
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("%s %s: %w", s.kind.kind.Kind, s.live.GetName(), errChildGone)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the %s that was changed: %w", s.kind.kind.Kind, err)
 	}

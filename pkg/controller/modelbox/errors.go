@@ -19,6 +19,9 @@ import (
 // errBeingDeleted says that a child has to go before it can come back.
 var errBeingDeleted = errors.New("it is being deleted and will be created again when it is gone")
 
+// errChildGone says that the cache still has a child that there is no more.
+var errChildGone = errors.New("it has gone meanwhile")
+
 // notOwnedError says that the name of a child belongs to somebody else's object.
 type notOwnedError struct {
 	kind, name string
@@ -87,7 +90,7 @@ func reasonOf(err error) string {
 
 // isOfThePast returns whether something was not done because the cache was behind.
 func isOfThePast(err error) bool {
-	return apierrors.IsConflict(err) || errors.Is(err, errBoxChanged)
+	return apierrors.IsConflict(err) || errors.Is(err, errBoxChanged) || errors.Is(err, errChildGone)
 }
 
 // isExpected tells what the status says, or the next try settles, from what an operator has to read about. Of

@@ -31,6 +31,8 @@ func TestReasonsOfFailures(t *testing.T) {
 	}{
 		{"an object of somebody else's", &notOwnedError{kind: "Service", name: "web"}, modelv1.ReasonNotOwned, true},
 		{"a child that is being deleted", errBeingDeleted, modelv1.ReasonChildBeingDeleted, true},
+		{"a child that has gone", errChildGone, modelv1.ReasonError, true},
+		{"a box that has changed", errBoxChanged, modelv1.ReasonError, true},
 		{"a quota", apierrors.NewForbidden(deployments, "web", errors.New("exceeded quota: small, requested: cpu=2, used: cpu=1, limited: cpu=2")),
 			modelv1.ReasonQuotaExceeded, false},
 		{"a missing right", apierrors.NewForbidden(deployments, "web", errors.New("cannot patch resource")), modelv1.ReasonForbidden, false},

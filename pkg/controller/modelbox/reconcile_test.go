@@ -225,6 +225,22 @@ func TestWhatIsNotOursAnyMoreIsNotRestored(t *testing.T) {
 	check(t, "replicas", ptr.To[int32](7), f.deployment(t).Spec.Replicas)
 }
 
+func TestWhatHasGoneIsNotRestored(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	f.scaleBySomebody(t)
+	// The cache does not show yet that somebody has deleted the Deployment.
+	if err := f.cluster.AppsV1().Deployments(webKey.Namespace).Delete(t.Context(), webKey.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.cluster.ClearActions()
+
+	if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, errChildGone) {
+		t.Errorf("got error %v, want %v: the box has to be tried again", err, errChildGone)
+	}
+	check(t, "requests", []string{"get deployments web"}, f.requests())
+}
+
 // scaleBySomebody lets somebody give the Deployment another number of replicas, and the caches see it.
 func (f *fixture) scaleBySomebody(t *testing.T) {
 	t.Helper()
@@ -407,6 +423,17 @@ func TestABoxThatIsGoneOrGoingIsLeftAlone(t *testing.T) {
 			check(t, "look again after", time.Duration(0), f.mustReconcile(t))
 			check(t, "requests", []string(nil), f.requests())
 		})
+	}
+}
+
+func TestTheStatusOfABoxThatHasGoneIsNoError(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	// The cache does not show yet that the box is gone.
+	if err := f.boxes.ModelV1().ModelBoxes(webKey.Namespace).Delete(t.Context(), webKey.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, errBoxChanged) {
+		t.Errorf("got error %v, want %v", err, errBoxChanged)
 	}
 }
 

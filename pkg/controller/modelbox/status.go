@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
@@ -31,6 +32,9 @@ func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox,
 	changed := box.DeepCopy()
 	changed.Status = status
 	updated, err := c.boxes.ModelV1().ModelBoxes(box.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.ManagedBy})
+	if apierrors.IsNotFound(err) {
+		return 0, errBoxChanged
+	}
 	if err != nil {
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
