@@ -26,14 +26,19 @@ func isOpen(t *testing.T, f *Fence) bool {
 	return err == nil
 }
 
-func newLock(t *testing.T, c *cluster, f *Fence) *guardedLock {
+// newHeldLock returns a lock that has just acquired the Lease.
+func newHeldLock(t *testing.T, c *cluster, f *Fence) *guardedLock {
 	t.Helper()
 	lock, err := resourcelock.New("leases", "modelbox-system", "modelbox-controller",
 		nil, c.CoordinationV1(), resourcelock.ResourceLockConfig{Identity: "one"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &guardedLock{Interface: lock, fence: f}
+	held := &guardedLock{Interface: lock, fence: f}
+	if err := held.Create(t.Context(), record("one")); err != nil {
+		t.Fatal(err)
+	}
+	return held
 }
 
 // record holds the Lease for a minute.
@@ -45,10 +50,7 @@ func TestTheFenceIsOpenFromTheBeginningOfTheLastRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f Fence
 		c := newCluster()
-		lock := newLock(t, c, &f)
-		if err := lock.Create(t.Context(), record("one")); err != nil {
-			t.Fatal(err)
-		}
+		lock := newHeldLock(t, c, &f)
 		time.Sleep(30 * time.Second)
 		c.onUpdate = func(string) error {
 			time.Sleep(10 * time.Second)
@@ -72,10 +74,7 @@ func TestARenewalThatFailsKeepsNothingOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f Fence
 		c := newCluster()
-		lock := newLock(t, c, &f)
-		if err := lock.Create(t.Context(), record("one")); err != nil {
-			t.Fatal(err)
-		}
+		lock := newHeldLock(t, c, &f)
 		c.onUpdate = func(string) error { return errors.New("cut off") }
 		time.Sleep(30 * time.Second)
 		if err := lock.Update(t.Context(), record("one")); err == nil {
@@ -94,10 +93,7 @@ func TestARenewalThatFailsKeepsNothingOpen(t *testing.T) {
 func TestTheFenceIsClosedBeforeTheLeaseIsReleased(t *testing.T) {
 	var f Fence
 	c := newCluster()
-	lock := newLock(t, c, &f)
-	if err := lock.Create(t.Context(), record("one")); err != nil {
-		t.Fatal(err)
-	}
+	lock := newHeldLock(t, c, &f)
 	c.onUpdate = func(string) error {
 		if isOpen(t, &f) {
 			t.Error("it is open while the Lease is released")
@@ -115,10 +111,7 @@ func TestTheFenceIsClosedBeforeTheLeaseIsReleased(t *testing.T) {
 func TestALeaseThatIsNotReleasedWhileWorkIsDoneStaysOpen(t *testing.T) {
 	var f Fence
 	c := newCluster()
-	lock := newLock(t, c, &f)
-	if err := lock.Create(t.Context(), record("one")); err != nil {
-		t.Fatal(err)
-	}
+	lock := newHeldLock(t, c, &f)
 	lock.isHeld.Store(true)
 	if err := lock.Update(t.Context(), record("")); !errors.Is(err, errStillWorking) {
 		t.Errorf("got %v, want %v", err, errStillWorking)
@@ -132,10 +125,7 @@ func TestALeaseThatIsNotReleasedWhileWorkIsDoneStaysOpen(t *testing.T) {
 // before.
 func TestTheLeaseOfAnotherIsNotReleased(t *testing.T) {
 	c := newCluster()
-	lock := newLock(t, c, &Fence{})
-	if err := lock.Create(t.Context(), record("one")); err != nil {
-		t.Fatal(err)
-	}
+	lock := newHeldLock(t, c, &Fence{})
 	c.store(&coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("another")}}, 2)
 	if _, _, err := lock.Get(t.Context()); err != nil {
 		t.Fatal(err)
