@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"syscall"
 	"testing"
@@ -64,7 +63,7 @@ func TestChaos(t *testing.T) {
 		n.create(chaosBox(i))
 	}
 
-	length, seed := durationOf(t, chaosVariable, shortChaos), rand.Uint64()
+	length, seed := setting(t, chaosVariable, shortChaos, time.ParseDuration), rand.Uint64()
 	t.Logf("%s of chaos, seed %d", length, seed)
 	ctx, stop := context.WithTimeout(n.ctx, length)
 	defer stop()
@@ -387,18 +386,4 @@ func (c *chaos) expectUntouchedBystanders(bystanders []metav1.Object) {
 		expectEqual(c.t, before.GetName()+": UID", before.GetUID(), now.GetUID())
 		expectEqual(c.t, before.GetName()+": generation", before.GetGeneration(), now.GetGeneration())
 	}
-}
-
-// durationOf returns what the variable of the environment says, the usual where it says nothing.
-func durationOf(t *testing.T, variable string, usual time.Duration) time.Duration {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return usual
-	}
-	length, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatalf("%s: %v", variable, err)
-	}
-	return length
 }

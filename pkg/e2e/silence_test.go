@@ -5,7 +5,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"sync"
 	"syscall"
@@ -30,7 +29,7 @@ const (
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	plane := newControlPlane(t, serverFlags("--modelbox-resync-period=10s")...)
-	n, count := plane.newNamespace(t), numberOf(t, boxesVariable, silentBoxes)
+	n, count := plane.newNamespace(t), setting(t, boxesVariable, silentBoxes, strconv.Atoi)
 	createBoxes(n, count)
 	n.awaitQuiet(count)
 	n.expectWrittenOnce(count)
@@ -162,18 +161,4 @@ func (n *namespace) clusterWrites() []auditv1.Event {
 func (n *namespace) boxWrites() []auditv1.Event {
 	n.t.Helper()
 	return readWrites(n.t, n.plane.serverAuditLog(), n.name)
-}
-
-// numberOf returns what the variable of the environment says, the usual where it says nothing.
-func numberOf(t *testing.T, variable string, usual int) int {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return usual
-	}
-	number, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: %v", variable, err)
-	}
-	return number
 }
