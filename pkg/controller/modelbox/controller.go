@@ -129,16 +129,30 @@ func (c *Controller) watch(boxes, pods, autoscalers cache.SharedIndexInformer) e
 			return err
 		}
 	}
-	if err := pods.AddIndexers(cache.Indexers{byBox: podBoxes}); err != nil {
+	if err := pods.AddIndexers(cache.Indexers{byBox: indexBy(podBoxKey)}); err != nil {
 		return fmt.Errorf("indexing pods: %w", err)
 	}
 	if err := c.enqueueOn(pods, podBoxKey); err != nil {
 		return err
 	}
-	if err := autoscalers.AddIndexers(cache.Indexers{byDeployment: scaledDeployments}); err != nil {
+	if err := autoscalers.AddIndexers(cache.Indexers{byDeployment: indexBy(scaledDeployment)}); err != nil {
 		return fmt.Errorf("indexing autoscalers: %w", err)
 	}
 	return c.enqueueOn(autoscalers, scaledDeployment)
+}
+
+// indexBy indexes objects by what key makes of each; one for which it returns false is not in the index.
+func indexBy(key func(metav1.Object) (types.NamespacedName, bool)) cache.IndexFunc {
+	return func(obj any) ([]string, error) {
+		object, ok := obj.(metav1.Object)
+		if !ok {
+			return nil, fmt.Errorf("expected an object with metadata, got %T", obj)
+		}
+		if name, ok := key(object); ok {
+			return []string{name.String()}, nil
+		}
+		return nil, nil
+	}
 }
 
 // enqueueOn puts on the queue what owner makes of each object that the informer reports; nothing where it

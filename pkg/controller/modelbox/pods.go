@@ -23,18 +23,6 @@ func podBoxKey(pod metav1.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: pod.GetNamespace(), Name: name}, ok
 }
 
-func podBoxes(obj any) ([]string, error) {
-	pod, ok := obj.(*corev1.Pod)
-	if !ok {
-		return nil, fmt.Errorf("expected a Pod, got %T", obj)
-	}
-	key, ok := podBoxKey(pod)
-	if !ok {
-		return nil, nil
-	}
-	return []string{key.String()}, nil
-}
-
 // podsOf returns the pods of the box that are not on their way out, sorted by name.
 func (c *Controller) podsOf(box types.NamespacedName) ([]*corev1.Pod, error) {
 	objects, err := c.pods.ByIndex(byBox, box.String())

@@ -41,17 +41,6 @@ func scaledDeployment(object metav1.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: autoscaler.Namespace, Name: target.Name}, true
 }
 
-func scaledDeployments(obj any) ([]string, error) {
-	object, ok := obj.(metav1.Object)
-	if !ok {
-		return nil, fmt.Errorf("expected an object with metadata, got %T", obj)
-	}
-	if key, ok := scaledDeployment(object); ok {
-		return []string{key.String()}, nil
-	}
-	return nil, nil
-}
-
 // render returns the children that the box asks for. deployment is the live one, nil where there is none.
 func (c *Controller) render(box *modelv1.ModelBox, deployment *appsv1.Deployment) ([]*unstructured.Unstructured, error) {
 	scaling, err := c.scaling(box, deployment)
