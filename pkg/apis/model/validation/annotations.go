@@ -25,7 +25,7 @@ func validateAnnotations(annotations map[string]string, path *field.Path) field.
 
 // validateAnnotationsUpdate does not count what was wrong already.
 func validateAnnotationsUpdate(annotations, old map[string]string, path *field.Path) field.ErrorList {
-	if annotations[modelv1.AdoptAnnotation] == old[modelv1.AdoptAnnotation] {
+	if was, had := old[modelv1.AdoptAnnotation]; had && annotations[modelv1.AdoptAnnotation] == was {
 		return nil
 	}
 	return validateAnnotations(annotations, path)

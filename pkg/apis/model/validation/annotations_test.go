@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"strings"
 	"testing"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -24,6 +25,9 @@ func TestAnnotations(t *testing.T) {
 		{"what meant nothing before", map[string]string{modelv1.AdoptAnnotation: "yes"}, map[string]string{modelv1.AdoptAnnotation: "yes"}, ""},
 		{"what meant nothing before, mended", map[string]string{modelv1.AdoptAnnotation: "yes"}, map[string]string{modelv1.AdoptAnnotation: "true"}, ""},
 		{"what is changed to mean nothing", map[string]string{modelv1.AdoptAnnotation: "true"}, map[string]string{modelv1.AdoptAnnotation: "yes"}, wrong},
+		{"an empty value that is added", map[string]string{}, map[string]string{modelv1.AdoptAnnotation: ""}, strings.Replace(wrong, "yes", "", 1)},
+		{"an empty value before", map[string]string{modelv1.AdoptAnnotation: ""}, map[string]string{modelv1.AdoptAnnotation: ""}, ""},
+		{"an empty value before, taken away", map[string]string{modelv1.AdoptAnnotation: ""}, nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			old, box := validBox(), validBox()
