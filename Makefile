@@ -30,7 +30,7 @@ endif
 
 .PHONY: help
 help: ## Show this help
-	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
 build: ## Build the server and the local control plane into _output/bin
@@ -73,6 +73,10 @@ test: build clients node-images ## Run all tests, against a control plane of the
 	@cd hack/localcluster && go test ./node ./pki ./supervisor ./workdir
 	@echo "testing the tools"
 	@cd hack/tools && go test ./...
+
+.PHONY: test-install
+test-install: build node-images image ## Install the image in a cluster as the README says (Linux, root)
+	@MODELBOX_E2E_IMAGE=$(CURDIR)/_output/images/modelbox-apiserver.tar go test ./pkg/e2e -run TestInstall -v
 
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes
