@@ -14,7 +14,6 @@ KUBERNETES_VERSION := $(shell sed -n 's/^[[:space:]]*k8s.io\/kubernetes \(v[0-9.
 KUBERNETES_MINOR := $(word 2,$(subst ., ,$(KUBERNETES_VERSION)))
 LOCALCLUSTER_LDFLAGS := -s -w $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
   -X $(package).gitVersion=$(KUBERNETES_VERSION) -X $(package).gitMajor=1 -X $(package).gitMinor=$(KUBERNETES_MINOR))
-CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/modelbox-apiserver --artifacts artifacts --sample $(SAMPLE)
 
 # What pods run on. On a container node (Linux, root) they really run.
 NODE := simulated
@@ -25,6 +24,8 @@ NODE_FLAGS_container := --nodes=0 $(NODE_FLAGS_both)
 ifeq ($(filter $(NODE),simulated container both),)
   $(error NODE=$(NODE): must be simulated, container or both)
 endif
+
+CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/modelbox-apiserver --artifacts artifacts --sample $(SAMPLE)
 
 ##@ Use
 
