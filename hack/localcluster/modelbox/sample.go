@@ -26,15 +26,15 @@ func (in *installation) applySample(ctx context.Context) error {
 // awaitAnswer waits until the sample's node port leads to it: a Service is
 // everywhere only some time after its pods are ready.
 func (in *installation) awaitAnswer(ctx context.Context) error {
-	url, err := SampleURL(ctx, in.cluster, in.Sample)
+	url, err := sampleURL(ctx, in.cluster, in.Sample)
 	if err != nil {
 		return err
 	}
 	return cluster.Poll(ctx, func() error { return probe.HTTP(url)(ctx) })
 }
 
-// SampleURL is where the sample answers on a node that runs containers.
-func SampleURL(ctx context.Context, c *cluster.Cluster, sample string) (string, error) {
+// sampleURL is where the sample answers on a node that runs containers.
+func sampleURL(ctx context.Context, c *cluster.Cluster, sample string) (string, error) {
 	node, found := c.NodeAddress()
 	if !found {
 		return "", errors.New("no node runs containers")
@@ -59,7 +59,7 @@ func Summary(ctx context.Context, c *cluster.Cluster, sample string) (string, er
 	if _, found := c.NodeAddress(); !found {
 		return output, nil
 	}
-	url, err := SampleURL(ctx, c, sample)
+	url, err := sampleURL(ctx, c, sample)
 	if err != nil {
 		return "", err
 	}

@@ -29,10 +29,12 @@ func (n *Node) RelayAPIServer(port int) error {
 
 // listenFree listens on an address that the machine does not have yet, or lost.
 func listenFree(address netip.AddrPort) (net.Listener, error) {
-	config := net.ListenConfig{Control: func(_, _ string, socket syscall.RawConn) (err error) {
-		return errors.Join(socket.Control(func(descriptor uintptr) {
-			err = unix.SetsockoptInt(int(descriptor), unix.IPPROTO_IP, unix.IP_FREEBIND, 1)
-		}), err)
+	config := net.ListenConfig{Control: func(_, _ string, socket syscall.RawConn) error {
+		var optionErr error
+		err := socket.Control(func(descriptor uintptr) {
+			optionErr = unix.SetsockoptInt(int(descriptor), unix.IPPROTO_IP, unix.IP_FREEBIND, 1)
+		})
+		return errors.Join(err, optionErr)
 	}}
 	return config.Listen(context.Background(), "tcp4", address.String())
 }

@@ -47,7 +47,7 @@ func kubelet(nodeName string, address net.IP) supervisor.Part {
 			program.Kubelet,
 			"--config=" + Dir + "/node/config/kubelet.yaml",
 			"--kubeconfig=" + Dir + "/config/kubelet.kubeconfig",
-			"--root-dir=/var/lib/kubelet",
+			"--root-dir=" + Dir + "/node/kubelet",
 			"--cert-dir=/run/kubelet-pki",
 			"--hostname-override=" + nodeName,
 			"--node-ip=" + address.String(),
