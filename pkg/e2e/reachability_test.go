@@ -13,6 +13,9 @@ import (
 // sampleAnswers: the sample is reached through its node port from outside the cluster, and through its cluster IP from a
 // pod.
 func sampleAnswers(n *namespace) {
+	remove := func() { n.kubectl("delete", "--filename="+sample("modelbox.yaml"), "--cascade=foreground") }
+	// Whoever comes next wants the same node port.
+	defer remove()
 	for _, start := range []string{"cold", "warm"} {
 		applied := time.Now()
 		n.kubectl("apply", "--filename="+sample("modelbox.yaml"))
@@ -24,7 +27,7 @@ func sampleAnswers(n *namespace) {
 		}
 		n.awaitReady("modelbox-sample")
 		if start == "cold" {
-			n.kubectl("delete", "--filename="+sample("modelbox.yaml"), "--cascade=foreground")
+			remove()
 		}
 	}
 
