@@ -69,7 +69,7 @@ clients: ## Build the programs that others read and write boxes with, for the te
 .PHONY: test
 test: build clients node-images ## Run all tests, against a control plane of their own
 	@echo "testing the server"
-	@go test ./...
+	@go test -timeout 30m ./...
 	@echo "testing the local control plane"
 	@cd hack/localcluster && go test ./node ./pki ./supervisor ./workdir
 	@echo "testing the tools"
