@@ -93,7 +93,7 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		recorder:    broadcaster.NewRecorder(scheme.Scheme, render.ManagedBy),
 		compare:     newComparer(),
 		clock:       now,
-		written:     newWriteRecord(),
+		written:     newWriteRecord(now),
 		pace:        newStatusPace(now),
 		fights:      newFightRecord(now),
 		metrics:     processMetrics(),

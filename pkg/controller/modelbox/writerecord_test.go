@@ -5,9 +5,11 @@ package modelbox
 
 import (
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
 )
 
 // cacheAt is a cache that has seen everything up to a version.
@@ -60,7 +62,8 @@ func TestWriteRecord(t *testing.T) {
 		{"a cache that does not know its version is not waited for", func(r *writeRecord) { r.wrote(web, deployments, "11") }, "", "10", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			record := newWriteRecord()
+			clock := testingclock.NewFakePassiveClock(time.Now())
+			record := newWriteRecord(clock)
 			record.observe(deployments, &cacheAt{row.deployments})
 			record.observe(services, &cacheAt{row.services})
 			row.writes(record)
@@ -74,8 +77,8 @@ func TestWriteRecord(t *testing.T) {
 func TestWriteRecordWaitsUntilTheCacheHasMoved(t *testing.T) {
 	web := types.NamespacedName{Namespace: "default", Name: "web"}
 	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
-	cache := &cacheAt{"10"}
-	record := newWriteRecord()
+	cache, clock := &cacheAt{"10"}, testingclock.NewFakePassiveClock(time.Now())
+	record := newWriteRecord(clock)
 	record.observe(deployments, cache)
 
 	record.wrote(web, deployments, "12")
@@ -90,5 +93,27 @@ func TestWriteRecordWaitsUntilTheCacheHasMoved(t *testing.T) {
 	}
 	if len(record.writes) != 0 {
 		t.Errorf("what was seen is still remembered: %v", record.writes)
+	}
+}
+
+// The cluster was restored from a backup: its versions go on from an earlier one.
+func TestWriteRecordDoesNotWaitForEver(t *testing.T) {
+	web := types.NamespacedName{Namespace: "default", Name: "web"}
+	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
+	clock := testingclock.NewFakePassiveClock(time.Now())
+	record := newWriteRecord(clock)
+	record.observe(deployments, &cacheAt{"7"})
+	record.wrote(web, deployments, "12")
+
+	clock.SetTime(clock.Now().Add(maxCacheLag - time.Second))
+	if record.isVisible(web) {
+		t.Error("the write is given up before its time")
+	}
+	clock.SetTime(clock.Now().Add(time.Second))
+	if !record.isVisible(web) {
+		t.Error("the write is waited for for ever")
+	}
+	if len(record.writes) != 0 {
+		t.Errorf("what was given up is still remembered: %v", record.writes)
 	}
 }
