@@ -213,7 +213,7 @@ func (c *Controller) reconcileNext(ctx context.Context) bool {
 
 	logger := klog.FromContext(ctx).WithValues("box", key)
 	begin := time.Now()
-	again, err := c.reconcile(klog.NewContext(ctx, logger), key)
+	again, err := c.reconcileSafely(klog.NewContext(ctx, logger), key)
 	c.metrics.reconciled(begin, again, err)
 	switch {
 	case err != nil && ctx.Err() == nil:

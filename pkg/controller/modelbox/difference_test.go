@@ -244,6 +244,7 @@ func TestLeaves(t *testing.T) {
 		{"one field", fields("replicas"), "spec.replicas"},
 		{"three fields", fields("a", "b", "c"), "spec.a, spec.b, spec.c"},
 		{"the first three of four", fields("a", "b", "c", "d"), "spec.a, spec.b, spec.c, …"},
+		{"the first three of many", fields("a", "b", "c", "d", "e", "f", "g"), "spec.a, spec.b, spec.c, …"},
 		{"the field and not what it is in", fields("a").Union(fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))), "spec.a"},
 		{"no field", fields(), ""},
 	} {

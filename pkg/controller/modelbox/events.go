@@ -46,12 +46,9 @@ func (c *Controller) tellTransitions(box *modelv1.ModelBox, status *modelv1.Mode
 // leaves names the fields in a set, the first few of them.
 func leaves(fields *fieldpath.Set) string {
 	var names []string
-	for path := range fields.Leaves().All() {
-		if len(names) == maxNamedFields {
-			names = append(names, "…")
-			break
-		}
-		names = append(names, strings.TrimPrefix(path.String(), "."))
+	fields.Leaves().Iterate(func(path fieldpath.Path) { names = append(names, strings.TrimPrefix(path.String(), ".")) })
+	if len(names) > maxNamedFields {
+		names = append(names[:maxNamedFields], "…")
 	}
 	return strings.Join(names, ", ")
 }

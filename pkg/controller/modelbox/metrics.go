@@ -17,6 +17,7 @@ const metricsSubsystem = "modelbox_controller"
 // controllerMetrics is what the controller counts and measures.
 type controllerMetrics struct {
 	reconcileDuration *metrics.HistogramVec
+	panics            *metrics.Counter
 	childWrites       *metrics.CounterVec
 	driftRestored     *metrics.CounterVec
 	managers          *boundedLabel
@@ -40,6 +41,12 @@ func newControllerMetrics() *controllerMetrics {
 			StabilityLevel: metrics.ALPHA,
 			Buckets:        metrics.ExponentialBuckets(0.0001, 4, 10), // 100µs to 26s: from finding nothing to do to waiting for a busy server
 		}, []string{"result"}),
+		panics: metrics.NewCounter(&metrics.CounterOpts{
+			Subsystem:      metricsSubsystem,
+			Name:           "reconcile_panics_total",
+			Help:           "Number of panics while a box was reconciled. Each of them is a defect; the log has its stack.",
+			StabilityLevel: metrics.ALPHA,
+		}),
 		childWrites: metrics.NewCounterVec(&metrics.CounterOpts{
 			Subsystem:      metricsSubsystem,
 			Name:           "child_writes_total",
@@ -58,7 +65,7 @@ func newControllerMetrics() *controllerMetrics {
 }
 
 func (m *controllerMetrics) register(register func(...metrics.Registerable), registerCustom func(...metrics.StableCollector)) {
-	register(m.reconcileDuration, m.childWrites, m.driftRestored)
+	register(m.reconcileDuration, m.panics, m.childWrites, m.driftRestored)
 	registerCustom(m.boxes)
 }
 

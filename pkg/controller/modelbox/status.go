@@ -22,7 +22,11 @@ import (
 // reconcileStatus writes the status of the box when it is not what was observed, and tells of the transitions. It
 // returns how soon to look again at what it put off, 0 for not at all.
 func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox, observed *observation) (time.Duration, error) {
-	status := statusOf(box, observed)
+	return c.updateStatus(ctx, box, statusOf(box, observed))
+}
+
+// updateStatus writes the status of the box, see reconcileStatus.
+func (c *Controller) updateStatus(ctx context.Context, box *modelv1.ModelBox, status modelv1.ModelBoxStatus) (time.Duration, error) {
 	if apiequality.Semantic.DeepEqual(box.Status, status) {
 		return 0, nil
 	}
