@@ -83,6 +83,10 @@ test-install: build node-images image ## Install the image in a cluster as the R
 test-chaos: build ## Change and break everything at once for ten minutes
 	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e -run TestChaos -timeout 20m -v
 
+.PHONY: test-healing
+test-healing: build ## Edit every field of what boxes become, in every way, and see it healed
+	@MODELBOX_E2E_HEALING=1 go test ./pkg/e2e -run TestEveryEditIsHealed -timeout 60m -v
+
 .PHONY: test-scale
 test-scale: build ## Converge a thousand boxes, and count what is written then
 	@MODELBOX_E2E_BOXES=1000 go test ./pkg/e2e -run TestSilence -timeout 30m -v

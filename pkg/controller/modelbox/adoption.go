@@ -53,6 +53,16 @@ func (c *Controller) adopt(ctx context.Context, box *modelv1.ModelBox, s step) (
 	if !asksToAdopt(now) {
 		return nil, errBoxChanged
 	}
+	found, err := c.planLive(ctx, box, s)
+	if err != nil {
+		return nil, err
+	}
+	if found.verb != adopt {
+		return c.carryOut(ctx, box, found)
+	}
+	if s, err = c.claimAdopted(ctx, box, found); err != nil {
+		return nil, err
+	}
 	adopted, err := c.apply(ctx, box, s, true)
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func TestABoxAdoptsWhatNobodyControls(t *testing.T) {
 	f := newFixture(t, webBox(t, adopting), orphan)
 	f.mustReconcile(t)
 	check(t, "requests", []string{
-		"get deployments web", "patch deployments web", "get services web", "patch services web",
+		"get deployments web", "patch deployments web", "patch deployments web", "get services web", "patch services web",
 		"get modelboxes web", "update modelboxes/status web",
 	}, f.requests())
 	check(t, "events", []string{

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -28,6 +27,8 @@ func (c *Controller) carryOut(ctx context.Context, box *modelv1.ModelBox, s step
 		return c.update(ctx, box, s)
 	case restore:
 		return c.restore(ctx, box, s)
+	case reclaim:
+		return c.reclaim(ctx, box, s)
 	case replace:
 		return c.replace(ctx, box, s)
 	case prune:
@@ -36,6 +37,8 @@ func (c *Controller) carryOut(ctx context.Context, box *modelv1.ModelBox, s step
 		return c.adopt(ctx, box, s)
 	case refuse:
 		return nil, s.refusal
+	case reject:
+		return s.live, &rejectedError{kind: s.kind.kind.Kind, name: s.live.GetName(), fields: leaves(s.difference.fields)}
 	case wait:
 		return nil, fmt.Errorf("%s %s: %w", s.kind.kind.Kind, s.live.GetName(), errBeingDeleted)
 	default:
@@ -66,6 +69,21 @@ func (c *Controller) create(ctx context.Context, box *modelv1.ModelBox, s step) 
 	return created, nil
 }
 
+// planLive says what has to be done about a child, as the cluster has it and not as the cache does.
+func (c *Controller) planLive(ctx context.Context, box *modelv1.ModelBox, s step) (step, error) {
+	if s.isLive {
+		return s, nil
+	}
+	live, err := s.kind.get(ctx, box.Namespace, s.live.GetName())
+	if apierrors.IsNotFound(err) {
+		return step{}, fmt.Errorf("%s %s: %w", s.kind.kind.Kind, s.live.GetName(), errChildGone)
+	}
+	if err != nil {
+		return step{}, fmt.Errorf("reading %s %s: %w", s.kind.kind.Kind, s.live.GetName(), err)
+	}
+	return c.planAnew(box, s, live)
+}
+
 // planAnew says what has to be done about a child that is not as the cache has it.
 func (c *Controller) planAnew(box *modelv1.ModelBox, s step, live child) (step, error) {
 	if deployment, ok := live.(*appsv1.Deployment); ok {
@@ -75,10 +93,22 @@ func (c *Controller) planAnew(box *modelv1.ModelBox, s step, live child) (step, 
 		}
 		s.rendered = rendered[0]
 	}
-	return c.planOne(box, s.kind, s.rendered, live)
+	found, err := c.planOne(box, s.kind, s.rendered, live)
+	found.isLive = true
+	return found, err
 }
 
 func (c *Controller) update(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
+	if s.difference.isInTheWay() {
+		found, err := c.planLive(ctx, box, s)
+		if err != nil {
+			return nil, err
+		}
+		if found.verb != update {
+			return c.carryOut(ctx, box, found)
+		}
+		s = found
+	}
 	updated, err := c.apply(ctx, box, s, true)
 	if err != nil {
 		return nil, err
@@ -87,97 +117,50 @@ func (c *Controller) update(ctx context.Context, box *modelv1.ModelBox, s step) 
 	return updated, nil
 }
 
-// restore takes back what somebody else changed, unless it would only be changed again. Who that was only the live
-// object tells.
-func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
-	if err := c.fights.pause(s.live.GetUID()); err != nil {
-		return nil, err
-	}
-	live, err := s.kind.get(ctx, box.Namespace, s.live.GetName())
-	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("%s %s: %w", s.kind.kind.Kind, s.live.GetName(), errChildGone)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the %s that was changed: %w", s.kind.kind.Kind, err)
-	}
-	found, err := c.planAnew(box, s, live)
-	if err != nil {
-		return nil, err
-	}
-	if found.verb != restore {
-		return c.carryOut(ctx, box, found)
-	}
-	s = found
-	who := lastWriter(live, s.differences)
-	if who == "" {
-		who = "somebody"
-	}
-	if err := c.fights.restore(live, s.differences, who); err != nil {
-		return nil, err
-	}
-	restored, err := c.apply(ctx, box, s, true)
-	if err != nil {
-		return nil, err
-	}
-	c.metrics.restored(s, who)
-	c.eventf(box, corev1.EventTypeWarning, "Restored"+s.kind.kind.Kind, "Restore",
-		"Restored %s %s: %s had changed %s", s.kind.kind.Kind, restored.GetName(), who, leaves(s.differences))
-	return restored, nil
-}
-
-// replace deletes a child and creates it anew, where what the box says cannot be reached by changing it.
-func (c *Controller) replace(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
-	if isPredecessors(s.live, box) {
-		if _, err := c.confirm(ctx, box); err != nil {
+// apply writes the rendered child. Where there is a live one, that very state of it is written to and no other: its
+// UID and its version are part of the request. What of it is in the way of the render is taken out.
+func (c *Controller) apply(ctx context.Context, box *modelv1.ModelBox, s step, force bool) (child, error) {
+	var err error
+	if s.live != nil && givesUpReplicas(s) {
+		if s.live, err = c.handOverReplicas(ctx, box, s); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.delete(ctx, box, s); err != nil && !apierrors.IsNotFound(err) {
+	if s.live != nil && s.difference != nil && s.difference.isInTheWay() {
+		if s, err = c.claimConflicting(ctx, box, s); err != nil {
+			return nil, err
+		}
+	}
+	applied, err := c.applyAs(ctx, box, s, render.ManagedBy, force)
+	if s.live != nil && force && apierrors.IsInvalid(err) {
+		applied, err = c.applyInPlaceOf(ctx, box, s, err)
+	}
+	if err != nil {
 		return nil, err
 	}
-	c.eventf(box, corev1.EventTypeNormal, "Replaced"+s.kind.kind.Kind, "Replace",
-		"Deleted %s %s to create it anew: %s", s.kind.kind.Kind, s.live.GetName(), s.obstacle)
-	s.live = nil
-	return c.create(ctx, box, s)
+	if applied, err = c.claimShared(ctx, box, s, applied); err != nil {
+		return nil, err
+	}
+	return applied, c.rememberAnswer(box, s, applied)
 }
 
-func (c *Controller) prune(ctx context.Context, box *modelv1.ModelBox, s step) error {
-	err := c.delete(ctx, box, s)
-	if apierrors.IsNotFound(err) {
-		return nil // and has been told when it went
-	}
+// rememberAnswer takes note of which fields are ours now, and which of them the cluster did not take. A cluster drops
+// fields of which the feature is off, and its admission webhooks may set others.
+func (c *Controller) rememberAnswer(box *modelv1.ModelBox, s step, applied child) error {
+	difference, err := c.compare.compare(s.rendered, applied)
 	if err != nil {
 		return err
 	}
-	c.eventf(box, corev1.EventTypeNormal, "Pruned"+s.kind.kind.Kind, "Prune", "Deleted %s %s, which the box does not ask for any more", s.kind.kind.Kind, s.live.GetName())
-	return nil
-}
-
-// delete deletes the live child, that very object and no other of its name.
-func (c *Controller) delete(ctx context.Context, box *modelv1.ModelBox, s step) error {
-	err := s.kind.delete(ctx, box.Namespace, s.live.GetName(), metav1.DeleteOptions{
-		Preconditions:     &metav1.Preconditions{UID: ptr.To(s.live.GetUID())},
-		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+	c.applied.remember(box, s, appliedChild{
+		uid:         applied.GetUID(),
+		render:      render.Hash(s.rendered),
+		fingerprint: fingerprint(applied),
+		rejected:    difference.fields,
 	})
-	if err != nil {
-		return fmt.Errorf("deleting %s %s: %w", s.kind.kind.Kind, s.live.GetName(), err)
+	if !difference.isEmpty() {
+		return &rejectedError{kind: s.kind.kind.Kind, name: applied.GetName(), fields: leaves(difference.fields)}
 	}
-	c.metrics.wrote(s)
-	klog.FromContext(ctx).V(2).Info("Deleted child", "reason", s.verb, "kind", s.kind.kind.Kind, "child", klog.KObj(s.live))
 	return nil
-}
-
-// apply writes the rendered child. Where there is a live one, that very state of it is written to and no other: its
-// UID and its version are part of the request.
-func (c *Controller) apply(ctx context.Context, box *modelv1.ModelBox, s step, force bool) (child, error) {
-	if s.live != nil && givesUpReplicas(s) {
-		handedOver, err := c.handOverReplicas(ctx, box, s)
-		if err != nil {
-			return nil, err
-		}
-		s.live = handedOver
-	}
-	return c.applyAs(ctx, box, s, render.ManagedBy, force)
 }
 
 func (c *Controller) applyAs(ctx context.Context, box *modelv1.ModelBox, s step, manager string, force bool) (child, error) {
@@ -191,17 +174,22 @@ func (c *Controller) applyAs(ctx context.Context, box *modelv1.ModelBox, s step,
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s: %w", s.kind.kind.Kind, s.rendered.GetName(), err)
 	}
-	applied, err := s.kind.apply(ctx, box.Namespace, s.rendered.GetName(), data, metav1.PatchOptions{
+	applied, err := s.kind.patch(ctx, box.Namespace, s.rendered.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{
 		FieldManager: manager,
 		Force:        &force,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("applying %s %s: %w", s.kind.kind.Kind, s.rendered.GetName(), err)
 	}
-	c.written.wrote(keyOf(box), s.kind.resource, applied.GetResourceVersion())
-	c.metrics.wrote(s)
+	c.wrote(box, s, applied)
 	klog.FromContext(ctx).V(2).Info("Applied child", "reason", s.verb, "kind", s.kind.kind.Kind, "child", klog.KObj(applied))
 	return applied, nil
+}
+
+// wrote takes note of a write of a child.
+func (c *Controller) wrote(box *modelv1.ModelBox, s step, written child) {
+	c.written.wrote(keyOf(box), s.kind.resource, written.GetResourceVersion())
+	c.metrics.wrote(s)
 }
 
 func keyOf(box metav1.Object) types.NamespacedName {

@@ -18,8 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // byOwner indexes children by the UID of their controller.
@@ -41,9 +43,12 @@ type childKind struct {
 	// obstacle returns what keeps the live child from becoming the rendered one, because the API does not let it
 	// be changed; empty where nothing does.
 	obstacle func(rendered *unstructured.Unstructured, live child) string
+	// kept are the fields below spec that a child keeps when it is adopted, although the render leaves them out: what
+	// the API allocates, and what others may have there.
+	kept *fieldpath.Set
 
 	get    func(ctx context.Context, namespace, name string) (child, error)
-	apply  func(ctx context.Context, namespace, name string, configuration []byte, options metav1.PatchOptions) (child, error)
+	patch  func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (child, error)
 	delete func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
 }
 
@@ -51,6 +56,10 @@ func deploymentKind(cluster kubernetes.Interface, informer cache.SharedIndexInfo
 	kind := newChildKind(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", informer,
 		func(namespace string) typedClient[*appsv1.Deployment] { return cluster.AppsV1().Deployments(namespace) })
 	kind.obstacle = changesSelector
+	kind.kept = fieldpath.NewSet(
+		fieldpath.MakePathOrDie("spec", "replicas"),
+		fieldpath.MakePathOrDie("spec", "template", "metadata"),
+	)
 	return kind
 }
 
@@ -58,6 +67,13 @@ func serviceKind(cluster kubernetes.Interface, informer cache.SharedIndexInforme
 	kind := newChildKind(corev1.SchemeGroupVersion.WithKind("Service"), "services", informer,
 		func(namespace string) typedClient[*corev1.Service] { return cluster.CoreV1().Services(namespace) })
 	kind.obstacle = changesHeadless
+	kind.kept = fieldpath.NewSet(
+		fieldpath.MakePathOrDie("spec", "clusterIP"),
+		fieldpath.MakePathOrDie("spec", "clusterIPs"),
+		fieldpath.MakePathOrDie("spec", "healthCheckNodePort"),
+		fieldpath.MakePathOrDie("spec", "ipFamilies"),
+		fieldpath.MakePathOrDie("spec", "ipFamilyPolicy"),
+	)
 	return kind
 }
 
@@ -106,8 +122,8 @@ func newChildKind[T child](kind schema.GroupVersionKind, resource string, inform
 			object.GetObjectKind().SetGroupVersionKind(kind)
 			return object, nil
 		},
-		apply: func(ctx context.Context, namespace, name string, configuration []byte, options metav1.PatchOptions) (child, error) {
-			object, err := client(namespace).Patch(ctx, name, types.ApplyPatchType, configuration, options)
+		patch: func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (child, error) {
+			object, err := client(namespace).Patch(ctx, name, patchType, data, options)
 			if err != nil {
 				return nil, err
 			}
@@ -184,4 +200,19 @@ func isPredecessors(object metav1.Object, box *modelv1.ModelBox) bool {
 func isOwnedBy(object metav1.Object, box *modelv1.ModelBox) bool {
 	owner := metav1.GetControllerOfNoCopy(object)
 	return owner != nil && owner.UID == box.UID
+}
+
+// hasLostOwner returns whether somebody changed whose the live child is: it was made for this very box, as its labels,
+// its field manager and its record say, which no other box of the name has, and nobody else controls it.
+func hasLostOwner(box *modelv1.ModelBox, rendered *unstructured.Unstructured, live child) bool {
+	isControlled := metav1.GetControllerOfNoCopy(live) != nil && !isPredecessors(live, box)
+	if isControlled || fingerprint(live) == "" {
+		return false
+	}
+	for name, value := range rendered.GetLabels() {
+		if live.GetLabels()[name] != value {
+			return false
+		}
+	}
+	return render.Hash(live) == render.Hash(rendered)
 }

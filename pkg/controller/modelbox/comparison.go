@@ -6,7 +6,6 @@ package modelbox
 import (
 	"cmp"
 	"reflect"
-	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
@@ -20,9 +19,14 @@ import (
 // a difference for ever.
 type comparison struct {
 	schema *schema.Schema
-	found  *fieldpath.Set
+	found  *difference
 	// zeroIsAbsent takes a zero that is wanted for a field that the live object may leave out.
 	zeroIsAbsent bool
+}
+
+// inside returns a comparison of the same kind that finds on its own.
+func (c *comparison) inside() *comparison {
+	return &comparison{schema: c.schema, found: newDifference(), zeroIsAbsent: c.zeroIsAbsent}
 }
 
 // visit adds the path, or what is below it, when the live value is not what the render wants. The paths of a walk share
@@ -32,11 +36,16 @@ func (c *comparison) visit(path fieldpath.Path, ref schema.TypeRef, want, live a
 	switch want := want.(type) {
 	case map[string]any:
 		live, isThere := live.(map[string]any)
-		if isAtomic(atom) {
+		switch {
+		case isAtomic(atom):
 			c.visitAtomicMap(path, atom, want, live, isThere)
-			return
+		case !isThere:
+			c.visitMissing(path, atom, want)
+		case isUnion(ref):
+			c.visitUnion(path, atom, want, live)
+		default:
+			c.visitMap(path, atom, want, live)
 		}
-		c.visitMap(path, atom, want, live, isThere)
 	case []any:
 		live, _ := live.([]any)
 		if isAtomic(atom) {
@@ -46,40 +55,37 @@ func (c *comparison) visit(path fieldpath.Path, ref schema.TypeRef, want, live a
 		c.visitList(path, atom, want, live)
 	default:
 		if !c.isSameScalar(want, live) {
-			c.found.Insert(path)
+			c.found.fields.Insert(path)
 		}
 	}
 }
 
-func (c *comparison) visitMap(path fieldpath.Path, atom schema.Atom, want, live map[string]any, isThere bool) {
-	if len(want) == 0 && !isThere && isStruct(atom) {
-		c.found.Insert(path)
-	}
+func (c *comparison) visitMap(path fieldpath.Path, atom schema.Atom, want, live map[string]any) {
 	for name, value := range want {
 		c.visit(append(path, fieldpath.PathElement{FieldName: &name}), fieldOf(atom, name), value, live[name])
 	}
 }
 
-// visitList matches elements by the keys of the list. What else is in the live list is somebody else's.
-func (c *comparison) visitList(path fieldpath.Path, atom schema.Atom, want, live []any) {
-	byKey := fieldpath.MakePathElementMap(len(live))
-	for _, element := range slices.Backward(live) { // Of several with the same key, the first one counts.
-		byKey.Insert(c.elementOf(atom, element), element)
-	}
-	for _, element := range want {
-		step := c.elementOf(atom, element)
-		match, _ := byKey.Get(step)
-		c.visit(append(path, step), atom.List.ElementType, element, match)
+// visitMissing adds the path itself, unless what is wanted is the same as nothing.
+func (c *comparison) visitMissing(path fieldpath.Path, atom schema.Atom, want map[string]any) {
+	inside := c.inside()
+	inside.visitMap(path, atom, want, nil)
+	if !inside.found.isEmpty() || len(want) == 0 && isStruct(atom) {
+		c.found.fields.Insert(path)
 	}
 }
 
 // visitAtomicMap adds the path itself when anything below it differs. A struct may have been completed by the API; a
 // map of names to values has to be the very same.
 func (c *comparison) visitAtomicMap(path fieldpath.Path, atom schema.Atom, want, live map[string]any, isThere bool) {
-	inside := comparison{schema: c.schema, found: fieldpath.NewSet(), zeroIsAbsent: c.zeroIsAbsent}
-	inside.visitMap(path, atom, want, live, isThere)
-	if !inside.found.Empty() || !isStruct(atom) && len(want) != len(live) {
-		c.found.Insert(path)
+	if !isThere {
+		c.visitMissing(path, atom, want)
+		return
+	}
+	inside := c.inside()
+	inside.visitMap(path, atom, want, live)
+	if !inside.found.isEmpty() || !isStruct(atom) && len(want) != len(live) {
+		c.found.fields.Insert(path)
 	}
 }
 
@@ -87,34 +93,13 @@ func (c *comparison) visitAtomicMap(path fieldpath.Path, atom schema.Atom, want,
 func (c *comparison) visitAtomicList(path fieldpath.Path, atom schema.Atom, want, live []any) {
 	isSame := len(want) == len(live)
 	for i := 0; isSame && i < len(want); i++ {
-		inside := comparison{schema: c.schema, found: fieldpath.NewSet(), zeroIsAbsent: c.zeroIsAbsent}
+		inside := c.inside()
 		inside.visit(path, elementType(atom), want[i], live[i])
-		isSame = inside.found.Empty()
+		isSame = inside.found.isEmpty()
 	}
 	if !isSame {
-		c.found.Insert(path)
+		c.found.fields.Insert(path)
 	}
-}
-
-// elementOf returns what identifies an element of an associative list: the values of its keys, or in a set its own.
-func (c *comparison) elementOf(atom schema.Atom, element any) fieldpath.PathElement {
-	fields, isMap := element.(map[string]any)
-	if len(atom.List.Keys) == 0 || !isMap {
-		own := value.NewValueInterface(element)
-		return fieldpath.PathElement{Value: &own}
-	}
-	elementAtom := c.resolve(atom.List.ElementType)
-	keys := make(value.FieldList, 0, len(atom.List.Keys))
-	for _, name := range atom.List.Keys {
-		key, ok := fields[name]
-		if !ok && elementAtom.Map != nil {
-			field, _ := elementAtom.Map.FindField(name)
-			key = field.Default
-		}
-		keys = append(keys, value.Field{Name: name, Value: value.NewValueInterface(key)})
-	}
-	keys.Sort()
-	return fieldpath.PathElement{Key: &keys}
 }
 
 // resolve returns an empty atom for a type that the schema does not know. What is of one is compared as a whole.

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -100,8 +99,8 @@ func TestWhatIsTakenAsAWhole(t *testing.T) {
 			box := atomicBox(t)
 			live := liveOf(t, box)
 			row.change(live)
-			checkDifferences(t, row.want, func() (*fieldpath.Set, error) {
-				return compare.differences(renderedKind(t, box, "Deployment"), live)
+			checkDifferences(t, row.want, func() (*difference, error) {
+				return compare.compare(renderedKind(t, box, "Deployment"), live)
 			})
 		})
 	}
@@ -132,7 +131,7 @@ func TestZeros(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			live := liveOf(t, box)
 			row.change(live)
-			checkDifferences(t, row.want, func() (*fieldpath.Set, error) { return compare.differences(rendered, live) })
+			checkDifferences(t, row.want, func() (*difference, error) { return compare.compare(rendered, live) })
 		})
 	}
 }

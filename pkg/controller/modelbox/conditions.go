@@ -83,6 +83,7 @@ var lastingReasons = []string{
 	modelv1.ReasonNotOwned,
 	modelv1.ReasonForbidden,
 	modelv1.ReasonInvalid,
+	modelv1.ReasonRejected,
 	modelv1.ReasonProgressDeadlineExceeded,
 }
 

@@ -53,6 +53,7 @@ type Controller struct {
 	compare     *comparer
 	clock       clock.PassiveClock
 	written     *writeRecord
+	applied     *appliedRecord
 	pace        *statusPace
 	fights      *fightRecord
 	metrics     *controllerMetrics
@@ -94,6 +95,7 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		compare:     newComparer(),
 		clock:       now,
 		written:     newWriteRecord(now),
+		applied:     newAppliedRecord(),
 		pace:        newStatusPace(now),
 		fights:      newFightRecord(now),
 		metrics:     processMetrics(),

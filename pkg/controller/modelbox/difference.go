@@ -7,16 +7,41 @@ import (
 	"fmt"
 	"reflect"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
+
+// difference is how a live child differs from its render.
+type difference struct {
+	// fields are those that the render asks for and that the live child lacks or has otherwise. Where a whole struct or
+	// element is missing, it is that; where the elements of a list are in another order, the list.
+	fields *fieldpath.Set
+	// conflicting are fields of the live child that the render leaves out and beside which those cannot be, such as the
+	// other handler of a probe, each with all that is below it. Apply leaves them where they are, for they are not ours.
+	conflicting *fieldpath.Set
+	// renamed are elements of the live child that are what a missing one was, under another key.
+	renamed *fieldpath.Set
+}
+
+func newDifference() *difference {
+	return &difference{fields: fieldpath.NewSet(), conflicting: fieldpath.NewSet(), renamed: fieldpath.NewSet()}
+}
+
+// isEmpty returns whether the live child is as the render asks for.
+func (d *difference) isEmpty() bool { return d.fields.Empty() }
+
+// isInTheWay returns whether something has to be taken out of the live child for it to become as the render asks for.
+func (d *difference) isInTheWay() bool { return !d.conflicting.Empty() || !d.renamed.Empty() }
+
+func (d *difference) add(other *difference) {
+	d.fields = d.fields.Union(other.fields)
+	d.conflicting = d.conflicting.Union(other.conflicting)
+	d.renamed = d.renamed.Union(other.renamed)
+}
 
 // comparer finds where a live child differs from its render. It knows the types' list keys, but no defaults of
 // the API: a field that the render leaves out may have any value, wherever it is.
@@ -28,8 +53,8 @@ func newComparer() *comparer {
 	return &comparer{converter: applyconfigurations.NewTypeConverter(scheme.Scheme)}
 }
 
-// differences returns the fields that the render asks for and that the live child lacks or has with another value.
-func (c *comparer) differences(rendered *unstructured.Unstructured, live child) (*fieldpath.Set, error) {
+// compare returns how the live child differs from what the render asks for.
+func (c *comparer) compare(rendered *unstructured.Unstructured, live child) (*difference, error) {
 	want, err := c.converter.ObjectToTyped(rendered)
 	if err != nil {
 		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
@@ -42,7 +67,7 @@ func (c *comparer) differences(rendered *unstructured.Unstructured, live child) 
 	if err != nil {
 		return nil, err
 	}
-	found := fieldpath.NewSet()
+	found := newDifference()
 	for _, walk := range []struct {
 		comparison
 		fields map[string]any
@@ -71,33 +96,4 @@ func throughType(rendered *unstructured.Unstructured, live child) (map[string]an
 		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
 	}
 	return fields, nil
-}
-
-// isSameRender returns whether the live child was last written from this very render.
-func isSameRender(rendered *unstructured.Unstructured, live child) bool {
-	return render.Hash(rendered) == render.Hash(live)
-}
-
-// lastWriter returns the field manager, other than ourselves, that set one of the fields, and the most recent one
-// where there are several. Empty when no manager has them, as when a field was removed.
-func lastWriter(live metav1.Object, fields *fieldpath.Set) string {
-	var writer *metav1.ManagedFieldsEntry
-	entries := live.GetManagedFields()
-	for i := range entries {
-		entry := &entries[i]
-		if entry.Manager == render.ManagedBy || entry.FieldsV1 == nil {
-			continue
-		}
-		managed := &fieldpath.Set{}
-		if err := managed.FromJSON(entry.FieldsV1.GetRawReader()); err != nil || managed.Intersection(fields).Empty() {
-			continue
-		}
-		if writer == nil || entry.Time != nil && (writer.Time == nil || writer.Time.Before(entry.Time)) {
-			writer = entry
-		}
-	}
-	if writer == nil {
-		return ""
-	}
-	return writer.Manager
 }

@@ -38,11 +38,11 @@ func BenchmarkNothingToDo(b *testing.B) {
 			rendered, compare := renderedKind(b, row.box, "Deployment"), newComparer()
 			b.ReportAllocs()
 			for b.Loop() {
-				found, err := compare.differences(rendered, row.live)
+				found, err := compare.compare(rendered, row.live)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if !found.Empty() {
+				if !found.isEmpty() {
 					b.Fatalf("they differ in %v", found)
 				}
 			}

@@ -6,11 +6,14 @@ package modelbox
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
@@ -33,18 +36,50 @@ func (e *notOwnedError) Error() string {
 	return fmt.Sprintf("a %s named %s exists already and does not belong to this box: %s", e.kind, e.name, e.remedy)
 }
 
-// conflictError says that somebody insists on another value of fields of a child.
+// errChildChanged says that a child is not the one that the cache has.
+var errChildChanged = errors.New("it has changed meanwhile")
+
+// conflictError says that others insist on other values of fields of a child.
 type conflictError struct {
 	kind, name string
-	manager    string
-	fields     string
-	// pause is how long the fields are left alone.
-	pause time.Duration
+	// fields are those that are left alone for a while; there is at least one.
+	fields []contestedField
 }
 
 func (e *conflictError) Error() string {
-	return fmt.Sprintf("%s %s: %s keeps changing %s; what the box says is put back less and less often until that stops",
-		e.kind, e.name, e.manager, e.fields)
+	byManager := map[string]*fieldpath.Set{}
+	for _, field := range e.fields {
+		if byManager[field.manager] == nil {
+			byManager[field.manager] = fieldpath.NewSet()
+		}
+		byManager[field.manager].Insert(field.path)
+	}
+	var insists []string
+	for _, manager := range slices.Sorted(maps.Keys(byManager)) {
+		insists = append(insists, fmt.Sprintf("%s keeps changing %s", nameOfManager(manager), leaves(byManager[manager])))
+	}
+	return fmt.Sprintf("%s %s: %s; what the box says is put back less and less often until that stops",
+		e.kind, e.name, strings.Join(insists, ", "))
+}
+
+// pause is how soon the first of the fields is to be taken back again.
+func (e *conflictError) pause() time.Duration {
+	var pauses []time.Duration
+	for _, field := range e.fields {
+		pauses = append(pauses, field.pause)
+	}
+	return soonest(pauses...)
+}
+
+// rejectedError says that the cluster takes a child only without some of what the box says.
+type rejectedError struct {
+	kind, name string
+	fields     string
+}
+
+func (e *rejectedError) Error() string {
+	return fmt.Sprintf("%s %s: this cluster does not take what the box says about %s: the field belongs to a feature that is off, or a policy changes it",
+		e.kind, e.name, e.fields)
 }
 
 // lookAgain returns when to look at the box again whose failures are these. It is false when one of them is to be
@@ -54,11 +89,13 @@ func lookAgain(failures []error) (time.Duration, bool) {
 	for _, err := range failures {
 		var foreign *notOwnedError
 		var conflict *conflictError
+		var rejected *rejectedError
 		switch {
 		case errors.As(err, &foreign):
 			delays = append(delays, recheckPeriod)
 		case errors.As(err, &conflict):
-			delays = append(delays, conflict.pause)
+			delays = append(delays, conflict.pause())
+		case errors.As(err, &rejected):
 		default:
 			return 0, false
 		}
@@ -70,11 +107,14 @@ func lookAgain(failures []error) (time.Duration, bool) {
 func reasonOf(err error) string {
 	var foreign *notOwnedError
 	var conflict *conflictError
+	var rejected *rejectedError
 	switch {
 	case errors.As(err, &foreign):
 		return modelv1.ReasonNotOwned
 	case errors.As(err, &conflict):
 		return modelv1.ReasonConflict
+	case errors.As(err, &rejected):
+		return modelv1.ReasonRejected
 	case errors.Is(err, errBeingDeleted):
 		return modelv1.ReasonChildBeingDeleted
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
@@ -90,7 +130,7 @@ func reasonOf(err error) string {
 
 // isOfThePast returns whether something was not done because the cache was behind.
 func isOfThePast(err error) bool {
-	return apierrors.IsConflict(err) || errors.Is(err, errBoxChanged) || errors.Is(err, errChildGone)
+	return apierrors.IsConflict(err) || errors.Is(err, errBoxChanged) || errors.Is(err, errChildGone) || errors.Is(err, errChildChanged)
 }
 
 // isExpected tells what the status says, or the next try settles, from what an operator has to read about. Of
@@ -107,7 +147,8 @@ func isExpected(err error) bool {
 	}
 	var foreign *notOwnedError
 	var conflict *conflictError
-	return errors.As(err, &foreign) || errors.As(err, &conflict) || errors.Is(err, errBeingDeleted) || isOfThePast(err) ||
+	var rejected *rejectedError
+	return errors.As(err, &foreign) || errors.As(err, &conflict) || errors.As(err, &rejected) || errors.Is(err, errBeingDeleted) || isOfThePast(err) ||
 		errors.Is(err, leaderelection.ErrNotLeading) ||
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

@@ -34,6 +34,7 @@ func (c *Controller) tellTransitions(box *modelv1.ModelBox, status *modelv1.Mode
 		{modelv1.ConditionApplied, modelv1.ReasonForbidden, corev1.EventTypeWarning, "Forbidden"},
 		{modelv1.ConditionApplied, modelv1.ReasonQuotaExceeded, corev1.EventTypeWarning, "QuotaExceeded"},
 		{modelv1.ConditionApplied, modelv1.ReasonInvalid, corev1.EventTypeWarning, "Invalid"},
+		{modelv1.ConditionApplied, modelv1.ReasonRejected, corev1.EventTypeWarning, "Rejected"},
 	} {
 		before := meta.FindStatusCondition(box.Status.Conditions, t.condition)
 		now := meta.FindStatusCondition(status.Conditions, t.condition)

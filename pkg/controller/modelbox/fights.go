@@ -23,102 +23,124 @@ const (
 	fightWindow = 20 * time.Minute
 )
 
-// fightRecord remembers which fields of which children have to be taken back again and again. It is lost with the
-// process: the next one takes a field back as often before it gives way.
+// fightRecord remembers which fields of which children have to be taken back again and again, each on its own. It is
+// lost with the process: the next one takes a field back as often before it gives way.
 type fightRecord struct {
 	clock clock.PassiveClock
 
-	mu       sync.Mutex
-	children map[types.UID]*fight
+	mu     sync.Mutex
+	fields map[fieldOfChild]*fight
 }
 
-// fight is what is remembered of one child.
+type fieldOfChild struct {
+	child types.UID
+	path  string
+}
+
+// fight is what is remembered of one field.
 type fight struct {
-	// restores are when each field, by its path, was taken back, within fightWindow and the last maxRestores times.
-	restores map[string][]time.Time
-	// pause is the length of the last pause, 0 before the first; until is its end, and conflict what it is about.
-	pause    time.Duration
-	until    time.Time
-	conflict conflictError
-	// isTried is whether the fields were taken back since.
+	// restores are when the field was taken back, within fightWindow and the last maxRestores times.
+	restores []time.Time
+	// pause is the length of the last pause, 0 before the first; until is its end.
+	pause time.Duration
+	until time.Time
+	// isTried is whether the field was taken back since.
 	isTried bool
+	// manager is who changed it last.
+	manager string
+}
+
+// contestedField is a field that is left alone for a while.
+type contestedField struct {
+	path fieldpath.Path
+	// manager is who keeps changing it; empty where that is not known.
+	manager string
+	// pause is how long it is left alone.
+	pause time.Duration
 }
 
 func newFightRecord(clock clock.PassiveClock) *fightRecord {
-	return &fightRecord{clock: clock, children: map[types.UID]*fight{}}
+	return &fightRecord{clock: clock, fields: map[fieldOfChild]*fight{}}
 }
 
-// pause returns why the fields of the child are still to be left alone, nil if they need not be.
-func (r *fightRecord) pause(child types.UID) error {
+// paused returns those of the fields that are still to be left alone.
+func (r *fightRecord) paused(child types.UID, fields *fieldpath.Set) []contestedField {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f, now := r.children[child], r.clock.Now()
-	if f == nil || !now.Before(f.until) {
-		return nil
-	}
-	conflict := f.conflict
-	conflict.pause = f.until.Sub(now)
-	return &conflict
+	now := r.clock.Now()
+	var paused []contestedField
+	fields.Iterate(func(path fieldpath.Path) {
+		if f := r.fields[fieldOfChild{child, path.String()}]; f != nil && now.Before(f.until) {
+			paused = append(paused, contestedField{path.Copy(), f.manager, f.until.Sub(now)})
+		}
+	})
+	return paused
 }
 
-// restore takes note that the fields of the child, which the manager changed, are about to be taken back. When that
-// happened too often, it returns why they are to be left alone instead.
-func (r *fightRecord) restore(child child, fields *fieldpath.Set, manager string) error {
+// weigh returns those of the fields, by the managers that changed them, that are to be left alone because they were
+// taken back too often.
+func (r *fightRecord) weigh(child types.UID, byManager map[string]*fieldpath.Set) []contestedField {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.clock.Now()
 	r.forgetPast(now)
-	f := r.children[child.GetUID()]
-	if f == nil {
-		f = &fight{restores: map[string][]time.Time{}}
-		r.children[child.GetUID()] = f
-	}
-	paths := pathsOf(fields)
-	limit := maxRestores
-	if f.pause > 0 {
-		limit = 1
-	}
-	isFought := slices.ContainsFunc(paths, func(path string) bool { return len(f.restores[path]) >= limit })
-	if isFought && (f.pause == 0 || f.isTried) {
-		f.pause = min(max(2*f.pause, firstPause), lastPause)
-		f.until, f.isTried = now.Add(f.pause), false
-		f.conflict = conflictError{
-			kind:    child.GetObjectKind().GroupVersionKind().Kind,
-			name:    child.GetName(),
-			manager: manager,
-			fields:  leaves(fields),
-			pause:   f.pause,
-		}
-		conflict := f.conflict
-		return &conflict
-	}
-	f.isTried = true
-	for _, path := range paths {
-		times := append(f.restores[path], now)
-		f.restores[path] = times[max(0, len(times)-maxRestores):]
-	}
-	return nil
-}
-
-// forgetPast drops what is older than fightWindow, and the children of which nothing is left.
-func (r *fightRecord) forgetPast(now time.Time) {
-	for child, f := range r.children {
-		for path, times := range f.restores {
-			times = slices.DeleteFunc(times, func(at time.Time) bool { return now.Sub(at) > fightWindow })
-			if f.restores[path] = times; len(times) == 0 {
-				delete(f.restores, path)
+	var contested []contestedField
+	for manager, fields := range byManager {
+		fields.Iterate(func(path fieldpath.Path) {
+			f := r.fields[fieldOfChild{child, path.String()}]
+			if f == nil {
+				return
 			}
-		}
-		if len(f.restores) == 0 && now.After(f.until) {
-			delete(r.children, child)
-		}
+			f.manager = manager
+			if pause := f.weigh(now); pause > 0 {
+				contested = append(contested, contestedField{path.Copy(), manager, pause})
+			}
+		})
 	}
+	slices.SortFunc(contested, func(a, b contestedField) int { return a.path.Compare(b.path) })
+	return contested
 }
 
-func pathsOf(fields *fieldpath.Set) []string {
-	var paths []string
-	for path := range fields.Leaves().All() {
-		paths = append(paths, path.String())
+// weigh returns how long to leave the field alone, 0 for not at all.
+func (f *fight) weigh(now time.Time) time.Duration {
+	if now.Before(f.until) {
+		return f.until.Sub(now)
 	}
-	return paths
+	isFought := len(f.restores) >= maxRestores
+	if f.pause > 0 {
+		isFought = f.isTried
+	}
+	if !isFought {
+		return 0
+	}
+	f.pause = min(max(2*f.pause, firstPause), lastPause)
+	f.until, f.isTried = now.Add(f.pause), false
+	return f.pause
+}
+
+// restored takes note that the fields of the child were taken back.
+func (r *fightRecord) restored(child types.UID, fields *fieldpath.Set) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock.Now()
+	fields.Iterate(func(path fieldpath.Path) {
+		key := fieldOfChild{child, path.String()}
+		if r.fields[key] == nil {
+			r.fields[key] = &fight{}
+		}
+		f := r.fields[key]
+		f.isTried = true
+		f.restores = append(f.restores, now)
+		f.restores = f.restores[max(0, len(f.restores)-maxRestores):]
+	})
+}
+
+// forgetPast drops what is older than fightWindow, and the fields of which nothing is left.
+func (r *fightRecord) forgetPast(now time.Time) {
+	for key, f := range r.fields {
+		f.restores = slices.DeleteFunc(f.restores, func(at time.Time) bool { return now.Sub(at) > fightWindow })
+		if len(f.restores) == 0 && now.After(f.until) {
+			delete(r.fields, key)
+		}
+	}
 }

@@ -4,12 +4,10 @@
 package modelbox
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -20,17 +18,13 @@ var (
 	replicasField = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas"))
 )
 
-// pauseIn returns the pause that an error asks for, 0 for no error.
-func pauseIn(t *testing.T, err error) time.Duration {
-	t.Helper()
-	var conflict *conflictError
-	if err != nil && !errors.As(err, &conflict) {
-		t.Fatal(err)
+// change lets somebody change the fields of the child, and returns the pause that they get, 0 where they are taken back.
+func (r *fightRecord) change(child types.UID, fields *fieldpath.Set) time.Duration {
+	if contested := r.weigh(child, map[string]*fieldpath.Set{"somebody": fields}); len(contested) > 0 {
+		return contested[0].pause
 	}
-	if conflict == nil {
-		return 0
-	}
-	return conflict.pause
+	r.restored(child, fields)
+	return 0
 }
 
 func TestFights(t *testing.T) {
@@ -72,10 +66,10 @@ func TestFights(t *testing.T) {
 			fights, live := newFightRecord(clock), liveDeployment(t)
 			for i, round := range row.rounds {
 				clock.SetTime(clock.Now().Add(round.after))
-				if err := fights.pause(live.UID); err != nil {
-					t.Fatalf("round %d: a pause of %s goes on", i, pauseIn(t, err))
+				if paused := fights.paused(live.UID, round.field); len(paused) > 0 && round.want == restored {
+					t.Fatalf("round %d: a pause of %s goes on", i, paused[0].pause)
 				}
-				if got := pauseIn(t, fights.restore(live, round.field, "somebody")); got != round.want {
+				if got := fights.change(live.UID, round.field); got != round.want {
 					t.Fatalf("round %d: got a pause of %s, want %s", i, got, round.want)
 				}
 			}
@@ -85,27 +79,51 @@ func TestFights(t *testing.T) {
 
 func TestAPauseRunsOut(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Now())
-	fights, live := newFightRecord(clock), liveDeployment(t)
+	fights := newFightRecord(clock)
 	for range maxRestores + 1 {
-		_ = fights.restore(live, imageField, "somebody")
+		fights.change("child", imageField)
 	}
-	check(t, "pause at its begin", firstPause, pauseIn(t, fights.pause(live.UID)))
+	pause := func(child types.UID, fields *fieldpath.Set) (pause time.Duration) {
+		for _, field := range fights.paused(child, fields) {
+			pause += field.pause
+		}
+		return pause
+	}
+	check(t, "pause at its begin", firstPause, pause("child", imageField))
 	clock.SetTime(clock.Now().Add(firstPause - time.Second))
-	check(t, "pause before its end", time.Second, pauseIn(t, fights.pause(live.UID)))
+	check(t, "pause before its end", time.Second, pause("child", imageField))
+	check(t, "pause of another field", time.Duration(0), pause("child", replicasField))
+	check(t, "pause of another child", time.Duration(0), pause("another", imageField))
 	clock.SetTime(clock.Now().Add(time.Second))
-	check(t, "pause at its end", time.Duration(0), pauseIn(t, fights.pause(live.UID)))
-	check(t, "pause of another child", time.Duration(0), pauseIn(t, fights.pause("another")))
+	check(t, "pause at its end", time.Duration(0), pause("child", imageField))
 }
 
-func TestChildrenWithoutFightsAreForgotten(t *testing.T) {
+func TestFieldsThatNobodyFightsOverAreForgotten(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Now())
 	fights := newFightRecord(clock)
 	for _, uid := range []types.UID{"one", "two"} {
-		_ = fights.restore(liveDeployment(t, func(d *appsv1.Deployment) { d.UID = uid }), imageField, "somebody")
+		fights.change(uid, imageField.Union(replicasField))
 	}
 	clock.SetTime(clock.Now().Add(fightWindow + time.Second))
-	_ = fights.restore(liveDeployment(t), imageField, "somebody")
-	check(t, "children remembered", 1, len(fights.children))
+	fights.change("three", imageField)
+	check(t, "fields remembered", 1, len(fights.fields))
+}
+
+func TestEachContestedFieldHasItsManager(t *testing.T) {
+	fights := newFightRecord(testingclock.NewFakePassiveClock(time.Now()))
+	for range maxRestores {
+		fights.change("child", imageField.Union(replicasField))
+	}
+	contested := fights.weigh("child", map[string]*fieldpath.Set{
+		"kubectl-edit": imageField,
+		"helm":         replicasField,
+		"":             fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "paused")),
+	})
+	err := &conflictError{kind: "Deployment", name: "web", fields: contested}
+	const want = "Deployment web: helm keeps changing spec.replicas, kubectl-edit keeps changing spec.image; " +
+		"what the box says is put back less and less often until that stops"
+	check(t, "message", want, err.Error())
+	check(t, "pause", firstPause, err.pause())
 }
 
 func TestSomebodyWhoInsistsGetsTheirWay(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
@@ -47,6 +48,7 @@ func liveDeployment(t testing.TB, changes ...func(*appsv1.Deployment)) *appsv1.D
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	read(t, "testdata/web.live-deployment.yaml", deployment)
+	ownHash(t, deployment)
 	for _, change := range changes {
 		change(deployment)
 	}
@@ -57,6 +59,7 @@ func liveService(t testing.TB, changes ...func(*corev1.Service)) *corev1.Service
 	t.Helper()
 	service := &corev1.Service{}
 	read(t, "testdata/web.live-service.yaml", service)
+	ownHash(t, service)
 	for _, change := range changes {
 		change(service)
 	}
@@ -98,10 +101,39 @@ func renderedKind(t testing.TB, box *modelv1.ModelBox, kind string) *unstructure
 // setHash says that the child was last written from what the box says now.
 func setHash(t testing.TB, box *modelv1.ModelBox, live child) {
 	t.Helper()
-	hash := render.Hash(renderedKind(t, box, live.GetObjectKind().GroupVersionKind().Kind))
+	rendered := renderedKind(t, box, live.GetObjectKind().GroupVersionKind().Kind)
 	annotations := live.GetAnnotations()
-	annotations[modelv1.RenderHashAnnotation] = hash
+	annotations[modelv1.RenderHashAnnotation] = render.Hash(rendered)
 	live.SetAnnotations(annotations)
+	owned, err := newComparer().ownedFields(rendered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live.SetManagedFields([]metav1.ManagedFieldsEntry{managedBy(t, live, render.ManagedBy, metav1.ManagedFieldsOperationApply, owned)})
+}
+
+// ownHash says that the child was last written by us, from whatever its hash says.
+func ownHash(t testing.TB, live child) {
+	t.Helper()
+	live.SetManagedFields([]metav1.ManagedFieldsEntry{
+		managedBy(t, live, render.ManagedBy, metav1.ManagedFieldsOperationApply, fieldpath.NewSet(renderHashPath)),
+	})
+}
+
+// managedBy is an entry of the managed fields of the child.
+func managedBy(t testing.TB, live child, manager string, operation metav1.ManagedFieldsOperationType, set *fieldpath.Set) metav1.ManagedFieldsEntry {
+	t.Helper()
+	fields, err := encodeFields(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return metav1.ManagedFieldsEntry{
+		Manager:    manager,
+		Operation:  operation,
+		APIVersion: live.GetObjectKind().GroupVersionKind().GroupVersion().String(),
+		FieldsType: "FieldsV1",
+		FieldsV1:   fields,
+	}
 }
 
 // fixture is a controller between two fake servers whose caches only move when a test says so.

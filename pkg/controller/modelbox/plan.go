@@ -5,9 +5,9 @@ package modelbox
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // verb is what has to be done about one child.
@@ -22,6 +22,10 @@ const (
 	update verb = "Update"
 	// restore: somebody else changed what the box says.
 	restore verb = "Restore"
+	// reclaim: the child is as the box says, and somebody else has taken over some of its fields.
+	reclaim verb = "Reclaim"
+	// reject: the cluster does not take some field of the child as the box says.
+	reject verb = "Reject"
 	// replace: the child cannot become what the box says.
 	replace verb = "Replace"
 	// prune: the box does not ask for the child any more.
@@ -42,8 +46,10 @@ type step struct {
 	rendered *unstructured.Unstructured
 	// live is the child as the cache has it; nil to create.
 	live child
-	// differences are the fields to restore.
-	differences *fieldpath.Set
+	// isLive says that it is as the cluster has it, which also tells its managed fields.
+	isLive bool
+	// difference is how the live child differs from what the box asks for; nil unless to update, restore or reject.
+	difference *difference
 	// refusal is why the live child is not the box's; nil unless to refuse.
 	refusal error
 	// obstacle is what keeps the live child from becoming the rendered one; empty unless to replace.
@@ -86,17 +92,19 @@ func (c *Controller) plan(box *modelv1.ModelBox, rendered []*unstructured.Unstru
 // planOne compares one rendered child with the live one, which is nil where there is none.
 func (c *Controller) planOne(box *modelv1.ModelBox, kind *childKind, rendered *unstructured.Unstructured, live child) (step, error) {
 	s := step{kind: kind, rendered: rendered, live: live}
-	switch {
-	case live == nil:
+	if live == nil {
 		s.verb = create
 		return s, nil
-	case isPredecessors(live, box):
+	}
+	isOurs := isOwnedBy(live, box) || hasLostOwner(box, rendered, live)
+	switch {
+	case !isOurs && isPredecessors(live, box):
 		s.verb, s.obstacle = replace, "it belonged to a box of this name that has been deleted"
 		if live.GetDeletionTimestamp() != nil {
 			s.verb = wait
 		}
 		return s, nil
-	case !isOwnedBy(live, box):
+	case !isOurs:
 		s.refusal = refusal(box, kind, rendered, live)
 		switch {
 		case s.refusal != nil:
@@ -110,20 +118,58 @@ func (c *Controller) planOne(box *modelv1.ModelBox, kind *childKind, rendered *u
 	case live.GetDeletionTimestamp() != nil:
 		s.verb = wait
 		return s, nil
-	case !isSameRender(rendered, live):
-		s.verb, s.obstacle = update, kind.obstacle(rendered, live)
-		if s.obstacle != "" {
-			s.verb = replace
-		}
+	}
+	if s.obstacle = kind.obstacle(rendered, live); s.obstacle != "" {
+		s.verb = replace
 		return s, nil
 	}
-	differences, err := c.compare.differences(rendered, live)
+	return c.planFields(box, s)
+}
+
+// planFields compares the fields of a child that is the box's. What the box last wrote is taken from the annotation
+// only as long as that is ours: somebody else may have set it, as kubectl rollout undo does.
+func (c *Controller) planFields(box *modelv1.ModelBox, s step) (step, error) {
+	var err error
+	if s.difference, err = c.compare.compare(s.rendered, s.live); err != nil {
+		return s, err
+	}
+	if fingerprint(s.live) != "" && render.Hash(s.rendered) != render.Hash(s.live) {
+		s.verb = update
+		return s, nil
+	}
+	rejected := c.applied.rejected(box, s)
+	s.difference.fields = s.difference.fields.Difference(rejected)
+	switch {
+	case !s.difference.isEmpty():
+		s.verb = restore
+		return s, nil
+	case !rejected.Empty():
+		s.verb, s.difference.fields = reject, rejected
+		return s, nil
+	}
+	isLost, err := c.hasLostFields(box, s)
 	if err != nil {
 		return s, err
 	}
-	s.verb, s.differences = keep, differences
-	if !differences.Empty() {
-		s.verb = restore
+	s.verb = keep
+	if isLost {
+		s.verb = reclaim
 	}
 	return s, nil
+}
+
+// hasLostFields returns whether somebody else has taken over fields that the last apply made ours.
+func (c *Controller) hasLostFields(box *modelv1.ModelBox, s step) (bool, error) {
+	if answer, ok := c.applied.answer(box, s); ok {
+		return fingerprint(s.live) != answer.fingerprint, nil
+	}
+	expected, err := c.compare.ownedFingerprint(s.rendered)
+	if err != nil {
+		return false, err
+	}
+	if expected != fingerprint(s.live) {
+		return true, nil
+	}
+	c.applied.remember(box, s, appliedChild{uid: s.live.GetUID(), render: render.Hash(s.rendered), fingerprint: expected})
+	return false, nil
 }

@@ -39,9 +39,11 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	asksToAdopt := func(box *modelv1.ModelBox) { box.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"} }
-	nobodys := func(d *appsv1.Deployment) { d.OwnerReferences = nil }
+	nobodys := func(d *appsv1.Deployment) { d.OwnerReferences, d.ManagedFields = nil, nil }
 	anotherBoxs := func(d *appsv1.Deployment) { d.OwnerReferences[0].UID, d.OwnerReferences[0].Name = "another", "other" }
-	predecessors := func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "before" }
+	predecessors := func(d *appsv1.Deployment) {
+		d.OwnerReferences[0].UID, d.Annotations[modelv1.RenderHashAnnotation] = "before", "of the box before"
+	}
 
 	for _, row := range []struct {
 		name   string
@@ -56,9 +58,14 @@ func TestPlan(t *testing.T) {
 		{"a changed box is an update of the children that it changes",
 			func(box *modelv1.ModelBox) { box.Spec.Image = "nginx:2" },
 			[]func(*testing.T) child{deployment(), service()}, []string{"Update Deployment web", "Keep Service web"}},
-		{"a child that was never written by us is updated", nil,
-			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) { delete(d.Annotations, modelv1.RenderHashAnnotation) }), service()},
-			[]string{"Update Deployment web", "Keep Service web"}},
+		{"a record that is somebody else's counts for nothing", nil,
+			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) {
+				d.Annotations[modelv1.RenderHashAnnotation], d.ManagedFields = "of an earlier revision", nil
+			}), service()},
+			[]string{"Restore Deployment web: metadata.annotations.model.github.com/render-hash", "Keep Service web"}},
+		{"a child of which somebody else has taken over fields is reclaimed", nil,
+			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) { d.ManagedFields = nil }), service()},
+			[]string{"Reclaim Deployment web", "Keep Service web"}},
 		{"what somebody changed is restored", nil,
 			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2" }), service()},
 			[]string{`Restore Deployment web: ` + app[1:] + `.image`, "Keep Service web"}},
@@ -77,6 +84,9 @@ func TestPlan(t *testing.T) {
 			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) {
 				s.Spec.ClusterIP, s.Annotations[modelv1.RenderHashAnnotation] = corev1.ClusterIPNone, "headless"
 			})}, []string{"Keep Deployment web", "Replace Service web"}},
+		{"a Service that lost its address to somebody is replaced too", nil,
+			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.Spec.ClusterIP = corev1.ClusterIPNone })},
+			[]string{"Keep Deployment web", "Replace Service web"}},
 		{"a Service can change from one type with an address to another",
 			func(box *modelv1.ModelBox) { box.Spec.ServiceType = modelv1.ServiceTypeLoadBalancer },
 			[]func(*testing.T) child{deployment(), service()}, []string{"Keep Deployment web", "Update Service web"}},
@@ -96,11 +106,22 @@ func TestPlan(t *testing.T) {
 			[]func(*testing.T) child{deployment(anotherBoxs, func(d *appsv1.Deployment) { d.DeletionTimestamp = ptr.To(metav1.Now()) }), service()},
 			[]string{"Refuse Deployment web", "Keep Service web"}},
 		{"an object of nobody is refused", nil,
+			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.OwnerReferences, s.ManagedFields = nil, nil })},
+			[]string{"Keep Deployment web", "Refuse Service web"}},
+		{"an object that another box of the name left is refused", nil,
+			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) {
+				s.OwnerReferences, s.Annotations[modelv1.RenderHashAnnotation] = nil, "of another box"
+			})},
+			[]string{"Keep Deployment web", "Refuse Service web"}},
+		{"a child from which somebody took its owner is restored", nil,
 			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.OwnerReferences = nil })},
-			[]string{"Keep Deployment web", "Refuse Service web"}},
-		{"an object that names the box as an owner but not as its controller is refused", nil,
+			[]string{"Keep Deployment web", `Restore Service web: metadata.ownerReferences[uid="` + webUID + `"]`}},
+		{"a child of which somebody made the box a mere owner is restored", nil,
 			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.OwnerReferences[0].Controller = nil })},
-			[]string{"Keep Deployment web", "Refuse Service web"}},
+			[]string{"Keep Deployment web", `Restore Service web: metadata.ownerReferences[uid="` + webUID + `"]`}},
+		{"a child whose owner somebody made another box of the name is restored", nil,
+			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.OwnerReferences[0].UID = "another" })},
+			[]string{"Keep Deployment web", `Restore Service web: metadata.ownerReferences[uid="` + webUID + `"]`}},
 		{"an object of the box that had the name before is replaced", nil, []func(*testing.T) child{deployment(predecessors), service()},
 			[]string{"Replace Deployment web", "Keep Service web"}},
 		{"an object of the box that had the name before is waited for when it goes", nil,
@@ -117,7 +138,9 @@ func TestPlan(t *testing.T) {
 			[]func(*testing.T) child{deployment(nobodys, func(d *appsv1.Deployment) { d.Spec.Selector.MatchLabels["more"] = "so" }), service()},
 			[]string{"Refuse Deployment web", "Keep Service web"}},
 		{"a headless Service cannot be adopted by a box that is not", asksToAdopt,
-			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) { s.OwnerReferences, s.Spec.ClusterIP = nil, corev1.ClusterIPNone })},
+			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) {
+				s.OwnerReferences, s.ManagedFields, s.Spec.ClusterIP = nil, nil, corev1.ClusterIPNone
+			})},
 			[]string{"Keep Deployment web", "Refuse Service web"}},
 		{"a Deployment of the box with another selector is replaced", nil,
 			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) {
@@ -168,7 +191,7 @@ func sentence(s step) string {
 	}
 	words := fmt.Sprintf("%s %s %s", s.verb, s.kind.kind.Kind, name)
 	if s.verb == restore {
-		words += ": " + leaves(s.differences)
+		words += ": " + leaves(s.difference.fields)
 	}
 	return words
 }

@@ -25,6 +25,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	box, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
 		c.written.forget(key)
+		c.applied.forget(key)
 		c.pace.forget(key)
 		return 0, nil
 	}
@@ -112,6 +113,8 @@ func (c *Controller) reconcileChildren(ctx context.Context, box *modelv1.ModelBo
 		live, err := c.carryOut(ctx, box, s)
 		if err != nil {
 			observed.failures = append(observed.failures, err)
+		}
+		if live == nil && err != nil {
 			live = s.live
 		}
 		observed.see(box, live)

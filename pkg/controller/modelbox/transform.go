@@ -32,6 +32,8 @@ func trimForCache(obj any) (any, error) {
 			return nil, err
 		}
 		object.GetObjectKind().SetGroupVersionKind(kinds[0])
+		keepFingerprint(object)
+		return object, nil
 	}
 	return dropManagedFields(obj)
 }

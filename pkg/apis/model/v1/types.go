@@ -388,6 +388,8 @@ const (
 	ReasonInvalid = "Invalid"
 	// ReasonConflict: somebody else insists on a field of a child.
 	ReasonConflict = "Conflict"
+	// ReasonRejected: the cluster takes a child only without something that the box says about it.
+	ReasonRejected = "Rejected"
 	// ReasonError: a child could not be written for a reason that is likely to pass.
 	ReasonError = "Error"
 )

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// applyInPlaceOf applies the rendered child once more, in place of what others had set near the fields that the API
+// found invalid: what a box says is valid by itself. It returns the error that there was if there is no such thing.
+func (c *Controller) applyInPlaceOf(ctx context.Context, box *modelv1.ModelBox, s step, invalid error) (child, error) {
+	live, err := s.kind.get(ctx, box.Namespace, s.live.GetName())
+	if err != nil {
+		return nil, errors.Join(invalid, err)
+	}
+	if live.GetResourceVersion() != s.live.GetResourceVersion() {
+		return nil, fmt.Errorf("%s %s: %w", s.kind.kind.Kind, s.live.GetName(), errChildChanged)
+	}
+	s.live = live
+	inTheWay, err := c.compare.foreignNear(invalid, s.rendered, s.live)
+	if err != nil {
+		return nil, errors.Join(invalid, err)
+	}
+	before := s.live.GetResourceVersion()
+	if s.live, err = c.claim(ctx, box, s, noFields(), inTheWay); err != nil {
+		return nil, errors.Join(invalid, err)
+	}
+	if s.live.GetResourceVersion() == before {
+		return nil, invalid
+	}
+	return c.applyAs(ctx, box, s, render.ManagedBy, true)
+}
+
+// foreignNear returns the live fields that the render leaves out and that are nearest to those an error is about: below
+// one of them, or else in the struct that it is in, and so on up to the fields of the spec.
+func (c *comparer) foreignNear(invalid error, rendered *unstructured.Unstructured, live child) (*fieldpath.Set, error) {
+	var status apierrors.APIStatus
+	if !errors.As(invalid, &status) || status.Status().Details == nil {
+		return noFields(), nil
+	}
+	want, err := c.converter.ObjectToTyped(rendered)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
+	}
+	have, err := c.converter.ObjectToTyped(live)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of the live %s: %w", rendered.GetKind(), err)
+	}
+	merged, err := have.Merge(want)
+	if err != nil {
+		return nil, fmt.Errorf("merging the rendered %s: %w", rendered.GetKind(), err)
+	}
+	all, err := c.liveFields(live)
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.ownedFields(rendered)
+	if err != nil {
+		return nil, err
+	}
+	foreign := all.Difference(own.EnsureNamedFieldsAreMembers(want.Schema(), want.TypeRef()))
+	near := noFields()
+	for _, cause := range status.Status().Details.Causes {
+		path := c.resolvePath(merged.Schema(), merged.TypeRef(), merged.AsValue().Unstructured(), cause.Field)
+		for ; len(path) > 1; path = path[:len(path)-1] {
+			if found := inside(foreign, path); !found.Empty() {
+				near = near.Union(found)
+				break
+			}
+		}
+	}
+	return near, nil
+}
+
+// inside returns the fields of the set that are at the path or below it.
+func inside(set *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
+	found := below(set, fieldpath.NewSet(path))
+	if !set.Has(path) {
+		found = found.Difference(fieldpath.NewSet(path))
+	}
+	return found
+}
+
+// resolvePath turns a field as errors name it, such as spec.ports[0].name, into the path of that field in the object,
+// as far as the object has it.
+func (c *comparer) resolvePath(types *schema.Schema, ref schema.TypeRef, object any, field string) fieldpath.Path {
+	walk := comparison{schema: types}
+	var path fieldpath.Path
+	for _, step := range strings.FieldsFunc(field, func(r rune) bool { return r == '.' || r == '[' }) {
+		atom := walk.resolve(ref)
+		switch value := object.(type) {
+		case map[string]any:
+			name := strings.TrimSuffix(step, "]")
+			path, object, ref = append(path, fieldpath.PathElement{FieldName: &name}), value[name], fieldOf(atom, name)
+		case []any:
+			i, err := strconv.Atoi(strings.TrimSuffix(step, "]"))
+			if err != nil || i < 0 || i >= len(value) || isAtomic(atom) {
+				return path
+			}
+			path, object, ref = append(path, walk.elementOf(atom, value[i])), value[i], atom.List.ElementType
+		default:
+			return path
+		}
+	}
+	return path
+}

@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// Apply takes a field out of a live object only if we own it and nobody else does. Ownership gets lost when somebody
+// changes a field, even if it is changed back, and is shared when somebody had set it before us. What is here sees
+// that, and sets it right without touching the fields themselves.
+
+// beforeFirstApply is the manager that the API makes up for everything that is in an object without managed fields
+// when it is applied for the first time.
+const beforeFirstApply = "before-first-apply"
+
+// neverManaged are the fields of a render that no managed fields have.
+var neverManaged = fieldpath.NewSet(
+	fieldpath.MakePathOrDie("apiVersion"),
+	fieldpath.MakePathOrDie("kind"),
+	fieldpath.MakePathOrDie("metadata", "name"),
+	fieldpath.MakePathOrDie("metadata", "namespace"),
+)
+
+// isOurs returns whether an entry of managed fields is about what we apply.
+func isOurs(entry *metav1.ManagedFieldsEntry) bool {
+	return entry.Manager == render.ManagedBy && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
+}
+
+// fingerprint identifies the set of fields of a child that we own. It is empty where we do not even own the annotation
+// that says what was rendered: then that may be anybody's.
+func fingerprint(object metav1.Object) string {
+	for i, entry := range object.GetManagedFields() {
+		if !isOurs(&object.GetManagedFields()[i]) || entry.FieldsV1 == nil {
+			continue
+		}
+		switch fields := entry.FieldsV1.GetRawString(); {
+		case strings.HasPrefix(fields, `"`):
+			return strings.Trim(fields, `"`) // See keepFingerprint.
+		case strings.Contains(fields, `"f:`+modelv1.RenderHashAnnotation+`"`):
+			return fingerprintOf(fields)
+		}
+	}
+	return ""
+}
+
+func fingerprintOf(fields string) string {
+	sum := sha256.Sum256([]byte(fields))
+	return hex.EncodeToString(sum[:8])
+}
+
+// keepFingerprint replaces the managed fields of an object, the largest part of it, by their fingerprint.
+func keepFingerprint(object metav1.Object) {
+	own := fingerprint(object)
+	object.SetManagedFields(nil)
+	if own == "" {
+		return
+	}
+	fields := &metav1.FieldsV1{}
+	fields.SetRawString(strconv.Quote(own))
+	object.SetManagedFields([]metav1.ManagedFieldsEntry{{
+		Manager: render.ManagedBy, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: fields,
+	}})
+}
+
+// ownedFields returns the fields that applying the render makes ours.
+func (c *comparer) ownedFields(rendered *unstructured.Unstructured) (*fieldpath.Set, error) {
+	typed, err := c.converter.ObjectToTyped(rendered)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
+	}
+	fields, err := typed.ToFieldSet()
+	if err != nil {
+		return nil, fmt.Errorf("listing the fields of the rendered %s: %w", rendered.GetKind(), err)
+	}
+	return fields.Difference(neverManaged), nil
+}
+
+// ownedFingerprint is the fingerprint of a child after the render was applied.
+func (c *comparer) ownedFingerprint(rendered *unstructured.Unstructured) (string, error) {
+	owned, err := c.ownedFields(rendered)
+	if err != nil {
+		return "", err
+	}
+	fields, err := owned.ToJSON()
+	if err != nil {
+		return "", fmt.Errorf("encoding the fields of the rendered %s: %w", rendered.GetKind(), err)
+	}
+	return fingerprintOf(string(fields)), nil
+}
+
+// withNames adds to fields of a kind the structs and maps that they are in, which managers other than appliers own as
+// well.
+func (c *comparer) withNames(of *unstructured.Unstructured, fields *fieldpath.Set) (*fieldpath.Set, error) {
+	typed, err := c.converter.ObjectToTyped(of)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", of.GetKind(), err)
+	}
+	return fields.EnsureNamedFieldsAreMembers(typed.Schema(), typed.TypeRef()), nil
+}
+
+// liveFields returns all fields of the live child, with the structs and maps that they are in.
+func (c *comparer) liveFields(live child) (*fieldpath.Set, error) {
+	typed, err := c.converter.ObjectToTyped(live)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of %s: %w", live.GetName(), err)
+	}
+	fields, err := typed.ToFieldSet()
+	if err != nil {
+		return nil, fmt.Errorf("listing the fields of %s: %w", live.GetName(), err)
+	}
+	return fields.EnsureNamedFieldsAreMembers(typed.Schema(), typed.TypeRef()), nil
+}
+
+// claim returns the managed fields of a live child as they are once we own the fields in own, beside nobody but other
+// appliers, and those in exclusive all alone. The second result is false where that is so already.
+func (c *comparer) claim(live child, rendered *unstructured.Unstructured, own, exclusive *fieldpath.Set) ([]metav1.ManagedFieldsEntry, bool, error) {
+	named, err := c.withNames(rendered, own)
+	if err != nil {
+		return nil, false, err
+	}
+	var claimed []metav1.ManagedFieldsEntry
+	isChanged, isOwner := false, false
+	for _, entry := range live.GetManagedFields() {
+		if entry.FieldsV1 == nil || entry.Subresource != "" {
+			claimed = append(claimed, entry)
+			continue
+		}
+		before, err := fieldsOf(&entry)
+		if err != nil {
+			return nil, false, err
+		}
+		after := before
+		switch {
+		case isOurs(&entry):
+			isOwner = true
+			after = before.Union(own).Union(exclusive)
+		case entry.Manager == beforeFirstApply:
+			after = fieldpath.NewSet()
+		case entry.Operation == metav1.ManagedFieldsOperationUpdate:
+			after = before.Difference(named).Difference(exclusive)
+		default:
+			after = before.Difference(exclusive)
+		}
+		if after.Equals(before) {
+			claimed = append(claimed, entry)
+			continue
+		}
+		isChanged = true
+		if after.Empty() {
+			continue
+		}
+		if entry.FieldsV1, err = encodeFields(after); err != nil {
+			return nil, false, err
+		}
+		claimed = append(claimed, entry)
+	}
+	if isOwner {
+		return claimed, isChanged, nil
+	}
+	fields, err := encodeFields(own.Union(exclusive))
+	if err != nil {
+		return nil, false, err
+	}
+	return append(claimed, metav1.ManagedFieldsEntry{
+		Manager:    render.ManagedBy,
+		Operation:  metav1.ManagedFieldsOperationApply,
+		APIVersion: rendered.GetAPIVersion(),
+		FieldsType: "FieldsV1",
+		FieldsV1:   fields,
+	}), true, nil
+}
+
+// managedFieldsPatch is a JSON patch that replaces the managed fields of this very version of an object, or adds them
+// where somebody has cleared them.
+func managedFieldsPatch(live metav1.Object, managedFields []metav1.ManagedFieldsEntry) ([]byte, error) {
+	return json.Marshal([]map[string]any{
+		{"op": "add", "path": "/metadata/managedFields", "value": managedFields},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
+	})
+}
+
+func fieldsOf(entry *metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	fields := &fieldpath.Set{}
+	if err := fields.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {
+		return nil, fmt.Errorf("reading the fields of manager %s: %w", entry.Manager, err)
+	}
+	return fields, nil
+}
+
+func encodeFields(set *fieldpath.Set) (*metav1.FieldsV1, error) {
+	data, err := set.ToJSON()
+	if err != nil {
+		return nil, fmt.Errorf("encoding managed fields: %w", err)
+	}
+	fields := &metav1.FieldsV1{}
+	fields.SetRawBytes(data)
+	return fields, nil
+}
+
+// below returns the fields of a set that are at one of the paths, or below it, the paths themselves included.
+func below(set, paths *fieldpath.Set) *fieldpath.Set {
+	found := fieldpath.NewSet()
+	paths.Iterate(func(path fieldpath.Path) {
+		found.Insert(path.Copy())
+		inside := set
+		for _, step := range path {
+			inside = inside.WithPrefix(step)
+		}
+		inside.Iterate(func(rest fieldpath.Path) { found.Insert(slices.Concat(path, rest)) })
+	})
+	return found
+}
+
+// opponents returns the managers that set fields of a live child, each with which of them, and the empty name with
+// those that nobody has, as when they were removed. Of several managers of a field the most recent one counts.
+func opponents(live metav1.Object, fields, conflicting *fieldpath.Set) map[string]*fieldpath.Set {
+	entries := slices.Clone(live.GetManagedFields())
+	slices.SortStableFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
+		if a.Time == nil || b.Time == nil {
+			return 0
+		}
+		return b.Time.Compare(a.Time.Time)
+	})
+	byManager, rest := map[string]*fieldpath.Set{}, fields
+	for i := range entries {
+		entry := &entries[i]
+		if entry.Manager == render.ManagedBy || entry.FieldsV1 == nil || rest.Empty() {
+			continue
+		}
+		managed, err := fieldsOf(entry)
+		if err != nil {
+			continue
+		}
+		theirs := touched(rest, managed, conflicting)
+		if theirs.Empty() {
+			continue
+		}
+		if byManager[entry.Manager] == nil {
+			byManager[entry.Manager] = fieldpath.NewSet()
+		}
+		byManager[entry.Manager] = byManager[entry.Manager].Union(theirs)
+		rest = rest.Difference(theirs)
+	}
+	if !rest.Empty() {
+		byManager[""] = rest
+	}
+	return byManager
+}
+
+// touched returns the fields of which the manager has something: the field itself, what is below it, or what is in
+// conflict with it.
+func touched(fields, managed, conflicting *fieldpath.Set) *fieldpath.Set {
+	found := fieldpath.NewSet()
+	fields.Iterate(func(path fieldpath.Path) {
+		if managed.Has(path) || hasBelow(managed, path) || conflictsWith(managed, path, conflicting) {
+			found.Insert(path.Copy())
+		}
+	})
+	return found
+}
+
+func hasBelow(set *fieldpath.Set, path fieldpath.Path) bool {
+	for _, step := range path {
+		set = set.WithPrefix(step)
+	}
+	return !set.Empty()
+}
+
+// conflictsWith returns whether the manager has one of the conflicting fields that are in the same struct or list as the
+// path, or in one that this is in.
+func conflictsWith(managed *fieldpath.Set, path fieldpath.Path, conflicting *fieldpath.Set) bool {
+	found := false
+	conflicting.Iterate(func(other fieldpath.Path) {
+		parent := other[:len(other)-1]
+		if len(path) >= len(parent) && path[:len(parent)].Equals(parent) && (managed.Has(other) || hasBelow(managed, other)) {
+			found = true
+		}
+	})
+	return found
+}
