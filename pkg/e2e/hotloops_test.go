@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,22 +18,13 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// orderOfVariablesIsNoDrift: variables reach the Deployment in the order in which the user wrote them. Nothing is
+// orderOfVariablesIsKept: variables reach the Deployment in the order in which the user wrote them. Nothing is
 // written as long as they stay the same ones, in whatever order somebody else has put them.
-func orderOfVariablesIsNoDrift(t *testing.T) {
+func orderOfVariablesIsKept(t *testing.T) {
 	n := newNamespace(t)
 	written := manyVariables()
 	n.createReady(newBox("web", withEnvs(written...)))
 	expectEqual(t, "variables of the Deployment", written, variablesOf(n.deployment("web")))
-	n.expectConverged("web")
-
-	reversed := slices.Clone(written)
-	slices.Reverse(reversed)
-	value, err := json.Marshal(reversed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.patchDeployment("web", fmt.Sprintf(`[{"op": "replace", "path": "/spec/template/spec/containers/0/env", "value": %s}]`, value))
 	n.expectConverged("web")
 
 	half := len(written) / 2
@@ -41,6 +33,20 @@ func orderOfVariablesIsNoDrift(t *testing.T) {
 	n.awaitReady("web")
 	expectEqual(t, "variables after the box has them in another order", swapped, variablesOf(n.deployment("web")))
 	n.expectConverged("web")
+
+	reversed := slices.Clone(swapped)
+	slices.Reverse(reversed)
+	value, err := json.Marshal(reversed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.patchDeployment("web", fmt.Sprintf(`[{"op": "replace", "path": "/spec/template/spec/containers/0/env", "value": %s}]`, value))
+	n.awaitDeployment("web", "has its variables in the box's order again", func(d *appsv1.Deployment) error {
+		if diff := cmp.Diff(swapped, variablesOf(d)); diff != "" {
+			return fmt.Errorf("(-want +got):\n%s", diff)
+		}
+		return nil
+	})
 }
 
 // manyVariables are in an order that is neither that of the alphabet nor its reverse.

@@ -15,7 +15,7 @@ func TestPitfalls(t *testing.T) {
 	}{
 		{"fights with an autoscaler, where replicas that are left out are reset to 1", autoscalerIsNotFought},
 		{"hot loops on defaults that the cluster sets", completionIsNoDrift},
-		{"hot loops on the order of variables", orderOfVariablesIsNoDrift},
+		{"hot loops on the order of variables", orderOfVariablesIsKept},
 		{"hot loops on what others add", additionsAreNoDrift},
 		{"a status that says Ready in the middle of a rollout", rolloutIsNotReadyBeforeItsEnd},
 		{"a status that says Ready while pods fail", failingPodsAreNotReady},

@@ -30,15 +30,14 @@ func (c *Controller) applyInPlaceOf(ctx context.Context, box *modelv1.ModelBox, 
 		return nil, fmt.Errorf("%s %s: %w", s.kind.kind.Kind, s.live.GetName(), errChildChanged)
 	}
 	s.live = live
-	inTheWay, err := c.compare.foreignNear(invalid, s.rendered, s.live)
+	inTheWay, err := c.compare.foreignNear(invalid, s.rendered, live)
 	if err != nil {
 		return nil, errors.Join(invalid, err)
 	}
-	before := s.live.GetResourceVersion()
 	if s.live, err = c.claim(ctx, box, s, noFields(), inTheWay); err != nil {
 		return nil, errors.Join(invalid, err)
 	}
-	if s.live.GetResourceVersion() == before {
+	if s.live == live {
 		return nil, invalid
 	}
 	return c.applyAs(ctx, box, s, render.ManagedBy, true)
