@@ -161,6 +161,11 @@ func (o *Options) Config() (*apiserver.Config, error) {
 	if err := o.Storage.ApplyTo(o.Recommended.Etcd, &config.Config); err != nil {
 		return nil, fmt.Errorf("applying the storage options: %w", err)
 	}
-	addClientCACheck(&config.Config)
+	if err := requireClientCA(config, recommended.Authentication); err != nil {
+		return nil, err
+	}
+	if err := refuseUntilReady(&config.Config); err != nil {
+		return nil, err
+	}
 	return &apiserver.Config{GenericConfig: config}, nil
 }

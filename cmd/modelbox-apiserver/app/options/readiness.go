@@ -4,24 +4,123 @@
 package options
 
 import (
+	"context"
+	"crypto/subtle"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 )
 
-// addClientCACheck keeps the server from being ready before it has read from the cluster whose client certificates to
-// trust. Until then everybody is anonymous, the aggregation layer included, and would be refused.
-func addClientCACheck(config *genericapiserver.Config) {
-	ca := config.SecureServing.ClientCA
-	if ca == nil {
-		return
+const (
+	// acceptingRequests is a check of readyz and the hook that lets it pass.
+	acceptingRequests = "accepting-requests"
+
+	// readinessPeriod is how often the server looks whether it is ready, until it is once.
+	readinessPeriod = 50 * time.Millisecond
+	// readinessTimeout is how long one such look may take.
+	readinessTimeout = 5 * time.Second
+
+	// retryAfterSeconds is when a request that came too early is worth trying again. There is nothing shorter.
+	retryAfterSeconds = 1
+)
+
+// refuseUntilReady lets the server answer 503 to everybody but itself until it has been ready once, health apart. What
+// is not read yet would be answered wrongly: users whose certificates are not trusted yet are anonymous, and are told
+// that they may not do what they may, which clients take for an answer where they would try again.
+func refuseUntilReady(config *genericapiserver.Config) error {
+	ready := make(chan struct{})
+	build := config.BuildHandlerChainFunc
+	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
+		return withReadiness(build(handler, c), ready, c.LoopbackClientConfig.BearerToken, c.Serializer)
 	}
-	config.AddReadyzChecks(healthz.NamedCheck("client-ca", func(*http.Request) error {
-		if len(ca.CurrentCABundleContent()) == 0 {
-			return errors.New("the CA of client certificates has not been read from the cluster yet")
+	config.AddReadyzChecks(healthz.NamedCheck(acceptingRequests, func(*http.Request) error {
+		if !isClosed(ready) {
+			return errors.New("requests are refused until the other checks pass")
 		}
 		return nil
 	}))
+	return config.AddPostStartHook(acceptingRequests, func(hook genericapiserver.PostStartHookContext) error {
+		client, err := loopbackClient(hook.LoopbackClientConfig)
+		if err != nil {
+			return err
+		}
+		go func() {
+			if awaitReadyz(hook, client) == nil {
+				close(ready)
+			}
+		}()
+		return nil
+	})
+}
+
+func loopbackClient(config *rest.Config) (rest.Interface, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	config.Timeout = readinessTimeout
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client of this server's health: %w", err)
+	}
+	return client.RESTClient(), nil
+}
+
+// awaitReadyz returns nil as soon as all checks of readyz pass but the one that waits for it.
+func awaitReadyz(ctx context.Context, client rest.Interface) error {
+	return wait.PollUntilContextCancel(ctx, readinessPeriod, true, func(ctx context.Context) (bool, error) {
+		err := client.Get().AbsPath("/readyz").Param("exclude", acceptingRequests).Do(ctx).Error()
+		return err == nil, nil
+	})
+}
+
+// withReadiness refuses requests until ready is closed. Health is always served, and so is whoever has the token,
+// which only this process knows. It comes before authentication: who somebody is may not be known yet.
+func withReadiness(handler http.Handler, ready <-chan struct{}, token string, serializer runtime.NegotiatedSerializer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isClosed(ready) || isHealth(r.URL.Path) || hasToken(r, token) {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		responsewriters.ErrorNegotiated(notReady(), serializer, metav1.Unversioned, w, r)
+	})
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+func isHealth(path string) bool {
+	for _, endpoint := range []string{"/livez", "/readyz", "/healthz"} {
+		if path == endpoint || strings.HasPrefix(path, endpoint+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func hasToken(r *http.Request, token string) bool {
+	given, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return isBearer && token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
+}
+
+func notReady() *apierrors.StatusError {
+	err := apierrors.NewServiceUnavailable("the server is starting and not ready yet, please try again")
+	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfterSeconds}
+	return err
 }
