@@ -5,11 +5,15 @@ package storage
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
 // A list says of which moment it may be.
@@ -74,4 +78,27 @@ func TestListAtAVersion(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// A version is a number of the server's. Anything else is the user's mistake, at the field where it was made.
+func TestUpdatesWithAVersionThatIsNone(t *testing.T) {
+	t.Parallel()
+	storage := newStorage(t)
+	create(t, storage, newBox())
+	for name, store := range map[string]rest.Updater{"the box": storage.ModelBox, "its status": storage.Status} {
+		for _, version := range []string{"abc", "-1", "1.5", "18446744073709551616"} {
+			t.Run(name+" with "+version, func(t *testing.T) {
+				_, _, err := store.Update(inDefault(t), "web", changed(func(box *model.ModelBox) {
+					box.ResourceVersion = version
+					box.Spec.Image, box.Status.Replicas = "nginx:2", 7
+				}), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+				if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "metadata.resourceVersion: Invalid value: \""+version+"\"") {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+	}
+	if got := get(t, storage); got.Spec.Image != "nginx:1.7.9" || got.Status.Replicas != 0 {
+		t.Errorf("the box has the image %s and %d replicas", got.Spec.Image, got.Status.Replicas)
+	}
 }

@@ -149,5 +149,6 @@ func (i *scaledObjectInfo) UpdatedObject(ctx context.Context, old runtime.Object
 }
 
 func validateScale(scale *autoscalingv1.Scale) field.ErrorList {
-	return apivalidation.ValidateNonnegativeField(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))
+	errs := apivalidation.ValidateNonnegativeField(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))
+	return append(errs, validateResourceVersion(scale.ResourceVersion)...)
 }

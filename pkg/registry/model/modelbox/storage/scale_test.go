@@ -100,6 +100,7 @@ func TestScalesThatAreRefused(t *testing.T) {
 		is     func(error) bool
 	}{
 		{"fewer than no replicas", func(scale *scale) { scale.Spec.Replicas = -1 }, apierrors.IsInvalid},
+		{"a version that is none", func(scale *scale) { scale.Spec.Replicas, scale.ResourceVersion = 3, "abc" }, apierrors.IsInvalid},
 		{"an older version", func(scale *scale) { scale.Spec.Replicas, scale.ResourceVersion = 3, "1" }, apierrors.IsConflict},
 		{"another box of the name", func(scale *scale) { scale.Spec.Replicas, scale.UID = 3, "another" }, apierrors.IsConflict},
 	} {

@@ -85,6 +85,11 @@ var (
 	_ rest.CategoriesProvider = &REST{}
 )
 
+// Update changes a box.
+func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	return r.Store.Update(ctx, name, withValidVersion(objInfo), createValidation, updateValidation, forceAllowCreate, options)
+}
+
 // ShortNames returns the short name of the resource.
 func (*REST) ShortNames() []string { return []string{"mb"} }
 
@@ -114,7 +119,7 @@ func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOp
 
 // Update changes the status of a box. It never creates one.
 func (r *StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.store.Update(ctx, name, objInfo, createValidation, updateValidation, false, options)
+	return r.store.Update(ctx, name, withValidVersion(objInfo), createValidation, updateValidation, false, options)
 }
 
 // GetResetFields returns the fields that cannot be set here.
