@@ -32,6 +32,9 @@ const (
 	maxSocketPath = 107
 )
 
+// init sets what etcd has no option for, once: a running server reads it.
+func init() { wal.SegmentSizeBytes = walSegmentBytes }
+
 // Server is a running etcd.
 type Server struct {
 	lock   *directoryLock
@@ -82,7 +85,6 @@ func Start(ctx context.Context, dir string) (*Server, error) {
 }
 
 func startLocked(ctx context.Context, dir, socket string) (*Server, error) {
-	wal.SegmentSizeBytes = walSegmentBytes
 	logger := newEtcdLogger(klog.FromContext(ctx).WithName("etcd"))
 
 	etcd, err := embed.StartEtcd(configuration(dir, socket, logger))
