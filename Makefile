@@ -25,6 +25,9 @@ ifeq ($(filter $(NODE),simulated container both),)
   $(error NODE=$(NODE): must be simulated, container or both)
 endif
 
+# The race detector needs cgo, which is off where there is no C compiler.
+RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+
 CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/modelbox-apiserver --artifacts artifacts --sample $(SAMPLE)
 
 ##@ Use
@@ -69,7 +72,8 @@ clients: ## Build the programs that others read and write boxes with, for the te
 .PHONY: test
 test: build clients node-images ## Run all tests, against a control plane of their own
 	@echo "testing the server"
-	@go test -timeout 30m ./...
+	@go test $(RACE) -timeout 30m $$(go list ./... | grep -v '/pkg/e2e$$')
+	@go test -timeout 30m ./pkg/e2e
 	@echo "testing the local control plane"
 	@cd hack/localcluster && go test ./node ./pki ./supervisor ./workdir
 	@echo "testing the tools"
