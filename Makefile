@@ -28,6 +28,9 @@ endif
 # The race detector needs cgo, which is off where there is no C compiler.
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
+# How long to fuzz with each target.
+FUZZTIME := 2m
+
 CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/modelbox-apiserver --artifacts artifacts --sample $(SAMPLE)
 
 ##@ Use
@@ -90,6 +93,10 @@ test-chaos: build ## Change and break everything at once for ten minutes
 .PHONY: test-healing
 test-healing: build ## Edit every field of what boxes become, in every way, and see it healed
 	@MODELBOX_E2E_HEALING=1 go test ./pkg/e2e -run TestEveryEditIsHealed -timeout 60m -v
+
+.PHONY: fuzz
+fuzz: ## Fuzz with each target for two minutes (FUZZTIME=10m: for ten)
+	@hack/fuzz.sh $(FUZZTIME)
 
 .PHONY: test-scale
 test-scale: build ## Converge a thousand boxes, and count what is written then

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Fuzzes with every fuzz target there is, for a time each, such as 2m. What makes one fail is left in a testdata/fuzz
+# folder beside it, where the next "go test" tries it again.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+fuzz_time=$1
+
+targets=$(grep --recursive --only-matching --include='*_test.go' '^func Fuzz[[:alnum:]_]*' cmd pkg | sort)
+failed=0
+while IFS=: read -r file declaration; do
+  target=${declaration#func }
+  echo "${target} in $(dirname "${file}")"
+  # An input that reaches new code is worth little time to make it smaller: the next one is.
+  go test "./$(dirname "${file}")" -run '^$' -fuzz "^${target}\$" -fuzztime "${fuzz_time}" -fuzzminimizetime 1s || failed=1
+done <<<"${targets}"
+exit "${failed}"

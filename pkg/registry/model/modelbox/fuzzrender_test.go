@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// expectRendered checks what an accepted box becomes, whoever decides the number of its pods.
+func expectRendered(t *testing.T, box *model.ModelBox) {
+	t.Helper()
+	served := asServed(t, box)
+	for _, scaling := range []render.Scaling{render.ScaledByBox, render.ScaledByAutoscaler} {
+		before := served.DeepCopy()
+		children := renderBox(t, served, scaling)
+		if !apiequality.Semantic.DeepEqual(before, served) {
+			t.Errorf("rendering it changes it:\n%s", cmp.Diff(before, served))
+		}
+		// What is stored and read in between renders the same.
+		stored, err := decode(encode(t, box, runtime.ContentTypeProtobuf))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := renderBox(t, asServed(t, stored), scaling); !apiequality.Semantic.DeepEqual(children, again) {
+			t.Errorf("it renders differently the second time:\n%s", cmp.Diff(children, again))
+		}
+		for _, child := range children {
+			expectValidChild(t, box, child)
+		}
+	}
+}
+
+func asServed(t *testing.T, box *model.ModelBox) *modelv1.ModelBox {
+	t.Helper()
+	served := &modelv1.ModelBox{}
+	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box.DeepCopy(), served, nil); err != nil {
+		t.Fatal(err)
+	}
+	return served
+}
+
+func renderBox(t *testing.T, box *modelv1.ModelBox, scaling render.Scaling) []*unstructured.Unstructured {
+	t.Helper()
+	children, err := render.Children(box, scaling)
+	if err != nil {
+		t.Fatalf("rendering: %v", err)
+	}
+	return children
+}
+
+func expectValidChild(t *testing.T, box *model.ModelBox, child *unstructured.Unstructured) {
+	t.Helper()
+	if child.GetName() != box.Name || child.GetNamespace() != box.Namespace || !metav1.IsControlledBy(child, box) {
+		t.Errorf("%s %s/%s is not the box's own", child.GetKind(), child.GetNamespace(), child.GetName())
+	}
+	switch kind := child.GetKind(); kind {
+	case "Deployment":
+		deployment := &appsv1.Deployment{}
+		toTyped(t, child, deployment)
+		expectValidDeployment(t, deployment)
+	case "Service":
+		service := &corev1.Service{}
+		toTyped(t, child, service)
+		expectValidService(t, service)
+	default:
+		t.Errorf("it renders a %s", kind)
+	}
+}
+
+// toTyped decodes a child as the cluster does, which knows no other fields than its own.
+func toTyped(t *testing.T, child *unstructured.Unstructured, typed any) {
+	t.Helper()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(child.Object, typed, true); err != nil {
+		t.Fatalf("%s: %v", child.GetKind(), err)
+	}
+}
+
+func expectValidDeployment(t *testing.T, deployment *appsv1.Deployment) {
+	t.Helper()
+	spec, path := &deployment.Spec, field.NewPath("Deployment", "spec")
+	errs := validation.ValidatePodTemplate(&spec.Template, deployment.Name, path.Child("template"))
+	errs = append(errs, apivalidation.ValidateNonnegativeField(int64(ptr.Deref(spec.Replicas, 0)), path.Child("replicas"))...)
+	errs = append(errs, apivalidation.ValidateNonnegativeField(int64(spec.MinReadySeconds), path.Child("minReadySeconds"))...)
+	for _, err := range errs {
+		t.Errorf("what is accepted renders what the cluster refuses: %v", err)
+	}
+	selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if selector.Empty() || !selector.Matches(labels.Set(spec.Template.Labels)) {
+		t.Errorf("the selector %s does not match the labels %v", selector, spec.Template.Labels)
+	}
+	surge, unavailable := scaled(t, spec.Strategy.RollingUpdate.MaxSurge), scaled(t, spec.Strategy.RollingUpdate.MaxUnavailable)
+	if surge < 0 || unavailable < 0 || surge == 0 && unavailable == 0 {
+		t.Errorf("an update goes on by %d more and %d fewer pods of a hundred", surge, unavailable)
+	}
+}
+
+// scaled returns how many of a hundred pods these are.
+func scaled(t *testing.T, value *intstr.IntOrString) int {
+	t.Helper()
+	pods, err := intstr.GetScaledValueFromIntOrPercent(value, 100, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pods
+}
+
+func expectValidService(t *testing.T, service *corev1.Service) {
+	t.Helper()
+	for _, message := range apivalidation.NameIsDNS1035Label(service.Name, false) {
+		t.Errorf("the name of the Service %s", message)
+	}
+	if len(service.Spec.Ports) == 0 {
+		t.Error("the Service has no ports")
+	}
+	seen := sets.New[any]()
+	for _, port := range service.Spec.Ports {
+		type number struct {
+			port     int32
+			protocol corev1.Protocol
+		}
+		if port.Port < 1 || port.Port > 65535 || seen.HasAny(number{port.Port, port.Protocol}, port.Name) {
+			t.Errorf("the Service has the port %+v, or has it twice", port)
+		}
+		if port.Name == "" && len(service.Spec.Ports) > 1 {
+			t.Errorf("port %d, of several, has no name", port.Port)
+		}
+		seen.Insert(number{port.Port, port.Protocol}, port.Name)
+	}
+}
