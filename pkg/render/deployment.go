@@ -28,25 +28,32 @@ func deployment(box *modelv1.ModelBox, scaling Scaling) (*applyappsv1.Deployment
 				WithType(appsv1.RollingUpdateDeploymentStrategyType).
 				WithRollingUpdate(applyappsv1.RollingUpdateDeployment().
 					WithMaxSurge(*box.Spec.RollingUpdate).
-					WithMaxUnavailable(maxUnavailable(&box.Spec)))).
+					WithMaxUnavailable(maxUnavailable(&box.Spec, scaling)))).
 			WithSelector(applymetav1.LabelSelector().WithMatchLabels(Selector(box))).
 			WithTemplate(template))
-	switch scaling {
-	case ScaledByAutoscaler:
-		deployment.WithAnnotations(map[string]string{modelv1.AutoscaledAnnotation: strconv.Itoa(int(*box.Spec.Replicas))})
-	default:
+	if scaling.Autoscaled == nil {
 		deployment.Spec.WithReplicas(*box.Spec.Replicas)
+	} else {
+		deployment.WithAnnotations(map[string]string{modelv1.AutoscaledAnnotation: strconv.Itoa(int(*box.Spec.Replicas))})
 	}
 	return deployment, nil
 }
 
 // maxUnavailable is rollingUpdate, except where that would let an update take away the only pod before there is
 // another one.
-func maxUnavailable(spec *modelv1.ModelBoxSpec) intstr.IntOrString {
+func maxUnavailable(spec *modelv1.ModelBoxSpec, scaling Scaling) intstr.IntOrString {
 	rollingUpdate := *spec.RollingUpdate
 	unavailable, err := intstr.GetScaledValueFromIntOrPercent(&rollingUpdate, 1, false)
-	if *spec.Replicas == 1 && (err != nil || unavailable > 0) {
+	if hasOnePod(spec, scaling) && (err != nil || unavailable > 0) {
 		return intstr.FromInt32(0)
 	}
 	return rollingUpdate
+}
+
+// hasOnePod counts an autoscaler's none as one: its first pod is the only one before anybody could take note of it.
+func hasOnePod(spec *modelv1.ModelBoxSpec, scaling Scaling) bool {
+	if scaling.Autoscaled != nil {
+		return *scaling.Autoscaled <= 1
+	}
+	return *spec.Replicas == 1
 }

@@ -29,10 +29,13 @@ const (
 	inputSuffix  = ".box.yaml"
 	goldenSuffix = ".golden.yaml"
 	samplesDir   = "../../artifacts/samples"
-
-	// autoscaledInput is rendered as autoscaled boxes are.
-	autoscaledInput = "testdata/autoscaled.box.yaml"
 )
+
+// autoscaledInputs are rendered as autoscaled boxes are, with the number of pods that the autoscaler decided on.
+var autoscaledInputs = map[string]int32{
+	"testdata/autoscaled.box.yaml":        5,
+	"testdata/autoscaled-to-one.box.yaml": 1,
+}
 
 // goldenInputs returns the files of boxes, each under the path of its golden file.
 func goldenInputs(t *testing.T) map[string]string {
@@ -64,8 +67,8 @@ func TestGolden(t *testing.T) {
 	for golden, input := range goldenInputs(t) {
 		t.Run(strings.TrimSuffix(strings.TrimPrefix(golden, "testdata/"), goldenSuffix), func(t *testing.T) {
 			scaling := ScaledByBox
-			if input == autoscaledInput {
-				scaling = ScaledByAutoscaler
+			if replicas, ok := autoscaledInputs[input]; ok {
+				scaling = ScaledByAutoscaler(replicas)
 			}
 			got := renderAll(t, scaling, readBoxes(t, input))
 			if *update {
@@ -115,8 +118,10 @@ func TestEveryFieldHasAGoldenBox(t *testing.T) {
 }
 
 func TestAutoscalingHasAGoldenBox(t *testing.T) {
-	if goldenInputs(t)["testdata/autoscaled"+goldenSuffix] != autoscaledInput {
-		t.Errorf("there is no %s", autoscaledInput)
+	for input := range autoscaledInputs {
+		if goldenInputs(t)[strings.TrimSuffix(input, inputSuffix)+goldenSuffix] != input {
+			t.Errorf("there is no %s", input)
+		}
 	}
 }
 

@@ -19,14 +19,17 @@ import (
 )
 
 // Scaling says who decides the number of pods of a box.
-type Scaling string
+type Scaling struct {
+	// Autoscaled is the number of pods that the Deployment has from an autoscaler and keeps; nil where spec.replicas of
+	// the box is the number.
+	Autoscaled *int32
+}
 
-const (
-	// ScaledByBox is a number of pods that is spec.replicas of the box.
-	ScaledByBox Scaling = "Box"
-	// ScaledByAutoscaler is a number of pods that is left alone. The Deployment has to have one already.
-	ScaledByAutoscaler Scaling = "Autoscaler"
-)
+// ScaledByBox is a number of pods that is spec.replicas of the box.
+var ScaledByBox = Scaling{}
+
+// ScaledByAutoscaler is a number of pods that is left alone.
+func ScaledByAutoscaler(replicas int32) Scaling { return Scaling{Autoscaled: &replicas} }
 
 // Children returns the objects that the box asks for: exactly the fields that the box decides, in the form that
 // server-side apply takes. Each carries modelv1.RenderHashAnnotation and a controller owner reference to the box.

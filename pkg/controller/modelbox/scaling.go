@@ -61,21 +61,22 @@ func (c *Controller) scaling(box *modelv1.ModelBox, deployment *appsv1.Deploymen
 	if deployment == nil || *box.Spec.Replicas == 0 {
 		return render.ScaledByBox, nil
 	}
+	replicas := ptr.Deref(deployment.Spec.Replicas, 1)
 	leftAt, isLeft := deployment.Annotations[modelv1.AutoscaledAnnotation]
 	if isLeft && leftAt == strconv.Itoa(int(*box.Spec.Replicas)) {
-		return render.ScaledByAutoscaler, nil
+		return render.ScaledByAutoscaler(replicas), nil
 	}
-	if !isLeft && ptr.Deref(deployment.Spec.Replicas, 1) == 0 {
+	if !isLeft && replicas == 0 {
 		return render.ScaledByBox, nil
 	}
 	autoscalers, err := c.autoscalers.ByIndex(byDeployment, keyOf(deployment).String())
 	if err != nil {
-		return "", fmt.Errorf("looking up the autoscalers of the Deployment: %w", err)
+		return render.Scaling{}, fmt.Errorf("looking up the autoscalers of the Deployment: %w", err)
 	}
 	if len(autoscalers) == 0 {
 		return render.ScaledByBox, nil
 	}
-	return render.ScaledByAutoscaler, nil
+	return render.ScaledByAutoscaler(replicas), nil
 }
 
 // givesUpReplicas returns whether the step takes the number of pods out of what we apply.

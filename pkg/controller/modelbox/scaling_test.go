@@ -4,11 +4,14 @@
 package modelbox
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 	"k8s.io/utils/ptr"
 
@@ -45,15 +48,15 @@ func TestScaling(t *testing.T) {
 	}{
 		{"without an autoscaler the box decides", 2, live(2, ""), nil, render.ScaledByBox},
 		{"what there is not yet gets the number of the box", 2, nil, ofDeployment, render.ScaledByBox},
-		{"an autoscaler of the Deployment decides", 2, live(2, ""), ofDeployment, render.ScaledByAutoscaler},
+		{"an autoscaler of the Deployment decides", 2, live(2, ""), ofDeployment, render.ScaledByAutoscaler(2)},
 		{"an autoscaler of the box leaves it to the box", 2, live(2, ""), autoscalerOf("model.github.com/v1", "ModelBox"), render.ScaledByBox},
 		{"an autoscaler of another kind of the name has no say", 2, live(2, ""), autoscalerOf("example.com/v1", "Deployment"), render.ScaledByBox},
-		{"it still decides when the box asks for another number", 3, live(7, "2"), ofDeployment, render.ScaledByAutoscaler},
-		{"when it has gone, its number stays", 2, live(7, "2"), nil, render.ScaledByAutoscaler},
+		{"it still decides when the box asks for another number", 3, live(7, "2"), ofDeployment, render.ScaledByAutoscaler(7)},
+		{"when it has gone, its number stays", 2, live(7, "2"), nil, render.ScaledByAutoscaler(7)},
 		{"until the box asks for another one", 3, live(7, "2"), nil, render.ScaledByBox},
 		{"a box is stopped all the same", 0, live(7, "2"), ofDeployment, render.ScaledByBox},
 		{"and started again", 2, live(0, ""), ofDeployment, render.ScaledByBox},
-		{"one that the autoscaler stopped stays stopped", 2, live(0, "2"), ofDeployment, render.ScaledByAutoscaler},
+		{"one that the autoscaler stopped stays stopped", 2, live(0, "2"), ofDeployment, render.ScaledByAutoscaler(0)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := webBox(t, func(box *modelv1.ModelBox) { box.Spec.Replicas = &row.replicas })
@@ -83,11 +86,7 @@ func TestReplicasAreHandedOverAndTakenBack(t *testing.T) {
 	f.mustReconcile(t)
 	check(t, "requests when all is as it should be", []string(nil), f.requests())
 
-	autoscaled := applyappsv1.Deployment("web", webKey.Namespace).WithSpec(applyappsv1.DeploymentSpec().WithReplicas(7))
-	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Apply(t.Context(), autoscaled,
-		metav1.ApplyOptions{FieldManager: "kube-controller-manager", Force: true}); err != nil {
-		t.Fatal(err)
-	}
+	f.scaleDeployment(t, 7)
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "requests after the autoscaler's", []string(nil), f.requests())
@@ -105,4 +104,42 @@ func TestReplicasAreHandedOverAndTakenBack(t *testing.T) {
 	f.mustReconcile(t)
 	check(t, "replicas after the box asked for another number", ptr.To[int32](5), f.deployment(t).Spec.Replicas)
 	check(t, "annotation", "", f.deployment(t).Annotations[modelv1.AutoscaledAnnotation])
+}
+
+// What an update may take away depends on whether there is one pod or several, and on nothing else of their number.
+func TestTheOnlyPodOfAnAutoscalerIsNotTakenAway(t *testing.T) {
+	f := newFixture(t, webBox(t, func(box *modelv1.ModelBox) { box.Spec.RollingUpdate = ptr.To(intstr.FromInt32(1)) }))
+	f.converge(t)
+	f.cache(t, autoscalerOf("apps/v1", "Deployment"))
+	f.converge(t) // which hands the replicas over
+	for _, step := range []struct {
+		replicas    int32
+		writes      int
+		unavailable intstr.IntOrString
+	}{
+		{3, 0, intstr.FromInt32(1)},
+		{5, 0, intstr.FromInt32(1)},
+		{1, 1, intstr.FromInt32(0)},
+		{0, 0, intstr.FromInt32(0)},
+		{1, 0, intstr.FromInt32(0)},
+		{2, 1, intstr.FromInt32(1)},
+	} {
+		f.scaleDeployment(t, step.replicas)
+		f.catchUp(t)
+		f.mustReconcile(t)
+		writes := slices.DeleteFunc(f.requests(), func(request string) bool { return request != "patch deployments web" })
+		check(t, fmt.Sprintf("writes of the Deployment at %d", step.replicas), step.writes, len(writes))
+		check(t, fmt.Sprintf("maxUnavailable at %d", step.replicas), &step.unavailable, f.deployment(t).Spec.Strategy.RollingUpdate.MaxUnavailable)
+		check(t, "replicas", &step.replicas, f.deployment(t).Spec.Replicas)
+	}
+}
+
+// scaleDeployment is what an autoscaler does.
+func (f *fixture) scaleDeployment(t *testing.T, replicas int32) {
+	t.Helper()
+	configuration := applyappsv1.Deployment("web", webKey.Namespace).WithSpec(applyappsv1.DeploymentSpec().WithReplicas(replicas))
+	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Apply(t.Context(), configuration,
+		metav1.ApplyOptions{FieldManager: "kube-controller-manager", Force: true}); err != nil {
+		t.Fatal(err)
+	}
 }

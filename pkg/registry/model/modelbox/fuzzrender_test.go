@@ -30,7 +30,7 @@ import (
 func expectRendered(t *testing.T, box *model.ModelBox) {
 	t.Helper()
 	served := asServed(t, box)
-	for _, scaling := range []render.Scaling{render.ScaledByBox, render.ScaledByAutoscaler} {
+	for _, scaling := range []render.Scaling{render.ScaledByBox, render.ScaledByAutoscaler(1), render.ScaledByAutoscaler(3)} {
 		before := served.DeepCopy()
 		children := renderBox(t, served, scaling)
 		if !apiequality.Semantic.DeepEqual(before, served) {

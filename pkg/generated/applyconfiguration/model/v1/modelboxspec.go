@@ -41,7 +41,7 @@ type ModelBoxSpecApplyConfiguration struct {
 	Replicas *int32 `json:"replicas,omitempty"`
 	// rollingUpdate is how many pods a rolling update may add and may take away at a time: a percentage of the replicas
 	// from "1%" to "100%", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded
-	// down) of the Deployment; of a box of one pod, maxUnavailable is 0, so that it keeps the pod until the next one is
+	// down) of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is
 	// available. Defaults to "25%".
 	//
 	// Example: 30%
