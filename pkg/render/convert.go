@@ -26,38 +26,42 @@ func convertSet(from, to any) error {
 	if err := convert(from, &fields); err != nil {
 		return err
 	}
-	dropUnset(fields)
+	dropUnset("", fields)
 	return convert(fields, to)
 }
 
-// dropUnset removes what a Go type encodes although nobody set it: null, which a patch would take for "delete", such
-// as the containers of an overlay that has none; structs without a field; and a divisor of 0, which means 1.
-func dropUnset(value any) {
+// dropUnset removes what a Go type encodes although nobody set it, from the value of the field of the given name: null,
+// which a patch would take for "delete", such as the containers of an overlay that has none; structs without a field;
+// and a divisor of 0, which means 1.
+func dropUnset(name string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
-		for name, field := range value {
-			if isUnset(name, field) {
-				delete(value, name)
+		for field, fieldValue := range value {
+			if isUnset(name, field, fieldValue) {
+				delete(value, field)
 				continue
 			}
-			dropUnset(field)
+			dropUnset(field, fieldValue)
 		}
 	case []any:
 		for _, element := range value {
-			dropUnset(element)
+			dropUnset(name, element)
 		}
 	}
 }
 
-// isUnset knows the fields by name: where a struct may be empty, as an emptyDir may, being there is what it says.
-func isUnset(name string, value any) bool {
-	switch name {
-	case "resources", "metadata", "spec":
-		fields, ok := value.(map[string]any)
-		return value == nil || ok && len(fields) == 0
-	case "divisor":
-		return value == nil || value == "0"
+// isUnset knows the fields by name: where a struct may be empty, as an emptyDir may, being there is what it says. The
+// keys of a user's map, such as an annotation, can have any name, but only strings for values. So a string is known by
+// the name of what it is in, too.
+func isUnset(parent, name string, value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(value) == 0 && (name == "resources" || name == "metadata" || name == "spec")
+	case string:
+		return value == "0" && parent == "resourceFieldRef" && name == "divisor"
 	default:
-		return value == nil
+		return false
 	}
 }

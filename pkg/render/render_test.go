@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,7 +65,7 @@ func emptyFields(value any, path string) []string {
 			if m, ok := field.(map[string]any); key == "emptyDir" && ok && len(m) == 0 {
 				continue
 			}
-			if key == "divisor" && field == "0" {
+			if key == "divisor" && field == "0" && strings.HasSuffix(path, ".resourceFieldRef") {
 				empty = append(empty, path+"."+key)
 			}
 			empty = append(empty, emptyFields(field, path+"."+key)...)
