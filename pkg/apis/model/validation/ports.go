@@ -19,7 +19,7 @@ var protocols = []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1
 
 func validatePorts(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	targets := servedPorts(spec)
+	targets := servedPortsOf(spec)
 	serviceType := model.EffectiveServiceType(spec.ServiceType, spec.Ports)
 	names, numbers, nodePorts := unique[string]{}, unique[string]{}, unique[string]{}
 	for i := range spec.Ports {

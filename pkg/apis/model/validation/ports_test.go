@@ -46,6 +46,14 @@ func TestTargetPorts(t *testing.T) {
 	}
 	toHTTP := servicePort("alias", 81, 0)
 	toHTTP.TargetPort = intstr.FromString("http")
+	named := func(name string) func(*corev1.Container) {
+		return func(c *corev1.Container) { c.Ports[0].Name = name }
+	}
+	overlaid := func(container string, number int32, name string) func(*corev1.PodSpec) {
+		return func(spec *corev1.PodSpec) {
+			spec.Containers = []corev1.Container{{Name: container, Ports: []corev1.ContainerPort{{Name: name, ContainerPort: number}}}}
+		}
+	}
 
 	check(t, []row{
 		{"target port 65535 is accepted", port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromInt32(65535) }), nil},
@@ -61,6 +69,19 @@ func TestTargetPorts(t *testing.T) {
 		{"a target port does not name what no container has", toName("metrics"), []string{"Invalid value: spec.ports[0].targetPort"}},
 		{"a target port does not name itself", toName("http"), []string{"Invalid value: spec.ports[0].targetPort"}},
 		{"a target port has the protocol of the port it names", second(udp(toHTTP)), []string{"Invalid value: spec.ports[1].targetPort"}},
+		{"a target port that names the main container's port does not name a container's too", all(second(toHTTP), container(named("http"))),
+			[]string{"Invalid value: spec.ports[1].targetPort"}},
+		{"a target port that names the main container's port does not name a sidecar's too", all(second(toHTTP), sidecar(named("http"))),
+			[]string{"Invalid value: spec.ports[1].targetPort"}},
+		{"a target port that names the main container's port does not name one of the overlay too", all(second(toHTTP), overlayPod(overlaid("side", 9090, "http"))),
+			[]string{"Invalid value: spec.ports[1].targetPort"}},
+		{"a port name that no target port uses may be given twice", container(named("http")), nil},
+		{"a target port names one port of each protocol", all(second(toHTTP), container(func(c *corev1.Container) {
+			c.Ports[0].Name, c.Ports[0].Protocol = "http", "UDP"
+		})), nil},
+		{"a target port names what the overlay leaves to one container", all(second(toHTTP), container(named("http")), overlayPod(overlaid("web", 8080, "page"))), nil},
+		{"a target port does not name what the overlay gives another name", all(second(toHTTP), overlayPod(overlaid("web", 8080, "page"))),
+			[]string{"Invalid value: spec.ports[1].targetPort"}},
 		{"a target port with capitals is no port name", toName("Metrics"), []string{"Invalid value: spec.ports[0].targetPort"}},
 		{"a target port of 16 characters is no port name", toName("abcdefghijklmnop"), []string{"Invalid value: spec.ports[0].targetPort"}},
 		{"a quoted number is no port name", toName("8080"), []string{"Invalid value: spec.ports[0].targetPort"}},
