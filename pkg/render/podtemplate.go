@@ -61,12 +61,13 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 // mainContainer is the container that the box's own fields describe.
 func mainContainer(box *modelv1.ModelBox) corev1.Container {
 	spec := &box.Spec
+	beside := model.ContainersBeside(spec.Name, spec.Containers, spec.InitContainers, spec.PodTemplate)
 	container := corev1.Container{
 		Name:         spec.Name,
 		Image:        spec.Image,
 		Command:      spec.Command,
 		Args:         spec.Args,
-		Ports:        model.MainContainerPorts(spec.Ports, spec.Containers, spec.InitContainers),
+		Ports:        model.MainContainerPorts(spec.Ports, beside),
 		Env:          spec.Envs,
 		EnvFrom:      spec.EnvFrom,
 		Resources:    resources(spec),

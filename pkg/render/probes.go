@@ -30,7 +30,7 @@ func setProbes(container *corev1.Container, spec *modelv1.ModelBoxSpec) {
 	container.LivenessProbe = spec.LivenessProbe
 	container.StartupProbe = spec.StartupProbe
 
-	port, ok := firstTCPPort(container)
+	port, ok := firstTCPPort(container, spec)
 	if !ok || spec.DefaultProbes == modelv1.DefaultProbesDisabled {
 		return
 	}
@@ -46,13 +46,40 @@ func setProbes(container *corev1.Container, spec *modelv1.ModelBoxSpec) {
 	}
 }
 
-func firstTCPPort(container *corev1.Container) (int32, bool) {
+// firstTCPPort is the first of the box's TCP ports that leads to the main container by number or, where none does, by
+// the name of a port that the overlay declares.
+func firstTCPPort(container *corev1.Container, spec *modelv1.ModelBoxSpec) (int32, bool) {
 	for _, port := range container.Ports {
 		if port.Protocol == corev1.ProtocolTCP {
 			return port.ContainerPort, true
 		}
 	}
+	overlaid := overlaidPorts(spec)
+	for i := range spec.Ports {
+		port := &spec.Ports[i]
+		if port.Protocol != corev1.ProtocolTCP || port.TargetPort.Type != intstr.String {
+			continue
+		}
+		for _, target := range overlaid {
+			if target.Name == port.TargetPort.StrVal && target.Protocol == corev1.ProtocolTCP {
+				return target.ContainerPort, true
+			}
+		}
+	}
 	return 0, false
+}
+
+// overlaidPorts are the ports that the overlay gives to the main container.
+func overlaidPorts(spec *modelv1.ModelBoxSpec) []corev1.ContainerPort {
+	if spec.PodTemplate == nil {
+		return nil
+	}
+	for i := range spec.PodTemplate.Spec.Containers {
+		if container := &spec.PodTemplate.Spec.Containers[i]; container.Name == spec.Name {
+			return container.Ports
+		}
+	}
+	return nil
 }
 
 func tcpProbe(port, periodSeconds, timeoutSeconds, failureThreshold int32) *corev1.Probe {

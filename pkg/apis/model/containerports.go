@@ -4,26 +4,27 @@
 package model
 
 import (
+	"cmp"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // MainContainerPorts are the ports that the main container of a box has to answer: one for each numeric target port
-// and protocol of the box's ports that none of the containers beside it, init containers included, declares as its
-// own. Each has the name of the first of the box's ports that leads to it, or none where that is no name for a
-// container port. A target port that is a name belongs to the container that declares it.
-func MainContainerPorts(ports []corev1.ServicePort, containers, initContainers []corev1.Container) []corev1.ContainerPort {
+// and protocol of the box's ports that none of the containers beside it declares as its own. Each has the name of the
+// first of the box's ports that leads to it, or none where that is no name for a container port. A target port that is
+// a name belongs to the container that declares it.
+func MainContainerPorts(ports []corev1.ServicePort, beside []corev1.Container) []corev1.ContainerPort {
 	type target struct {
 		number   int32
 		protocol corev1.Protocol
 	}
 	taken := map[target]bool{}
-	for _, beside := range [][]corev1.Container{containers, initContainers} {
-		for i := range beside {
-			for _, port := range beside[i].Ports {
-				taken[target{port.ContainerPort, port.Protocol}] = true
-			}
+	for i := range beside {
+		for _, port := range beside[i].Ports {
+			taken[target{port.ContainerPort, cmp.Or(port.Protocol, corev1.ProtocolTCP)}] = true
 		}
 	}
 	var answered []corev1.ContainerPort
@@ -41,4 +42,19 @@ func MainContainerPorts(ports []corev1.ServicePort, containers, initContainers [
 		answered = append(answered, corev1.ContainerPort{Name: name, ContainerPort: key.number, Protocol: key.protocol})
 	}
 	return answered
+}
+
+// ContainersBeside are the containers of a box beside the main one, which has the given name: its containers, its init
+// containers, and those of its overlay, which may add to the former.
+func ContainersBeside(main string, containers, initContainers []corev1.Container, overlay *corev1.PodTemplateSpec) []corev1.Container {
+	beside := slices.Concat(containers, initContainers)
+	if overlay == nil {
+		return beside
+	}
+	for _, container := range slices.Concat(overlay.Spec.Containers, overlay.Spec.InitContainers) {
+		if container.Name != main {
+			beside = append(beside, container)
+		}
+	}
+	return beside
 }

@@ -670,13 +670,13 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"readinessProbe": {
 						SchemaProps: spec.SchemaProps{
-							Description: "readinessProbe is the check that the main container has to pass to get traffic. Defaults, for a box with a TCP port, to a TCP check of the first one every 5 seconds; to none otherwise.\n\nExample: {httpGet: {path: /ready, port: 8080}}",
+							Description: "readinessProbe is the check that the main container has to pass to get traffic. Defaults, for a box with a TCP port that leads to the main container, to a TCP check of the first one every 5 seconds; to none otherwise.\n\nExample: {httpGet: {path: /ready, port: 8080}}",
 							Ref:         ref(corev1.Probe{}.OpenAPIModelName()),
 						},
 					},
 					"livenessProbe": {
 						SchemaProps: spec.SchemaProps{
-							Description: "livenessProbe is the check that the main container is restarted for failing. Defaults, for a box with a TCP port, to a TCP check of the first one every 10 seconds, which begins when startupProbe has passed; to none otherwise.\n\nExample: {httpGet: {path: /healthy, port: 8080}}",
+							Description: "livenessProbe is the check that the main container is restarted for failing. Defaults, for a box with a TCP port that leads to the main container, to a TCP check of the first one every 10 seconds, which begins when startupProbe has passed; to none otherwise.\n\nExample: {httpGet: {path: /healthy, port: 8080}}",
 							Ref:         ref(corev1.Probe{}.OpenAPIModelName()),
 						},
 					},

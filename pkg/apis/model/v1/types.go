@@ -248,15 +248,16 @@ type ModelBoxSpec struct {
 	InitContainers []corev1.Container `json:"initContainers,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,15,rep,name=initContainers"`
 
 	// readinessProbe is the check that the main container has to pass to get traffic. Defaults, for a box with a TCP
-	// port, to a TCP check of the first one every 5 seconds; to none otherwise.
+	// port that leads to the main container, to a TCP check of the first one every 5 seconds; to none otherwise.
 	//
 	// Example: {httpGet: {path: /ready, port: 8080}}
 	// +optional
 	// +k8s:opaqueType
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty" protobuf:"bytes,16,opt,name=readinessProbe"`
 
-	// livenessProbe is the check that the main container is restarted for failing. Defaults, for a box with a TCP port,
-	// to a TCP check of the first one every 10 seconds, which begins when startupProbe has passed; to none otherwise.
+	// livenessProbe is the check that the main container is restarted for failing. Defaults, for a box with a TCP port
+	// that leads to the main container, to a TCP check of the first one every 10 seconds, which begins when startupProbe
+	// has passed; to none otherwise.
 	//
 	// Example: {httpGet: {path: /healthy, port: 8080}}
 	// +optional

@@ -11,7 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
+
+// mainContainerPorts are the ports that the main container declares without the overlay's doing.
+func mainContainerPorts(spec *model.ModelBoxSpec) []corev1.ContainerPort {
+	beside := model.ContainersBeside(spec.Name, spec.Containers, spec.InitContainers, spec.PodTemplate)
+	return model.MainContainerPorts(spec.Ports, beside)
+}
 
 // validateContainerPorts requires that no port is listed twice: number and protocol are the key of the list, and
 // server-side apply takes each key once.

@@ -23,8 +23,7 @@ var (
 
 // validateMainContainer validates the container whose fields are those of the box itself.
 func validateMainContainer(spec *model.ModelBoxSpec, pod podContext, path *field.Path) field.ErrorList {
-	ports := model.MainContainerPorts(spec.Ports, spec.Containers, spec.InitContainers)
-	handlers := pod.handlers(&corev1.Container{Name: spec.Name, Ports: ports})
+	handlers := pod.handlers(&corev1.Container{Name: spec.Name, Ports: mainContainerPorts(spec)})
 	return slices.Concat(
 		validateImage(spec.Image, path.Child("image")),
 		validateMainResources(spec, pod, path.Child("resources")),

@@ -69,7 +69,7 @@ type servedPort struct {
 
 func servedPortsOf(spec *model.ModelBoxSpec) servedPorts {
 	var served servedPorts
-	served.add(spec.Name, model.MainContainerPorts(spec.Ports, spec.Containers, spec.InitContainers))
+	served.add(spec.Name, mainContainerPorts(spec))
 	for i := range spec.Containers {
 		served.add(spec.Containers[i].Name, spec.Containers[i].Ports)
 	}

@@ -149,6 +149,13 @@ func TestStrategyValidates(t *testing.T) {
 	overlaid := webBox(func(box *model.ModelBox) {
 		box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{NodeSelector: map[string]string{"disk": "ssd"}}}
 	})
+	// On the host's network no two containers have one port.
+	beside := webBox(func(box *model.ModelBox) {
+		box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			HostNetwork: true,
+			Containers:  []corev1.Container{{Name: "proxy", Image: "proxy:1", Ports: []corev1.ContainerPort{{ContainerPort: 80, Protocol: corev1.ProtocolTCP}}}},
+		}}
+	})
 	negative := webBox(func(box *model.ModelBox) { box.Status.Replicas = -1 })
 	for _, row := range []struct {
 		name string
@@ -160,6 +167,7 @@ func TestStrategyValidates(t *testing.T) {
 		{"a box that is updated", len(strategy.ValidateUpdate(t.Context(), webBox(), webBox())), 0},
 		{"a box that is updated to none without an image", len(strategy.ValidateUpdate(t.Context(), noImage, webBox())), 1},
 		{"a box with an overlay", len(strategy.Validate(t.Context(), overlaid)), 0},
+		{"a box on the host's network whose overlay has a container for its port", len(strategy.Validate(t.Context(), beside)), 0},
 		{"a box whose overlay makes an invalid pod", len(strategy.Validate(t.Context(), incomplete)), 1},
 		{"a box that is updated to one whose overlay makes an invalid pod", len(strategy.ValidateUpdate(t.Context(), incomplete, webBox())), 1},
 		{"a box as large as one may be", len(strategy.Validate(t.Context(), large(maxSpecBytes-1000))), 0},

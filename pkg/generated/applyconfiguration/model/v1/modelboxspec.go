@@ -93,12 +93,13 @@ type ModelBoxSpecApplyConfiguration struct {
 	// Example: [{name: migrate, image: "web-tools:1.2", args: [migrate]}]
 	InitContainers []corev1.ContainerApplyConfiguration `json:"initContainers,omitempty"`
 	// readinessProbe is the check that the main container has to pass to get traffic. Defaults, for a box with a TCP
-	// port, to a TCP check of the first one every 5 seconds; to none otherwise.
+	// port that leads to the main container, to a TCP check of the first one every 5 seconds; to none otherwise.
 	//
 	// Example: {httpGet: {path: /ready, port: 8080}}
 	ReadinessProbe *corev1.ProbeApplyConfiguration `json:"readinessProbe,omitempty"`
-	// livenessProbe is the check that the main container is restarted for failing. Defaults, for a box with a TCP port,
-	// to a TCP check of the first one every 10 seconds, which begins when startupProbe has passed; to none otherwise.
+	// livenessProbe is the check that the main container is restarted for failing. Defaults, for a box with a TCP port
+	// that leads to the main container, to a TCP check of the first one every 10 seconds, which begins when startupProbe
+	// has passed; to none otherwise.
 	//
 	// Example: {httpGet: {path: /healthy, port: 8080}}
 	LivenessProbe *corev1.ProbeApplyConfiguration `json:"livenessProbe,omitempty"`
