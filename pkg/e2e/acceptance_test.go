@@ -98,7 +98,14 @@ var randomChanges = []func(*rand.Rand, *modelv1.ModelBoxSpec){
 	},
 	func(r *rand.Rand, s *modelv1.ModelBoxSpec) { s.Replicas = ptr.To(pick[int32](r, 0, 1, 100, -1)) },
 	func(r *rand.Rand, s *modelv1.ModelBoxSpec) {
-		s.RollingUpdate = ptr.To(intstr.Parse(pick(r, "1%", "100%", "3", "0%", "101%", "0", "-1", "half", "5")))
+		s.RollingUpdate = modelv1.NewRollingUpdate(intstr.Parse(pick(r, "1%", "100%", "3", "0%", "101%", "0", "-1", "half", "5")))
+	},
+	func(r *rand.Rand, s *modelv1.ModelBoxSpec) {
+		limit := func() *intstr.IntOrString {
+			return ptr.To(intstr.Parse(pick(r, "0", "1", "3", "0%", "30%", "100%", "101%", "-1", "half")))
+		}
+		s.Strategy = pick(r, modelv1.StrategyRollingUpdate, modelv1.StrategyRecreate, "OnDelete")
+		s.RollingUpdate = &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject, MaxSurge: limit(), MaxUnavailable: limit()}
 	},
 	func(r *rand.Rand, s *modelv1.ModelBoxSpec) {
 		s.MinReadySeconds = ptr.To(pick[int32](r, 0, 599, 600, -1))

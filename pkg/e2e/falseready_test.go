@@ -19,7 +19,7 @@ import (
 func rolloutIsNotReadyBeforeItsEnd(t *testing.T) {
 	n := newNamespace(t)
 	onePodAtATime := func(spec *modelv1.ModelBoxSpec) {
-		spec.RollingUpdate = ptr.To(intstr.FromInt32(1))
+		spec.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(1))
 		spec.MinReadySeconds = ptr.To[int32](2)
 	}
 	n.createReady(newBox("web", withReplicas(3), onePodAtATime))

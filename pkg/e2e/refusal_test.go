@@ -86,7 +86,7 @@ var badSpecs = []struct {
 }
 
 func withRollingUpdate(step intstr.IntOrString) func(*modelv1.ModelBoxSpec) {
-	return func(spec *modelv1.ModelBoxSpec) { spec.RollingUpdate = &step }
+	return func(spec *modelv1.ModelBoxSpec) { spec.RollingUpdate = modelv1.NewRollingUpdate(step) }
 }
 
 func TestBadSpecIsRefused(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // rollingUpdateIsNeverEmpty: a box that says nothing of how it rolls has a default that is seen on the box, and one that
@@ -23,7 +24,7 @@ func rollingUpdateIsNeverEmpty(t *testing.T) {
 	} {
 		n.kubectlWith(boxManifest(spec), "apply", "--filename=-")
 		box := n.awaitReady("web")
-		expectEqual(t, "rollingUpdate of the box", ptr.To(share), box.Spec.RollingUpdate)
+		expectEqual(t, "rollingUpdate of the box", modelv1.NewRollingUpdate(share), box.Spec.RollingUpdate)
 		expectEqual(t, "strategy of the Deployment", appsv1.DeploymentStrategy{
 			Type:          appsv1.RollingUpdateDeploymentStrategyType,
 			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: &share, MaxUnavailable: &share},

@@ -24,11 +24,7 @@ func deployment(box *modelv1.ModelBox, scaling Scaling) (*applyappsv1.Deployment
 		WithOwnerReferences(ownerReference(box)).
 		WithSpec(applyappsv1.DeploymentSpec().
 			WithMinReadySeconds(*box.Spec.MinReadySeconds).
-			WithStrategy(applyappsv1.DeploymentStrategy().
-				WithType(appsv1.RollingUpdateDeploymentStrategyType).
-				WithRollingUpdate(applyappsv1.RollingUpdateDeployment().
-					WithMaxSurge(*box.Spec.RollingUpdate).
-					WithMaxUnavailable(maxUnavailable(&box.Spec, scaling)))).
+			WithStrategy(strategy(&box.Spec, scaling)).
 			WithSelector(applymetav1.LabelSelector().WithMatchLabels(Selector(box))).
 			WithTemplate(template))
 	if scaling.Autoscaled == nil {
@@ -39,15 +35,29 @@ func deployment(box *modelv1.ModelBox, scaling Scaling) (*applyappsv1.Deployment
 	return deployment, nil
 }
 
-// maxUnavailable is rollingUpdate, except where that would let an update take away the only pod before there is
-// another one.
-func maxUnavailable(spec *modelv1.ModelBoxSpec, scaling Scaling) intstr.IntOrString {
-	rollingUpdate := *spec.RollingUpdate
-	unavailable, err := intstr.GetScaledValueFromIntOrPercent(&rollingUpdate, 1, false)
-	if hasOnePod(spec, scaling) && (err != nil || unavailable > 0) {
+func strategy(spec *modelv1.ModelBoxSpec, scaling Scaling) *applyappsv1.DeploymentStrategyApplyConfiguration {
+	if spec.Strategy == modelv1.StrategyRecreate {
+		return applyappsv1.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)
+	}
+	rollingUpdate := applyappsv1.RollingUpdateDeployment()
+	if step, ok := spec.RollingUpdate.Step(); ok {
+		rollingUpdate.WithMaxSurge(step).WithMaxUnavailable(maxUnavailable(step, hasOnePod(spec, scaling)))
+	} else {
+		rollingUpdate.WithMaxSurge(*spec.RollingUpdate.MaxSurge).WithMaxUnavailable(*spec.RollingUpdate.MaxUnavailable)
+	}
+	return applyappsv1.DeploymentStrategy().
+		WithType(appsv1.RollingUpdateDeploymentStrategyType).
+		WithRollingUpdate(rollingUpdate)
+}
+
+// maxUnavailable is the step of the rolling update, except where that would let an update take away the only pod before
+// there is another one.
+func maxUnavailable(step intstr.IntOrString, onePod bool) intstr.IntOrString {
+	unavailable, err := intstr.GetScaledValueFromIntOrPercent(&step, 1, false)
+	if onePod && (err != nil || unavailable > 0) {
 		return intstr.FromInt32(0)
 	}
-	return rollingUpdate
+	return step
 }
 
 // hasOnePod counts an autoscaler's none as one: its first pod is the only one before anybody could take note of it.

@@ -124,8 +124,12 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"Args", "arguments", func(s *modelv1.ModelBoxSpec) { s.Args = []string{"-v"} }, deploymentOnly},
 		{"Replicas", "more replicas", func(s *modelv1.ModelBoxSpec) { s.Replicas = ptr.To[int32](2) }, deploymentOnly},
 		{"Replicas", "no replicas", func(s *modelv1.ModelBoxSpec) { s.Replicas = ptr.To[int32](0) }, deploymentOnly},
-		{"RollingUpdate", "another share", func(s *modelv1.ModelBoxSpec) { s.RollingUpdate = ptr.To(intstr.FromString("30%")) }, deploymentOnly},
-		{"RollingUpdate", "a number", func(s *modelv1.ModelBoxSpec) { s.RollingUpdate = ptr.To(intstr.FromInt32(1)) }, deploymentOnly},
+		{"RollingUpdate", "another share", func(s *modelv1.ModelBoxSpec) { s.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromString("30%")) }, deploymentOnly},
+		{"RollingUpdate", "a number", func(s *modelv1.ModelBoxSpec) { s.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(1)) }, deploymentOnly},
+		{"RollingUpdate", "limits of their own", func(s *modelv1.ModelBoxSpec) {
+			s.RollingUpdate = &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject, MaxSurge: ptr.To(intstr.FromInt32(1)), MaxUnavailable: ptr.To(intstr.FromInt32(0))}
+		}, deploymentOnly},
+		{"Strategy", "another strategy", func(s *modelv1.ModelBoxSpec) { s.Strategy = modelv1.StrategyRecreate }, deploymentOnly},
 		{"MinReadySeconds", "no time to be ready", func(s *modelv1.ModelBoxSpec) { s.MinReadySeconds = ptr.To[int32](0) }, deploymentOnly},
 		{"Ports", "another port with the same target", func(s *modelv1.ModelBoxSpec) { s.Ports[0].Port = 81 }, serviceOnly},
 		{"Ports", "another target port", func(s *modelv1.ModelBoxSpec) { s.Ports[0].TargetPort = intstr.FromInt32(8081) }, both},

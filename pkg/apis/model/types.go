@@ -47,6 +47,38 @@ const (
 	DefaultProbesDisabled DefaultProbesPolicy = "Disabled"
 )
 
+// Strategy says how an update of a box replaces its pods.
+type Strategy string
+
+const (
+	// StrategyRollingUpdate starts new pods while old ones still serve, as spec.rollingUpdate says.
+	StrategyRollingUpdate Strategy = "RollingUpdate"
+	// StrategyRecreate stops all old pods before it starts new ones.
+	StrategyRecreate Strategy = "Recreate"
+)
+
+// RollingUpdateType is the form of a RollingUpdate.
+type RollingUpdateType int64
+
+const (
+	// RollingUpdateInt is one number of pods, in IntVal.
+	RollingUpdateInt RollingUpdateType = iota
+	// RollingUpdateString is one percentage, in StrVal.
+	RollingUpdateString
+	// RollingUpdateObject is an object of MaxSurge and MaxUnavailable.
+	RollingUpdateObject
+)
+
+// RollingUpdate is how many pods a rolling update may add and may take away at a time: one value for both, a number or
+// a string, or each of them.
+type RollingUpdate struct {
+	Type           RollingUpdateType
+	IntVal         int32
+	StrVal         string
+	MaxSurge       *intstr.IntOrString
+	MaxUnavailable *intstr.IntOrString
+}
+
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // ModelBox is one application. The served types document what each field means and promises.
@@ -64,7 +96,8 @@ type ModelBoxSpec struct {
 	Command            []string
 	Args               []string
 	Replicas           *int32
-	RollingUpdate      *intstr.IntOrString
+	Strategy           Strategy
+	RollingUpdate      *RollingUpdate
 	MinReadySeconds    *int32
 	Ports              []corev1.ServicePort
 	ServiceType        ServiceType

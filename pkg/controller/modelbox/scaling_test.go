@@ -108,7 +108,7 @@ func TestReplicasAreHandedOverAndTakenBack(t *testing.T) {
 
 // What an update may take away depends on whether there is one pod or several, and on nothing else of their number.
 func TestTheOnlyPodOfAnAutoscalerIsNotTakenAway(t *testing.T) {
-	f := newFixture(t, webBox(t, func(box *modelv1.ModelBox) { box.Spec.RollingUpdate = ptr.To(intstr.FromInt32(1)) }))
+	f := newFixture(t, webBox(t, func(box *modelv1.ModelBox) { box.Spec.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(1)) }))
 	f.converge(t)
 	f.cache(t, autoscalerOf("apps/v1", "Deployment"))
 	f.converge(t) // which hands the replicas over

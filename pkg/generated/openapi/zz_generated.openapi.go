@@ -28,6 +28,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxSpec{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxSpec(ref),
 		v1.ModelBoxStatus{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxStatus(ref),
 		v1.NodePort{}.OpenAPIModelName():                                    schema_pkg_apis_model_v1_NodePort(ref),
+		v1.RollingUpdate{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_RollingUpdate(ref),
 		autoscalingv1.ContainerResourceMetricSource{}.OpenAPIModelName():    schema_k8sio_api_autoscaling_v1_ContainerResourceMetricSource(ref),
 		autoscalingv1.ContainerResourceMetricStatus{}.OpenAPIModelName():    schema_k8sio_api_autoscaling_v1_ContainerResourceMetricStatus(ref),
 		autoscalingv1.CrossVersionObjectReference{}.OpenAPIModelName():      schema_k8sio_api_autoscaling_v1_CrossVersionObjectReference(ref),
@@ -522,10 +523,23 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							Format:      "int32",
 						},
 					},
-					"rollingUpdate": {
+					"strategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "rollingUpdate is how many pods a rolling update may add and may take away at a time: a percentage of the replicas from \"1%\" to \"100%\", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded down) of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available. Defaults to \"25%\".\n\nExample: 30%",
-							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
+							Description: "strategy is how an update replaces the pods: \"RollingUpdate\" starts new ones while old ones still serve, \"Recreate\" stops all old ones first, for an application that cannot run twice at a time. Defaults to \"RollingUpdate\".\n\nExample: Recreate\n\nPossible enum values:\n - `\"Recreate\"` stops all old pods before it starts new ones.\n - `\"RollingUpdate\"` starts new pods while old ones still serve, as spec.rollingUpdate says.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Recreate", "RollingUpdate"},
+						},
+					},
+					"rollingUpdate": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-map-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "rollingUpdate is how many pods a rolling update may add and may take away at a time. A percentage of the replicas from \"1%\" to \"100%\", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down) of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available. An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number, 0 included, but not both 0; either defaults to \"25%\". Without effect while strategy is \"Recreate\". Defaults to \"25%\".\n\nExample: {maxSurge: 1, maxUnavailable: 0}",
+							Ref:         ref(v1.RollingUpdate{}.OpenAPIModelName()),
 						},
 					},
 					"minReadySeconds": {
@@ -788,7 +802,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName(), intstr.IntOrString{}.OpenAPIModelName()},
+			v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
 	}
 }
 
@@ -971,6 +985,26 @@ func schema_pkg_apis_model_v1_NodePort(ref common.ReferenceCallback) common.Open
 			},
 		},
 	}
+}
+
+func schema_pkg_apis_model_v1_RollingUpdate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.EmbedOpenAPIDefinitionIntoV2Extension(common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RollingUpdate is how many pods a rolling update may add and may take away at a time: one value for both, a number or a string, or an object with the fields maxSurge and maxUnavailable.",
+				OneOf:       common.GenerateOpenAPIV3OneOfSchema(v1.RollingUpdate{}.OpenAPIV3OneOfTypes()),
+				Format:      v1.RollingUpdate{}.OpenAPISchemaFormat(),
+			},
+		},
+	}, common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RollingUpdate is how many pods a rolling update may add and may take away at a time: one value for both, a number or a string, or an object with the fields maxSurge and maxUnavailable.",
+				Type:        v1.RollingUpdate{}.OpenAPISchemaType(),
+				Format:      v1.RollingUpdate{}.OpenAPISchemaFormat(),
+			},
+		},
+	})
 }
 
 func schema_k8sio_api_autoscaling_v1_ContainerResourceMetricSource(ref common.ReferenceCallback) common.OpenAPIDefinition {

@@ -6,6 +6,7 @@ package fuzzer
 
 import (
 	runtimeserializer "k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"sigs.k8s.io/randfill"
 
@@ -23,6 +24,16 @@ func Funcs(runtimeserializer.CodecFactory) []any {
 			utilruntime.Must(modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil))
 			modelv1.SetObjectDefaults_ModelBox(served)
 			utilruntime.Must(modelv1.Convert_v1_ModelBox_To_model_ModelBox(served, box, nil))
+		},
+		func(rollingUpdate *model.RollingUpdate, c randfill.Continue) {
+			var step intstr.IntOrString
+			c.Fill(&step)
+			*rollingUpdate = *model.NewRollingUpdate(step)
+			if c.Bool() {
+				*rollingUpdate = model.RollingUpdate{Type: model.RollingUpdateObject}
+				c.Fill(&rollingUpdate.MaxSurge)
+				c.Fill(&rollingUpdate.MaxUnavailable)
+			}
 		},
 	}
 }

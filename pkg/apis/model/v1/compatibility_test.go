@@ -5,6 +5,7 @@ package v1_test
 
 import (
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -12,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/apitesting/roundtrip"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -27,6 +30,16 @@ func TestCompatibility(t *testing.T) {
 	}
 	options := roundtrip.NewCompatibilityTestOptions(scheme)
 	options.Kinds = []schema.GroupVersionKind{modelv1.SchemeGroupVersion.WithKind("ModelBox")}
+	// A rolling update is one of several forms. The object is that of HEAD, since the releases have stored the others.
+	options.FillFuncs = map[reflect.Type]roundtrip.FillFunc{
+		reflect.TypeFor[*modelv1.RollingUpdate](): func(_ string, _ int, object any) {
+			*object.(*modelv1.RollingUpdate) = modelv1.RollingUpdate{
+				Type:           modelv1.RollingUpdateObject,
+				MaxSurge:       ptr.To(intstr.FromString("maxSurgeValue")),
+				MaxUnavailable: ptr.To(intstr.FromString("maxUnavailableValue")),
+			}
+		},
+	}
 	options.Complete(t).Run(t)
 }
 
@@ -40,6 +53,10 @@ func TestCompatibilityDataIsComplete(t *testing.T) {
 		for _, format := range []string{"json", "pb", "yaml"} {
 			want = append(want, filepath.Join("testdata", folder, "model.github.com.v1.ModelBox."+format))
 		}
+	}
+	// What a release stored, as this code stores it again: with the fields that there are since, empty ones included.
+	for _, release := range releases {
+		want = append(want, filepath.Join("testdata", release, "model.github.com.v1.ModelBox.after_roundtrip.pb"))
 	}
 	got, err := filepath.Glob("testdata/*/*")
 	if err != nil {

@@ -37,9 +37,10 @@ func SetDefaults_ModelBoxSpec(spec *ModelBoxSpec) {
 	if spec.Replicas == nil {
 		spec.Replicas = ptr.To(DefaultReplicas)
 	}
-	if spec.RollingUpdate == nil {
-		spec.RollingUpdate = ptr.To(intstr.FromString(DefaultRollingUpdate))
+	if spec.Strategy == "" {
+		spec.Strategy = StrategyRollingUpdate
 	}
+	setRollingUpdateDefaults(spec)
 	if spec.MinReadySeconds == nil {
 		spec.MinReadySeconds = ptr.To(DefaultMinReadySeconds)
 	}
@@ -50,6 +51,22 @@ func SetDefaults_ModelBoxSpec(spec *ModelBoxSpec) {
 		spec.DefaultProbes = DefaultProbesEnabled
 	}
 	setPortDefaults(spec.Ports)
+}
+
+// setRollingUpdateDefaults fills in what an object leaves out, as the Deployment API does. One that leaves out both says
+// nothing, and is refused.
+func setRollingUpdateDefaults(spec *ModelBoxSpec) {
+	step := intstr.FromString(DefaultRollingUpdate)
+	if spec.RollingUpdate == nil {
+		spec.RollingUpdate = NewRollingUpdate(step)
+	}
+	rollingUpdate := spec.RollingUpdate
+	switch {
+	case rollingUpdate.MaxSurge == nil && rollingUpdate.MaxUnavailable != nil:
+		rollingUpdate.MaxSurge = &step
+	case rollingUpdate.MaxSurge != nil && rollingUpdate.MaxUnavailable == nil:
+		rollingUpdate.MaxUnavailable = &step
+	}
 }
 
 // setPortDefaults does for the ports what the Service API would do later, so that the box shows what it gets.

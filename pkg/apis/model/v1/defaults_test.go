@@ -28,7 +28,8 @@ func newSpec(change func(*modelv1.ModelBoxSpec)) modelv1.ModelBoxSpec {
 	spec := modelv1.ModelBoxSpec{
 		Name:            "web",
 		Replicas:        ptr.To[int32](1),
-		RollingUpdate:   ptr.To(intstr.FromString("25%")),
+		Strategy:        modelv1.StrategyRollingUpdate,
+		RollingUpdate:   modelv1.NewRollingUpdate(intstr.FromString("25%")),
 		MinReadySeconds: ptr.To[int32](3),
 		ResourceType:    modelv1.ResourceTypeCustom,
 		DefaultProbes:   modelv1.DefaultProbesEnabled,
@@ -52,10 +53,21 @@ func TestDefaults(t *testing.T) {
 		{"a container name stays", spec{Name: "app"}, func(s *spec) { s.Name = "app" }},
 		{"0 replicas stay 0", spec{Replicas: ptr.To[int32](0)}, func(s *spec) { s.Replicas = ptr.To[int32](0) }},
 		{"5 replicas stay 5", spec{Replicas: ptr.To[int32](5)}, func(s *spec) { s.Replicas = ptr.To[int32](5) }},
-		{"a rolling update of pods stays", spec{RollingUpdate: ptr.To(intstr.FromInt32(2))},
-			func(s *spec) { s.RollingUpdate = ptr.To(intstr.FromInt32(2)) }},
-		{"a rolling update of a share stays", spec{RollingUpdate: ptr.To(intstr.FromString("30%"))},
-			func(s *spec) { s.RollingUpdate = ptr.To(intstr.FromString("30%")) }},
+		{"a rolling update of pods stays", spec{RollingUpdate: modelv1.NewRollingUpdate(intstr.FromInt32(2))},
+			func(s *spec) { s.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(2)) }},
+		{"a rolling update of a share stays", spec{RollingUpdate: modelv1.NewRollingUpdate(intstr.FromString("30%"))},
+			func(s *spec) { s.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromString("30%")) }},
+		{"a rolling update that says one limit gets the other", spec{RollingUpdate: &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject, MaxSurge: ptr.To(intstr.FromInt32(1))}},
+			func(s *spec) {
+				s.RollingUpdate = &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject, MaxSurge: ptr.To(intstr.FromInt32(1)), MaxUnavailable: ptr.To(intstr.FromString("25%"))}
+			}},
+		{"a rolling update that says the other limit gets the one", spec{RollingUpdate: &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject, MaxUnavailable: ptr.To(intstr.FromInt32(0))}},
+			func(s *spec) {
+				s.RollingUpdate = &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject, MaxSurge: ptr.To(intstr.FromString("25%")), MaxUnavailable: ptr.To(intstr.FromInt32(0))}
+			}},
+		{"a rolling update that says nothing is left to validation", spec{RollingUpdate: &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject}},
+			func(s *spec) { s.RollingUpdate = &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject} }},
+		{"a strategy stays", spec{Strategy: modelv1.StrategyRecreate}, func(s *spec) { s.Strategy = modelv1.StrategyRecreate }},
 		{"0 seconds to be ready stay 0", spec{MinReadySeconds: ptr.To[int32](0)}, func(s *spec) { s.MinReadySeconds = ptr.To[int32](0) }},
 		{"a class stays", spec{ResourceType: modelv1.ResourceTypeSmall}, func(s *spec) { s.ResourceType = modelv1.ResourceTypeSmall }},
 		{"disabled probes stay disabled", spec{DefaultProbes: modelv1.DefaultProbesDisabled},

@@ -76,6 +76,42 @@ const (
 	DefaultProbesDisabled DefaultProbesPolicy = "Disabled"
 )
 
+// Strategy says how an update of a box replaces its pods.
+// +enum
+// +k8s:enum
+type Strategy string
+
+const (
+	// StrategyRollingUpdate starts new pods while old ones still serve, as spec.rollingUpdate says.
+	StrategyRollingUpdate Strategy = "RollingUpdate"
+	// StrategyRecreate stops all old pods before it starts new ones.
+	StrategyRecreate Strategy = "Recreate"
+)
+
+// RollingUpdateType is the form of a RollingUpdate.
+type RollingUpdateType int64
+
+const (
+	// RollingUpdateInt is one number of pods, in IntVal.
+	RollingUpdateInt RollingUpdateType = iota
+	// RollingUpdateString is one percentage, in StrVal.
+	RollingUpdateString
+	// RollingUpdateObject is an object of MaxSurge and MaxUnavailable.
+	RollingUpdateObject
+)
+
+// RollingUpdate is how many pods a rolling update may add and may take away at a time: one value for both, a number or
+// a string, or an object with the fields maxSurge and maxUnavailable.
+type RollingUpdate struct {
+	// The first three are stored as the IntOrString that this was before there was the object.
+	Type   RollingUpdateType `json:"-" protobuf:"varint,1,opt,name=type,casttype=RollingUpdateType"`
+	IntVal int32             `json:"-" protobuf:"varint,2,opt,name=intVal"`
+	StrVal string            `json:"-" protobuf:"bytes,3,opt,name=strVal"`
+
+	MaxSurge       *intstr.IntOrString `json:"-" protobuf:"bytes,4,opt,name=maxSurge"`
+	MaxUnavailable *intstr.IntOrString `json:"-" protobuf:"bytes,5,opt,name=maxUnavailable"`
+}
+
 // +genclient
 // +genclient:method=GetScale,verb=get,subresource=scale,result=k8s.io/api/autoscaling/v1.Scale
 // +genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale
@@ -148,14 +184,27 @@ type ModelBoxSpec struct {
 	// +k8s:minimum=0
 	Replicas *int32 `json:"replicas,omitempty" protobuf:"varint,5,opt,name=replicas"`
 
-	// rollingUpdate is how many pods a rolling update may add and may take away at a time: a percentage of the replicas
-	// from "1%" to "100%", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded
-	// down) of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is
-	// available. Defaults to "25%".
+	// strategy is how an update replaces the pods: "RollingUpdate" starts new ones while old ones still serve,
+	// "Recreate" stops all old ones first, for an application that cannot run twice at a time. Defaults to
+	// "RollingUpdate".
 	//
-	// Example: 30%
+	// Example: Recreate
 	// +optional
-	RollingUpdate *intstr.IntOrString `json:"rollingUpdate,omitempty" protobuf:"bytes,6,opt,name=rollingUpdate"`
+	// +k8s:required
+	Strategy Strategy `json:"strategy,omitempty" protobuf:"bytes,26,opt,name=strategy,casttype=Strategy"`
+
+	// rollingUpdate is how many pods a rolling update may add and may take away at a time. A percentage of the replicas
+	// from "1%" to "100%", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down)
+	// of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available.
+	// An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number,
+	// 0 included, but not both 0; either defaults to "25%". Without effect while strategy is "Recreate". Defaults to
+	// "25%".
+	//
+	// Example: {maxSurge: 1, maxUnavailable: 0}
+	// +optional
+	// +structType=atomic
+	// +k8s:opaqueType
+	RollingUpdate *RollingUpdate `json:"rollingUpdate,omitempty" protobuf:"bytes,6,opt,name=rollingUpdate"`
 
 	// minReadySeconds is the time in seconds that a new pod must be ready without a container crashing before it counts
 	// as available, from 0 to 599. Defaults to 3.

@@ -32,3 +32,8 @@ func (in ModelBoxStatus) OpenAPIModelName() string {
 func (in NodePort) OpenAPIModelName() string {
 	return "com.github.model.v1.NodePort"
 }
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RollingUpdate) OpenAPIModelName() string {
+	return "com.github.model.v1.RollingUpdate"
+}

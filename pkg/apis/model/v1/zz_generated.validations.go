@@ -188,6 +188,37 @@ func Validate_ModelBoxSpec(
 		errs = append(errs, fn(fldPath.Child("replicas"), obj.Replicas, oldVal, oldObj != nil)...)
 	}
 
+	{ // field ModelBoxSpec.Strategy
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *Strategy,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_Strategy(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *Strategy {
+				return &oldObj.Strategy
+			})
+		errs = append(errs, fn(fldPath.Child("strategy"), &obj.Strategy, oldVal, oldObj != nil)...)
+	}
+
 	// field ModelBoxSpec.RollingUpdate has no validation
 	// field ModelBoxSpec.MinReadySeconds has no validation
 	// field ModelBoxSpec.Ports has no validation
@@ -589,6 +620,21 @@ func Validate_ServiceType(
 	obj, oldObj *ServiceType) (errs field.ErrorList) {
 
 	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForServiceType, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+var symbolsForStrategy = sets.New(StrategyRecreate, StrategyRollingUpdate)
+
+// Validate_Strategy validates an instance of Strategy according
+// to declarative validation rules in the API schema.
+func Validate_Strategy(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *Strategy) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForStrategy, nil); len(e) != 0 {
 		errs = append(errs, e...)
 	}
 

@@ -26,12 +26,51 @@ func validateRollout(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList
 	)
 }
 
-func validateRollingUpdate(value *intstr.IntOrString, path *field.Path) field.ErrorList {
-	if value == nil || isRollingStep(*value) {
+func validateRollingUpdate(value *model.RollingUpdate, path *field.Path) field.ErrorList {
+	if value == nil {
 		return nil
 	}
-	const allowed = `must be a percentage from "1%" to "100%", or a number of pods above 0 without quotes`
-	return field.ErrorList{field.Invalid(path, value.String(), allowed)}
+	step, ok := value.Step()
+	if !ok {
+		return validateRollingUpdateObject(value, path)
+	}
+	if isRollingStep(step) {
+		return nil
+	}
+	const allowed = `must be a percentage from "1%" to "100%", a number of pods above 0 without quotes, or an object with maxSurge, maxUnavailable or both`
+	return field.ErrorList{field.Invalid(path, step.String(), allowed)}
+}
+
+// validateRollingUpdateObject has the rules of the Deployment API.
+func validateRollingUpdateObject(value *model.RollingUpdate, path *field.Path) field.ErrorList {
+	surgePath, unavailablePath := path.Child("maxSurge"), path.Child("maxUnavailable")
+	if value.MaxSurge == nil || value.MaxUnavailable == nil {
+		return field.ErrorList{field.Required(path, "must have maxSurge, maxUnavailable or both")}
+	}
+	surge, errs := validatePodsOrPercent(*value.MaxSurge, surgePath)
+	unavailable, unavailableErrs := validatePodsOrPercent(*value.MaxUnavailable, unavailablePath)
+	errs = append(errs, unavailableErrs...)
+	switch {
+	case len(errs) > 0:
+	case surge == 0 && unavailable == 0:
+		errs = append(errs, field.Invalid(unavailablePath, value.MaxUnavailable.String(), "may not be 0 when maxSurge is 0"))
+	case value.MaxUnavailable.Type == intstr.String && unavailable > 100:
+		errs = append(errs, field.Invalid(unavailablePath, value.MaxUnavailable.String(), "must not be greater than 100%"))
+	}
+	return errs
+}
+
+// validatePodsOrPercent returns the number of a value, of pods or percent.
+func validatePodsOrPercent(value intstr.IntOrString, path *field.Path) (int, field.ErrorList) {
+	number := int(value.IntVal)
+	if value.Type == intstr.String {
+		var err error
+		number, err = strconv.Atoi(strings.TrimSuffix(value.StrVal, "%"))
+		if err != nil || len(validation.IsValidPercent(value.StrVal)) > 0 {
+			return 0, field.ErrorList{field.Invalid(path, value.StrVal, `must be a number of pods without quotes, or a percentage such as "25%"`)}
+		}
+	}
+	return number, validateNonNegative(value.IntVal, path)
 }
 
 // isRollingStep is false for what would let a rolling update move no pod at all: the value is maxSurge, rounded up,

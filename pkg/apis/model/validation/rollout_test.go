@@ -33,6 +33,29 @@ func TestRollout(t *testing.T) {
 		{"a rolling update of a percentage beyond any number is refused", rollingUpdate(intstr.FromString("99999999999999999999%")),
 			[]string{"Invalid value: spec.rollingUpdate"}},
 
+		{"a rolling update that adds one pod first is accepted", rollingUpdateOf("1", "0"), nil},
+		{"a rolling update that takes one pod away first is accepted", rollingUpdateOf("0", "1"), nil},
+		{"a rolling update that takes all pods away is accepted", rollingUpdateOf("0", "100%"), nil},
+		{"a rolling update that adds twice the pods is accepted", rollingUpdateOf("200%", "0%"), nil},
+		{"a rolling update that takes more pods away than there are is accepted", rollingUpdateOf("0", "1000"), nil},
+		{"a rolling update neither of whose limits is above 0 moves nothing", rollingUpdateOf("0", "0"), []string{"Invalid value: spec.rollingUpdate.maxUnavailable"}},
+		{"a rolling update neither of whose shares is above 0 moves nothing", rollingUpdateOf("0%", "0%"), []string{"Invalid value: spec.rollingUpdate.maxUnavailable"}},
+		{"a rolling update of an empty object says nothing", rollingUpdateOf("", ""), []string{"Required value: spec.rollingUpdate"}},
+		{"maxUnavailable is at most 100%", rollingUpdateOf("1", "101%"), []string{"Invalid value: spec.rollingUpdate.maxUnavailable"}},
+		{"maxSurge and maxUnavailable are not negative", rollingUpdateOf("-1", "-1"),
+			[]string{"Invalid value: spec.rollingUpdate.maxSurge", "Invalid value: spec.rollingUpdate.maxUnavailable"}},
+		{"maxSurge and maxUnavailable are numbers or percentages", rollingUpdateOf("half", "-1%"),
+			[]string{"Invalid value: spec.rollingUpdate.maxSurge", "Invalid value: spec.rollingUpdate.maxUnavailable"}},
+		{"maxSurge is no quoted number", func(box *model.ModelBox) {
+			rollingUpdateOf("1", "1")(box)
+			box.Spec.RollingUpdate.MaxSurge = ptr.To(intstr.FromString("2"))
+		}, []string{"Invalid value: spec.rollingUpdate.maxSurge"}},
+
+		{"Recreate is accepted", strategy(model.StrategyRecreate), nil},
+		{"Recreate takes the rolling update that was there before", all(strategy(model.StrategyRecreate), rollingUpdateOf("1", "0")), nil},
+		{"a strategy of StatefulSets is refused", strategy("OnDelete"), []string{"Unsupported value: spec.strategy"}},
+		{"a strategy is said", strategy(""), []string{"Required value: spec.strategy"}},
+
 		{"no minimum of ready seconds is accepted", minReadySeconds(0), nil},
 		{"599 ready seconds are accepted", minReadySeconds(599), nil},
 		{"600 ready seconds reach the progress deadline", minReadySeconds(600), []string{"Invalid value: spec.minReadySeconds"}},
@@ -41,9 +64,26 @@ func TestRollout(t *testing.T) {
 }
 
 func rollingUpdate(value intstr.IntOrString) func(*model.ModelBox) {
-	return func(box *model.ModelBox) { box.Spec.RollingUpdate = &value }
+	return func(box *model.ModelBox) { box.Spec.RollingUpdate = model.NewRollingUpdate(value) }
+}
+
+// rollingUpdateOf gives each of maxSurge and maxUnavailable as it would be in YAML, "" for none.
+func rollingUpdateOf(maxSurge, maxUnavailable string) func(*model.ModelBox) {
+	parse := func(value string) *intstr.IntOrString {
+		if value == "" {
+			return nil
+		}
+		return ptr.To(intstr.Parse(value))
+	}
+	return func(box *model.ModelBox) {
+		box.Spec.RollingUpdate = &model.RollingUpdate{Type: model.RollingUpdateObject, MaxSurge: parse(maxSurge), MaxUnavailable: parse(maxUnavailable)}
+	}
 }
 
 func minReadySeconds(seconds int32) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.MinReadySeconds = &seconds }
+}
+
+func strategy(strategy model.Strategy) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Strategy = strategy }
 }

@@ -124,7 +124,8 @@ var schemaYAML = typed.YAMLObject(`types:
         namedType: io.k8s.api.core.v1.ResourceRequirements
     - name: rollingUpdate
       type:
-        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+        namedType: com.github.model.v1.RollingUpdate
+        elementRelationship: atomic
     - name: serviceAccountName
       type:
         scalar: string
@@ -134,6 +135,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: startupProbe
       type:
         namedType: io.k8s.api.core.v1.Probe
+    - name: strategy
+      type:
+        scalar: string
     - name: volumeMounts
       type:
         list:
@@ -218,6 +222,16 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: TCP
+- name: com.github.model.v1.RollingUpdate
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
 - name: com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1.ModelBox
   map:
     fields:

@@ -27,6 +27,18 @@ func nodePortOf(protocol corev1.Protocol, number int32) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Ports[0].Protocol, box.Spec.Ports[0].NodePort = protocol, number }
 }
 
+func recreated(box *model.ModelBox) { box.Spec.Strategy = model.StrategyRecreate }
+
+func rollingLimits(replicas int32, maxSurge, maxUnavailable string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) {
+		box.Spec.Replicas = ptr.To(replicas)
+		box.Spec.RollingUpdate = &model.RollingUpdate{
+			Type:     model.RollingUpdateObject,
+			MaxSurge: ptr.To(intstr.Parse(maxSurge)), MaxUnavailable: ptr.To(intstr.Parse(maxUnavailable)),
+		}
+	}
+}
+
 func TestWarningsOnCreate(t *testing.T) {
 	mail := webBox(func(box *model.ModelBox) { box.Namespace, box.Name = "post", "mail" }, nodePortOf("TCP", 30010))
 	for _, row := range []struct {
@@ -56,6 +68,21 @@ func TestWarningsOnCreate(t *testing.T) {
 		{"a startup probe that delays nothing", func(box *model.ModelBox) {
 			box.Spec.StartupProbe, box.Spec.DefaultProbes = &corev1.Probe{}, model.DefaultProbesDisabled
 		}, []string{"spec.startupProbe: delays no other probe: the box has neither a livenessProbe nor a default one"}},
+		{"a box that is recreated", recreated, nil},
+		{"a rolling update of a box that is recreated", func(box *model.ModelBox) {
+			recreated(box)
+			box.Spec.RollingUpdate = model.NewRollingUpdate(intstr.FromInt32(1))
+		}, []string{"spec.rollingUpdate: has no effect with strategy Recreate"}},
+		{"limits of a rolling update of a box that is recreated", func(box *model.ModelBox) {
+			recreated(box)
+			rollingLimits(1, "1", "0")(box)
+		}, []string{"spec.rollingUpdate: has no effect with strategy Recreate"}},
+		{"limits that keep the only pod", rollingLimits(1, "1", "99%"), nil},
+		{"limits that cost the only pod", rollingLimits(1, "0", "1"),
+			[]string{"spec.rollingUpdate.maxUnavailable: lets an update take the only pod away before there is another one"}},
+		{"limits that cost the only pod by a share", rollingLimits(1, "1", "100%"),
+			[]string{"spec.rollingUpdate.maxUnavailable: lets an update take the only pod away before there is another one"}},
+		{"limits that cost one pod of two", rollingLimits(2, "0", "1"), nil},
 		{"a node port of its own", nodePortOf("TCP", 30011), nil},
 		{"a node port of another box", nodePortOf("TCP", 30010),
 			[]string{"spec.ports[0].nodePort: 30010/TCP is asked for by ModelBox mail in namespace post already"}},

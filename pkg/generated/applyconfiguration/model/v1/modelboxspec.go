@@ -7,7 +7,6 @@ package v1
 
 import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	intstr "k8s.io/apimachinery/pkg/util/intstr"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
@@ -39,13 +38,21 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: 4
 	Replicas *int32 `json:"replicas,omitempty"`
-	// rollingUpdate is how many pods a rolling update may add and may take away at a time: a percentage of the replicas
-	// from "1%" to "100%", or a number of pods above 0. It is both maxSurge (rounded up) and maxUnavailable (rounded
-	// down) of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is
-	// available. Defaults to "25%".
+	// strategy is how an update replaces the pods: "RollingUpdate" starts new ones while old ones still serve,
+	// "Recreate" stops all old ones first, for an application that cannot run twice at a time. Defaults to
+	// "RollingUpdate".
 	//
-	// Example: 30%
-	RollingUpdate *intstr.IntOrString `json:"rollingUpdate,omitempty"`
+	// Example: Recreate
+	Strategy *modelv1.Strategy `json:"strategy,omitempty"`
+	// rollingUpdate is how many pods a rolling update may add and may take away at a time. A percentage of the replicas
+	// from "1%" to "100%", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down)
+	// of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available.
+	// An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number,
+	// 0 included, but not both 0; either defaults to "25%". Without effect while strategy is "Recreate". Defaults to
+	// "25%".
+	//
+	// Example: {maxSurge: 1, maxUnavailable: 0}
+	RollingUpdate *modelv1.RollingUpdate `json:"rollingUpdate,omitempty"`
 	// minReadySeconds is the time in seconds that a new pod must be ready without a container crashing before it counts
 	// as available, from 0 to 599. Defaults to 3.
 	//
@@ -192,10 +199,18 @@ func (b *ModelBoxSpecApplyConfiguration) WithReplicas(value int32) *ModelBoxSpec
 	return b
 }
 
+// WithStrategy sets the Strategy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Strategy field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithStrategy(value modelv1.Strategy) *ModelBoxSpecApplyConfiguration {
+	b.Strategy = &value
+	return b
+}
+
 // WithRollingUpdate sets the RollingUpdate field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the RollingUpdate field is set to the value of the last call.
-func (b *ModelBoxSpecApplyConfiguration) WithRollingUpdate(value intstr.IntOrString) *ModelBoxSpecApplyConfiguration {
+func (b *ModelBoxSpecApplyConfiguration) WithRollingUpdate(value modelv1.RollingUpdate) *ModelBoxSpecApplyConfiguration {
 	b.RollingUpdate = &value
 	return b
 }

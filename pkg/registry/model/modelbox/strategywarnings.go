@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// strategyWarnings is about a rolling update that does not count, or costs the only pod.
+func strategyWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
+	path = path.Child("rollingUpdate")
+	step, isStep := spec.RollingUpdate.Step()
+	switch {
+	case spec.Strategy == model.StrategyRecreate && step == intstr.FromString(modelv1.DefaultRollingUpdate):
+		return nil
+	case spec.Strategy == model.StrategyRecreate:
+		return []string{fmt.Sprintf("%s: has no effect with strategy %s", path, model.StrategyRecreate)}
+	case isStep || *spec.Replicas != 1:
+		return nil
+	}
+	unavailable, err := intstr.GetScaledValueFromIntOrPercent(spec.RollingUpdate.MaxUnavailable, 1, false)
+	if err != nil || unavailable == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: lets an update take the only pod away before there is another one", path.Child("maxUnavailable"))}
+}
