@@ -111,6 +111,12 @@ func expectValidDeployment(t *testing.T, deployment *appsv1.Deployment) {
 	if selector.Empty() || !selector.Matches(labels.Set(spec.Template.Labels)) {
 		t.Errorf("the selector %s does not match the labels %v", selector, spec.Template.Labels)
 	}
+	if spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		if spec.Strategy.RollingUpdate != nil {
+			t.Error("a Deployment that is recreated has steps of a rolling update")
+		}
+		return
+	}
 	surge, unavailable := scaled(t, spec.Strategy.RollingUpdate.MaxSurge), scaled(t, spec.Strategy.RollingUpdate.MaxUnavailable)
 	if surge < 0 || unavailable < 0 || surge == 0 && unavailable == 0 {
 		t.Errorf("an update goes on by %d more and %d fewer pods of a hundred", surge, unavailable)
