@@ -48,16 +48,7 @@ func (c *Cluster) importImages(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing images: %w", err)
 	}
-	ctr, args, err := node.ImportCommand(c.Dir)
-	if err != nil {
-		return err
-	}
-	for _, archive := range archives {
-		if _, err := c.Supervisor.Run(ctx, nil, ctr, append(args, archive)...); err != nil {
-			return fmt.Errorf("importing the image %s: %w", archive, err)
-		}
-	}
-	return nil
+	return node.Import(ctx, c.Dir, archives)
 }
 
 func (c *Cluster) awaitContainerNode(ctx context.Context) error {

@@ -30,11 +30,13 @@ func checkReady(node *corev1.Node) error {
 		}
 	}
 	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-			return nil
-		} else if condition.Type == corev1.NodeReady {
+		if condition.Type != corev1.NodeReady {
+			continue
+		}
+		if condition.Status != corev1.ConditionTrue {
 			return fmt.Errorf("node %s is not ready: %s", node.Name, condition.Message)
 		}
+		return nil
 	}
 	return fmt.Errorf("node %s is not ready", node.Name)
 }

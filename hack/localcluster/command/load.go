@@ -4,9 +4,9 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 
 	"github.com/spf13/cobra"
 
@@ -27,14 +27,14 @@ reaches no registry. Each is an OCI archive, and keeps the name it has there.`,
 			if err != nil {
 				return err
 			}
-			return load(dir, archives)
+			return load(command.Context(), dir, archives)
 		},
 	}
 	command.Flags().StringVar(&path, "dir", defaultDir, dirUsage)
 	return command
 }
 
-func load(dir workdir.Dir, archives []string) error {
+func load(ctx context.Context, dir workdir.Dir, archives []string) error {
 	if holder, err := dir.Holder(); err != nil {
 		return err
 	} else if holder == nil {
@@ -43,14 +43,5 @@ func load(dir workdir.Dir, archives []string) error {
 	if !exists(dir.Node()) {
 		return errors.New("the cluster has no container node")
 	}
-	ctr, args, err := node.ImportCommand(dir)
-	if err != nil {
-		return err
-	}
-	for _, archive := range archives {
-		if output, err := exec.Command(ctr, append(args, archive)...).CombinedOutput(); err != nil {
-			return fmt.Errorf("importing %s: %w: %s", archive, err, output)
-		}
-	}
-	return nil
+	return node.Import(ctx, dir, archives)
 }

@@ -14,20 +14,19 @@ import (
 // newSandboxCommand is what a container node is run with.
 func newSandboxCommand() *cobra.Command {
 	var path string
-	var options sandbox.Options
 	command := &cobra.Command{
 		Use:    node.Command,
 		Short:  "Run the programs of a container node, in namespaces that it was started in",
 		Hidden: true,
 		Args:   cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) (err error) {
-			if options.Directory, err = workdir.New(path); err != nil {
+		RunE: func(command *cobra.Command, _ []string) error {
+			dir, err := workdir.New(path)
+			if err != nil {
 				return err
 			}
-			return sandbox.Run(command.Context(), options)
+			return sandbox.Run(command.Context(), dir)
 		},
 	}
 	command.Flags().StringVar(&path, "dir", defaultDir, dirUsage)
-	command.Flags().StringVar(&options.NodeName, "name", node.Name, "name of the node")
 	return command
 }

@@ -4,9 +4,11 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/probe"
@@ -15,15 +17,20 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
-// ImportCommand returns the command that gives images to the node of the cluster in
-// that directory. Its last argument is yet to be added: an OCI archive, which also
-// names the image.
-func ImportCommand(dir workdir.Dir) (ctr string, args []string, err error) {
+// Import gives images to the node of the cluster in that directory. Each is an OCI
+// archive, and keeps the name it has there.
+func Import(ctx context.Context, dir workdir.Dir, archives []string) error {
 	socket, err := containerdSocket(dir)
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	return "ctr", []string{"--address=" + socket, "--namespace=k8s.io", "images", "import"}, nil
+	for _, archive := range archives {
+		command := exec.CommandContext(ctx, "ctr", "--address="+socket, "--namespace=k8s.io", "images", "import", archive)
+		if output, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("importing the image %s: %w: %s", archive, err, bytes.TrimSpace(output))
+		}
+	}
+	return nil
 }
 
 func (n *Node) runtimeReady(ctx context.Context) error {

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"text/template"
 	"time"
 
@@ -23,7 +22,7 @@ import (
 
 const (
 	// Name is what the node registers as, and what its sandbox is called.
-	Name = "container-node"
+	Name = sandbox.NodeName
 	// Command runs the sandbox.
 	Command = "sandbox"
 
@@ -65,7 +64,7 @@ func (n *Node) Sandbox(binary string) supervisor.Part {
 	return supervisor.Part{
 		Name:       Name,
 		Path:       binary,
-		Args:       []string{Command, "--dir=" + string(n.dir), "--name=" + Name},
+		Args:       []string{Command, "--dir=" + string(n.dir)},
 		Namespaces: sandbox.Namespaces,
 		Started:    n.network.connect,
 		Ready:      n.runtimeReady,
@@ -102,28 +101,19 @@ func (n *Node) WriteConfig() error {
 	if err != nil {
 		return fmt.Errorf("reading the node's configuration: %w", err)
 	}
+	if err := os.MkdirAll(n.dir.Node("config"), 0o755); err != nil {
+		return fmt.Errorf("creating the folder for the node's configuration: %w", err)
+	}
 	for _, configuration := range parsed.Templates() {
-		if err := writeTemplate(n.dir.Node("config", folderOf(configuration.Name())), configuration, values); err != nil {
+		if err := writeTemplate(n.dir.Node("config", configuration.Name()), configuration, values); err != nil {
 			return fmt.Errorf("writing the node's configuration: %w", err)
 		}
 	}
 	return nil
 }
 
-// folderOf is cni for what CNI plugins are configured with: whatever is in their
-// folder is taken for theirs.
-func folderOf(file string) string {
-	if filepath.Ext(file) == ".conflist" {
-		return "cni"
-	}
-	return ""
-}
-
-func writeTemplate(folder string, configuration *template.Template, values map[string]string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	file, err := os.Create(filepath.Join(folder, configuration.Name()))
+func writeTemplate(path string, configuration *template.Template, values map[string]string) error {
+	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}

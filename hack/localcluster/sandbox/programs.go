@@ -22,11 +22,11 @@ const (
 	kubeProxyHealth = "http://127.0.0.1:10256/livez"
 )
 
-func start(ctx context.Context, programs *supervisor.Supervisor, nodeName string, address net.IP) error {
+func start(ctx context.Context, programs *supervisor.Supervisor, address net.IP) error {
 	if err := programs.Start(ctx, containerd()); err != nil {
 		return err
 	}
-	return programs.Start(ctx, kubelet(nodeName, address), kubeProxy(nodeName))
+	return programs.Start(ctx, kubelet(address), kubeProxy())
 }
 
 func containerd() supervisor.Part {
@@ -39,7 +39,7 @@ func containerd() supervisor.Part {
 	}
 }
 
-func kubelet(nodeName string, address net.IP) supervisor.Part {
+func kubelet(address net.IP) supervisor.Part {
 	return supervisor.Part{
 		Name: program.Kubelet,
 		Path: self,
@@ -49,7 +49,7 @@ func kubelet(nodeName string, address net.IP) supervisor.Part {
 			"--kubeconfig=" + Dir + "/config/kubelet.kubeconfig",
 			"--root-dir=" + Dir + "/node/kubelet",
 			"--cert-dir=/run/kubelet-pki",
-			"--hostname-override=" + nodeName,
+			"--hostname-override=" + NodeName,
 			"--node-ip=" + address.String(),
 		},
 		Ready:     probe.HTTP(kubeletHealth),
@@ -57,14 +57,14 @@ func kubelet(nodeName string, address net.IP) supervisor.Part {
 	}
 }
 
-func kubeProxy(nodeName string) supervisor.Part {
+func kubeProxy() supervisor.Part {
 	return supervisor.Part{
 		Name: program.KubeProxy,
 		Path: self,
 		Args: []string{
 			program.KubeProxy,
 			"--config=" + Dir + "/node/config/kube-proxy.yaml",
-			"--hostname-override=" + nodeName,
+			"--hostname-override=" + NodeName,
 		},
 		Ready:     probe.HTTP(kubeProxyHealth),
 		StopGrace: 3 * time.Second,

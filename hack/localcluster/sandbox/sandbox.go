@@ -24,6 +24,8 @@ const Namespaces = syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NE
 
 // What the programs of the node know things by.
 const (
+	// NodeName is what the node registers as.
+	NodeName = "container-node"
 	// Dir is the directory of the cluster.
 	Dir              = "/run/localcluster"
 	ContainerdSocket = "/run/containerd/containerd.sock"
@@ -32,17 +34,9 @@ const (
 	Interface = "eth0"
 )
 
-// Options say what to run.
-type Options struct {
-	// Directory of the cluster, as the machine knows it.
-	Directory workdir.Dir
-	// NodeName is what the node registers as.
-	NodeName string
-}
-
-// Run runs the node until ctx ends or the process is told to stop. It must be the
-// first process of Namespaces, or a child of it.
-func Run(ctx context.Context, options Options) error {
+// Run runs the node of the cluster in that directory until ctx ends or the process
+// is told to stop. It must be the first process of Namespaces, or a child of it.
+func Run(ctx context.Context, directory workdir.Dir) error {
 	if os.Getpid() == 1 {
 		return runAsChild()
 	}
@@ -50,10 +44,10 @@ func Run(ctx context.Context, options Options) error {
 	defer restoreSignals()
 
 	// Before the mounts: the groups are found by those of the machine.
-	if err := cgroup.Enter(options.Directory.ID(), os.Getpid()); err != nil {
+	if err := cgroup.Enter(directory.ID(), os.Getpid()); err != nil {
 		return err
 	}
-	if err := mountOwn(string(options.Directory)); err != nil {
+	if err := mountOwn(string(directory)); err != nil {
 		return err
 	}
 	if err := setUpNetwork(); err != nil {
@@ -64,9 +58,9 @@ func Run(ctx context.Context, options Options) error {
 		return err
 	}
 	announce := func(line string) { fmt.Fprintln(os.Stderr, line) }
-	programs := supervisor.New(string(options.Directory), Dir+"/logs", "/run", announce)
+	programs := supervisor.New(string(directory), Dir+"/logs", "/run", announce)
 	defer programs.Stop()
-	if err := start(ctx, programs, options.NodeName, address); err != nil {
+	if err := start(ctx, programs, address); err != nil {
 		if ctx.Err() != nil {
 			return errors.New("told to stop before the node was ready")
 		}

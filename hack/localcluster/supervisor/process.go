@@ -33,8 +33,7 @@ func (s *Supervisor) launch(part Part) (*process, error) {
 	command.Dir = part.Dir
 	command.Env = s.environment(part.Env)
 	command.Stdout, command.Stderr = log, log
-	command.SysProcAttr = &syscall.SysProcAttr{Cloneflags: part.Namespaces}
-	if err := s.spawner.start(command); err != nil {
+	if err := s.spawner.start(command, part.Namespaces); err != nil {
 		return nil, fmt.Errorf("starting it: %w", err)
 	}
 	child := watch(command)

@@ -35,14 +35,10 @@ func newSpawner() *spawner {
 	return s
 }
 
-// start starts command in a process group of its own, to be killed by the kernel
-// when this process ends, however it ends.
-func (s *spawner) start(command *exec.Cmd) error {
-	if command.SysProcAttr == nil {
-		command.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	command.SysProcAttr.Setpgid = true
-	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
+// start starts command in a process group of its own, and in those namespaces, to
+// be killed by the kernel when this process ends, however it ends.
+func (s *spawner) start(command *exec.Cmd, namespaces uintptr) error {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: namespaces}
 	started := make(chan error)
 	s.requests <- spawnRequest{command, started}
 	return <-started

@@ -90,7 +90,7 @@ func (s *Supervisor) Run(ctx context.Context, env []string, path string, args ..
 	command := exec.Command(path, args...)
 	command.Env = s.environment(env)
 	command.Stdout, command.Stderr = &stdout, &stderr
-	if err := s.spawner.start(command); err != nil {
+	if err := s.spawner.start(command, 0); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", path, err)
 	}
 	child := watch(command)
