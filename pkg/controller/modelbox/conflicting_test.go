@@ -75,8 +75,8 @@ func TestConflictingFieldsOfADeployment(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, "conflicting", row.conflicting, pathsOf(found.conflicting))
-			check(t, "renamed", row.renamed, pathsOf(found.renamed))
+			check(t, "conflicting", row.conflicting, namesOf(found.conflicting))
+			check(t, "renamed", row.renamed, namesOf(found.renamed))
 		})
 	}
 }
@@ -106,7 +106,7 @@ func TestConflictingPortsOfAService(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := slices.Compact(slices.Concat(pathsOf(found.conflicting), pathsOf(found.renamed)))
+			got := slices.Compact(slices.Concat(namesOf(found.conflicting), namesOf(found.renamed)))
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -114,7 +114,7 @@ func TestConflictingPortsOfAService(t *testing.T) {
 	}
 }
 
-func pathsOf(set *fieldpath.Set) []string {
+func namesOf(set *fieldpath.Set) []string {
 	var paths []string
 	set.Iterate(func(path fieldpath.Path) { paths = append(paths, path.String()) })
 	return paths

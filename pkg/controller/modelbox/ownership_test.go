@@ -55,7 +55,7 @@ func TestOpponents(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			got := map[string][]string{}
 			for manager, fields := range opponents(&metav1.ObjectMeta{ManagedFields: row.entries}, row.fields, row.conflicting) {
-				got[manager] = pathsOf(fields)
+				got[manager] = namesOf(fields)
 			}
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
@@ -112,7 +112,7 @@ func TestClaim(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got[claimed[i].Manager] = slices.Sorted(slices.Values(pathsOf(fields)))
+				got[claimed[i].Manager] = slices.Sorted(slices.Values(namesOf(fields)))
 			}
 			check(t, "fields", row.want, got)
 			check(t, "is changed", row.isChanged, isChanged)
@@ -216,6 +216,13 @@ func TestAFieldThatTheClusterDropsIsSaidAndNotRestored(t *testing.T) {
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "requests of the second time", []string(nil), f.requests())
+
+	// The next process does not know, and finds out without telling of a change that nobody made.
+	f.applied = newAppliedRecord()
+	f.told()
+	f.mustReconcile(t)
+	check(t, "requests of the next process", []string{"get deployments web", "patch deployments web"}, f.requests())
+	check(t, "events of the next process", []string(nil), f.told())
 
 	// What somebody changes besides is taken back all the same.
 	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2" })

@@ -40,11 +40,7 @@ func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step)
 	byManager := opponents(s.live, s.difference.fields, s.difference.conflicting.Union(s.difference.renamed))
 	contested := c.fights.weigh(s.live.GetUID(), byManager)
 	conflict := conflictWith(s, contested)
-	for _, field := range contested {
-		byManager[field.manager] = byManager[field.manager].Difference(fieldpath.NewSet(field.path))
-	}
-	maps.DeleteFunc(byManager, func(_ string, fields *fieldpath.Set) bool { return fields.Empty() })
-	if len(byManager) == 0 {
+	if leaveOut(byManager, pathsOf(contested)); len(byManager) == 0 {
 		return s.live, conflict
 	}
 	if s.rendered, err = c.compare.without(s.rendered, s.live, contested); err != nil {
@@ -54,11 +50,31 @@ func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step)
 	if restored == nil {
 		return nil, err
 	}
-	c.restored(box, s, byManager)
+	// What the cluster does not take as the box says was not changed by anybody.
+	s.live = restored
+	if leaveOut(byManager, c.applied.rejected(box, s)); len(byManager) > 0 {
+		c.restored(box, s, byManager)
+	}
 	if err != nil {
 		return restored, err
 	}
 	return restored, conflict
+}
+
+// leaveOut takes fields out of those of each manager, and the managers that have none left.
+func leaveOut(byManager map[string]*fieldpath.Set, fields *fieldpath.Set) {
+	for manager := range byManager {
+		byManager[manager] = byManager[manager].Difference(fields)
+	}
+	maps.DeleteFunc(byManager, func(_ string, fields *fieldpath.Set) bool { return fields.Empty() })
+}
+
+func pathsOf(contested []contestedField) *fieldpath.Set {
+	paths := fieldpath.NewSet()
+	for _, field := range contested {
+		paths.Insert(field.path)
+	}
+	return paths
 }
 
 // restored tells of fields that were taken back from managers.
