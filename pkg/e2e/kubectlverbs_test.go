@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+// TestKubectlVerbs runs what the README says of kubectl.
+func TestKubectlVerbs(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	n.createReady(newBox("web"))
+
+	const box, deployment = "mb/web", "deploy/web"
+	for _, command := range [][]string{
+		{"get", box}, {"describe", box}, {"events", "--for=" + box}, {"wait", "--for=condition=Ready", box},
+		{"label", box, "team=shop"}, {"annotate", box, "example.com/contact=shop"},
+		{"patch", box, "--type=merge", `--patch={"spec":{"args":["--verbose"]}}`},
+		{"scale", box, "--replicas=2"}, {"autoscale", box, "--max=3", "--dry-run=server"},
+		{"rollout", "status", deployment}, {"rollout", "history", deployment}, {"rollout", "restart", deployment},
+		{"rollout", "pause", deployment}, {"rollout", "resume", deployment},
+		{"autoscale", deployment, "--max=3", "--dry-run=server"},
+	} {
+		n.kubectl(command...)
+	}
+	for _, command := range [][]string{
+		{"logs", box}, {"exec", box, "--", "true"}, {"attach", box}, {"port-forward", box, ":80"},
+		{"rollout", "status", box}, {"rollout", "history", box}, {"rollout", "restart", box}, {"rollout", "undo", box},
+		{"rollout", "pause", box}, {"rollout", "resume", box},
+		{"set", "image", box, "web=" + newImage}, {"set", "env", box, "MODE=debug"}, {"set", "resources", box, "--limits=cpu=1"},
+	} {
+		if complaint := n.kubectlRefused("", command...); !strings.Contains(complaint, `no kind "ModelBox" is registered`) {
+			t.Errorf("kubectl %s: %s", strings.Join(command, " "), complaint)
+		}
+	}
+
+	n.awaitReady("web")
+	n.kubectl("set", "image", deployment, "web="+newImage)
+	n.kubectl("scale", deployment, "--replicas=3")
+	n.awaitDeployment("web", "is what the box says again", func(deployment *appsv1.Deployment) error {
+		if *deployment.Spec.Replicas != 2 {
+			return errors.New("it has another number of replicas")
+		}
+		return expectImage(deployment, image)
+	})
+}
