@@ -45,7 +45,7 @@ func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Conditi
 		condition := metav1.Condition{
 			Type:               v.condition,
 			Status:             metav1.ConditionFalse,
-			Reason:             v.reason,
+			Reason:             conditionReason(v.reason),
 			Message:            shorten(v.message),
 			ObservedGeneration: box.Generation,
 		}
