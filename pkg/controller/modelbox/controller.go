@@ -223,11 +223,11 @@ func (c *Controller) reconcileNext(ctx context.Context) bool {
 			logger.Error(err, "Reconciling failed, will be tried again", "failures", c.queue.NumRequeues(key)+1)
 		}
 		c.queue.AddRateLimited(key)
-	case again > 0:
-		c.queue.Forget(key)
-		c.queue.AddAfter(key, again)
 	default:
 		c.queue.Forget(key)
+	}
+	if again > 0 {
+		c.queue.AddAfter(key, again)
 	}
 	return true
 }

@@ -4,10 +4,14 @@
 package modelbox
 
 import (
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 	testingclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
@@ -56,12 +60,7 @@ func TestProgressIsToldAtItsPace(t *testing.T) {
 	const pods = 20
 	for ready := range int32(pods) {
 		clock.SetTime(clock.Now().Add(500 * time.Millisecond))
-		deployment := f.deployment(t)
-		deployment.Status.ReadyReplicas = ready + 1
-		if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).UpdateStatus(t.Context(), deployment, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		f.catchUp(t)
+		f.setReady(t, ready+1)
 		delay := f.mustReconcile(t)
 		wrote := len(f.requests())
 		if wrote == 0 && (delay <= 0 || delay > progressPeriod) {
@@ -73,4 +72,54 @@ func TestProgressIsToldAtItsPace(t *testing.T) {
 	clock.SetTime(clock.Now().Add(progressPeriod))
 	f.mustReconcile(t)
 	check(t, "the last number", int32(pods), f.boxInServer(t).Status.ReadyReplicas)
+}
+
+// A child that fails is tried again after a delay that grows to minutes. What the pods do meanwhile is told as soon as
+// that of any other box.
+func TestProgressIsToldBesideAChildThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, webBox(t))
+		defer f.Controller.events.Shutdown()
+		defer f.queue.ShutDown()
+		f.cluster.PrependReactor("patch", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, errors.New("refused")
+		})
+		// It has failed so often that the next try is in five minutes.
+		for range 20 {
+			f.queue.AddRateLimited(webKey)
+		}
+		f.reconcileNext(t.Context())
+		f.catchUp(t)
+
+		f.setReady(t, 1)
+		f.queue.Add(webKey)
+		f.reconcileNext(t.Context())
+		f.catchUp(t)
+		check(t, "the number that is put off", int32(0), f.boxInServer(t).Status.ReadyReplicas)
+
+		begin := time.Now()
+		f.reconcileNext(t.Context())
+		check(t, "the number in the end", int32(1), f.boxInServer(t).Status.ReadyReplicas)
+		if took := time.Since(begin); took > progressPeriod {
+			t.Errorf("it was told after %s, want %s at most", took, progressPeriod)
+		}
+
+		// Nothing is put off any more, and the child is still tried again.
+		begin = time.Now()
+		f.catchUp(t)
+		f.reconcileNext(t.Context())
+		check(t, "requests", []string{"get services web", "patch services web"}, f.requests())
+		check(t, "the child is tried again after", lastRetry, time.Since(begin))
+	})
+}
+
+// setReady lets the Deployment report that many ready pods, and the caches see it.
+func (f *fixture) setReady(t *testing.T, ready int32) {
+	t.Helper()
+	deployment := f.deployment(t)
+	deployment.Status.ReadyReplicas = ready
+	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).UpdateStatus(t.Context(), deployment, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.catchUp(t)
 }

@@ -19,7 +19,8 @@ import (
 )
 
 // reconcile brings one box nearer to what it says. It returns how soon to look again although nothing happens, 0
-// for not at all, or an error to be tried again after a delay.
+// for not at all, and an error to be tried again after a delay. There may be both: what becomes of the pods does not
+// wait for a child that cannot be written.
 func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	// The box is the cache's own: it is read, and copied where it is changed, which is when its status is written.
 	box, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
@@ -66,10 +67,11 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, errors.Join(err, observed.failure())
 	}
 	after, ok := lookAgain(observed.failures)
+	after = soonest(delay, after, examine(observed.pods, observed.now).wait)
 	if !ok {
-		return 0, observed.failure()
+		return after, observed.failure()
 	}
-	return soonest(delay, after, examine(observed.pods, observed.now).wait), nil
+	return after, nil
 }
 
 // observation is what a reconcile found and did.
