@@ -69,9 +69,9 @@ func statusOf(box *modelv1.ModelBox, observed *observation) modelv1.ModelBoxStat
 		}
 		status.PodNames = append(status.PodNames, pod.Name)
 	}
-	if service := observed.service; service != nil && len(service.Spec.Ports) > 0 {
-		status.Address = fmt.Sprintf("%s.%s.svc:%d", service.Name, service.Namespace, service.Spec.Ports[0].Port)
-		status.NodePorts = nodePorts(service)
+	if observed.service != nil {
+		status.Address = address(box, observed)
+		status.NodePorts = nodePorts(observed.service)
 	}
 	return status
 }
