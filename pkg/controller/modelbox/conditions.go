@@ -17,7 +17,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// maxMessage keeps a condition within what metav1.Condition allows (32768), and a table readable.
+// maxMessage is how many bytes a message may have: what the note of an event allows. It keeps a condition within what
+// metav1.Condition allows (32768), and a table readable.
 const maxMessage = 1024
 
 // verdict is a condition without its bookkeeping.
@@ -182,9 +183,13 @@ func deploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.Dep
 	return nil
 }
 
+// shorten cuts a message that has more than maxMessage bytes, between two characters, and says so. Whatever it is
+// made of, the result is valid UTF-8.
 func shorten(message string) string {
+	const ellipsis = "…"
+	message = strings.ToValidUTF8(message, "�")
 	if len(message) <= maxMessage {
 		return message
 	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
+	return strings.ToValidUTF8(message[:maxMessage-len(ellipsis)], "") + ellipsis
 }

@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,7 @@ const maxNamedFields = 3
 
 // eventf records an event about the box. reason names what happened, action what the controller did.
 func (c *Controller) eventf(box *modelv1.ModelBox, eventType, reason, action, format string, args ...any) {
-	c.recorder.Eventf(box, nil, eventType, reason, action, format, args...)
+	c.recorder.Eventf(box, nil, eventType, reason, action, "%s", shorten(fmt.Sprintf(format, args...)))
 }
 
 // tellTransitions records what a new status changes, compared with the last one: nothing is told twice.

@@ -4,9 +4,11 @@
 package modelbox
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -48,5 +50,16 @@ func TestTransitionsAreToldOnce(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// The API refuses an event whose note is longer.
+func TestNotesAreCut(t *testing.T) {
+	box := webBox(t)
+	f := newFixture(t, box)
+	f.eventf(box, corev1.EventTypeWarning, "Restored", "Restore", "%s had changed %s", "somebody", strings.Repeat("ü", 1000))
+	note := strings.TrimPrefix(f.told()[0], "Warning Restored ")
+	if len(note) > 1024 || !strings.HasSuffix(note, "ü…") {
+		t.Errorf("the note has %d bytes and ends in %q", len(note), note[len(note)-8:])
 	}
 }
