@@ -31,7 +31,7 @@ type verdict struct {
 // conditionsOf computes the conditions of this generation. Those whose status stays the same keep their time.
 func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Condition {
 	applied := appliedVerdict(observed)
-	rollout := rolloutVerdict(box, observed)
+	rollout := rolloutVerdict(observed)
 	verdicts := []struct {
 		condition string
 		verdict
@@ -99,12 +99,32 @@ func appliedVerdict(observed *observation) verdict {
 	}
 }
 
-// rolloutVerdict is True while the Deployment controller works on a rollout.
-func rolloutVerdict(box *modelv1.ModelBox, observed *observation) verdict {
+// rolloutVerdict is True while the Deployment controller works on a rollout. A Deployment that is paused still scales
+// and replaces pods, but does not get further with a rollout.
+func rolloutVerdict(observed *observation) verdict {
 	deployment := observed.deployment
 	if deployment == nil {
 		return verdict{true, modelv1.ReasonProgressing, "there is no Deployment yet"}
 	}
+	rollout, pause := deploymentVerdict(deployment), pauseOf(deployment)
+	if pause == "" {
+		return rollout
+	}
+	rollout.message = fmt.Sprintf("%s; %s", rollout.message, pause)
+	if rollout.isTrue && isRollingOut(deployment) {
+		rollout.isTrue, rollout.reason = false, modelv1.ReasonDeploymentPaused
+	}
+	return rollout
+}
+
+// isRollingOut returns whether the Deployment controller has still to bring the current pod template to replicas, which
+// is more than to scale those that run it.
+func isRollingOut(deployment *appsv1.Deployment) bool {
+	status := &deployment.Status
+	return status.ObservedGeneration >= deployment.Generation && (status.Replicas > status.UpdatedReplicas || status.UpdatedReplicas == 0)
+}
+
+func deploymentVerdict(deployment *appsv1.Deployment) verdict {
 	status, desired := &deployment.Status, ptr.Deref(deployment.Spec.Replicas, 1)
 	progress := deploymentCondition(deployment, appsv1.DeploymentProgressing)
 	switch {

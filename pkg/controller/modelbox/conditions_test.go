@@ -99,6 +99,8 @@ func TestConditions(t *testing.T) {
 		d.Status.UpdatedReplicas = 1
 	}
 
+	paused := func(d *appsv1.Deployment) { d.Spec.Paused = true }
+
 	for _, row := range []struct {
 		name     string
 		change   func(*modelv1.ModelBox)
@@ -144,6 +146,22 @@ func TestConditions(t *testing.T) {
 			good.with(conditions{ready: "False ProgressDeadlineExceeded", progressing: "False ProgressDeadlineExceeded", stalled: "True ProgressDeadlineExceeded"})},
 		{"a change after a stalled rollout is a new rollout", nil,
 			complete(stalled, func(d *appsv1.Deployment) { d.Status.ObservedGeneration = 4 }), rollingOut},
+		{"a rollout that somebody has paused", nil, complete(paused, func(d *appsv1.Deployment) { d.Status.Replicas, d.Status.UpdatedReplicas = 3, 1 }),
+			good.with(conditions{ready: "False DeploymentPaused", progressing: "False DeploymentPaused"})},
+		{"a rollout that somebody paused before it began", nil, complete(paused, func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 0 }),
+			good.with(conditions{ready: "False DeploymentPaused", progressing: "False DeploymentPaused"})},
+		{"a paused Deployment without pods", nil,
+			complete(paused, func(d *appsv1.Deployment) {
+				d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 0, 0, 0
+			}), good.with(conditions{ready: "False DeploymentPaused", progressing: "False DeploymentPaused"})},
+		{"a pause that the Deployment controller has not seen", nil,
+			complete(paused, func(d *appsv1.Deployment) { d.Status.ObservedGeneration, d.Status.UpdatedReplicas = 4, 0 }), rollingOut},
+		{"a paused Deployment whose rollout is complete", nil, complete(paused), good},
+		{"a paused Deployment is scaled all the same", nil,
+			complete(paused, func(d *appsv1.Deployment) {
+				d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 1, 1, 1
+			}), rollingOut},
+		{"a paused Deployment replaces pods all the same", nil, complete(paused, func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }), rollingOut},
 
 		{"a pod that fails in a rollout is why", nil,
 			withPods(complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }), crashing),
@@ -278,6 +296,11 @@ func TestConditionMessages(t *testing.T) {
 			"ChildBeingDeleted: it is being deleted and will be created again when it is gone"},
 		{"Applied names what a pause keeps back", modelv1.ConditionApplied, &observation{pending: []string{"Deployment", "Service"}},
 			"the box is paused; not yet as it says: Deployment, Service"},
+		{"Progressing says who has paused the Deployment", modelv1.ConditionProgressing,
+			complete(pausedBy("kubectl-rollout"), func(d *appsv1.Deployment) { d.Status.Replicas, d.Status.UpdatedReplicas = 3, 1 }),
+			`1 of 2 replicas run the current pod template; kubectl-rollout has paused the Deployment, until "kubectl rollout resume deployment/web"`},
+		{"Ready says that the Deployment is paused", modelv1.ConditionReady, complete(pausedBy("")),
+			`2 of 2 replicas are available; somebody has paused the Deployment, until "kubectl rollout resume deployment/web"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := meta.FindStatusCondition(conditionsOf(webBox(t), row.observed), row.condition)

@@ -30,6 +30,7 @@ func (c *Controller) tellTransitions(box *modelv1.ModelBox, status *modelv1.Mode
 	}{
 		{modelv1.ConditionProgressing, modelv1.ReasonRolloutComplete, corev1.EventTypeNormal, "RolloutComplete"},
 		{modelv1.ConditionProgressing, modelv1.ReasonProgressDeadlineExceeded, corev1.EventTypeWarning, "RolloutStalled"},
+		{modelv1.ConditionProgressing, modelv1.ReasonDeploymentPaused, corev1.EventTypeWarning, "DeploymentPaused"},
 		{modelv1.ConditionApplied, modelv1.ReasonNotOwned, corev1.EventTypeWarning, "NotOwned"},
 		{modelv1.ConditionApplied, modelv1.ReasonConflict, corev1.EventTypeWarning, "Conflict"},
 		{modelv1.ConditionApplied, modelv1.ReasonForbidden, corev1.EventTypeWarning, "Forbidden"},

@@ -31,6 +31,7 @@ func TestTransitionsAreToldOnce(t *testing.T) {
 		{"a rollout stays complete", progressing("RolloutComplete"), progressing("RolloutComplete"), nil},
 		{"a rollout begins", progressing("RolloutComplete"), progressing("Progressing"), nil},
 		{"a rollout makes no progress", progressing("Progressing"), progressing("ProgressDeadlineExceeded"), []string{"Warning RolloutStalled m"}},
+		{"somebody pauses the Deployment", progressing("Progressing"), progressing("DeploymentPaused"), []string{"Warning DeploymentPaused m"}},
 		{"a name is taken", applied("Applied"), applied("NotOwned"), []string{"Warning NotOwned m"}},
 		{"a name stays taken", applied("NotOwned"), applied("NotOwned"), nil},
 		{"one failure after another", applied("NotOwned"), applied("Forbidden"), []string{"Warning Forbidden m"}},

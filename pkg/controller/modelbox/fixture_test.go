@@ -231,6 +231,19 @@ func completeDeployment(changes ...func(*appsv1.Deployment)) *appsv1.Deployment 
 	return deployment
 }
 
+// pausedBy lets the field manager pause the Deployment, nobody known where it is empty.
+func pausedBy(manager string) func(*appsv1.Deployment) {
+	return func(deployment *appsv1.Deployment) {
+		deployment.Spec.Paused = true
+		deployment.ManagedFields = append(deployment.ManagedFields, metav1.ManagedFieldsEntry{
+			Manager: "kube-controller-manager", FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:replicas":{}}}`)})
+		if manager != "" {
+			deployment.ManagedFields = append(deployment.ManagedFields, metav1.ManagedFieldsEntry{
+				Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:paused":{}}}`)})
+		}
+	}
+}
+
 // newPod returns a running pod of webBox.
 func newPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{

@@ -27,15 +27,22 @@ func trimForCache(obj any) (any, error) {
 	case *autoscalingv2.HorizontalPodAutoscaler:
 		return trimAutoscaler(object), nil
 	case child:
-		kinds, _, err := scheme.Scheme.ObjectKinds(object)
-		if err != nil {
-			return nil, err
-		}
-		object.GetObjectKind().SetGroupVersionKind(kinds[0])
-		keepFingerprint(object)
-		return object, nil
+		return trimChild(object)
+	default:
+		return dropManagedFields(obj)
 	}
-	return dropManagedFields(obj)
+}
+
+func trimChild(object child) (any, error) {
+	kinds, _, err := scheme.Scheme.ObjectKinds(object)
+	if err != nil {
+		return nil, err
+	}
+	object.GetObjectKind().SetGroupVersionKind(kinds[0])
+	pausers := pausersOf(object)
+	keepFingerprint(object)
+	object.SetManagedFields(append(object.GetManagedFields(), pausers...))
+	return object, nil
 }
 
 func trimPod(pod *corev1.Pod) *corev1.Pod {

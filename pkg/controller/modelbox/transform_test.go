@@ -40,6 +40,29 @@ func TestCachedChildrenHaveTheirKindAndNoManagedFields(t *testing.T) {
 	}
 }
 
+func TestCachedDeploymentsHaveWhoPausedThem(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(*appsv1.Deployment)
+		want   []string
+	}{
+		{"paused", pausedBy("kubectl-rollout"), []string{"kubectl-rollout "}},
+		{"paused by nobody known", pausedBy(""), nil},
+		{"no longer paused", func(d *appsv1.Deployment) {
+			pausedBy("kubectl-rollout")(d)
+			d.Spec.Paused = false
+		}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			trimmed, err := trimForCache(completeDeployment(row.change))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, "managers", row.want, managers(trimmed.(metav1.Object)))
+		})
+	}
+}
+
 // What the status is made of has to survive.
 func TestCachedPodsHaveWhatTheStatusNeeds(t *testing.T) {
 	pod := newPod("web-1", waiting("app", "ErrImagePull", "not found"), func(pod *corev1.Pod) {

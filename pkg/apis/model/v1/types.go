@@ -422,6 +422,8 @@ const (
 	ReasonRolloutComplete = "RolloutComplete"
 	// ReasonProgressDeadlineExceeded: a rollout made no progress for ten minutes.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonDeploymentPaused: somebody has paused the Deployment in the middle of a rollout.
+	ReasonDeploymentPaused = "DeploymentPaused"
 	// ReasonLoadBalancerPending: no load balancer has given the Service an address.
 	ReasonLoadBalancerPending = "LoadBalancerPending"
 	// ReasonApplied: every child is what the box says.
