@@ -166,7 +166,7 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 	case !applied.isTrue:
 		return verdict{false, modelv1.ReasonNotApplied, fmt.Sprintf("%s: %s", applied.reason, applied.message)}
 	case rollout.reason != modelv1.ReasonRolloutComplete && failure != nil:
-		return verdict{false, failure.reason, failure.message}
+		return verdict{false, settledReason(box, failure), failure.message}
 	case rollout.reason != modelv1.ReasonRolloutComplete:
 		return verdict{false, rollout.reason, rollout.message}
 	case awaitsLoadBalancer(observed.service):
@@ -176,6 +176,16 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 	default:
 		return verdict{true, modelv1.ReasonReady, rollout.message}
 	}
+}
+
+// settledReason is that of the failure, but for an image that a kubelet tries to pull again: it has been waiting to do
+// so, and it will be, so that nothing has changed.
+func settledReason(box *modelv1.ModelBox, failure *podFailure) string {
+	last := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady)
+	if failure.reason == "ErrImagePull" && last != nil && last.Reason == "ImagePullBackOff" {
+		return last.Reason
+	}
+	return failure.reason
 }
 
 // creationFailure is why pods of the Deployment are not even created, such as a quota. Nil when they are.

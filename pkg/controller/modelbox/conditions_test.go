@@ -99,6 +99,8 @@ func TestConditions(t *testing.T) {
 		d.Status.UpdatedReplicas = 1
 	}
 
+	pulling := newPod("web-1", waiting("app", "ErrImagePull", "not found"))
+	stuck := func() *observation { return complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }) }
 	paused := func(d *appsv1.Deployment) { d.Spec.Paused = true }
 
 	for _, row := range []struct {
@@ -174,6 +176,10 @@ func TestConditions(t *testing.T) {
 		{"a pod that fails is why a rollout made no progress", nil, withPods(complete(stalled), crashing),
 			good.with(conditions{ready: "False CrashLoopBackOff", progressing: "False ProgressDeadlineExceeded", stalled: "True ProgressDeadlineExceeded"})},
 		{"a pod that fails after the rollout is complete is not counted by the Deployment", nil, withPods(complete(), crashing), good},
+		{"an image that cannot be pulled", nil, withPods(stuck(), pulling), rollingOut.with(conditions{ready: "False ErrImagePull"})},
+		{"an image that cannot be pulled again", func(box *modelv1.ModelBox) {
+			box.Status.Conditions = conditionsOf(box, withPods(stuck(), newPod("web-1", waiting("app", "ImagePullBackOff", "back-off"))))
+		}, withPods(stuck(), pulling), rollingOut.with(conditions{ready: "False ImagePullBackOff"})},
 
 		{"a load balancer without an address is not reachable", nil, loadBalancer(), good.with(conditions{ready: "False LoadBalancerPending"})},
 		{"a load balancer with an address is", nil, loadBalancer("192.0.2.1"), good},

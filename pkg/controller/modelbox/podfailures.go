@@ -17,8 +17,14 @@ import (
 // patience is how long a pod may take to start before that is told as a failure.
 const patience = 30 * time.Second
 
+// backOffReset is how long a container has to run before its kubelet restarts it without delay again.
+const backOffReset = 10 * time.Minute
+
 // crashed is how runtimes call the end of a container that failed by itself.
 const crashed = "Error"
+
+// crashLooping is how a kubelet calls the delay before it restarts a container that has ended again.
+const crashLooping = "CrashLoopBackOff"
 
 // The reasons of failures that are nobody's words but ours.
 const (
@@ -41,7 +47,7 @@ var failureOrder = []string{
 	"ErrImageNeverPull",
 	"ImagePullBackOff",
 	"ErrImagePull",
-	"CrashLoopBackOff",
+	crashLooping,
 	"OOMKilled",
 	crashed,
 	corev1.PodReasonUnschedulable,
@@ -99,10 +105,11 @@ func (e *examination) examinePod(pod *corev1.Pod) {
 	}
 }
 
-// examineInitContainer does not mind one that runs, for that may take long, nor one that has done its work.
+// examineInitContainer does not mind one that runs, for that may take long, unless it does so again and again, nor one
+// that has done its work.
 func (e *examination) examineInitContainer(pod *corev1.Pod, status *corev1.ContainerStatus) {
 	state := &status.State
-	if state.Waiting != nil || state.Terminated != nil && state.Terminated.ExitCode != 0 {
+	if state.Waiting != nil || state.Terminated != nil && state.Terminated.ExitCode != 0 || state.Running != nil && isCrashLooping(status) {
 		e.examineContainer(pod, status)
 	}
 }
@@ -118,7 +125,10 @@ func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.Container
 		}
 		e.find(reason, "pod %s, container %s: %s", pod.Name, status.Name, message)
 	}
+	isLooping := isCrashLooping(status)
 	switch waiting, running, terminated := status.State.Waiting, status.State.Running, status.State.Terminated; {
+	case terminated != nil && isLooping:
+		find(crashLooping, "ended with exit code %d", terminated.ExitCode)
 	case terminated != nil:
 		find(failureOf(terminated), "ended with exit code %d", terminated.ExitCode)
 	case waiting != nil && waiting.Reason == containerCreating:
@@ -127,7 +137,10 @@ func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.Container
 		}
 	case waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing":
 		find(waiting.Reason, "%s", cmp.Or(waiting.Message, waiting.Reason))
-	case running == nil || status.Ready:
+	case running == nil:
+	case isLooping && (!status.Ready || !e.hasTaken(&running.StartedAt)):
+		find(crashLooping, "runs again")
+	case status.Ready:
 	case status.LastTerminationState.Terminated != nil:
 		find(failureOf(status.LastTerminationState.Terminated), "runs again and is not ready yet")
 	case e.hasTaken(&running.StartedAt):
@@ -137,6 +150,16 @@ func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.Container
 		}
 		find(containersNotReady, "still not ready after %s: its %s probe does not succeed", patience, probe)
 	}
+}
+
+// isCrashLooping returns whether the container has ended at least twice and will be, or was, restarted with a delay. It
+// is so between two delays as well: what is wrong with it does not change each time that it runs.
+func isCrashLooping(status *corev1.ContainerStatus) bool {
+	ends, last := status.RestartCount, status.LastTerminationState.Terminated
+	if status.State.Terminated != nil {
+		ends, last = ends+1, status.State.Terminated
+	}
+	return ends > 1 && last != nil && last.FinishedAt.Sub(last.StartedAt.Time) < backOffReset
 }
 
 // failureOf is why a container ended. A runtime that was not there to see it says Unknown, which of a box would mean

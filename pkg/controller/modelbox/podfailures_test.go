@@ -55,6 +55,7 @@ func TestWorstFailure(t *testing.T) {
 			}}
 		}
 	}
+	ready := func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].Ready = true }
 	inPod := func(ago time.Duration) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) { pod.Status.StartTime = &metav1.Time{Time: now.Add(-ago)} }
 	}
@@ -104,8 +105,30 @@ func TestWorstFailure(t *testing.T) {
 		{"a container that has used too much memory", []*corev1.Pod{newPod("web-1", ended(137, "OOMKilled"))},
 			&podFailure{"OOMKilled", "pod web-1, container app: ended with exit code 137"}},
 		{"a container that runs again after a crash", []*corev1.Pod{
+			newPod("web-1", started(time.Second, true, 1, &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}))},
+			&podFailure{"OOMKilled", "pod web-1, container app: runs again and is not ready yet; restarted 1 times, last exit code 137"}},
+		{"a container that runs again after several crashes", []*corev1.Pod{
 			newPod("web-1", started(time.Second, true, 2, &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}))},
-			&podFailure{"OOMKilled", "pod web-1, container app: runs again and is not ready yet; restarted 2 times, last exit code 137"}},
+			&podFailure{"CrashLoopBackOff", "pod web-1, container app: runs again; restarted 2 times, last exit code 137 (OOMKilled)"}},
+		{"a container that is ready for a moment between crashes", []*corev1.Pod{
+			newPod("web-1", started(29*time.Second, true, 2, &corev1.ContainerStateTerminated{ExitCode: 1}), ready)},
+			&podFailure{"CrashLoopBackOff", "pod web-1, container app: runs again; restarted 2 times, last exit code 1"}},
+		{"a container that has recovered", []*corev1.Pod{
+			newPod("web-1", started(30*time.Second, true, 2, &corev1.ContainerStateTerminated{ExitCode: 1}), ready)}, nil},
+		{"a container that ran for long between two crashes", []*corev1.Pod{
+			newPod("web-1", started(time.Second, true, 2, &corev1.ContainerStateTerminated{
+				ExitCode: 1, StartedAt: metav1.NewTime(now.Add(-11 * time.Minute)), FinishedAt: metav1.NewTime(now.Add(-time.Minute))}))},
+			&podFailure{"Error", "pod web-1, container app: runs again and is not ready yet; restarted 2 times, last exit code 1"}},
+		{"a container that has crashed again", []*corev1.Pod{newPod("web-1", ended(3, "Error"), func(pod *corev1.Pod) {
+			pod.Status.ContainerStatuses[0].RestartCount = 1
+		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: ended with exit code 3"}},
+		{"a container that ends again and again although nothing fails", []*corev1.Pod{newPod("web-1", ended(0, "Completed"), func(pod *corev1.Pod) {
+			pod.Status.ContainerStatuses[0].RestartCount = 1
+		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: ended with exit code 0"}},
+		{"an init container that runs again after several crashes", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
+			started(time.Second, false, 2, &corev1.ContainerStateTerminated{ExitCode: 1})(pod)
+			pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
+		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: runs again; restarted 2 times, last exit code 1"}},
 		{"an init container that has just failed", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
 			ended(1, "Error")(pod)
 			pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
@@ -119,9 +142,7 @@ func TestWorstFailure(t *testing.T) {
 			&podFailure{"ContainersNotReady", "pod web-1, container app: still not ready after 30s: its readiness probe does not succeed"}},
 		{"a container that does not get started", []*corev1.Pod{newPod("web-1", started(time.Hour, false, 0, nil))},
 			&podFailure{"ContainersNotReady", "pod web-1, container app: still not ready after 30s: its startup probe does not succeed"}},
-		{"a container that has been ready for long does not fail", []*corev1.Pod{newPod("web-1", started(time.Hour, true, 3, nil), func(pod *corev1.Pod) {
-			pod.Status.ContainerStatuses[0].Ready = true
-		})}, nil},
+		{"a container that has been ready for long does not fail", []*corev1.Pod{newPod("web-1", started(time.Hour, true, 3, nil), ready)}, nil},
 		{"a container that waits for its volumes", []*corev1.Pod{newPod("web-1", inPod(time.Minute), waiting("app", "ContainerCreating", ""))},
 			&podFailure{"ContainerCreating", "pod web-1, container app: still being created after 30s"}},
 		{"a pod that a scheduler without a word does not take", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
