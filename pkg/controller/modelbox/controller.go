@@ -55,6 +55,7 @@ type Controller struct {
 	written     *writeRecord
 	applied     *appliedRecord
 	pace        *statusPace
+	rollouts    *rolloutRecord
 	fights      *fightRecord
 	metrics     *controllerMetrics
 
@@ -97,6 +98,7 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		written:     newWriteRecord(now),
 		applied:     newAppliedRecord(),
 		pace:        newStatusPace(now),
+		rollouts:    newRolloutRecord(),
 		fights:      newFightRecord(now),
 		metrics:     processMetrics(),
 		startInformers: func(ctx context.Context) {

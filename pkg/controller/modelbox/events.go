@@ -7,19 +7,57 @@ import (
 	"fmt"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// maxNamedFields is how many changed fields an event names.
-const maxNamedFields = 3
+const (
+	// maxNamedFields is how many changed fields an event names.
+	maxNamedFields = 3
+	// maxEventReason is how long the reason of an event may be.
+	maxEventReason = 128
+)
 
 // eventf records an event about the box. reason names what happened, action what the controller did.
 func (c *Controller) eventf(box *modelv1.ModelBox, eventType, reason, action, format string, args ...any) {
 	c.recorder.Eventf(box, nil, eventType, reason, action, "%s", shorten(fmt.Sprintf(format, args...)))
+}
+
+// tellRollout records that a rollout is complete, each once.
+func (c *Controller) tellRollout(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus, deployment *appsv1.Deployment) {
+	progressing := meta.FindStatusCondition(status.Conditions, modelv1.ConditionProgressing)
+	if deployment == nil || progressing.Reason != modelv1.ReasonRolloutComplete {
+		return
+	}
+	wasComplete := reasonIn(box.Status.Conditions, modelv1.ConditionProgressing) == modelv1.ReasonRolloutComplete
+	if c.rollouts.complete(keyOf(box), deployment, wasComplete) {
+		c.eventf(box, corev1.EventTypeNormal, "RolloutComplete", "Reconcile", "%s", progressing.Message)
+	}
+}
+
+// ownReadyReasons are the reasons of the Ready condition that do not come from a pod that fails.
+var ownReadyReasons = sets.New("",
+	modelv1.ReasonPending, modelv1.ReasonReady, modelv1.ReasonStopped, modelv1.ReasonNotApplied, modelv1.ReasonPaused,
+	modelv1.ReasonProgressing, modelv1.ReasonDeploymentPaused, modelv1.ReasonProgressDeadlineExceeded, modelv1.ReasonLoadBalancerPending,
+)
+
+// tellPodFailure records that pods begin to fail, and that they no longer do. While a child is not what the box says,
+// nothing is known of them.
+func (c *Controller) tellPodFailure(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus) {
+	before, now := reasonIn(box.Status.Conditions, modelv1.ConditionReady), meta.FindStatusCondition(status.Conditions, modelv1.ConditionReady)
+	switch {
+	case now == nil || now.Reason == before || now.Reason == modelv1.ReasonNotApplied || now.Reason == modelv1.ReasonPaused:
+	case !ownReadyReasons.Has(now.Reason):
+		c.eventf(box, corev1.EventTypeWarning, now.Reason[:min(len(now.Reason), maxEventReason)], "Reconcile", "%s", now.Message)
+	case !ownReadyReasons.Has(before):
+		c.eventf(box, corev1.EventTypeNormal, "PodsRecovered", "Reconcile", "No pod fails any more because of %s: %s", before, now.Message)
+	}
 }
 
 // tellTransitions records what a new status changes, compared with the last one: nothing is told twice.
@@ -28,7 +66,6 @@ func (c *Controller) tellTransitions(box *modelv1.ModelBox, status *modelv1.Mode
 		condition, reason string
 		eventType, event  string
 	}{
-		{modelv1.ConditionProgressing, modelv1.ReasonRolloutComplete, corev1.EventTypeNormal, "RolloutComplete"},
 		{modelv1.ConditionProgressing, modelv1.ReasonProgressDeadlineExceeded, corev1.EventTypeWarning, "RolloutStalled"},
 		{modelv1.ConditionProgressing, modelv1.ReasonDeploymentPaused, corev1.EventTypeWarning, "DeploymentPaused"},
 		{modelv1.ConditionApplied, modelv1.ReasonNotOwned, corev1.EventTypeWarning, "NotOwned"},
@@ -38,12 +75,20 @@ func (c *Controller) tellTransitions(box *modelv1.ModelBox, status *modelv1.Mode
 		{modelv1.ConditionApplied, modelv1.ReasonInvalid, corev1.EventTypeWarning, "Invalid"},
 		{modelv1.ConditionApplied, modelv1.ReasonRejected, corev1.EventTypeWarning, "Rejected"},
 	} {
-		before := meta.FindStatusCondition(box.Status.Conditions, t.condition)
 		now := meta.FindStatusCondition(status.Conditions, t.condition)
-		if now != nil && now.Reason == t.reason && (before == nil || before.Reason != t.reason) {
+		if now != nil && now.Reason == t.reason && reasonIn(box.Status.Conditions, t.condition) != t.reason {
 			c.eventf(box, t.eventType, t.event, "Reconcile", "%s", now.Message)
 		}
 	}
+	c.tellPodFailure(box, status)
+}
+
+// reasonIn returns the reason of the condition of that type, empty where there is none.
+func reasonIn(conditions []metav1.Condition, conditionType string) string {
+	if condition := meta.FindStatusCondition(conditions, conditionType); condition != nil {
+		return condition.Reason
+	}
+	return ""
 }
 
 // leaves names the fields in a set, the first few of them.

@@ -28,6 +28,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		c.written.forget(key)
 		c.applied.forget(key)
 		c.pace.forget(key)
+		c.rollouts.forget(key)
 		return 0, nil
 	}
 	if err != nil {
