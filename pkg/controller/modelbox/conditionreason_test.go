@@ -43,9 +43,9 @@ func TestConditionReason(t *testing.T) {
 	}
 }
 
-// withReason returns what is observed of a box where the cluster gives the reason and the message for everything that
+// failingWith returns what is observed of a box where the cluster gives the reason and the message for everything that
 // goes wrong.
-func withReason(reason, message string) map[string]*observation {
+func failingWith(reason, message string) map[string]*observation {
 	rolling := func(pods ...*corev1.Pod) *observation {
 		return withPods(complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }), pods...)
 	}
@@ -89,7 +89,7 @@ func validateStatus(ctx context.Context, box *modelv1.ModelBox, observed *observ
 
 func TestTheStatusIsValidWhateverTheReason(t *testing.T) {
 	for _, reason := range []string{"", "seccomp killed", "127", "NodeAffinity:", "größe", strings.Repeat("a", 2000), "\xff"} {
-		for where, observed := range withReason(reason, "m") {
+		for where, observed := range failingWith(reason, "m") {
 			t.Run(fmt.Sprintf("%s, %.20q", where, reason), func(t *testing.T) {
 				if err := validateStatus(t.Context(), webBox(t), observed); err != nil {
 					t.Error(err)
@@ -105,7 +105,7 @@ func FuzzStatus(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reason, message string, restarts, exitCode int32, seconds int64) {
 		now := time.Now()
 		begin := metav1.NewTime(now.Add(-time.Duration(seconds % 1e6 * int64(time.Second))))
-		for where, observed := range withReason(reason, message) {
+		for where, observed := range failingWith(reason, message) {
 			observed.now = now
 			for _, pod := range observed.pods {
 				pod.Status.StartTime = &begin

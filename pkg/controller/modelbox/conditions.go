@@ -17,10 +17,6 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// maxMessage is how many bytes a message may have: what the note of an event allows. It keeps a condition within what
-// metav1.Condition allows (32768), and a table readable.
-const maxMessage = 1024
-
 // verdict is a condition without its bookkeeping.
 type verdict struct {
 	isTrue  bool
@@ -91,7 +87,7 @@ var lastingReasons = []string{
 func appliedVerdict(observed *observation) verdict {
 	switch {
 	case len(observed.failures) > 0:
-		return verdict{false, reasonOf(observed.failures[0]), observed.failure().Error()}
+		return verdict{false, reasonOf(observed.failures[0]), describe(observed.failures)}
 	case len(observed.pending) > 0:
 		return verdict{false, modelv1.ReasonPaused, "the box is paused; not yet as it says: " + strings.Join(observed.pending, ", ")}
 	default:
@@ -133,15 +129,15 @@ func deploymentVerdict(deployment *appsv1.Deployment) verdict {
 	case progress != nil && progress.Reason == "ProgressDeadlineExceeded":
 		return verdict{false, modelv1.ReasonProgressDeadlineExceeded, progress.Message}
 	case status.UpdatedReplicas < desired:
-		return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf("%d of %d replicas run the current pod template", status.UpdatedReplicas, desired)}
+		return verdict{true, modelv1.ReasonProgressing, replicasOf(status.UpdatedReplicas, desired, "runs", "run") + " the current pod template"}
 	case status.Replicas > status.UpdatedReplicas:
-		return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf("%d old replicas are to go", status.Replicas-status.UpdatedReplicas)}
+		return verdict{true, modelv1.ReasonProgressing, count(status.Replicas-status.UpdatedReplicas, "old replica is", "old replicas are") + " to go"}
 	case status.Replicas > desired:
-		return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf("%d replicas too many are to go", status.Replicas-desired)}
+		return verdict{true, modelv1.ReasonProgressing, count(status.Replicas-desired, "replica too many is", "replicas too many are") + " to go"}
 	case status.AvailableReplicas < status.UpdatedReplicas:
-		return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf("%d of %d replicas are available", status.AvailableReplicas, desired)}
+		return verdict{true, modelv1.ReasonProgressing, replicasOf(status.AvailableReplicas, desired, "is", "are") + " available"}
 	default:
-		return verdict{false, modelv1.ReasonRolloutComplete, fmt.Sprintf("%d of %d replicas are available", status.AvailableReplicas, desired)}
+		return verdict{false, modelv1.ReasonRolloutComplete, replicasOf(status.AvailableReplicas, desired, "is", "are") + " available"}
 	}
 }
 
@@ -164,7 +160,7 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 	case applied.reason == modelv1.ReasonPaused:
 		return applied
 	case !applied.isTrue:
-		return verdict{false, modelv1.ReasonNotApplied, fmt.Sprintf("%s: %s", applied.reason, applied.message)}
+		return verdict{false, modelv1.ReasonNotApplied, reasonAndMessage(applied)}
 	case rollout.reason != modelv1.ReasonRolloutComplete && failure != nil:
 		return verdict{false, settledReason(box, failure), failure.message}
 	case rollout.reason != modelv1.ReasonRolloutComplete:
@@ -211,15 +207,4 @@ func deploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.Dep
 		}
 	}
 	return nil
-}
-
-// shorten cuts a message that has more than maxMessage bytes, between two characters, and says so. Whatever it is
-// made of, the result is valid UTF-8.
-func shorten(message string) string {
-	const ellipsis = "…"
-	message = strings.ToValidUTF8(message, "�")
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage-len(ellipsis)], "") + ellipsis
 }

@@ -6,10 +6,8 @@ package modelbox
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -285,6 +284,21 @@ func TestABoxThatIsNoLongerStalledDoesNotSaySo(t *testing.T) {
 
 func TestConditionMessages(t *testing.T) {
 	stuck := complete(func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 1, 1 })
+	replicas := func(desired, total, updated, available int32) *observation {
+		return complete(func(d *appsv1.Deployment) {
+			d.Spec.Replicas = &desired
+			d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = total, updated, available
+		})
+	}
+	applying := func(err error) *observation {
+		return &observation{failures: []error{fmt.Errorf("applying Service web: %w", err)}}
+	}
+	services := schema.GroupResource{Resource: "services"}
+	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web",
+		field.ErrorList{field.Invalid(field.NewPath("spec", "ports").Index(0).Child("nodePort"), 8080, "provided port is not in the valid range")})
+	const invalidMessage = `Service "web" is invalid: spec.ports[0].nodePort: Invalid value: 8080: provided port is not in the valid range`
+	forbidden := apierrors.NewForbidden(services, "web", errors.New("no"))
+	quota := apierrors.NewForbidden(services, "web", errors.New("exceeded quota: small"))
 	for _, row := range []struct {
 		name      string
 		condition string
@@ -292,7 +306,7 @@ func TestConditionMessages(t *testing.T) {
 		want      string
 	}{
 		{"Ready says how many replicas are available", modelv1.ConditionReady, complete(), "2 of 2 replicas are available"},
-		{"Progressing says how far it is", modelv1.ConditionProgressing, stuck, "1 of 2 replicas run the current pod template"},
+		{"Progressing says how far it is", modelv1.ConditionProgressing, stuck, "1 of 2 replicas runs the current pod template"},
 		{"Ready names the pod that fails", modelv1.ConditionReady, withPods(stuck, newPod("web-1", waiting("app", "ErrImagePull", "no such image"))),
 			"pod web-1, container app: no such image"},
 		{"Available says what the Deployment says", modelv1.ConditionAvailable, complete(), "Deployment has minimum availability."},
@@ -300,11 +314,27 @@ func TestConditionMessages(t *testing.T) {
 			&observation{failures: []error{errors.New("one"), errors.New("two")}}, "one\ntwo"},
 		{"Ready says why it is not applied", modelv1.ConditionReady, &observation{failures: []error{errBeingDeleted}},
 			"ChildBeingDeleted: it is being deleted and will be created again when it is gone"},
+		{"one of one", modelv1.ConditionReady, replicas(1, 1, 1, 1), "1 of 1 replica is available"},
+		{"none of one", modelv1.ConditionReady, replicas(1, 1, 1, 0), "0 of 1 replica is available"},
+		{"none of several", modelv1.ConditionReady, replicas(2, 2, 2, 0), "0 of 2 replicas are available"},
+		{"none that is asked for", modelv1.ConditionProgressing, replicas(0, 0, 0, 0), "0 of 0 replicas are available"},
+		{"none runs it", modelv1.ConditionProgressing, replicas(2, 2, 0, 2), "0 of 2 replicas run the current pod template"},
+		{"one is old", modelv1.ConditionProgressing, replicas(2, 3, 2, 2), "1 old replica is to go"},
+		{"several are old", modelv1.ConditionProgressing, replicas(2, 4, 2, 2), "2 old replicas are to go"},
+		{"one is too many", modelv1.ConditionProgressing, replicas(2, 3, 3, 3), "1 replica too many is to go"},
+		{"several are too many", modelv1.ConditionProgressing, replicas(2, 4, 4, 4), "2 replicas too many are to go"},
+		{"Applied says once what the API server says", modelv1.ConditionApplied, applying(invalid), invalidMessage},
+		{"Ready says it once as well", modelv1.ConditionReady, applying(invalid), invalidMessage},
+		{"a missing right is told once", modelv1.ConditionReady, applying(forbidden), `services "web" is forbidden: no`},
+		{"a quota is told as one", modelv1.ConditionReady, applying(quota), `QuotaExceeded: services "web" is forbidden: exceeded quota: small`},
+		{"what cannot be read is told as invalid", modelv1.ConditionReady, applying(apierrors.NewBadRequest("unknown field")), "Invalid: applying Service web: unknown field"},
+		{"several refusals are a line each", modelv1.ConditionApplied,
+			&observation{failures: append(applying(forbidden).failures, applying(invalid).failures...)}, "services \"web\" is forbidden: no\n" + invalidMessage},
 		{"Applied names what a pause keeps back", modelv1.ConditionApplied, &observation{pending: []string{"Deployment", "Service"}},
 			"the box is paused; not yet as it says: Deployment, Service"},
 		{"Progressing says who has paused the Deployment", modelv1.ConditionProgressing,
 			complete(pausedBy("kubectl-rollout"), func(d *appsv1.Deployment) { d.Status.Replicas, d.Status.UpdatedReplicas = 3, 1 }),
-			`1 of 2 replicas run the current pod template; kubectl-rollout has paused the Deployment, until "kubectl rollout resume deployment/web"`},
+			`1 of 2 replicas runs the current pod template; kubectl-rollout has paused the Deployment, until "kubectl rollout resume deployment/web"`},
 		{"Ready says that the Deployment is paused", modelv1.ConditionReady, complete(pausedBy("")),
 			`2 of 2 replicas are available; somebody has paused the Deployment, until "kubectl rollout resume deployment/web"`},
 	} {
@@ -314,32 +344,6 @@ func TestConditionMessages(t *testing.T) {
 				t.Errorf("got %+v, want message %q", got, row.want)
 			}
 		})
-	}
-}
-
-func TestShorten(t *testing.T) {
-	for _, row := range []struct{ name, message, want string }{
-		{"a short message stays", "short", "short"},
-		{"the longest message stays", strings.Repeat("a", 1024), strings.Repeat("a", 1024)},
-		{"a longer one is cut", strings.Repeat("a", 1025), strings.Repeat("a", 1021) + "…"},
-		{"it is cut between characters", strings.Repeat("ü", 1000), strings.Repeat("ü", 510) + "…"},
-		{"what is no character is replaced", "a\xffb", "a�b"},
-		{"and may make it too long", strings.Repeat("a\xff", 400), strings.Repeat("a�", 255) + "a…"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, shorten(row.message)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestLongMessagesAreCut(t *testing.T) {
-	observed := &observation{failures: []error{errors.New(strings.Repeat("ü", 20_000))}}
-	for _, condition := range conditionsOf(webBox(t), observed) {
-		if len(condition.Message) > maxMessage || !utf8.ValidString(condition.Message) {
-			t.Errorf("the message of %s has %d bytes, valid UTF-8: %v", condition.Type, len(condition.Message), utf8.ValidString(condition.Message))
-		}
 	}
 }
 

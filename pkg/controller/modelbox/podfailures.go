@@ -118,7 +118,7 @@ func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.Container
 	find := func(reason, format string, args ...any) {
 		message := fmt.Sprintf(format, args...)
 		if last := status.LastTerminationState.Terminated; last != nil {
-			message = fmt.Sprintf("%s; restarted %d times, last exit code %d", message, status.RestartCount, last.ExitCode)
+			message = fmt.Sprintf("%s; restarted %s, last exit code %d", message, times(status.RestartCount), last.ExitCode)
 			if cause := failureOf(last); cause != crashed && cause != reason {
 				message += " (" + cause + ")"
 			}

@@ -81,10 +81,10 @@ func TestWorstFailure(t *testing.T) {
 		{"a crash loop has why the container ended", []*corev1.Pod{newPod("web-1", waiting("app", "CrashLoopBackOff", "back-off"), func(pod *corev1.Pod) {
 			pod.Status.ContainerStatuses[0].RestartCount = 1
 			pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}
-		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: back-off; restarted 1 times, last exit code 137 (OOMKilled)"}},
+		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: back-off; restarted once, last exit code 137 (OOMKilled)"}},
 		{"a container whose end nobody saw", []*corev1.Pod{
 			newPod("web-1", started(time.Second, true, 1, &corev1.ContainerStateTerminated{ExitCode: 255, Reason: "Unknown"}))},
-			&podFailure{"Error", "pod web-1, container app: runs again and is not ready yet; restarted 1 times, last exit code 255"}},
+			&podFailure{"Error", "pod web-1, container app: runs again and is not ready yet; restarted once, last exit code 255"}},
 		{"a container beside the main one", []*corev1.Pod{newPod("web-1", waiting("proxy", "InvalidImageName", "bad name"))},
 			&podFailure{"InvalidImageName", "pod web-1, container proxy: bad name"}},
 		{"an init container holds up the others", []*corev1.Pod{newPod("web-1", initWaiting, waiting("app", "PodInitializing", ""))},
@@ -106,7 +106,7 @@ func TestWorstFailure(t *testing.T) {
 			&podFailure{"OOMKilled", "pod web-1, container app: ended with exit code 137"}},
 		{"a container that runs again after a crash", []*corev1.Pod{
 			newPod("web-1", started(time.Second, true, 1, &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}))},
-			&podFailure{"OOMKilled", "pod web-1, container app: runs again and is not ready yet; restarted 1 times, last exit code 137"}},
+			&podFailure{"OOMKilled", "pod web-1, container app: runs again and is not ready yet; restarted once, last exit code 137"}},
 		{"a container that runs again after several crashes", []*corev1.Pod{
 			newPod("web-1", started(time.Second, true, 2, &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}))},
 			&podFailure{"CrashLoopBackOff", "pod web-1, container app: runs again; restarted 2 times, last exit code 137 (OOMKilled)"}},

@@ -29,8 +29,8 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Address", Type: "string", Description: "How the box is reached inside the cluster."},
 	{Name: "Age", Type: "string", Description: "Time since the box was created."},
 	{Name: "Size", Type: "string", Priority: 1, Description: "Resource class of the main container."},
+	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the box still waits for that is being deleted."},
 	{Name: "Service", Type: "string", Priority: 1, Description: "Type and ports of the Service, node ports included."},
-	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says."},
 }
 
 // TableConvertor prints ModelBoxes and lists of them.
@@ -69,8 +69,8 @@ func row(box *model.ModelBox) metav1.TableRow {
 			orNone(box.Status.Address),
 			age(box),
 			string(box.Spec.ResourceType),
-			service(box),
 			orNone(message),
+			service(box),
 		},
 		Object: runtime.RawExtension{Object: box},
 	}
@@ -90,7 +90,7 @@ func summary(box *model.ModelBox) (status, message string) {
 	ready := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady)
 	switch {
 	case box.DeletionTimestamp != nil:
-		return "Terminating", ""
+		return "Terminating", terminating(box)
 	case ready == nil:
 		return modelv1.ReasonPending, "the controller has not seen this box yet"
 	case ready.Status != metav1.ConditionUnknown && ready.ObservedGeneration < box.Generation:
@@ -98,6 +98,32 @@ func summary(box *model.ModelBox) (status, message string) {
 	default:
 		return ready.Reason, ready.Message
 	}
+}
+
+// terminating says what a box that is being deleted waits for, which is whatever has a finalizer on it.
+func terminating(box *model.ModelBox) string {
+	var waits, others []string
+	for _, finalizer := range box.Finalizers {
+		switch finalizer {
+		case metav1.FinalizerDeleteDependents:
+			waits = append(waits, "its children to be deleted")
+		case metav1.FinalizerOrphanDependents:
+			waits = append(waits, "its children to be orphaned")
+		default:
+			others = append(others, finalizer)
+		}
+	}
+	switch len(others) {
+	case 0:
+	case 1:
+		waits = append(waits, "the finalizer "+others[0]+" to be removed")
+	default:
+		waits = append(waits, "the finalizers "+strings.Join(others, ", ")+" to be removed")
+	}
+	if len(waits) == 0 {
+		return "the box is being deleted"
+	}
+	return "waits for " + strings.Join(waits, ", and for ")
 }
 
 // service prints what "kubectl get services" shows as type and ports: "NodePort 80:30010/TCP".

@@ -37,7 +37,7 @@ func TestColumns(t *testing.T) {
 	if got, want := strings.Join(always, " "), "NAME READY UP-TO-DATE STATUS IMAGE ADDRESS AGE"; got != want {
 		t.Errorf("kubectl get: got %s, want %s", got, want)
 	}
-	if got, want := strings.Join(wide, " "), "SIZE SERVICE MESSAGE"; got != want {
+	if got, want := strings.Join(wide, " "), "SIZE MESSAGE SERVICE"; got != want {
 		t.Errorf("kubectl get -o wide adds: got %s, want %s", got, want)
 	}
 }
@@ -48,6 +48,9 @@ func TestRow(t *testing.T) {
 		"Name": "web", "Ready": "2/2", "Up-To-Date": int64(2), "Status": "Ready", "Image": "nginx:1.7.9",
 		"Address": "web.default.svc:80", "Age": "<unknown>",
 		"Size": "custom", "Service": "ClusterIP 80/TCP", "Message": "2 of 2 replicas are available",
+	}
+	going := func(finalizers ...string) func(*model.ModelBox) {
+		return func(box *model.ModelBox) { box.DeletionTimestamp, box.Finalizers = ptr.To(metav1.Now()), finalizers }
 	}
 	secondPort := corev1.ServicePort{Name: "dns", Port: 80, Protocol: corev1.ProtocolUDP}
 
@@ -71,8 +74,15 @@ func TestRow(t *testing.T) {
 			"Message": "the controller has not seen this box yet"}},
 		{"a change that nobody has seen", func(box *model.ModelBox) { box.Generation = 4 },
 			map[string]any{"Status": "Pending", "Message": "the controller has not seen the last change yet"}},
-		{"a box that is going", func(box *model.ModelBox) { box.DeletionTimestamp = ptr.To(metav1.Now()) },
-			map[string]any{"Status": "Terminating", "Message": "<none>"}},
+		{"a box that is going", going(), map[string]any{"Status": "Terminating", "Message": "the box is being deleted"}},
+		{"a box that goes after its children", going(metav1.FinalizerDeleteDependents),
+			map[string]any{"Status": "Terminating", "Message": "waits for its children to be deleted"}},
+		{"a box that leaves its children", going(metav1.FinalizerOrphanDependents),
+			map[string]any{"Status": "Terminating", "Message": "waits for its children to be orphaned"}},
+		{"a box that somebody holds back", going("example.com/backup", "example.com/audit"),
+			map[string]any{"Status": "Terminating", "Message": "waits for the finalizers example.com/backup, example.com/audit to be removed"}},
+		{"a box that waits for everything", going("example.com/backup", metav1.FinalizerDeleteDependents),
+			map[string]any{"Status": "Terminating", "Message": "waits for its children to be deleted, and for the finalizer example.com/backup to be removed"}},
 		{"a stopped box", func(box *model.ModelBox) { box.Spec.Replicas, box.Status.ReadyReplicas = ptr.To[int32](0), 0 },
 			map[string]any{"Ready": "0/0"}},
 		{"replicas that an autoscaler asks for", func(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To[int32](7) }, map[string]any{"Ready": "2/7"}},

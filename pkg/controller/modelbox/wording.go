@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// maxMessage is how many bytes a message may have: what the note of an event allows. It keeps a condition within what
+// metav1.Condition allows (32768), and a table readable.
+const maxMessage = 1024
+
+// count words a number of things.
+func count(number int32, singular, plural string) string {
+	if number == 1 {
+		return "1 " + singular
+	}
+	return fmt.Sprintf("%d %s", number, plural)
+}
+
+// replicasOf words how many of all replicas do something, "is" or "are".
+func replicasOf(number, all int32, singular, plural string) string {
+	if number != 1 && all != 1 {
+		singular = plural
+	}
+	return fmt.Sprintf("%d of %s %s", number, count(all, "replica", "replicas"), singular)
+}
+
+// times words how often something happened.
+func times(number int32) string {
+	if number == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", number)
+}
+
+// describe words what kept children from being what the box says, a line for each. An API server that refuses an
+// object says itself which it is.
+func describe(failures []error) string {
+	lines := make([]string, 0, len(failures))
+	for _, err := range failures {
+		var refusal *apierrors.StatusError
+		if errors.As(err, &refusal) && (apierrors.IsInvalid(refusal) || apierrors.IsForbidden(refusal)) {
+			err = refusal
+		}
+		lines = append(lines, err.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// reasonAndMessage puts the reason before the message, unless the message says it in the API server's own words.
+func reasonAndMessage(v verdict) string {
+	says := map[string]string{modelv1.ReasonInvalid: " is invalid: ", modelv1.ReasonForbidden: " is forbidden: "}[v.reason]
+	if says != "" && strings.Contains(v.message, says) {
+		return v.message
+	}
+	return fmt.Sprintf("%s: %s", v.reason, v.message)
+}
+
+// shorten cuts a message that has more than maxMessage bytes, between two characters, and says so. Whatever it is
+// made of, the result is valid UTF-8.
+func shorten(message string) string {
+	const ellipsis = "…"
+	message = strings.ToValidUTF8(message, "�")
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage-len(ellipsis)], "") + ellipsis
+}
