@@ -54,6 +54,16 @@ func failingApplicationsSayWhy(n *namespace) {
 			reasons: []string{corev1.PodReasonUnschedulable},
 			message: []string{"Insufficient cpu"},
 		},
+		{
+			name: "volume",
+			spec: func(spec *modelv1.ModelBoxSpec) {
+				spec.Volumes = []corev1.Volume{{Name: "config", VolumeSource: corev1.VolumeSource{
+					ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "missing"}},
+				}}}
+			},
+			reasons: []string{"FailedMount"},
+			message: []string{"pod volume-", `configmap "missing" not found`},
+		},
 	} {
 		n.t.Run(test.name, func(t *testing.T) {
 			n := n.in(t)

@@ -29,9 +29,7 @@ func (n *namespace) startsWithoutRestart(listenAfter string, while time.Duration
 	n.t.Helper()
 	n.create(newAppBox("web", withArgs("-listen-after="+listenAfter)))
 	n.eventually("the container runs", func() error { return n.isStarting("web") })
-	if err := hasCondition(n.box("web"), modelv1.ConditionReady, metav1.ConditionFalse, ""); err != nil {
-		n.t.Error(err)
-	}
+	n.awaitReadyCondition("web", metav1.ConditionFalse, "", "container web: nothing answers on port 80, which the default startup probe checks; see spec.defaultProbes")
 	eventually(n.t, while+patience, "box web is Ready", func() error {
 		return hasCondition(n.box("web"), modelv1.ConditionReady, metav1.ConditionTrue, "")
 	})
@@ -57,9 +55,7 @@ func (n *namespace) isStarting(box string) error {
 func deafApplicationIsRestarted(n *namespace) {
 	n.createReady(newAppBox("web"))
 	n.tell("web", "/listen/off")
-	n.awaitBox("web", "is not Ready", func(box *modelv1.ModelBox) error {
-		return hasCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, "")
-	})
+	n.awaitReadyCondition("web", metav1.ConditionFalse, "", "container web: nothing answers on port 80, which the default readiness probe checks; see spec.defaultProbes")
 	eventually(n.t, restartPatience, "the container is restarted", func() error {
 		if restarts := n.restarts("web"); restarts != 1 {
 			return fmt.Errorf("it was restarted %d times", restarts)

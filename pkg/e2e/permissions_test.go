@@ -21,6 +21,8 @@ func TestServerMayDoNoMore(t *testing.T) {
 		{"yes", "delete services"},
 		{"yes", "list pods"},
 		{"yes", "create events.events.k8s.io"},
+		{"yes", "watch events.events.k8s.io"},
+		{"no", "delete events.events.k8s.io"},
 		{"yes", "update modelboxes.model.github.com --subresource=finalizers"},
 		{"no", "* *"},
 		{"no", "get secrets"},

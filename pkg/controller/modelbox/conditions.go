@@ -155,7 +155,10 @@ func availableVerdict(observed *observation) verdict {
 // readyVerdict is True only for this generation: what was applied, rolled out and made reachable is what the box
 // says now.
 func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout verdict) verdict {
-	failure := worse(creationFailure(observed.deployment), examine(observed.pods, observed.now).worst)
+	failure := worse(creationFailure(observed.deployment), examine(box, observed).worst)
+	if failure != nil && failure.reason == modelv1.ReasonProgressing && failure.reason != rollout.reason {
+		failure = nil // pods that make progress are not why the rollout makes none
+	}
 	switch {
 	case applied.reason == modelv1.ReasonPaused:
 		return applied

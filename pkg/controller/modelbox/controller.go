@@ -47,6 +47,7 @@ type Controller struct {
 	kinds       []*childKind
 	pods        cache.Indexer
 	autoscalers cache.Indexer
+	mounts      cache.Indexer
 	queue       *boxQueue
 	events      events.EventBroadcaster
 	recorder    events.EventRecorderLogger
@@ -74,9 +75,11 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 			options.LabelSelector = render.ManagedByLabel + "=" + render.ManagedBy
 		}))
 	autoscalerFactory := informers.NewSharedInformerFactoryWithOptions(cluster, 0, informers.WithTransform(trimForCache))
+	mountFailureFactory := newMountFailureFactory(cluster)
 	boxInformer := boxFactory.Model().V1().ModelBoxes()
 	podInformer := childFactory.Core().V1().Pods().Informer()
 	autoscalerInformer := autoscalerFactory.Autoscaling().V2().HorizontalPodAutoscalers().Informer()
+	mountFailureInformer := mountFailureFactory.Events().V1().Events().Informer()
 	kinds := []*childKind{
 		deploymentKind(cluster, childFactory.Apps().V1().Deployments().Informer()),
 		serviceKind(cluster, childFactory.Core().V1().Services().Informer()),
@@ -90,6 +93,7 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		kinds:       kinds,
 		pods:        podInformer.GetIndexer(),
 		autoscalers: autoscalerInformer.GetIndexer(),
+		mounts:      mountFailureInformer.GetIndexer(),
 		queue:       newBoxQueue(newDeadlineQueue(now)),
 		events:      broadcaster,
 		recorder:    broadcaster.NewRecorder(scheme.Scheme, render.ManagedBy),
@@ -105,14 +109,19 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 			boxFactory.StartWithContext(ctx)
 			childFactory.StartWithContext(ctx)
 			autoscalerFactory.StartWithContext(ctx)
+			mountFailureFactory.StartWithContext(ctx)
 		},
 		stopInformers: func() {
 			boxFactory.Shutdown()
 			childFactory.Shutdown()
 			autoscalerFactory.Shutdown()
+			mountFailureFactory.Shutdown()
 		},
 	}
 	if err := c.watch(boxInformer.Informer(), podInformer, autoscalerInformer); err != nil {
+		return nil, err
+	}
+	if err := c.watchMountFailures(mountFailureInformer); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -11,7 +11,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
+	"k8s.io/apimachinery/pkg/types"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // patience is how long a pod may take to start before that is told as a failure.
@@ -45,6 +47,7 @@ var failureOrder = []string{
 	"CreateContainerError",
 	"RunContainerError",
 	"ErrImageNeverPull",
+	failedMount,
 	"ImagePullBackOff",
 	"ErrImagePull",
 	crashLooping,
@@ -53,6 +56,7 @@ var failureOrder = []string{
 	corev1.PodReasonUnschedulable,
 	containerCreating,
 	containersNotReady,
+	modelv1.ReasonProgressing,
 }
 
 // worse returns the one of two failures that comes first in failureOrder, the first one when they are alike. Either
@@ -73,7 +77,9 @@ func rank(failure *podFailure) int {
 
 // examination looks for what is wrong with pods at a time.
 type examination struct {
-	now time.Time
+	now           time.Time
+	probes        defaultProbes
+	mountFailures map[types.UID]string
 	// worst is the failure that comes first in failureOrder, that of the first pod where several have it; nil when
 	// no pod fails.
 	worst *podFailure
@@ -81,10 +87,14 @@ type examination struct {
 	wait time.Duration
 }
 
-// examine returns what is wrong with the pods.
-func examine(pods []*corev1.Pod, now time.Time) *examination {
-	e := &examination{now: now}
-	for _, pod := range pods {
+// examine returns what is wrong with the pods of the box.
+func examine(box *modelv1.ModelBox, observed *observation) *examination {
+	e := &examination{
+		now:           observed.now,
+		probes:        defaultProbesOf(box, observed.deployment),
+		mountFailures: observed.mountFailures,
+	}
+	for _, pod := range observed.pods {
 		e.examinePod(pod)
 	}
 	return e
@@ -96,6 +106,9 @@ func (e *examination) examinePod(pod *corev1.Pod) {
 			reason := cmp.Or(condition.Reason, corev1.PodReasonUnschedulable)
 			e.find(reason, "pod %s: %s", pod.Name, condition.Message)
 		}
+	}
+	if failure := e.mountFailures[pod.UID]; failure != "" {
+		e.find(failedMount, "pod %s: %s", pod.Name, failure)
 	}
 	for i := range pod.Status.InitContainerStatuses {
 		e.examineInitContainer(pod, &pod.Status.InitContainerStatuses[i])
@@ -126,29 +139,42 @@ func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.Container
 		e.find(reason, "pod %s, container %s: %s", pod.Name, status.Name, message)
 	}
 	isLooping := isCrashLooping(status)
-	switch waiting, running, terminated := status.State.Waiting, status.State.Running, status.State.Terminated; {
+	switch waiting, terminated := status.State.Waiting, status.State.Terminated; {
 	case terminated != nil && isLooping:
 		find(crashLooping, "ended with exit code %d", terminated.ExitCode)
 	case terminated != nil:
 		find(failureOf(terminated), "ended with exit code %d", terminated.ExitCode)
 	case waiting != nil && waiting.Reason == containerCreating:
-		if e.hasTaken(pod.Status.StartTime) {
+		if e.hasTaken(pod.Status.StartTime, patience) {
 			find(containerCreating, "still being created after %s", patience)
 		}
 	case waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing":
 		find(waiting.Reason, "%s", cmp.Or(waiting.Message, waiting.Reason))
-	case running == nil:
-	case isLooping && (!status.Ready || !e.hasTaken(&running.StartedAt)):
-		find(crashLooping, "runs again")
-	case status.Ready:
-	case status.LastTerminationState.Terminated != nil:
-		find(failureOf(status.LastTerminationState.Terminated), "runs again and is not ready yet")
-	case e.hasTaken(&running.StartedAt):
-		probe := "readiness"
-		if !ptr.Deref(status.Started, true) {
-			probe = "startup"
+	case status.State.Running != nil:
+		e.examineRunning(status, isLooping, find)
+	}
+}
+
+// examineRunning is about a container that runs, and is to become ready. Until it has had its time, and has not failed
+// before, it makes progress, whatever there is to say about it.
+func (e *examination) examineRunning(status *corev1.ContainerStatus, isLooping bool, find func(reason, format string, args ...any)) {
+	since := &status.State.Running.StartedAt
+	if status.Ready {
+		if isLooping && !e.hasTaken(since, patience) {
+			find(crashLooping, "runs again")
 		}
-		find(containersNotReady, "still not ready after %s: its %s probe does not succeed", patience, probe)
+		return
+	}
+	silence, last := e.examineProbe(status), status.LastTerminationState.Terminated
+	switch {
+	case isLooping:
+		find(crashLooping, "%s", cmp.Or(silence, "runs again"))
+	case last != nil:
+		find(failureOf(last), "%s", cmp.Or(silence, "runs again and is not ready yet"))
+	case e.hasTaken(since, patience):
+		find(containersNotReady, "%s", cmp.Or(silence, fmt.Sprintf("still not ready after %s: its %s probe does not succeed", patience, probeOf(status))))
+	case silence != "":
+		find(modelv1.ReasonProgressing, "%s", silence)
 	}
 }
 
@@ -172,7 +198,7 @@ func failureOf(terminated *corev1.ContainerStateTerminated) string {
 }
 
 // hasTaken returns whether what began then has taken longer than it may. If not, it will be looked at again.
-func (e *examination) hasTaken(since *metav1.Time) bool {
+func (e *examination) hasTaken(since *metav1.Time, patience time.Duration) bool {
 	if since.IsZero() {
 		return false
 	}

@@ -153,7 +153,7 @@ func TestWorstFailure(t *testing.T) {
 			&podFailure{"ErrImagePull", "pod web-2, container app: two"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, examine(row.pods, now).worst, cmp.AllowUnexported(podFailure{})); diff != "" {
+			if diff := cmp.Diff(row.want, examine(webBox(t), &observation{pods: row.pods, now: now}).worst, cmp.AllowUnexported(podFailure{})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -169,10 +169,18 @@ func TestWhatTakesItsTimeIsLookedAtAgain(t *testing.T) {
 			}}
 		})
 	}
-	check(t, "no pods", time.Duration(0), examine(nil, now).wait)
-	check(t, "a pod that is young", 20*time.Second, examine([]*corev1.Pod{running("web-1", 10*time.Second)}, now).wait)
-	check(t, "the oldest of several", 5*time.Second, examine([]*corev1.Pod{running("web-1", 10*time.Second), running("web-2", 25*time.Second)}, now).wait)
-	check(t, "a pod that is old", time.Duration(0), examine([]*corev1.Pod{running("web-1", time.Minute)}, now).wait)
+	for _, row := range []struct {
+		name string
+		pods []*corev1.Pod
+		want time.Duration
+	}{
+		{"no pods", nil, 0},
+		{"a pod that is young", []*corev1.Pod{running("web-1", 10*time.Second)}, 20 * time.Second},
+		{"the oldest of several", []*corev1.Pod{running("web-1", 10*time.Second), running("web-2", 25*time.Second)}, 5 * time.Second},
+		{"a pod that is old", []*corev1.Pod{running("web-1", time.Minute)}, 0},
+	} {
+		check(t, row.name, row.want, examine(webBox(t), &observation{pods: row.pods, now: now}).wait)
+	}
 }
 
 func TestABoxWhosePodsTakeTheirTimeIsLookedAtAgain(t *testing.T) {

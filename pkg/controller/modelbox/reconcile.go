@@ -63,12 +63,15 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if observed.pods, err = c.podsOf(key); err != nil {
 		return 0, err
 	}
+	if observed.mountFailures, err = c.mountFailures(observed.pods); err != nil {
+		return 0, err
+	}
 	delay, err := c.reconcileStatus(ctx, box, observed)
 	if err != nil {
 		return 0, errors.Join(err, observed.failure())
 	}
 	after, ok := lookAgain(observed.failures)
-	after = soonest(delay, after, examine(observed.pods, observed.now).wait)
+	after = soonest(delay, after, examine(box, observed).wait)
 	if !ok {
 		return after, observed.failure()
 	}
@@ -81,7 +84,9 @@ type observation struct {
 	deployment *appsv1.Deployment
 	service    *corev1.Service
 	pods       []*corev1.Pod
-	now        time.Time
+	// mountFailures say, by the UID of the pod, why pods wait for a volume.
+	mountFailures map[types.UID]string
+	now           time.Time
 	// pending are the kinds of children that the box is paused before.
 	pending []string
 	// failures are what kept children from being what the box says.

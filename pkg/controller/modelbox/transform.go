@@ -6,6 +6,7 @@ package modelbox
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 )
@@ -26,6 +27,8 @@ func trimForCache(obj any) (any, error) {
 		return trimPod(object), nil
 	case *autoscalingv2.HorizontalPodAutoscaler:
 		return trimAutoscaler(object), nil
+	case *eventsv1.Event:
+		return trimEvent(object), nil
 	case child:
 		return trimChild(object)
 	default:
