@@ -29,6 +29,13 @@ func (c *Controller) eventf(box *modelv1.ModelBox, eventType, reason, action, fo
 	c.recorder.Eventf(box, nil, eventType, reason, action, "%s", shorten(fmt.Sprintf(format, args...)))
 }
 
+// childEventf records an event about the box and about a child as it is in this version. A broadcaster takes events that
+// differ in nothing but their notes for the same, which happened several times, and keeps the first note: an event that
+// names who did something to a child must not be taken for that about somebody else.
+func (c *Controller) childEventf(box *modelv1.ModelBox, child child, eventType, reason, action, format string, args ...any) {
+	c.recorder.Eventf(box, child, eventType, reason, action, "%s", shorten(fmt.Sprintf(format, args...)))
+}
+
 // tellRollout records that a rollout is complete, each once.
 func (c *Controller) tellRollout(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus, deployment *appsv1.Deployment) {
 	progressing := meta.FindStatusCondition(status.Conditions, modelv1.ConditionProgressing)

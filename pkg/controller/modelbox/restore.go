@@ -86,7 +86,7 @@ func (c *Controller) restored(box *modelv1.ModelBox, s step, byManager map[strin
 		c.metrics.restored(s, nameOfManager(manager))
 		changes = append(changes, fmt.Sprintf("%s had changed %s", nameOfManager(manager), leaves(fields)))
 	}
-	c.eventf(box, corev1.EventTypeWarning, "Restored"+s.kind.kind.Kind, "Restore",
+	c.childEventf(box, s.live, corev1.EventTypeWarning, "Restored"+s.kind.kind.Kind, "Restore",
 		"Restored %s %s: %s", s.kind.kind.Kind, s.live.GetName(), strings.Join(changes, "; "))
 }
 
