@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -49,11 +48,7 @@ func validateSpecUpdate(box, old *model.ModelBox, path *field.Path) field.ErrorL
 	if len(errs) == 0 {
 		return nil
 	}
-	known := sets.New[string]()
-	for _, err := range validateSpec(old, path) {
-		known.Insert(err.Error())
-	}
-	return slices.DeleteFunc(errs, func(err *field.Error) bool { return known.Has(err.Error()) })
+	return Ratchet(errs, validateSpec(old, path))
 }
 
 func validateSpec(box *model.ModelBox, path *field.Path) field.ErrorList {

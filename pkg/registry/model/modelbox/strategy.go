@@ -87,7 +87,7 @@ func (Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorLis
 	return validateChildren(box)
 }
 
-// ValidateUpdate checks a changed box.
+// ValidateUpdate checks a changed box. What was wrong with it already does not count.
 func (Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
 	if errs := validation.ValidateModelBoxUpdate(ctx, box, oldBox); len(errs) > 0 {
@@ -96,7 +96,11 @@ func (Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) fie
 	if apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
 		return nil
 	}
-	return validateChildren(box)
+	errs := validateChildren(box)
+	if len(errs) == 0 {
+		return nil
+	}
+	return validation.Ratchet(errs, validateChildren(oldBox))
 }
 
 // maxSpecBytes keeps a box, and the Deployment that it becomes, with everything that the two clusters add to them,

@@ -186,6 +186,61 @@ func TestStrategyValidates(t *testing.T) {
 	}
 }
 
+// A rule that an upgrade tightens shows in the pod template of boxes that were accepted before.
+func TestUpdateOfABoxWhosePodTemplateWasInvalidAlready(t *testing.T) {
+	overlaid := func(containers ...corev1.Container) func(*model.ModelBox) {
+		return func(box *model.ModelBox) {
+			box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: containers}}
+		}
+	}
+	wrongMain, wrongPolicy := corev1.Container{Name: "web", ImagePullPolicy: "Often"}, corev1.Container{Name: "side", Image: "side:1", ImagePullPolicy: "Often"}
+	right := corev1.Container{Name: "right", Image: "side:1"}
+	withSide := func(box *model.ModelBox) { box.Spec.Containers = []corev1.Container{{Name: "first", Image: "first:1"}} }
+	both := func(changes ...func(*model.ModelBox)) func(*model.ModelBox) {
+		return func(box *model.ModelBox) {
+			for _, change := range changes {
+				change(box)
+			}
+		}
+	}
+	policy := func(index string) string {
+		return "Unsupported value: spec.podTemplate.spec.containers[" + index + "].imagePullPolicy"
+	}
+
+	for _, row := range []struct {
+		name     string
+		old, new func(*model.ModelBox)
+		want     []string
+	}{
+		{"it is scaled", overlaid(wrongMain), func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](5) }, nil},
+		{"it is paused", overlaid(wrongMain), func(box *model.ModelBox) { box.Spec.Paused = true }, nil},
+		{"it is labelled", overlaid(wrongMain), func(box *model.ModelBox) { box.Labels = map[string]string{"tier": "front"} }, nil},
+		{"its image is changed", overlaid(wrongMain), image("nginx:2"), nil},
+		{"it is repaired", overlaid(wrongMain, wrongPolicy), overlaid(right), nil},
+		{"it is repaired in part", overlaid(wrongMain, wrongPolicy), overlaid(right, wrongPolicy), nil},
+		{"its containers move", overlaid(wrongPolicy), both(overlaid(wrongPolicy), withSide), nil},
+		{"it gets worse", overlaid(wrongMain), overlaid(wrongMain, wrongPolicy), []string{policy("1")}},
+		{"it gets worse in another place", overlaid(wrongMain), both(overlaid(wrongMain), func(box *model.ModelBox) {
+			box.Spec.PodTemplate.Spec.Hostname = "a b"
+		}), []string{"Invalid value: spec.podTemplate.spec.hostname"}},
+		{"it was too large and is scaled", func(box *model.ModelBox) { box.Spec.Args = large(maxSpecBytes).Spec.Args }, func(box *model.ModelBox) {
+			box.Spec.Replicas = ptr.To[int32](1000)
+		}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			old := webBox(row.old)
+			box := webBox(row.old, row.new)
+			var got []string
+			for _, err := range newStrategy().ValidateUpdate(t.Context(), box, old) {
+				got = append(got, err.Type.String()+": "+err.Field)
+			}
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
 // large is a box with an argument of that many bytes.
 func large(bytes int) *model.ModelBox {
 	return webBox(func(box *model.ModelBox) { box.Spec.Args = []string{strings.Repeat("x", bytes)} })
