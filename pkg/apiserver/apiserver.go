@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
@@ -19,16 +20,25 @@ import (
 // Config is what the server is made from.
 type Config struct {
 	GenericConfig *genericapiserver.RecommendedConfig
+	ExtraConfig   ExtraConfig
+}
+
+// ExtraConfig is what the API groups are made from.
+type ExtraConfig struct {
+	// NodePortRange is what the cluster gives out. Empty where that is not known: the node ports of boxes are left to
+	// the cluster.
+	NodePortRange utilnet.PortRange
 }
 
 // CompletedConfig can only be had from Config.Complete.
 type CompletedConfig struct {
 	genericConfig genericapiserver.CompletedConfig
+	extraConfig   ExtraConfig
 }
 
 // Complete fills in what has not been set. It changes the receiver.
 func (c *Config) Complete() CompletedConfig {
-	return CompletedConfig{genericConfig: c.GenericConfig.Complete()}
+	return CompletedConfig{genericConfig: c.GenericConfig.Complete(), extraConfig: c.ExtraConfig}
 }
 
 // New returns a server that serves model.github.com, ready to be prepared and run.
@@ -38,7 +48,7 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		return nil, fmt.Errorf("creating the generic API server: %w", err)
 	}
 
-	boxes, err := modelboxstorage.NewStorage(Scheme, c.genericConfig.RESTOptionsGetter)
+	boxes, err := modelboxstorage.NewStorage(Scheme, c.genericConfig.RESTOptionsGetter, c.extraConfig.NodePortRange)
 	if err != nil {
 		return nil, err
 	}

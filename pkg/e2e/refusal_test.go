@@ -41,6 +41,10 @@ var badSpecs = []struct {
 			spec.ServiceType, spec.Ports[0].NodePort = modelv1.ServiceTypeClusterIP, 30099
 		}, "spec.ports[0].nodePort",
 	},
+	{
+		"a node port that the cluster does not give out",
+		func(spec *modelv1.ModelBoxSpec) { spec.Ports[0].NodePort = 8080 }, "spec.ports[0].nodePort",
+	},
 	{"an unknown Service type", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = "ExternalName" }, "spec.serviceType"},
 	{"an unknown resource class", func(spec *modelv1.ModelBoxSpec) { spec.ResourceType = "huge" }, "spec.resourceType"},
 	{

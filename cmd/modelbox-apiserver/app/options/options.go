@@ -48,6 +48,7 @@ type Options struct {
 	Server      *genericoptions.ServerRunOptions
 	Recommended *genericoptions.RecommendedOptions
 	Storage     *StorageOptions
+	Cluster     *ClusterOptions
 	Controllers *ControllerOptions
 	Logs        *logs.Options
 
@@ -70,6 +71,7 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 			apiserver.Codecs.LegacyCodec(modelv1.SchemeGroupVersion),
 		),
 		Storage:     NewStorageOptions(),
+		Cluster:     NewClusterOptions(),
 		Controllers: NewControllerOptions(),
 		Logs:        logs.NewOptions(),
 	}
@@ -107,6 +109,7 @@ func (o *Options) addFlags(sets *cliflag.NamedFlagSets) {
 	o.Recommended.Features.AddFlags(sets.FlagSet("server"))
 	o.Recommended.EgressSelector.AddFlags(sets.FlagSet("server"))
 	o.Recommended.CoreAPI.AddFlags(sets.FlagSet("cluster"))
+	o.Cluster.AddFlags(sets.FlagSet("cluster"))
 	o.Recommended.SecureServing.AddFlags(sets.FlagSet("secure serving"))
 	o.Recommended.Authentication.AddFlags(sets.FlagSet("authentication"))
 	o.Recommended.Authorization.AddFlags(sets.FlagSet("authorization"))
@@ -167,5 +170,7 @@ func (o *Options) Config() (*apiserver.Config, error) {
 	if err := refuseUntilReady(&config.Config); err != nil {
 		return nil, err
 	}
-	return &apiserver.Config{GenericConfig: config}, nil
+	result := &apiserver.Config{GenericConfig: config}
+	o.Cluster.ApplyTo(&result.ExtraConfig)
+	return result, nil
 }

@@ -16,6 +16,8 @@ import (
 	"k8s.io/component-base/featuregate"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	baseversion "k8s.io/component-base/version"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 )
 
 // parse returns the options that a command line says.
@@ -111,6 +113,27 @@ func TestTheKeysInEtcdAreForever(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestServiceNodePortRange(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"nothing is said", nil, "30000-32767"},
+		{"a range of the cluster's own", []string{"--service-node-port-range=20000-20999"}, "20000-20999"},
+		{"one that is not known", []string{"--service-node-port-range="}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			o := parse(t, row.args...)
+			var config apiserver.ExtraConfig
+			o.Cluster.ApplyTo(&config)
+			if got := config.NodePortRange.String(); got != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
 	}
 }
 

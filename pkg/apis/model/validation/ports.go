@@ -59,7 +59,7 @@ func validateAppProtocol(protocol *string, path *field.Path) field.ErrorList {
 	return validateFormat(*protocol, content.IsLabelKey, path)
 }
 
-// validateNodePort leaves the range that the cluster gives out, by default 30000 to 32767, to the cluster.
+// validateNodePort leaves the range that the cluster gives out to ValidateNodePortRange: a box does not tell.
 func validateNodePort(nodePort int32, serviceType model.ServiceType, path *field.Path) field.ErrorList {
 	if nodePort == 0 {
 		return nil

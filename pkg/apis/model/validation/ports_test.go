@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -104,7 +105,7 @@ func TestNodePorts(t *testing.T) {
 		{"a node port does not go with ClusterIP", all(serviceType(model.ServiceTypeClusterIP), nodePort(30010)), []string{"Forbidden: spec.ports[0].nodePort"}},
 		{"a node port does not go with Headless", all(serviceType(model.ServiceTypeHeadless), nodePort(30010)), []string{"Forbidden: spec.ports[0].nodePort"}},
 		{"a wrong type is the only error of a node port", all(serviceType("External"), nodePort(30010)), []string{"Unsupported value: spec.serviceType"}},
-		{"a node port outside the usual range is the cluster's business", nodePort(8080), nil},
+		{"a node port outside the usual range is the cluster's business", nodePort(8080), nil}, // see TestNodePortRange
 		{"a node port is not negative", nodePort(-1), []string{"Invalid value: spec.ports[0].nodePort"}},
 		{"node port 65536 is refused", nodePort(65536), []string{"Invalid value: spec.ports[0].nodePort"}},
 		{"a node port is given to one port", ports(withNodePort(servicePort("one", 80, 80), 30010), withNodePort(servicePort("two", 81, 81), 30010)),
@@ -112,6 +113,38 @@ func TestNodePorts(t *testing.T) {
 		{"a node port is given once for each protocol", ports(withNodePort(servicePort("one", 80, 80), 30010), withNodePort(udp(servicePort("two", 81, 81)), 30010)), nil},
 		{"ports without a node port do not share one", ports(withNodePort(servicePort("one", 80, 80), 30010), servicePort("two", 81, 81), servicePort("three", 82, 82)), nil},
 	})
+}
+
+func TestNodePortRange(t *testing.T) {
+	usual := utilnet.PortRange{Base: 30000, Size: 2768}
+	for _, row := range []struct {
+		name      string
+		nodePort  int32
+		portRange utilnet.PortRange
+		want      string
+	}{
+		{"no node port", 0, usual, ""},
+		{"the first", 30000, usual, ""},
+		{"the last", 32767, usual, ""},
+		{"one before the first", 29999, usual, "spec.ports[1].nodePort: Invalid value: 29999: must be in the cluster's range of node ports, 30000-32767"},
+		{"one after the last", 32768, usual, "spec.ports[1].nodePort: Invalid value: 32768: must be in the cluster's range of node ports, 30000-32767"},
+		{"one of the cluster's own range", 8080, utilnet.PortRange{Base: 8080, Size: 1}, ""},
+		{"one that is not of the cluster's own range", 30000, utilnet.PortRange{Base: 8080, Size: 1}, "spec.ports[1].nodePort: Invalid value: 30000: must be in the cluster's range of node ports, 8080-8080"},
+		{"one where the range is not known", 8080, utilnet.PortRange{}, ""},
+		{"what is no port, which is refused anyway", 65536, usual, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := validBox()
+			box.Spec.Ports = append(box.Spec.Ports, corev1.ServicePort{Port: 81, NodePort: row.nodePort})
+			errs := ValidateNodePortRange(box, row.portRange)
+			if row.want == "" && len(errs) == 0 {
+				return
+			}
+			if len(errs) != 1 || errs[0].Error() != row.want {
+				t.Errorf("got %v, want %q", errs.ToAggregate(), row.want)
+			}
+		})
+	}
 }
 
 func udp(p corev1.ServicePort) corev1.ServicePort {

@@ -11,6 +11,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -25,13 +26,14 @@ import (
 type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
-	listAll ListAll
+	listAll       ListAll
+	nodePortRange utilnet.PortRange
 }
 
 // NewStrategy returns the strategy of the main resource. typer has to know the internal types; listAll is asked for
-// what other boxes use already.
-func NewStrategy(typer runtime.ObjectTyper, listAll ListAll) Strategy {
-	return Strategy{typer, names.SimpleNameGenerator, listAll}
+// what other boxes use already; nodePortRange is what the cluster gives out, empty where that is not known.
+func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, nodePortRange utilnet.PortRange) Strategy {
+	return Strategy{typer, names.SimpleNameGenerator, listAll, nodePortRange}
 }
 
 // NamespaceScoped returns true: every box lives in a namespace.
@@ -79,25 +81,26 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 }
 
 // Validate checks a new box.
-func (Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	box := obj.(*model.ModelBox)
-	if errs := validation.ValidateModelBox(ctx, box); len(errs) > 0 {
+	errs := validation.ValidateModelBox(ctx, box)
+	errs = append(errs, validation.ValidateNodePortRange(box, s.nodePortRange)...)
+	if len(errs) > 0 {
 		return errs
 	}
 	return validateChildren(box)
 }
 
 // ValidateUpdate checks a changed box. What was wrong with it already does not count.
-func (Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
-	if errs := validation.ValidateModelBoxUpdate(ctx, box, oldBox); len(errs) > 0 {
+	errs := validation.ValidateModelBoxUpdate(ctx, box, oldBox)
+	errs = append(errs, validation.Ratchet(
+		validation.ValidateNodePortRange(box, s.nodePortRange), validation.ValidateNodePortRange(oldBox, s.nodePortRange))...)
+	if len(errs) > 0 || apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
 		return errs
 	}
-	if apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
-		return nil
-	}
-	errs := validateChildren(box)
-	if len(errs) == 0 {
+	if errs = validateChildren(box); len(errs) == 0 {
 		return nil
 	}
 	return validation.Ratchet(errs, validateChildren(oldBox))

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -36,7 +37,7 @@ func newStrategy(boxes ...*model.ModelBox) Strategy {
 			list.Items = append(list.Items, *box)
 		}
 		return list, nil
-	})
+	}, utilnet.PortRange{Base: 30000, Size: 2768})
 }
 
 func TestPrepareForCreate(t *testing.T) {
@@ -156,6 +157,7 @@ func TestStrategyValidates(t *testing.T) {
 			Containers:  []corev1.Container{{Name: "proxy", Image: "proxy:1", Ports: []corev1.ContainerPort{{ContainerPort: 80, Protocol: corev1.ProtocolTCP}}}},
 		}}
 	})
+	privileged := webBox(nodePortOf(corev1.ProtocolTCP, 8080))
 	negative := webBox(func(box *model.ModelBox) { box.Status.Replicas = -1 })
 	for _, row := range []struct {
 		name string
@@ -174,6 +176,10 @@ func TestStrategyValidates(t *testing.T) {
 		{"a box that is larger", len(strategy.Validate(t.Context(), large(maxSpecBytes))), 1},
 		{"a box that grows larger than one may be", len(strategy.ValidateUpdate(t.Context(), large(maxSpecBytes), webBox())), 1},
 		{"a box whose spec stays what was accepted once", len(strategy.ValidateUpdate(t.Context(), incomplete, incomplete)), 0},
+		{"a node port that the cluster does not give out", len(strategy.Validate(t.Context(), privileged)), 1},
+		{"a node port that the cluster gives out", len(strategy.Validate(t.Context(), webBox(nodePortOf(corev1.ProtocolTCP, 32767)))), 0},
+		{"a box that is updated to a node port that the cluster does not give out", len(strategy.ValidateUpdate(t.Context(), privileged, webBox())), 1},
+		{"a box whose node port was accepted once", len(strategy.ValidateUpdate(t.Context(), webBox(nodePortOf(corev1.ProtocolTCP, 8080), image("nginx:2")), privileged)), 0},
 		{"a status that is updated", len(status.ValidateUpdate(t.Context(), webBox(), webBox())), 0},
 		{"a status that is updated to negative replicas", len(status.ValidateUpdate(t.Context(), negative, webBox())), 1},
 		{"a status that is updated although the spec would not be accepted today", len(status.ValidateUpdate(t.Context(), noImage, noImage)), 0},

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/utils/ptr"
 
@@ -161,7 +162,7 @@ func TestSubresourcesDoNotWarn(t *testing.T) {
 }
 
 func TestABoxIsCreatedAlthoughTheOthersCannotBeListed(t *testing.T) {
-	strategy := NewStrategy(scheme, func(context.Context) (*model.ModelBoxList, error) { return nil, errors.New("not yet") })
+	strategy := NewStrategy(scheme, func(context.Context) (*model.ModelBoxList, error) { return nil, errors.New("not yet") }, utilnet.PortRange{})
 	if got := strategy.WarningsOnCreate(t.Context(), webBox(nodePortOf("TCP", 30010))); len(got) != 0 {
 		t.Errorf("got %q", got)
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
@@ -60,7 +61,7 @@ func newBackend(t testing.TB) *backend {
 // newStorage returns the stores of another server, whose watch cache has what is in etcd now.
 func (b *backend) newStorage(t testing.TB) *Storage {
 	t.Helper()
-	storage, err := NewStorage(b.scheme, b.options)
+	storage, err := NewStorage(b.scheme, b.options, utilnet.PortRange{})
 	if err != nil {
 		t.Fatal(err)
 	}

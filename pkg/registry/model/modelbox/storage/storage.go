@@ -11,6 +11,7 @@ import (
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -28,10 +29,11 @@ type Storage struct {
 	Scale    *ScaleREST
 }
 
-// NewStorage returns stores that share one connection to the storage backend.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter) (*Storage, error) {
+// NewStorage returns stores that share one connection to the storage backend. nodePortRange is what the cluster gives
+// out, empty where that is not known.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, nodePortRange utilnet.PortRange) (*Storage, error) {
 	store := &genericregistry.Store{}
-	strategy := modelbox.NewStrategy(scheme, listAllFrom(store))
+	strategy := modelbox.NewStrategy(scheme, listAllFrom(store), nodePortRange)
 	*store = genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &model.ModelBox{} },
 		NewListFunc:               func() runtime.Object { return &model.ModelBoxList{} },
