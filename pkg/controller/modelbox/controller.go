@@ -74,10 +74,14 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		informers.WithTweakListOptions(func(options *metav1.ListOptions) {
 			options.LabelSelector = render.ManagedByLabel + "=" + render.ManagedBy
 		}))
+	// An overlay can change every other label of pods, as users of Helm do with that of childFactory.
+	podFactory := informers.NewSharedInformerFactoryWithOptions(cluster, 0,
+		informers.WithTransform(trimForCache),
+		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = modelv1.SelectorLabel }))
 	autoscalerFactory := informers.NewSharedInformerFactoryWithOptions(cluster, 0, informers.WithTransform(trimForCache))
 	mountFailureFactory := newMountFailureFactory(cluster)
 	boxInformer := boxFactory.Model().V1().ModelBoxes()
-	podInformer := childFactory.Core().V1().Pods().Informer()
+	podInformer := podFactory.Core().V1().Pods().Informer()
 	autoscalerInformer := autoscalerFactory.Autoscaling().V2().HorizontalPodAutoscalers().Informer()
 	mountFailureInformer := mountFailureFactory.Events().V1().Events().Informer()
 	kinds := []*childKind{
@@ -108,12 +112,14 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		startInformers: func(ctx context.Context) {
 			boxFactory.StartWithContext(ctx)
 			childFactory.StartWithContext(ctx)
+			podFactory.StartWithContext(ctx)
 			autoscalerFactory.StartWithContext(ctx)
 			mountFailureFactory.StartWithContext(ctx)
 		},
 		stopInformers: func() {
 			boxFactory.Shutdown()
 			childFactory.Shutdown()
+			podFactory.Shutdown()
 			autoscalerFactory.Shutdown()
 			mountFailureFactory.Shutdown()
 		},

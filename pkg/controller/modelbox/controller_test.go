@@ -6,6 +6,12 @@ package modelbox
 import (
 	"context"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // The queue has a goroutine, and every lead of this process has a queue.
@@ -16,5 +22,39 @@ func TestALeadThatEndsBeforeItBeganLeavesNoQueue(t *testing.T) {
 	f.Run(ctx, 1)
 	if !f.queue.ShuttingDown() {
 		t.Error("the queue goes on")
+	}
+}
+
+// An overlay can say who manages the pods, as users of Helm do, but not which box they are of.
+func TestPodsAreWatchedByTheLabelThatSelectsThem(t *testing.T) {
+	managedBy := func(manager string) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) { pod.Labels[render.ManagedByLabel] = manager }
+	}
+	box := webBox(t)
+	f := newFixture(t, nil,
+		newPod("web-a", managedBy(render.ManagedBy)),
+		newPod("web-b", managedBy("Helm")),
+		newPod("other", func(pod *corev1.Pod) { pod.Labels = map[string]string{render.ManagedByLabel: render.ManagedBy} }),
+	)
+	ctx, stop := context.WithCancel(t.Context())
+	defer f.stopInformers()
+	defer stop()
+	f.startInformers(ctx)
+	if !cache.WaitForCacheSync(ctx.Done(), f.hasSynced...) {
+		t.Fatal("the informers did not sync")
+	}
+	pods, err := f.podsOf(keyOf(box))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, pod := range pods {
+		got = append(got, pod.Name)
+	}
+	if diff := cmp.Diff([]string{"web-a", "web-b"}, got); diff != "" {
+		t.Errorf("the pods of the box, -want +got:\n%s", diff)
+	}
+	if got := len(f.pods.List()); got != 2 {
+		t.Errorf("%d pods are kept, want those of boxes only", got)
 	}
 }
