@@ -65,6 +65,7 @@ func validateSpec(box *model.ModelBox, path *field.Path) field.ErrorList {
 		validateVolumes(spec.Volumes, path.Child("volumes")),
 		validateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets")),
 		validateOverlay(spec.PodTemplate, box.Name, path.Child("podTemplate")),
+		validateOverlayContainers(spec, path),
 	)
 }
 

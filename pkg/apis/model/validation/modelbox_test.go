@@ -120,6 +120,10 @@ func TestMessages(t *testing.T) {
 			`spec.podTemplate.metadata.labels[modelbox]: Invalid value: "other": must be "web", the name of the box: the label selects the box's pods`},
 		{"an overlay that names the pods", overlayMeta(metav1.ObjectMeta{Name: "web"}),
 			`spec.podTemplate.metadata.name: Forbidden: would be ignored: pods take over labels, annotations and finalizers of their template only`},
+		{"an overlay with another image", overlayPod(func(spec *corev1.PodSpec) { spec.Containers = []corev1.Container{{Name: "web", Image: "nginx:2"}} }),
+			`spec.podTemplate.spec.containers[0].image: Forbidden: set spec.image instead: this is the main container`},
+		{"an overlay for a container that there is not", overlayPod(func(spec *corev1.PodSpec) { spec.Containers = []corev1.Container{{Name: "main"}} }),
+			`spec.podTemplate.spec.containers[0].image: Required value: must name an image: the box has no container "main" to add to; the main container is "web"`},
 		{"a hook that outlives its pod", container(func(c *corev1.Container) {
 			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 60}}}
 		}), `spec.containers[0].lifecycle.preStop.sleep.seconds: Invalid value: 60: must be between 0 and 30: pods are given 30 seconds to end`},
@@ -166,6 +170,8 @@ func TestUpdate(t *testing.T) {
 		{"a wrong value that a tag refuses can be repaired", replicas(-1), replicas(0), nil},
 		{"a wrong value that a tag refuses is not replaced by another", replicas(-1), replicas(-2),
 			[]string{"Invalid value: spec.replicas"}},
+		{"an image in an overlay that was accepted once stays", overlaidImage, func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](5) }, nil},
+		{"an image in an overlay that was accepted once moves to spec.image", overlaidImage, func(box *model.ModelBox) { box.Spec.Image, box.Spec.PodTemplate = "nginx:2", nil }, nil},
 		{"a wrong value is not replaced by another wrong value", rollingUpdate(intstr.FromString("0%")), rollingUpdate(intstr.FromString("150%")),
 			[]string{"Invalid value: spec.rollingUpdate"}},
 	}
@@ -186,6 +192,10 @@ func TestUpdate(t *testing.T) {
 
 func replicas(count int32) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Replicas = &count }
+}
+
+func overlaidImage(box *model.ModelBox) {
+	box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "nginx:2"}}}}
 }
 
 func noImage(box *model.ModelBox) { box.Spec.Image = "" }

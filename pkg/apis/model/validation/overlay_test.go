@@ -38,14 +38,18 @@ func TestOverlay(t *testing.T) {
 	containers := func(names ...string) func(*model.ModelBox) {
 		return overlayPod(func(spec *corev1.PodSpec) {
 			for _, name := range names {
-				spec.Containers = append(spec.Containers, corev1.Container{Name: name})
+				container := corev1.Container{Name: name}
+				if name != "web" {
+					container.Image = "side:1"
+				}
+				spec.Containers = append(spec.Containers, container)
 			}
 		})
 	}
 	initContainers := func(names ...string) func(*model.ModelBox) {
 		return overlayPod(func(spec *corev1.PodSpec) {
 			for _, name := range names {
-				spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: name})
+				spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: name, Image: "side:1"})
 			}
 		})
 	}
@@ -80,6 +84,31 @@ func TestOverlay(t *testing.T) {
 	})
 }
 
+func TestOverlayContainers(t *testing.T) {
+	const path = "spec.podTemplate.spec."
+	containers := func(containers ...corev1.Container) func(*model.ModelBox) {
+		return overlayPod(func(spec *corev1.PodSpec) { spec.Containers = containers })
+	}
+	initContainers := func(containers ...corev1.Container) func(*model.ModelBox) {
+		return overlayPod(func(spec *corev1.PodSpec) { spec.InitContainers = containers })
+	}
+	named := func(name string) func(*model.ModelBox) { return func(box *model.ModelBox) { box.Spec.Name = name } }
+	unchanged := func(*corev1.Container) {}
+	check(t, []row{
+		{"a container of the box is added to", all(container(unchanged), containers(corev1.Container{Name: "side", TTY: true})), nil},
+		{"a container of the box gets another image", all(container(unchanged), containers(corev1.Container{Name: "side", Image: "side:2"})), nil},
+		{"a container is added", containers(corev1.Container{Name: "extra", Image: "extra:1"}), nil},
+		{"a container that is added has an image", containers(corev1.Container{Name: "web"}, corev1.Container{Name: "extra"}), []string{"Required value: " + path + "containers[1].image"}},
+		{"an init container of the box is added to", all(initContainer(unchanged), initContainers(corev1.Container{Name: "prepare", TTY: true})), nil},
+		{"an init container that is added has an image", initContainers(corev1.Container{Name: "prepare"}), []string{"Required value: " + path + "initContainers[0].image"}},
+		{"an init container does not add to the main container", initContainers(corev1.Container{Name: "web"}), []string{"Required value: " + path + "initContainers[0].image"}},
+		{"the main container has the box's image", containers(corev1.Container{Name: "web", Image: "nginx:2"}), []string{"Forbidden: " + path + "containers[0].image"}},
+		{"the main container has the box's image, whatever its name", all(named("main"), containers(corev1.Container{Name: "web", Image: "nginx:2"}, corev1.Container{Name: "main", Image: "nginx:2"})),
+			[]string{"Forbidden: " + path + "containers[1].image"}},
+		{"the main container has the box's image, although it is the same", containers(corev1.Container{Name: "web", Image: "nginx:1.7.9"}), []string{"Forbidden: " + path + "containers[0].image"}},
+	})
+}
+
 // What the overlay says of the pod counts for the containers of the box.
 func TestOverlaidPod(t *testing.T) {
 	hook := func(c *corev1.Container) {
@@ -99,14 +128,15 @@ func TestOverlaidPod(t *testing.T) {
 	device := container(func(c *corev1.Container) {
 		c.VolumeDevices = []corev1.VolumeDevice{{Name: "data", DevicePath: "/dev/a"}}
 	})
+	images := map[string]string{"other": "other:1"}
 	named := func(containerName, portName string) func(*model.ModelBox) {
 		return overlayPod(func(spec *corev1.PodSpec) {
-			spec.Containers = []corev1.Container{{Name: containerName, Ports: []corev1.ContainerPort{{Name: portName, ContainerPort: 9000}}}}
+			spec.Containers = []corev1.Container{{Name: containerName, Image: images[containerName], Ports: []corev1.ContainerPort{{Name: portName, ContainerPort: 9000}}}}
 		})
 	}
 	besideMain := func(policy *corev1.ContainerRestartPolicy) func(*model.ModelBox) {
 		return overlayPod(func(spec *corev1.PodSpec) {
-			spec.InitContainers = []corev1.Container{{Name: "side", RestartPolicy: policy, Ports: []corev1.ContainerPort{{Name: "admin", ContainerPort: 9000}}}}
+			spec.InitContainers = []corev1.Container{{Name: "side", Image: "side:1", RestartPolicy: policy, Ports: []corev1.ContainerPort{{Name: "admin", ContainerPort: 9000}}}}
 		})
 	}
 	target := port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromString("admin") })

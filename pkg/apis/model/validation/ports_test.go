@@ -56,6 +56,14 @@ func TestTargetPorts(t *testing.T) {
 		}
 	}
 
+	// What is not in the box yet has to have an image.
+	sidecarIn := func(overlay func(*corev1.PodSpec)) func(*model.ModelBox) {
+		return overlayPod(func(spec *corev1.PodSpec) {
+			overlay(spec)
+			spec.Containers[0].Image = "side:1"
+		})
+	}
+
 	check(t, []row{
 		{"target port 65535 is accepted", port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromInt32(65535) }), nil},
 		{"target port 0 is refused", port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromInt32(0) }), []string{"Invalid value: spec.ports[0].targetPort"}},
@@ -74,7 +82,7 @@ func TestTargetPorts(t *testing.T) {
 			[]string{"Invalid value: spec.ports[1].targetPort"}},
 		{"a target port that names the main container's port does not name a sidecar's too", all(second(toHTTP), sidecar(named("http"))),
 			[]string{"Invalid value: spec.ports[1].targetPort"}},
-		{"a target port that names the main container's port does not name one of the overlay too", all(second(toHTTP), overlayPod(overlaid("side", 9090, "http"))),
+		{"a target port that names the main container's port does not name one of the overlay too", all(second(toHTTP), sidecarIn(overlaid("side", 9090, "http"))),
 			[]string{"Invalid value: spec.ports[1].targetPort"}},
 		{"a port name that no target port uses may be given twice", container(named("http")), nil},
 		{"a target port names one port of each protocol", all(second(toHTTP), container(func(c *corev1.Container) {

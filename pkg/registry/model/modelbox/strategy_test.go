@@ -143,9 +143,11 @@ func TestStrategyValidates(t *testing.T) {
 	strategy := newStrategy()
 	status := NewStatusStrategy(strategy)
 	noImage := webBox(func(box *model.ModelBox) { box.Spec.Image = "" })
-	// Only the pod template as it is rendered shows that the container of the overlay has no image.
-	incomplete := webBox(func(box *model.ModelBox) {
-		box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "debug"}}}}
+	// Only the pod template as it is rendered shows that the container of the overlay has two ports of one name.
+	ambiguous := webBox(func(box *model.ModelBox) {
+		box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "debug", Image: "debug:1", Ports: []corev1.ContainerPort{{Name: "admin", ContainerPort: 1}, {Name: "admin", ContainerPort: 2}},
+		}}}}
 	})
 	overlaid := webBox(func(box *model.ModelBox) {
 		box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{NodeSelector: map[string]string{"disk": "ssd"}}}
@@ -170,12 +172,12 @@ func TestStrategyValidates(t *testing.T) {
 		{"a box that is updated to none without an image", len(strategy.ValidateUpdate(t.Context(), noImage, webBox())), 1},
 		{"a box with an overlay", len(strategy.Validate(t.Context(), overlaid)), 0},
 		{"a box on the host's network whose overlay has a container for its port", len(strategy.Validate(t.Context(), beside)), 0},
-		{"a box whose overlay makes an invalid pod", len(strategy.Validate(t.Context(), incomplete)), 1},
-		{"a box that is updated to one whose overlay makes an invalid pod", len(strategy.ValidateUpdate(t.Context(), incomplete, webBox())), 1},
+		{"a box whose overlay makes an invalid pod", len(strategy.Validate(t.Context(), ambiguous)), 1},
+		{"a box that is updated to one whose overlay makes an invalid pod", len(strategy.ValidateUpdate(t.Context(), ambiguous, webBox())), 1},
 		{"a box as large as one may be", len(strategy.Validate(t.Context(), large(maxSpecBytes-1000))), 0},
 		{"a box that is larger", len(strategy.Validate(t.Context(), large(maxSpecBytes))), 1},
 		{"a box that grows larger than one may be", len(strategy.ValidateUpdate(t.Context(), large(maxSpecBytes), webBox())), 1},
-		{"a box whose spec stays what was accepted once", len(strategy.ValidateUpdate(t.Context(), incomplete, incomplete)), 0},
+		{"a box whose spec stays what was accepted once", len(strategy.ValidateUpdate(t.Context(), ambiguous, ambiguous)), 0},
 		{"a node port that the cluster does not give out", len(strategy.Validate(t.Context(), privileged)), 1},
 		{"a node port that the cluster gives out", len(strategy.Validate(t.Context(), webBox(nodePortOf(corev1.ProtocolTCP, 32767)))), 0},
 		{"a box that is updated to a node port that the cluster does not give out", len(strategy.ValidateUpdate(t.Context(), privileged, webBox())), 1},
