@@ -30,7 +30,9 @@ func TestFieldSelectors(t *testing.T) {
 		{"spec.serviceType=Headless", "headless"},
 		{"spec.serviceType=ClusterIP", "newer plain waiting"},
 		{"status.ready=true", "headless newer plain"},
+		{"status.ready=True", "headless newer plain"},
 		{"status.ready=false", "waiting"},
+		{"status.ready!=True", "waiting"},
 		{"status.ready=true,spec.image=nginx:1.7.9", "headless plain"},
 		{"metadata.name=nobody", ""},
 	} {
@@ -39,10 +41,15 @@ func TestFieldSelectors(t *testing.T) {
 			expectEqual(t, "boxes", test.want, names)
 		})
 	}
-	t.Run("spec.replicas=1, which is none", func(t *testing.T) {
-		complaint := n.in(t).kubectlRefused("", "get", "mb", "--field-selector=spec.replicas=1")
-		if !strings.Contains(complaint, "BadRequest") || !strings.Contains(complaint, `"spec.replicas" is not a known field selector`) {
-			t.Error(complaint)
-		}
-	})
+	for selector, want := range map[string]string{
+		"spec.replicas=1":      `"spec.replicas" is not a known field selector`,
+		"status.ready=Unknown": `"Unknown" is not a value of the field selector "status.ready"`,
+	} {
+		t.Run(selector+", which is none", func(t *testing.T) {
+			complaint := n.in(t).kubectlRefused("", "get", "mb", "--field-selector="+selector)
+			if !strings.Contains(complaint, "BadRequest") || !strings.Contains(complaint, want) {
+				t.Error(complaint)
+			}
+		})
+	}
 }

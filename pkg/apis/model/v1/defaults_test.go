@@ -172,11 +172,28 @@ func TestEffectiveServiceType(t *testing.T) {
 
 func TestFieldLabels(t *testing.T) {
 	kind := modelv1.SchemeGroupVersion.WithKind("ModelBox")
-	for _, label := range []string{"metadata.name", "metadata.namespace", "spec.image", "spec.serviceType", "status.ready"} {
+	for _, label := range []string{"metadata.name", "metadata.namespace", "spec.image", "spec.serviceType"} {
 		t.Run(label, func(t *testing.T) {
 			gotLabel, gotValue, err := scheme.ConvertFieldLabel(kind, label, "x")
 			if err != nil || gotLabel != label || gotValue != "x" {
 				t.Errorf("got %s=%s, %v", gotLabel, gotValue, err)
+			}
+		})
+	}
+	for value, want := range map[string]string{"true": "true", "True": "true", "false": "false", "False": "false"} {
+		t.Run("status.ready="+value, func(t *testing.T) {
+			gotLabel, gotValue, err := scheme.ConvertFieldLabel(kind, "status.ready", value)
+			if err != nil || gotLabel != "status.ready" || gotValue != want {
+				t.Errorf("got %s=%s, %v", gotLabel, gotValue, err)
+			}
+		})
+	}
+	for _, value := range []string{"", "Unknown", "yes", "tRuE"} {
+		t.Run("not status.ready="+value, func(t *testing.T) {
+			_, _, err := scheme.ConvertFieldLabel(kind, "status.ready", value)
+			want := `"` + value + `" is not a value of the field selector "status.ready": only "true", "false"`
+			if err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
 			}
 		})
 	}

@@ -65,8 +65,8 @@ func TestEverySelectableFieldIsAcceptedByV1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for field := range fieldSet {
-		if _, _, err := scheme.ConvertFieldLabel(modelv1.SchemeGroupVersion.WithKind("ModelBox"), field, "x"); err != nil {
+	for field, value := range fieldSet {
+		if _, _, err := scheme.ConvertFieldLabel(modelv1.SchemeGroupVersion.WithKind("ModelBox"), field, value); err != nil {
 			t.Error(err)
 		}
 	}
