@@ -70,7 +70,6 @@ func setRollingUpdateDefaults(spec *ModelBoxSpec) {
 }
 
 // setPortDefaults does for the ports what the Service API would do later, so that the box shows what it gets.
-
 func setPortDefaults(ports []corev1.ServicePort) {
 	for i := range ports {
 		port := &ports[i]
@@ -81,7 +80,12 @@ func setPortDefaults(ports []corev1.ServicePort) {
 			port.TargetPort = intstr.FromInt32(port.Port)
 		}
 		if port.Name == "" && len(ports) > 1 {
-			port.Name = fmt.Sprintf("%s-%d", strings.ToLower(string(port.Protocol)), port.Port)
+			port.Name = DefaultPortName(port)
 		}
 	}
+}
+
+// DefaultPortName is the name of a port that has none, where there are several.
+func DefaultPortName(port *corev1.ServicePort) string {
+	return fmt.Sprintf("%s-%d", strings.ToLower(string(port.Protocol)), port.Port)
 }

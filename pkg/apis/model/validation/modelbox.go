@@ -26,9 +26,16 @@ func ValidateModelBox(ctx context.Context, box *model.ModelBox) field.ErrorList 
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&box.ObjectMeta, true, ValidateModelBoxName, field.NewPath("metadata")),
 		validateAnnotations(box.Annotations, field.NewPath("metadata", "annotations")),
-		validateDeclaredSpec(ctx, &box.Spec, nil, field.NewPath("spec")),
+		withoutDefaultName(validateDeclaredSpec(ctx, &box.Spec, nil, field.NewPath("spec")), box),
 		validateSpec(box, field.NewPath("spec")),
 	)
+}
+
+// withoutDefaultName leaves out what is wrong with a spec.name that is the name of the box, as it is by default: that
+// is said of metadata.name, which has the narrower format.
+func withoutDefaultName(errs field.ErrorList, box *model.ModelBox) field.ErrorList {
+	path := field.NewPath("spec", "name").String()
+	return slices.DeleteFunc(errs, func(err *field.Error) bool { return err.Field == path && box.Spec.Name == box.Name })
 }
 
 // ValidateModelBoxUpdate returns what is wrong with changing old into box. What was wrong with the spec already is

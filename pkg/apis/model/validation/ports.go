@@ -9,14 +9,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 var protocols = []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP}
 
+// validatePorts says nothing of a name or a target port that is wrong because what it defaults from is: whoever wrote
+// the box may never have heard of it.
 func validatePorts(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	targets := servedPortsOf(spec)
@@ -24,12 +28,20 @@ func validatePorts(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	names, numbers, nodePorts := unique[string]{}, unique[string]{}, unique[string]{}
 	for i := range spec.Ports {
 		port, portPath := &spec.Ports[i], path.Index(i)
+		isDuplicate := numbers.add(fmt.Sprintf("%d/%s", port.Port, port.Protocol), portPath)
+		hasDefaultName := port.Name == modelv1.DefaultPortName(port)
 		errs = append(errs, validatePort(port, portPath)...)
-		errs = append(errs, validatePortName(port.Name, len(spec.Ports) > 1, portPath.Child("name"))...)
-		errs = append(errs, validateTargetPort(port, targets, portPath.Child("targetPort"))...)
+		if !hasDefaultName {
+			errs = append(errs, validatePortName(port.Name, len(spec.Ports) > 1, portPath.Child("name"))...)
+		}
+		if port.TargetPort != intstr.FromInt32(port.Port) {
+			errs = append(errs, validateTargetPort(port, targets, portPath.Child("targetPort"))...)
+		}
 		errs = append(errs, validateNodePort(port.NodePort, serviceType, portPath.Child("nodePort"))...)
-		errs = append(errs, names.add(port.Name, portPath.Child("name"))...)
-		errs = append(errs, numbers.add(fmt.Sprintf("%d/%s", port.Port, port.Protocol), portPath)...)
+		if !hasDefaultName || len(isDuplicate) == 0 {
+			errs = append(errs, names.add(port.Name, portPath.Child("name"))...)
+		}
+		errs = append(errs, isDuplicate...)
 		if port.NodePort != 0 {
 			errs = append(errs, nodePorts.add(fmt.Sprintf("%d/%s", port.NodePort, port.Protocol), portPath.Child("nodePort"))...)
 		}
