@@ -4,9 +4,11 @@
 package validation
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -141,13 +143,18 @@ func validateContainerName(name string, taken unique[string], path *field.Path) 
 	return slices.Concat(validateFormat(name, validation.IsDNS1123Label, path), taken.add(name, path))
 }
 
-// validateImage refuses white space around an image as the Pod API does: a Deployment takes it, its pods do not.
+// validateImage refuses white space around an image as the Pod API does: a Deployment takes it, its pods do not. What
+// else is no image no kubelet would pull: they parse it as this does.
 func validateImage(image string, path *field.Path) field.ErrorList {
+	const such = `must name an image, such as "nginx:1.7.9"`
 	if image == "" {
-		return field.ErrorList{field.Required(path, `must name an image, such as "nginx:1.7.9"`)}
+		return field.ErrorList{field.Required(path, such)}
 	}
 	if strings.TrimSpace(image) != image {
 		return field.ErrorList{field.Invalid(path, image, "must not start or end with white space")}
+	}
+	if _, err := reference.ParseNormalizedNamed(image); err != nil {
+		return field.ErrorList{field.Invalid(path, image, fmt.Sprintf("%s: %v", such, err))}
 	}
 	return nil
 }

@@ -38,6 +38,11 @@ func TestContainers(t *testing.T) {
 			[]string{"Duplicate value: spec.initContainers[1].name"}},
 
 		{"the main container has an image", func(box *model.ModelBox) { box.Spec.Image = "" }, []string{"Required value: spec.image"}},
+		{"an image of a registry with a port is accepted", func(box *model.ModelBox) { box.Spec.Image = "Registry.example.com:5000/team/web:v1_2.3-RC" }, nil},
+		{"an image with a digest is accepted", func(box *model.ModelBox) { box.Spec.Image = "nginx:1.7.9@sha256:" + strings.Repeat("0", 64) }, nil},
+		{"an image has no scheme", func(box *model.ModelBox) { box.Spec.Image = "https://nginx" }, []string{"Invalid value: spec.image"}},
+		{"an image has no white space in it", func(box *model.ModelBox) { box.Spec.Image = "nginx 1" }, []string{"Invalid value: spec.image"}},
+		{"an image has no empty tag", func(box *model.ModelBox) { box.Spec.Image = "nginx:" }, []string{"Invalid value: spec.image"}},
 		{"an image has no white space in front", func(box *model.ModelBox) { box.Spec.Image = " nginx" }, []string{"Invalid value: spec.image"}},
 		{"an image has no white space behind", func(box *model.ModelBox) { box.Spec.Image = "nginx\n" }, []string{"Invalid value: spec.image"}},
 		{"a container has an image", container(func(c *corev1.Container) { c.Image = "" }), []string{"Required value: spec.containers[0].image"}},

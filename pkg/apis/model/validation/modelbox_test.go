@@ -80,6 +80,10 @@ func TestMessages(t *testing.T) {
 	}{
 		{"no image", func(box *model.ModelBox) { box.Spec.Image = "" },
 			`spec.image: Required value: must name an image, such as "nginx:1.7.9"`},
+		{"an image with a scheme", func(box *model.ModelBox) { box.Spec.Image = "http://foo/bar" },
+			`spec.image: Invalid value: "http://foo/bar": must name an image, such as "nginx:1.7.9": invalid reference format`},
+		{"an image with capitals", func(box *model.ModelBox) { box.Spec.Image = "Nginx" },
+			`spec.image: Invalid value: "Nginx": must name an image, such as "nginx:1.7.9": invalid reference format: repository name (library/Nginx) must be lowercase`},
 		{"negative replicas", func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](-1) },
 			`spec.replicas: Invalid value: -1: must be greater than or equal to 0`},
 		{"no rolling step", rollingUpdate(intstr.FromString("0%")),
