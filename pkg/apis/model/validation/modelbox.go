@@ -25,6 +25,7 @@ func ValidateModelBoxName(name string, prefix bool) []string {
 func ValidateModelBox(ctx context.Context, box *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&box.ObjectMeta, true, ValidateModelBoxName, field.NewPath("metadata")),
+		validateFinalizerDomains(box.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotations(box.Annotations, field.NewPath("metadata", "annotations")),
 		withoutDefaultName(validateDeclaredSpec(ctx, &box.Spec, nil, field.NewPath("spec")), box),
 		validateSpec(box, field.NewPath("spec")),
@@ -44,6 +45,7 @@ func withoutDefaultName(errs field.ErrorList, box *model.ModelBox) field.ErrorLi
 func ValidateModelBoxUpdate(ctx context.Context, box, old *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&box.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
+		validateFinalizerDomainsUpdate(box.Finalizers, old.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotationsUpdate(box.Annotations, old.Annotations, field.NewPath("metadata", "annotations")),
 		validateDeclaredSpec(ctx, &box.Spec, &old.Spec, field.NewPath("spec")),
 		validateSpecUpdate(box, old, field.NewPath("spec")),

@@ -35,6 +35,10 @@ func TestBox(t *testing.T) {
 		{"an annotation key is qualified", func(box *model.ModelBox) { box.Annotations = map[string]string{"a b": ""} },
 			[]string{"Invalid value: metadata.annotations"}},
 
+		{"a finalizer with a domain is accepted", finalizers("example.com/keep"), nil},
+		{"Kubernetes' own finalizers need no domain", finalizers("foregroundDeletion", "kubernetes"), nil},
+		{"a finalizer without a domain is refused", finalizers("example.com/keep", "keep"), []string{"Invalid value: metadata.finalizers[1]"}},
+
 		{"serviceType may be left to the ports", func(box *model.ModelBox) { box.Spec.ServiceType = "" }, nil},
 		{"serviceType Headless is accepted", func(box *model.ModelBox) { box.Spec.ServiceType = model.ServiceTypeHeadless }, nil},
 		{"serviceType ExternalName is none of a box", func(box *model.ModelBox) { box.Spec.ServiceType = "ExternalName" },
@@ -52,6 +56,10 @@ func TestBox(t *testing.T) {
 		{"a pull secret's name is a DNS name", pullSecrets("Registry"), []string{"Invalid value: spec.imagePullSecrets[0].name"}},
 		{"a pull secret is listed once", pullSecrets("one", "one"), []string{"Duplicate value: spec.imagePullSecrets[1].name"}},
 	})
+}
+
+func finalizers(finalizers ...string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Finalizers = finalizers }
 }
 
 func pullSecrets(names ...string) func(*model.ModelBox) {
@@ -166,6 +174,8 @@ func TestUpdate(t *testing.T) {
 		{"a box of another name is another box", func(*model.ModelBox) {}, func(box *model.ModelBox) { box.Name = "other" },
 			[]string{"Invalid value: metadata.name"}},
 		{"a spec that was wrong already does not keep a finalizer", noImage, func(box *model.ModelBox) { box.Finalizers = nil }, nil},
+		{"a finalizer without a domain is refused", func(*model.ModelBox) {}, finalizers("keep"), []string{"Invalid value: metadata.finalizers[0]"}},
+		{"a finalizer without a domain goes", finalizers("other", "keep"), finalizers("keep"), nil},
 		{"a spec that was wrong already can be scaled", noImage, func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](0) }, nil},
 		{"a spec that was wrong already can be repaired", noImage, func(box *model.ModelBox) { box.Spec.Image = "nginx:1.27" }, nil},
 		{"a spec that was wrong already gets no further errors", noImage, func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](-1) },

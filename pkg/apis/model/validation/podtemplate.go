@@ -5,17 +5,12 @@ package validation
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
-
-// plainFinalizers are those that need no domain.
-var plainFinalizers = []string{metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents, string(corev1.FinalizerKubernetes)}
 
 // ValidatePodTemplate returns what is wrong with the pod template of a box's Deployment, the overlay of the box merged
 // in: what the cluster would refuse of the Deployment or of its pods. The box itself has to be valid already.
@@ -37,9 +32,6 @@ func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
 	names := unique[string]{}
 	for i, finalizer := range finalizers {
 		errs = append(errs, names.add(finalizer, path.Index(i))...)
-		if !strings.Contains(finalizer, "/") && !slices.Contains(plainFinalizers, finalizer) {
-			errs = append(errs, field.Invalid(path.Index(i), finalizer, `must have a domain, such as "example.com/finalizer"`))
-		}
 	}
-	return errs
+	return append(errs, validateFinalizerDomains(finalizers, path)...)
 }
