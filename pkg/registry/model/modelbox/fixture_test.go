@@ -50,6 +50,14 @@ func webBox(changes ...func(*model.ModelBox)) *model.ModelBox {
 				Type: modelv1.ConditionReady, Status: metav1.ConditionTrue, ObservedGeneration: 3,
 				Reason: "Ready", Message: "2 of 2 replicas are available",
 				LastTransitionTime: metav1.Unix(1, 0),
+			}, {
+				Type: modelv1.ConditionProgressing, Status: metav1.ConditionFalse, ObservedGeneration: 3,
+				Reason: "RolloutComplete", Message: "2 of 2 replicas are available",
+				LastTransitionTime: metav1.Unix(1, 0),
+			}, {
+				Type: modelv1.ConditionApplied, Status: metav1.ConditionTrue, ObservedGeneration: 3,
+				Reason: "Applied", Message: "every child is what the box says",
+				LastTransitionTime: metav1.Unix(1, 0),
 			}},
 		},
 	}

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // ListAll returns the boxes of all namespaces, possibly of a moment ago. They may not be changed.
@@ -76,36 +75,6 @@ func imageWarnings(image string, path *field.Path) []string {
 	default:
 		return nil
 	}
-}
-
-// rolloutWarnings says that an update replaces pods, as the render of old and new tells.
-func rolloutWarnings(ctx context.Context, box, old *model.ModelBox) []string {
-	if box.Spec.Paused || old.Status.Replicas == 0 {
-		return nil
-	}
-	before, err := podTemplate(old)
-	if err != nil {
-		// An older release accepted it. The update that repairs it must not fail for want of a warning.
-		klog.FromContext(ctx).V(2).Info("Comparing with a pod template that cannot be rendered", "box", klog.KObj(old), "err", err)
-		return nil
-	}
-	after, err := podTemplate(box)
-	if err != nil || apiequality.Semantic.DeepEqual(before, after) {
-		return nil
-	}
-	if old.Status.Replicas == 1 {
-		return []string{"rolls 1 pod"}
-	}
-	return []string{fmt.Sprintf("rolls %d pods", old.Status.Replicas)}
-}
-
-// podTemplate returns the pod template that the controller will give to the Deployment of the box.
-func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
-	served, err := serve(box)
-	if err != nil {
-		return nil, err
-	}
-	return render.PodTemplate(served)
 }
 
 // hpaManager is the field manager of the HorizontalPodAutoscaler controller.

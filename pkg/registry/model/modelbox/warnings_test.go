@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/utils/ptr"
@@ -117,14 +116,6 @@ func TestWarningsOnUpdate(t *testing.T) {
 	}{
 		{"nothing is changed, and nothing is said about what was there", image("nginx"), image("nginx"), nil},
 		{"a change of the pods rolls them", nil, image("nginx:2"), []string{"rolls 2 pods"}},
-		{"one pod is no pods", func(box *model.ModelBox) { box.Status.Replicas = 1 }, image("nginx:2"), []string{"rolls 1 pod"}},
-		{"no pods are not rolled", func(box *model.ModelBox) { box.Status.Replicas = 0 }, image("nginx:2"), nil},
-		{"another number of pods rolls none", nil, replicas(3), nil},
-		{"another Service rolls none", nil, nodePortOf("TCP", 30011), nil},
-		{"another target port is another container port", nil, func(box *model.ModelBox) {
-			box.Spec.Ports[0].TargetPort = intstr.FromInt32(8080)
-		}, []string{"rolls 2 pods"}},
-		{"a paused box rolls none", nil, func(box *model.ModelBox) { box.Spec.Paused, box.Spec.Image = true, "nginx:2" }, nil},
 		{"a changed box has its latest image pointed out", image("nginx"), func(box *model.ModelBox) {
 			box.Spec.Image, box.Spec.Replicas = "nginx", ptr.To[int32](3)
 		}, []string{`spec.image: "nginx" has no tag and means "nginx:latest": pods may run different versions of it`}},

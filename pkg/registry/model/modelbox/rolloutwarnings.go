@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// rolloutWarnings says how many pods an update replaces, at once or, for a box that is paused, once it no longer is.
+//
+// The number is exact where every pod is known to run what the old box says, which is when the status is about the old
+// box and its rollout is complete. Else some pods may run what the new box says already, as those do that a revert
+// finds, or a change may be pending since the box was paused: which pod template they run only their ReplicaSets tell,
+// so the number is an upper bound and the warning says so.
+func rolloutWarnings(ctx context.Context, box, old *model.ModelBox) []string {
+	applied := isCurrent(old, modelv1.ConditionApplied, modelv1.ReasonApplied)
+	resumes := old.Spec.Paused && !box.Spec.Paused && !applied
+	if !resumes && !changesPodTemplate(ctx, box, old) {
+		return nil
+	}
+	count := replacedPods(box, old)
+	if count == 0 {
+		return nil
+	}
+	pods := fmt.Sprintf("%d pods", count)
+	if count == 1 {
+		pods = "1 pod"
+	}
+	because := ""
+	if !applied || !isCurrent(old, modelv1.ConditionProgressing, modelv1.ReasonRolloutComplete) {
+		pods, because = "up to "+pods, ": those that run the new pod template already stay"
+	}
+	if box.Spec.Paused {
+		return []string{fmt.Sprintf("will roll %s when the box is unpaused%s", pods, because)}
+	}
+	return []string{fmt.Sprintf("rolls %s%s", pods, because)}
+}
+
+// isCurrent returns whether the condition has the reason and is about the box as it is.
+func isCurrent(box *model.ModelBox, conditionType, reason string) bool {
+	condition := meta.FindStatusCondition(box.Status.Conditions, conditionType)
+	return condition != nil && condition.Reason == reason && condition.ObservedGeneration == box.Generation
+}
+
+// replacedPods is how many of the pods that there are a rollout replaces at most: those that the box gives up at the
+// same time have no successor.
+func replacedPods(box, old *model.ModelBox) int32 {
+	replicas := ptr.Deref(box.Spec.Replicas, modelv1.DefaultReplicas)
+	if replicas > 0 && (isAutoscaled(old) || !isCurrent(old, modelv1.ConditionApplied, modelv1.ReasonApplied)) {
+		return old.Status.Replicas
+	}
+	return min(old.Status.Replicas, replicas)
+}
+
+// isAutoscaled returns whether the Deployment of the box is known to have another number of pods than the box says,
+// which is what an autoscaler of the Deployment makes of it. While the two agree, it cannot be told from here.
+func isAutoscaled(box *model.ModelBox) bool {
+	desired := box.Status.DesiredReplicas
+	return desired != nil && *desired != ptr.Deref(box.Spec.Replicas, modelv1.DefaultReplicas) && isCurrent(box, modelv1.ConditionApplied, modelv1.ReasonApplied)
+}
+
+// changesPodTemplate compares the renders of old and new.
+func changesPodTemplate(ctx context.Context, box, old *model.ModelBox) bool {
+	before, err := podTemplate(old)
+	if err != nil {
+		// An older release accepted it. The update that repairs it must not fail for want of a warning.
+		klog.FromContext(ctx).V(2).Info("Comparing with a pod template that cannot be rendered", "box", klog.KObj(old), "err", err)
+		return false
+	}
+	after, err := podTemplate(box)
+	return err == nil && !apiequality.Semantic.DeepEqual(before, after)
+}
+
+// podTemplate returns the pod template that the controller will give to the Deployment of the box.
+func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
+	served, err := serve(box)
+	if err != nil {
+		return nil, err
+	}
+	return render.PodTemplate(served)
+}

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func TestRolloutWarnings(t *testing.T) {
+	type change = func(*model.ModelBox)
+	condition := func(conditionType, reason string) change {
+		return func(box *model.ModelBox) {
+			meta.SetStatusCondition(&box.Status.Conditions, metav1.Condition{
+				Type: conditionType, Status: metav1.ConditionFalse, Reason: reason, ObservedGeneration: box.Generation,
+			})
+		}
+	}
+	progressing := condition(modelv1.ConditionProgressing, modelv1.ReasonProgressing)
+	pending := condition(modelv1.ConditionApplied, modelv1.ReasonPaused)
+	paused := func(paused bool) change { return func(box *model.ModelBox) { box.Spec.Paused = paused } }
+	replicas := func(replicas int32) change { return func(box *model.ModelBox) { box.Spec.Replicas = ptr.To(replicas) } }
+	pods := func(pods int32) change { return func(box *model.ModelBox) { box.Status.Replicas = pods } }
+	desired := func(pods int32) change {
+		return func(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To(pods) }
+	}
+	unseen := func(box *model.ModelBox) { box.Generation++ }
+	targetPort := func(box *model.ModelBox) { box.Spec.Ports[0].TargetPort = intstr.FromInt32(8080) }
+	newImage := image("nginx:2")
+	const because = ": those that run the new pod template already stay"
+
+	for _, row := range []struct {
+		name     string
+		old, new []change
+		want     []string
+	}{
+		{"another image replaces every pod", nil, []change{newImage}, []string{"rolls 2 pods"}},
+		{"another target port is another container port", nil, []change{targetPort}, []string{"rolls 2 pods"}},
+		{"one pod is no pods", []change{pods(1)}, []change{newImage}, []string{"rolls 1 pod"}},
+		{"no pods are not replaced", []change{pods(0)}, []change{newImage}, nil},
+		{"another number of pods replaces none", nil, []change{replicas(3)}, nil},
+		{"another Service replaces none", nil, []change{nodePortOf("TCP", 30011)}, nil},
+
+		{"pods that are added are not replaced", nil, []change{newImage, replicas(5)}, []string{"rolls 2 pods"}},
+		{"pods that are given up are not replaced", nil, []change{newImage, replicas(1)}, []string{"rolls 1 pod"}},
+		{"a box that is stopped replaces none", nil, []change{newImage, replicas(0)}, nil},
+		{"pods of an autoscaler are replaced", []change{pods(5), desired(5)}, []change{newImage}, []string{"rolls 5 pods"}},
+		{"pods of an autoscaler are replaced, whatever the box says", []change{pods(5), desired(5)}, []change{newImage, replicas(1)}, []string{"rolls 5 pods"}},
+		{"pods of an autoscaler go when the box is stopped", []change{pods(5), desired(5)}, []change{newImage, replicas(0)}, nil},
+
+		{"a revert finds pods that were not replaced yet", []change{newImage, progressing, pods(3)}, []change{image("nginx:1.7.9"), replicas(3)}, []string{"rolls up to 3 pods" + because}},
+		{"a revert of what has not been seen yet may find every pod", []change{newImage, unseen}, []change{image("nginx:1.7.9")}, []string{"rolls up to 2 pods" + because}},
+		{"a rollout that failed may be reverted", []change{newImage, condition(modelv1.ConditionProgressing, modelv1.ReasonProgressDeadlineExceeded)}, []change{image("nginx:1.7.9")},
+			[]string{"rolls up to 2 pods" + because}},
+
+		{"a box that is paused replaces its pods later", []change{paused(true)}, []change{newImage}, []string{"will roll 2 pods when the box is unpaused"}},
+		{"a box that becomes paused replaces its pods later", nil, []change{paused(true), newImage}, []string{"will roll 2 pods when the box is unpaused"}},
+		{"a pending change may be taken back", []change{paused(true), newImage, pending}, []change{image("nginx:1.7.9")},
+			[]string{"will roll up to 2 pods when the box is unpaused" + because}},
+		{"a pause replaces none", nil, []change{paused(true)}, nil},
+		{"a pause of a rollout replaces none", []change{progressing}, []change{paused(true)}, nil},
+		{"the end of a pause replaces what is pending", []change{paused(true), newImage, pending}, []change{paused(false)}, []string{"rolls up to 2 pods" + because}},
+		{"the end of a pause replaces what may be pending", []change{paused(true), newImage, unseen}, []change{paused(false)}, []string{"rolls up to 2 pods" + because}},
+		{"the end of a pause in which nothing happened replaces none", []change{paused(true)}, []change{paused(false)}, nil},
+		{"the end of a pause may come with a change", []change{paused(true)}, []change{paused(false), newImage}, []string{"rolls 2 pods"}},
+		{"the end of a pause replaces no pods where there are none", []change{paused(true), pending, pods(0)}, []change{paused(false)}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			old := webBox(row.old...)
+			box := old.DeepCopy()
+			for _, change := range row.new {
+				change(box)
+			}
+			got := newStrategy(old).WarningsOnUpdate(t.Context(), box, old)
+			if diff := cmp.Diff(row.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
