@@ -117,14 +117,14 @@ func expectValidDeployment(t *testing.T, deployment *appsv1.Deployment) {
 		}
 		return
 	}
-	surge, unavailable := scaled(t, spec.Strategy.RollingUpdate.MaxSurge), scaled(t, spec.Strategy.RollingUpdate.MaxUnavailable)
+	surge, unavailable := podsOfAHundred(t, spec.Strategy.RollingUpdate.MaxSurge), podsOfAHundred(t, spec.Strategy.RollingUpdate.MaxUnavailable)
 	if surge < 0 || unavailable < 0 || surge == 0 && unavailable == 0 {
 		t.Errorf("an update goes on by %d more and %d fewer pods of a hundred", surge, unavailable)
 	}
 }
 
-// scaled returns how many of a hundred pods these are.
-func scaled(t *testing.T, value *intstr.IntOrString) int {
+// podsOfAHundred returns how many of a hundred pods these are.
+func podsOfAHundred(t *testing.T, value *intstr.IntOrString) int {
 	t.Helper()
 	pods, err := intstr.GetScaledValueFromIntOrPercent(value, 100, true)
 	if err != nil {

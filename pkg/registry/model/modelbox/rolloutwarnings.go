@@ -11,7 +11,6 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -57,18 +56,10 @@ func isCurrent(box *model.ModelBox, conditionType, reason string) bool {
 // replacedPods is how many of the pods that there are a rollout replaces at most: those that the box gives up at the
 // same time have no successor.
 func replacedPods(box, old *model.ModelBox) int32 {
-	replicas := ptr.Deref(box.Spec.Replicas, modelv1.DefaultReplicas)
-	if replicas > 0 && (isAutoscaled(old) || !isCurrent(old, modelv1.ConditionApplied, modelv1.ReasonApplied)) {
+	if replicasOf(box) > 0 && (isDeploymentAutoscaled(old) || !isCurrent(old, modelv1.ConditionApplied, modelv1.ReasonApplied)) {
 		return old.Status.Replicas
 	}
-	return min(old.Status.Replicas, replicas)
-}
-
-// isAutoscaled returns whether the Deployment of the box is known to have another number of pods than the box says,
-// which is what an autoscaler of the Deployment makes of it. While the two agree, it cannot be told from here.
-func isAutoscaled(box *model.ModelBox) bool {
-	desired := box.Status.DesiredReplicas
-	return desired != nil && *desired != ptr.Deref(box.Spec.Replicas, modelv1.DefaultReplicas) && isCurrent(box, modelv1.ConditionApplied, modelv1.ReasonApplied)
+	return min(old.Status.Replicas, replicasOf(box))
 }
 
 // changesPodTemplate compares the renders of old and new.

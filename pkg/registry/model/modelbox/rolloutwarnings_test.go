@@ -55,7 +55,9 @@ func TestRolloutWarnings(t *testing.T) {
 		{"pods that are given up are not replaced", nil, []change{newImage, replicas(1)}, []string{"rolls 1 pod"}},
 		{"a box that is stopped replaces none", nil, []change{newImage, replicas(0)}, nil},
 		{"pods of an autoscaler are replaced", []change{pods(5), desired(5)}, []change{newImage}, []string{"rolls 5 pods"}},
-		{"pods of an autoscaler are replaced, whatever the box says", []change{pods(5), desired(5)}, []change{newImage, replicas(1)}, []string{"rolls 5 pods"}},
+		{"pods of an autoscaler are replaced, whatever the box says", []change{pods(5), desired(5)}, []change{newImage, replicas(1)}, []string{
+			"rolls 5 pods", "spec.replicas: does not count while a HorizontalPodAutoscaler scales Deployment web, which has 5 replicas where the box has 2",
+		}},
 		{"pods of an autoscaler go when the box is stopped", []change{pods(5), desired(5)}, []change{newImage, replicas(0)}, nil},
 
 		{"a revert finds pods that were not replaced yet", []change{newImage, progressing, pods(3)}, []change{image("nginx:1.7.9"), replicas(3)}, []string{"rolls up to 3 pods" + because}},

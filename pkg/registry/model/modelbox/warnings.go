@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/klog/v2"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
@@ -26,17 +25,18 @@ func (s Strategy) warningsOnCreate(ctx context.Context, box *model.ModelBox) []s
 	return append(specWarnings(box), s.nodePortWarnings(ctx, box, nil)...)
 }
 
-// warningsOnUpdate says what the change of a box will do, and what the user may not expect of the result. Changes
-// through a subresource are not warned about: whoever makes them does not see the spec.
+// warningsOnUpdate says what the change of a box will do, and what the user may not expect of the result. Who changes a
+// box through its scale does not see the rest of it.
 func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox) []string {
 	if info, ok := genericapirequest.RequestInfoFrom(ctx); ok && info.Subresource != "" {
-		return nil
+		return scaleWarnings(box, old)
 	}
 	if apiequality.Semantic.DeepEqual(box.Spec, old.Spec) {
 		return nil
 	}
 	warnings := rolloutWarnings(ctx, box, old)
-	warnings = append(warnings, autoscalerWarnings(box, old)...)
+	warnings = append(warnings, serviceWarnings(box, old)...)
+	warnings = append(warnings, replicasWarnings(box, old)...)
 	warnings = append(warnings, specWarnings(box)...)
 	return append(warnings, s.nodePortWarnings(ctx, box, old)...)
 }
@@ -75,30 +75,6 @@ func imageWarnings(image string, path *field.Path) []string {
 	default:
 		return nil
 	}
-}
-
-// hpaManager is the field manager of the HorizontalPodAutoscaler controller.
-const hpaManager = "kube-controller-manager"
-
-var replicasPath = fieldpath.MakePathOrDie("spec", "replicas")
-
-// autoscalerWarnings says that a change of the replicas will not last. Who set them last the old box tells: the new
-// one already belongs to the user.
-func autoscalerWarnings(box, old *model.ModelBox) []string {
-	if apiequality.Semantic.DeepEqual(box.Spec.Replicas, old.Spec.Replicas) {
-		return nil
-	}
-	for i := range old.ManagedFields {
-		entry := &old.ManagedFields[i]
-		if entry.Manager != hpaManager || entry.Subresource != "scale" || entry.FieldsV1 == nil {
-			continue
-		}
-		managed := &fieldpath.Set{}
-		if err := managed.FromJSON(entry.FieldsV1.GetRawReader()); err == nil && managed.Has(replicasPath) {
-			return []string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again; leave it out of the box"}
-		}
-	}
-	return nil
 }
 
 // nodePortWarnings is about node ports, new ones, that another box asks for as well: only one of them can have it.

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/utils/ptr"
@@ -98,15 +97,6 @@ func TestWarningsOnCreate(t *testing.T) {
 }
 
 func TestWarningsOnUpdate(t *testing.T) {
-	autoscaled := func(box *model.ModelBox) {
-		box.ManagedFields = []metav1.ManagedFieldsEntry{{
-			Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "scale",
-			FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
-		}}
-	}
-	replicas := func(replicas int32) func(*model.ModelBox) {
-		return func(box *model.ModelBox) { box.Spec.Replicas = ptr.To(replicas) }
-	}
 	mail := webBox(func(box *model.ModelBox) { box.Name = "mail" }, nodePortOf("TCP", 30010))
 
 	for _, row := range []struct {
@@ -119,9 +109,6 @@ func TestWarningsOnUpdate(t *testing.T) {
 		{"a changed box has its latest image pointed out", image("nginx"), func(box *model.ModelBox) {
 			box.Spec.Image, box.Spec.Replicas = "nginx", ptr.To[int32](3)
 		}, []string{`spec.image: "nginx" has no tag and means "nginx:latest": pods may run different versions of it`}},
-		{"replicas that an autoscaler sets", autoscaled, replicas(3),
-			[]string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again; leave it out of the box"}},
-		{"an autoscaled box whose replicas stay", autoscaled, func(box *model.ModelBox) { box.Spec.Paused = true }, nil},
 		{"a new node port of another box", nil, nodePortOf("TCP", 30010),
 			[]string{"spec.ports[0].nodePort: 30010/TCP is asked for by ModelBox mail in namespace default already"}},
 		{"a node port of another box that it had before", nodePortOf("TCP", 30010), func(box *model.ModelBox) {
@@ -142,9 +129,10 @@ func TestWarningsOnUpdate(t *testing.T) {
 	}
 }
 
-func TestSubresourcesDoNotWarn(t *testing.T) {
+// Who writes through a subresource does not see the rest of the box. What is said of its scale, see TestScaleWarnings.
+func TestSubresourcesDoNotWarnOfTheSpec(t *testing.T) {
 	ctx := genericapirequest.WithRequestInfo(t.Context(), &genericapirequest.RequestInfo{Subresource: "scale"})
-	if got := newStrategy().WarningsOnUpdate(ctx, webBox(image("nginx:2")), webBox()); len(got) != 0 {
+	if got := newStrategy().WarningsOnUpdate(ctx, webBox(image("nginx")), webBox()); len(got) != 0 {
 		t.Errorf("scaling: got %q", got)
 	}
 	if got := NewStatusStrategy(newStrategy()).WarningsOnUpdate(t.Context(), webBox(image("nginx:2")), webBox()); len(got) != 0 {

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// hpaManager is the field manager of the HorizontalPodAutoscaler controller.
+const hpaManager = "kube-controller-manager"
+
+const (
+	scaleSubresource = "scale"
+
+	setsReplicas = "spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again"
+)
+
+var replicasPath = fieldpath.MakePathOrDie("spec", "replicas")
+
+// replicasWarnings says that an update of the box changes replicas in vain, or that two autoscalers decide on them.
+//
+// Of an autoscaler of the box it is known what it last set. Of one of the Deployment it is known that the pods are not
+// as many as the box says: while it wants that very number, it cannot be seen from here.
+func replicasWarnings(box, old *model.ModelBox) []string {
+	var warnings []string
+	if replicasOf(box) != replicasOf(old) && isAutoscaled(old) {
+		warnings = append(warnings, setsReplicas+"; leave it out of the box")
+	}
+	return append(warnings, deploymentAutoscalerWarnings(box, old)...)
+}
+
+// scaleWarnings is replicasWarnings for who changes the scale of a box, unless that is the autoscaler.
+func scaleWarnings(box, old *model.ModelBox) []string {
+	if replicasOf(box) == replicasOf(old) || isAutoscaled(box) {
+		return nil
+	}
+	var warnings []string
+	if isAutoscaled(old) {
+		warnings = append(warnings, setsReplicas)
+	}
+	return append(warnings, deploymentAutoscalerWarnings(box, old)...)
+}
+
+// deploymentAutoscalerWarnings is about an autoscaler of the Deployment. It does not keep a box from being stopped.
+func deploymentAutoscalerWarnings(box, old *model.ModelBox) []string {
+	if !isDeploymentAutoscaled(old) || replicasOf(box) == 0 {
+		return nil
+	}
+	has := fmt.Sprintf("Deployment %s, which has %d replicas where the box has %d", box.Name, *old.Status.DesiredReplicas, replicasOf(old))
+	switch {
+	case isAutoscaled(old):
+		return []string{fmt.Sprintf("spec.replicas: a HorizontalPodAutoscaler scales the box and another one %s: delete one of them, that of the Deployment is the one that counts", has)}
+	case replicasOf(box) != replicasOf(old):
+		return []string{fmt.Sprintf("spec.replicas: does not count while a HorizontalPodAutoscaler scales %s", has)}
+	default:
+		return nil
+	}
+}
+
+// isAutoscaled returns whether an autoscaler of the box was the last to set its replicas. The user who changes them
+// has taken the field over when the new box is looked at.
+func isAutoscaled(box *model.ModelBox) bool {
+	for i := range box.ManagedFields {
+		entry := &box.ManagedFields[i]
+		if entry.Manager != hpaManager || entry.Subresource != scaleSubresource || entry.FieldsV1 == nil {
+			continue
+		}
+		managed := &fieldpath.Set{}
+		if err := managed.FromJSON(entry.FieldsV1.GetRawReader()); err == nil && managed.Has(replicasPath) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDeploymentAutoscaled returns whether the Deployment has another number of replicas than the box that it is a child
+// of, which only an autoscaler of the Deployment makes of it.
+func isDeploymentAutoscaled(box *model.ModelBox) bool {
+	desired := box.Status.DesiredReplicas
+	return desired != nil && *desired != replicasOf(box) && isCurrent(box, modelv1.ConditionApplied, modelv1.ReasonApplied)
+}
+
+func replicasOf(box *model.ModelBox) int32 {
+	return ptr.Deref(box.Spec.Replicas, modelv1.DefaultReplicas)
+}

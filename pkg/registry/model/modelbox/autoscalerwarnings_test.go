@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+// The changes that an autoscaler makes of the box that it scales, of two replicas, and of one whose Deployment it scales.
+func autoscaled(box *model.ModelBox) {
+	box.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "scale",
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
+	}}
+}
+
+func deploymentAutoscaled(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To[int32](5) }
+
+// scaled sets the replicas, as somebody who is no autoscaler.
+func scaled(replicas int32) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Replicas, box.ManagedFields = ptr.To(replicas), nil }
+}
+
+const (
+	bothAutoscaled = "spec.replicas: a HorizontalPodAutoscaler scales the box and another one Deployment web, which has 5 replicas where the box has 2: delete one of them, that of the Deployment is the one that counts"
+	doesNotCount   = "spec.replicas: does not count while a HorizontalPodAutoscaler scales Deployment web, which has 5 replicas where the box has 2"
+)
+
+func TestReplicasWarnings(t *testing.T) {
+	type change = func(*model.ModelBox)
+	pause := func(box *model.ModelBox) { box.Spec.Paused = true }
+	unseen := func(box *model.ModelBox) { box.Generation++ }
+	for _, row := range []struct {
+		name string
+		old  []change
+		new  change
+		want []string
+	}{
+		{"replicas that nobody else sets", nil, scaled(3), nil},
+		{"replicas that an autoscaler sets", []change{autoscaled}, scaled(3),
+			[]string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again; leave it out of the box"}},
+		{"replicas that an autoscaler sets stay", []change{autoscaled}, pause, nil},
+		{"replicas that an autoscaler of the Deployment overrules", []change{deploymentAutoscaled}, scaled(3), []string{doesNotCount}},
+		{"replicas that an autoscaler of the Deployment overrules stay", []change{deploymentAutoscaled}, pause, nil},
+		{"an autoscaler of the Deployment does not overrule none", []change{deploymentAutoscaled}, scaled(0), nil},
+		{"a Deployment that has not been scaled yet is not autoscaled", []change{deploymentAutoscaled, unseen}, scaled(3), nil},
+		{"autoscalers of both", []change{autoscaled, deploymentAutoscaled}, pause, []string{bothAutoscaled}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			old := webBox(row.old...)
+			box := old.DeepCopy()
+			row.new(box)
+			got := newStrategy(old).WarningsOnUpdate(t.Context(), box, old)
+			if diff := cmp.Diff(row.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestScaleWarnings(t *testing.T) {
+	type change = func(*model.ModelBox)
+	scaledByAutoscaler := func(box *model.ModelBox) { box.Spec.Replicas = ptr.To[int32](3) }
+	for _, row := range []struct {
+		name string
+		old  []change
+		new  change
+		want []string
+	}{
+		{"nobody else scales", nil, scaled(3), nil},
+		{"an autoscaler scales as well", []change{autoscaled}, scaled(3), []string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again"}},
+		{"the autoscaler itself scales", []change{autoscaled}, scaledByAutoscaler, nil},
+		{"an autoscaler scales the Deployment", []change{deploymentAutoscaled}, scaled(3), []string{doesNotCount}},
+		{"an autoscaler scales the Deployment, and the box is stopped", []change{deploymentAutoscaled}, scaled(0), nil},
+		{"an autoscaler scales the Deployment, and the number stays", []change{deploymentAutoscaled}, scaled(2), nil},
+		{"autoscalers scale both", []change{autoscaled, deploymentAutoscaled}, scaled(3),
+			[]string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again", bothAutoscaled}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			ctx := genericapirequest.WithRequestInfo(t.Context(), &genericapirequest.RequestInfo{Subresource: "scale"})
+			old := webBox(row.old...)
+			box := old.DeepCopy()
+			row.new(box)
+			got := newStrategy(old).WarningsOnUpdate(ctx, box, old)
+			if diff := cmp.Diff(row.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
