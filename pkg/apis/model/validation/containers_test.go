@@ -167,7 +167,10 @@ func TestRestartAndResize(t *testing.T) {
 			[]string{"Required value: spec.containers[0].restartPolicyRules[0].exitCodes"}},
 		{"a restart rule takes exit codes In or NotIn", container(restart(corev1.ContainerRestartPolicyNever, rule(func(r *corev1.ContainerRestartRule) { r.ExitCodes.Operator = "Is" }))),
 			[]string{"Unsupported value: spec.containers[0].restartPolicyRules[0].exitCodes.operator"}},
-		{"a restart rule has at most 255 exit codes", container(restart(corev1.ContainerRestartPolicyNever, rule(func(r *corev1.ContainerRestartRule) { r.ExitCodes.Values = make([]int32, 256) }))),
+		{"a restart rule takes 255 exit codes", container(restart(corev1.ContainerRestartPolicyNever, rule(func(r *corev1.ContainerRestartRule) { r.ExitCodes.Values = exitCodes(255) }))), nil},
+		{"a restart rule has each exit code once", container(restart(corev1.ContainerRestartPolicyNever, rule(func(r *corev1.ContainerRestartRule) { r.ExitCodes.Values = []int32{0, 1, 0, 1} }))),
+			[]string{"Duplicate value: spec.containers[0].restartPolicyRules[0].exitCodes.values[2]", "Duplicate value: spec.containers[0].restartPolicyRules[0].exitCodes.values[3]"}},
+		{"a restart rule has at most 255 exit codes", container(restart(corev1.ContainerRestartPolicyNever, rule(func(r *corev1.ContainerRestartRule) { r.ExitCodes.Values = exitCodes(256) }))),
 			[]string{"Too many: spec.containers[0].restartPolicyRules[0].exitCodes.values"}},
 
 		{"memory can be resized in place", container(resize(corev1.ResourceMemory, corev1.NotRequired)), nil},
@@ -186,4 +189,13 @@ func resize(name corev1.ResourceName, policy corev1.ResourceResizeRestartPolicy)
 	return func(c *corev1.Container) {
 		c.ResizePolicy = append(c.ResizePolicy, corev1.ContainerResizePolicy{ResourceName: name, RestartPolicy: policy})
 	}
+}
+
+// exitCodes returns that many different ones.
+func exitCodes(count int) []int32 {
+	codes := make([]int32, count)
+	for i := range codes {
+		codes[i] = int32(i)
+	}
+	return codes
 }

@@ -5,6 +5,7 @@ package validation
 
 import (
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -55,6 +56,16 @@ func validateRestartRule(rule *corev1.ContainerRestartRule, path *field.Path) fi
 	errs = append(errs, validateChoice(rule.ExitCodes.Operator, exitCodeOperators, codesPath.Child("operator"))...)
 	if count := len(rule.ExitCodes.Values); count > maxExitCodes {
 		errs = append(errs, field.TooMany(codesPath.Child("values"), count, maxExitCodes))
+	}
+	return append(errs, validateExitCodes(rule.ExitCodes.Values, codesPath.Child("values"))...)
+}
+
+// validateExitCodes refuses a set that has a code twice. The cluster would take it of any client but those that apply.
+func validateExitCodes(codes []int32, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	seen := unique[string]{}
+	for i, code := range codes {
+		errs = append(errs, seen.add(strconv.Itoa(int(code)), path.Index(i))...)
 	}
 	return errs
 }
