@@ -6,6 +6,7 @@ package modelbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,10 +56,19 @@ func specWarnings(box *model.ModelBox) []string {
 	if spec.ServiceType != "" && len(spec.Ports) == 0 {
 		warnings = append(warnings, fmt.Sprintf("%s: has no effect without ports: there is no Service", path.Child("serviceType")))
 	}
-	if spec.StartupProbe != nil && spec.LivenessProbe == nil && (len(spec.Ports) == 0 || spec.DefaultProbes == model.DefaultProbesDisabled) {
-		warnings = append(warnings, fmt.Sprintf("%s: delays no other probe: the box has neither a livenessProbe nor a default one", path.Child("startupProbe")))
+	if spec.StartupProbe != nil && !hasDelayedProbe(box) {
+		warnings = append(warnings, fmt.Sprintf("%s: delays no other probe: the main container has neither a livenessProbe nor a readinessProbe, nor default ones", path.Child("startupProbe")))
 	}
 	return warnings
+}
+
+// hasDelayedProbe returns whether the main container has a probe that begins when its startup probe has passed, given by
+// the box, its overlay or by default.
+func hasDelayedProbe(box *model.ModelBox) bool {
+	template, err := podTemplate(box)
+	return err != nil || slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool {
+		return c.Name == box.Spec.Name && (c.LivenessProbe != nil || c.ReadinessProbe != nil)
+	})
 }
 
 // imageWarnings is about images whose meaning may change from one pod to the next.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/utils/ptr"
@@ -39,6 +40,7 @@ func rollingLimits(replicas int32, maxSurge, maxUnavailable string) func(*model.
 }
 
 func TestWarningsOnCreate(t *testing.T) {
+	const delaysNone = "spec.startupProbe: delays no other probe: the main container has neither a livenessProbe nor a readinessProbe, nor default ones"
 	mail := webBox(func(box *model.ModelBox) { box.Namespace, box.Name = "post", "mail" }, nodePortOf("TCP", 30010))
 	for _, row := range []struct {
 		name   string
@@ -66,7 +68,18 @@ func TestWarningsOnCreate(t *testing.T) {
 		{"a startup probe that has something to delay", func(box *model.ModelBox) { box.Spec.StartupProbe = &corev1.Probe{} }, nil},
 		{"a startup probe that delays nothing", func(box *model.ModelBox) {
 			box.Spec.StartupProbe, box.Spec.DefaultProbes = &corev1.Probe{}, model.DefaultProbesDisabled
-		}, []string{"spec.startupProbe: delays no other probe: the box has neither a livenessProbe nor a default one"}},
+		}, []string{delaysNone}},
+		{"a startup probe that has no TCP port to delay the check of", func(box *model.ModelBox) {
+			box.Spec.StartupProbe, box.Spec.Ports[0].Protocol = &corev1.Probe{}, corev1.ProtocolUDP
+		}, []string{delaysNone}},
+		{"a startup probe of a box without ports", func(box *model.ModelBox) { box.Spec.StartupProbe, box.Spec.Ports = &corev1.Probe{}, nil }, []string{delaysNone}},
+		{"a startup probe that delays another one", func(box *model.ModelBox) {
+			box.Spec.StartupProbe, box.Spec.ReadinessProbe, box.Spec.Ports = &corev1.Probe{}, &corev1.Probe{}, nil
+		}, nil},
+		{"a startup probe that delays one of the overlay", func(box *model.ModelBox) {
+			box.Spec.StartupProbe, box.Spec.Ports = &corev1.Probe{}, nil
+			box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", LivenessProbe: &corev1.Probe{}}}}}
+		}, nil},
 		{"a box that is recreated", recreated, nil},
 		{"a rolling update of a box that is recreated", func(box *model.ModelBox) {
 			recreated(box)
