@@ -37,8 +37,13 @@ func TestPodTemplate(t *testing.T) {
 	expectEqual(t, "annotation that went with the overlay", "", template.Annotations["team"])
 	expectEqual(t, "grace period, which is that of a box with ports again", int64(40), *template.Spec.TerminationGracePeriodSeconds)
 
+	apply(", podTemplate: {metadata: {labels: {app.kubernetes.io/managed-by: Helm}}}")
+	expectEqual(t, "number of pods of a box whose pods somebody else is said to manage", 1, len(n.box("web").Status.PodNames))
+
 	for overlay, want := range map[string]string{
 		"{metadata: {labels: {modelbox: other}}}":                 "spec.podTemplate.metadata.labels[modelbox]",
+		"{spec: {containers: [{name: web, image: busybox}]}}":     "spec.podTemplate.spec.containers[0].image: Forbidden: set spec.image instead",
+		"{spec: {containers: [{name: main, env: [{name: A}]}]}}":  `the main container is "web"`,
 		"{spec: {restartPolicy: Never}}":                          "spec.podTemplate.spec.restartPolicy",
 		"{spec: {containers: [{image: busybox}]}}":                "spec.podTemplate.spec.containers[0].name",
 		"{spec: {tolerations: [{operator: Sometimes}]}}":          "spec.podTemplate.spec.tolerations[0].operator",

@@ -4,8 +4,11 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // TestWarnings reads what kubectl shows of the warning header.
@@ -24,6 +27,9 @@ func TestWarnings(t *testing.T) {
 		{"the tag latest moves", spec + "image: 'nginx:latest', ports: [{port: 80}]", `spec.image: the tag "latest" moves`},
 		{"a Service type without ports does nothing", spec + "image: 'nginx:1.7.9', serviceType: NodePort", "spec.serviceType: has no effect without ports"},
 		{"a node port that another box asks for", spec + "image: 'nginx:1.7.9', ports: [{port: 80, nodePort: 31999}]", "spec.ports[0].nodePort: 31999/TCP is asked for by ModelBox other"},
+		{"another image of a paused box replaces every pod later", spec + "paused: true, image: 'nginx:1.8', ports: [{port: 80}]", "will roll 2 pods when the box is unpaused"},
+		{"a Service that becomes headless is replaced", spec + "image: 'nginx:1.7.9', serviceType: Headless, ports: [{port: 80}]", "spec.serviceType: Service web is replaced by a headless one"},
+		{"a Service without ports is deleted", spec + "image: 'nginx:1.7.9'", "spec.ports: without ports there is no Service: Service web is deleted"},
 		{"more replicas replace no pod", "minReadySeconds: 0, replicas: 3, image: 'nginx:1.7.9', ports: [{port: 80}]", ""},
 		{"another port of the Service replaces no pod", spec + "image: 'nginx:1.7.9', ports: [{port: 81, targetPort: 80}]", ""},
 		{"an image with a digest does not move", spec + "image: 'nginx@sha256:" + strings.Repeat("a", 64) + "', ports: [{port: 80}]", "rolls 2 pods"},
@@ -38,5 +44,74 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("want %q, got:\n%s", test.want, run.stderr)
 			}
 		})
+	}
+}
+
+// TestWarningsOfRollouts reverts a rollout that does not get on, and unpauses a box of which something is pending.
+func TestWarningsOfRollouts(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	apply := func(spec string) string {
+		n.t.Helper()
+		run := runKubectl(n.kubectlCommand("apply", "--filename=-"), boxManifest("replicas: 3, minReadySeconds: 0, ports: [{port: 80}], "+spec))
+		if run.err != nil {
+			n.t.Fatal(run.stderr)
+		}
+		return run.stderr
+	}
+	expectWarning := func(what, want, got string) {
+		n.t.Helper()
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			n.t.Errorf("%s: want %q, got:\n%s", what, want, got)
+		}
+	}
+	apply("image: 'nginx:1.7.9'")
+	n.awaitReady("web")
+
+	expectWarning("a rollout that does not get on", "Warning: rolls 3 pods\n", apply("image: 'nginx:1.8', podTemplate: {spec: {nodeSelector: {disk: nowhere}}}"))
+	n.awaitBox("web", "has begun its rollout", func(box *modelv1.ModelBox) error {
+		if box.Status.ObservedGeneration != box.Generation || box.Status.UpdatedReplicas == 0 || box.Status.UpdatedReplicas == box.Status.Replicas {
+			return fmt.Errorf("its status is %+v", box.Status)
+		}
+		return nil
+	})
+	expectWarning("its revert", "rolls up to 3 pods: those that run the new pod template already stay", apply("image: 'nginx:1.7.9'"))
+	n.awaitReady("web")
+
+	expectWarning("a pause", "", apply("image: 'nginx:1.7.9', paused: true"))
+	n.awaitReady("web")
+	expectWarning("a change of a paused box", "Warning: will roll 3 pods when the box is unpaused\n", apply("image: 'nginx:1.8', paused: true"))
+	n.awaitPaused("web")
+	expectWarning("the end of the pause", "rolls up to 3 pods", apply("image: 'nginx:1.8'"))
+	n.awaitReady("web")
+}
+
+// TestWarningsOfAutoscalers scales boxes that autoscalers scale as well, or their Deployments.
+func TestWarningsOfAutoscalers(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	n.createReady(newBox("web"))
+	scale := func(replicas string) string {
+		n.t.Helper()
+		run := runKubectl(n.kubectlCommand("scale", "modelbox/web", "--replicas="+replicas), "")
+		if run.err != nil {
+			n.t.Fatal(run.stderr)
+		}
+		return run.stderr
+	}
+	if warning := scale("2"); warning != "" {
+		t.Errorf("nobody else scales the box: %s", warning)
+	}
+	n.autoscale("deployment/web", 3)
+	n.awaitPods("web", 3)
+	n.awaitReady("web")
+	if warning := scale("1"); !strings.Contains(warning, "spec.replicas: does not count while a HorizontalPodAutoscaler scales Deployment web, which has 3 replicas where the box has 2") {
+		t.Errorf("an autoscaler scales the Deployment: %q", warning)
+	}
+	n.kubectl("delete", "hpa", "web")
+	n.autoscale("modelbox/web", 4)
+	n.awaitPods("web", 4)
+	if warning := scale("5"); !strings.Contains(warning, "spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again") {
+		t.Errorf("an autoscaler scales the box: %q", warning)
 	}
 }
