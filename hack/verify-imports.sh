@@ -15,12 +15,13 @@ declare -A may_import=(
   [pkg/render]="pkg/apis pkg/render"
   [pkg/generated]="pkg/apis pkg/generated"
   [pkg/registry]="pkg/apis pkg/render pkg/registry"
+  [pkg/admission]="pkg/apis pkg/render pkg/admission"
   [pkg/storage]="pkg/storage"
   [pkg/version]=""
   [pkg/apiserver]="pkg/apis pkg/registry pkg/apiserver"
   [pkg/controller]="pkg/apis pkg/render pkg/generated pkg/controller"
   [pkg/e2e]="pkg/apis pkg/generated pkg/render pkg/e2e"
-  [cmd]="cmd pkg/apis pkg/apiserver pkg/controller pkg/generated pkg/storage pkg/version"
+  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/controller pkg/generated pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
 )
 

@@ -12,7 +12,16 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	"k8s.io/client-go/discovery"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/podsecurity"
 )
+
+// addPodSecurity adds to what holds for every kind of object what holds for those that have pods. Validating plugins
+// may come in any order.
+func addPodSecurity(admission *genericoptions.AdmissionOptions) {
+	podsecurity.Register(admission.Plugins)
+	admission.RecommendedPluginOrder = append(admission.RecommendedPluginOrder, podsecurity.PluginName)
+}
 
 // policyPlugins are the admission plugins that watch resources of the host cluster, by resource. A host that does
 // not serve one of them would leave its plugin waiting, and every write refused.

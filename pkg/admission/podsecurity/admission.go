@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package podsecurity holds boxes to the Pod Security Standards of their namespaces, as kube-apiserver holds pods and
+// Deployments to them.
+//
+// It is an admission plugin, as that of kube-apiserver is, and not a rule of validation: what a namespace asks for is
+// not the box's to know, it may change while the box stays, and an administrator can configure the plugin, with the
+// PodSecurityConfiguration of kube-apiserver, or turn it off.
+package podsecurity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/audit"
+	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/component-base/metrics/legacyregistry"
+	podsecurityadmission "k8s.io/pod-security-admission/admission"
+	"k8s.io/pod-security-admission/admission/api/load"
+	podsecurityapi "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/metrics"
+	"k8s.io/pod-security-admission/policy"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+// PluginName is the name of the plugin of kube-apiserver that does the same.
+const PluginName = "PodSecurity"
+
+// Register registers the plugin.
+func Register(plugins *admission.Plugins) {
+	plugins.Register(PluginName, func(config io.Reader) (admission.Interface, error) { return newPlugin(config) })
+}
+
+// Plugin warns of boxes whose pods a namespace warns of, and refuses those whose pods it would refuse: the box would be
+// accepted, and no pod of it ever run. A box that was accepted, before its namespace was labelled say, can still be
+// changed as long as its pods stay what they are.
+type Plugin struct {
+	*admission.Handler
+	delegate   *podsecurityadmission.Admission
+	client     kubernetes.Interface
+	namespaces corev1listers.NamespaceLister
+}
+
+var (
+	_ admission.ValidationInterface                = &Plugin{}
+	_ initializer.WantsExternalKubeInformerFactory = &Plugin{}
+	_ initializer.WantsExternalKubeClientSet       = &Plugin{}
+)
+
+// recorder returns the metrics, which the process registers once.
+var recorder = sync.OnceValue(func() metrics.Recorder {
+	recorder := metrics.NewPrometheusRecorder(podsecurityapi.GetAPIVersion())
+	recorder.MustRegister(legacyregistry.MustRegister)
+	return recorder
+})
+
+// newPlugin reads a PodSecurityConfiguration; a nil reader stands for the defaults.
+func newPlugin(config io.Reader) (*Plugin, error) {
+	configuration, err := load.LoadFromReader(config)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration of %s: %w", PluginName, err)
+	}
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("creating the evaluator of %s: %w", PluginName, err)
+	}
+	return &Plugin{
+		Handler:  admission.NewHandler(admission.Create, admission.Update),
+		delegate: &podsecurityadmission.Admission{Configuration: configuration, Evaluator: evaluator, Metrics: recorder()},
+	}, nil
+}
+
+// SetExternalKubeInformerFactory lets the plugin know the namespaces of the cluster.
+func (p *Plugin) SetExternalKubeInformerFactory(factory informers.SharedInformerFactory) {
+	namespaces := factory.Core().V1().Namespaces()
+	p.namespaces = namespaces.Lister()
+	p.SetReadyFunc(namespaces.Informer().HasSynced)
+}
+
+// SetExternalKubeClientSet lets the plugin ask for a namespace that it does not know yet.
+func (p *Plugin) SetExternalKubeClientSet(client kubernetes.Interface) {
+	p.client = client
+}
+
+// ValidateInitialization returns what keeps the plugin from working.
+func (p *Plugin) ValidateInitialization() error {
+	if p.namespaces == nil || p.client == nil {
+		return errors.New("missing the informer of namespaces or the client")
+	}
+	p.delegate.NamespaceGetter = podsecurityadmission.NamespaceGetterFromListerAndClient(p.namespaces, p.client)
+	p.delegate.PodLister = podsecurityadmission.PodListerFromClient(p.client)
+	if err := p.delegate.CompleteConfiguration(); err != nil {
+		return fmt.Errorf("completing the configuration: %w", err)
+	}
+	return p.delegate.ValidateConfiguration()
+}
+
+// Validate refuses a box that is made, or changed, so that its namespace would refuse its pods.
+func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
+	if a.GetResource().GroupResource() != model.Resource("modelboxes") || a.GetSubresource() != "" {
+		return nil
+	}
+	if !p.WaitForReady() {
+		return admission.NewForbidden(a, errors.New("not yet ready to handle request"))
+	}
+	pod, isNew := podOf(a)
+	if pod == nil {
+		return nil
+	}
+	attributes := &podsecurityapi.AttributesRecord{
+		Name:      a.GetName(),
+		Namespace: a.GetNamespace(),
+		Kind:      a.GetKind(),
+		Resource:  a.GetResource(),
+		Operation: admissionv1.Create,
+		Object:    pod,
+		Username:  a.GetUserInfo().GetName(),
+	}
+	if isNew {
+		return conclude(ctx, p.delegate.ValidatePod(ctx, attributes))
+	}
+	return conclude(ctx, p.delegate.ValidatePodController(ctx, attributes))
+}
+
+// conclude tells the user and the audit log what a namespace makes of a pod.
+func conclude(ctx context.Context, response *admissionv1.AdmissionResponse) error {
+	for _, text := range response.Warnings {
+		warning.AddWarning(ctx, "", text)
+	}
+	for key, value := range response.AuditAnnotations {
+		audit.AddAuditAnnotation(ctx, podsecurityapi.AuditAnnotationPrefix+key, value)
+	}
+	if response.Allowed {
+		return nil
+	}
+	return &apierrors.StatusError{ErrStatus: *response.Result}
+}

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package podsecurity
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// podOf returns a pod of the box that is written, and whether the write makes it another one than before. A box that an
+// older release accepted and this one cannot render has none.
+func podOf(a admission.Attributes) (pod *corev1.Pod, isNew bool) {
+	template, err := podTemplate(a.GetObject())
+	if err != nil {
+		return nil, false
+	}
+	pod = &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+	if a.GetOperation() != admission.Update {
+		return pod, true
+	}
+	old, err := podTemplate(a.GetOldObject())
+	return pod, err != nil || !apiequality.Semantic.DeepEqual(template, old)
+}
+
+func podTemplate(object runtime.Object) (*corev1.PodTemplateSpec, error) {
+	box, ok := object.(*model.ModelBox)
+	if !ok {
+		return nil, fmt.Errorf("expected a ModelBox, got %T", object)
+	}
+	served := &modelv1.ModelBox{}
+	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
+		return nil, err
+	}
+	return render.PodTemplate(served)
+}
