@@ -97,3 +97,32 @@ func TestScaleTakesReplicas(t *testing.T) {
 	}
 	expectEqual(t, "replicas after the conflict", int32(3), *n.box("web").Spec.Replicas)
 }
+
+// TestPortsOfOneNumber changes two ports that kubectl takes for one unless the server merges them.
+func TestPortsOfOneNumber(t *testing.T) {
+	t.Parallel()
+	n := newNamespace(t)
+	spec := func(udp, tcp int) string {
+		return fmt.Sprintf("image: 'nginx:1.7.9', ports: [{port: 53, protocol: UDP, targetPort: %d}, {port: 53, protocol: TCP, targetPort: %d}]", udp, tcp)
+	}
+	expectTargets := func(udp, tcp int32) {
+		n.t.Helper()
+		got := map[corev1.Protocol]int32{}
+		for _, port := range n.box("web").Spec.Ports {
+			got[port.Protocol] = port.TargetPort.IntVal
+		}
+		expectEqual(t, "target ports", map[corev1.Protocol]int32{corev1.ProtocolUDP: udp, corev1.ProtocolTCP: tcp}, got)
+	}
+	n.kubectlWith(boxManifest(spec(1053, 1053)), "apply", "--filename=-")
+	n.kubectlWith(boxManifest(spec(1053, 1053)+", replicas: 2"), "apply", "--filename=-")
+	complaint := n.kubectlRefused(boxManifest(spec(1054, 1055)+", replicas: 2"), "apply", "--filename=-")
+	if want := "client-side apply cannot tell the ports of number 53 apart"; !strings.Contains(complaint, want) {
+		t.Errorf("kubectl does not say %q:\n%s", want, complaint)
+	}
+	expectTargets(1053, 1053)
+
+	n.kubectlWith(boxManifest(spec(1054, 1055)), "apply", "--server-side", "--force-conflicts", "--filename=-")
+	expectTargets(1054, 1055)
+	n.kubectlWith(boxManifest(spec(1055, 1054)), "apply", "--server-side", "--filename=-")
+	expectTargets(1055, 1054)
+}

@@ -97,6 +97,7 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 	errs := validation.ValidateModelBoxUpdate(ctx, box, oldBox)
 	errs = append(errs, validation.Ratchet(
 		validation.ValidateNodePortRange(box, s.nodePortRange), validation.ValidateNodePortRange(oldBox, s.nodePortRange))...)
+	errs = append(errs, validateClientSideApply(box, oldBox)...)
 	if len(errs) > 0 || apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
 		return errs
 	}
