@@ -562,7 +562,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ports are the ports that the application serves; without any there is no Service. targetPort defaults to port, protocol to \"TCP\"; names such as \"tcp-80\" are filled in when there are several ports. A targetPort that is a string names a container port. When a pod of a box with ports is to stop, its containers go on for 10 seconds before they are told, and have another 30 seconds then: clients need a moment to learn of it. A container with a preStop hook of its own does what that says. Defaults to none.\n\nExample: [{port: 80, targetPort: 8080, nodePort: 30010}]",
+							Description: "ports are the ports that the application serves; without any there is no Service. targetPort defaults to port, protocol to \"TCP\"; names such as \"tcp-80\" are filled in when there are several ports. A targetPort that is a string names a container port. A nodePort has to be in the cluster's range, 30000 to 32767 by default. Two ports may have the same number and different protocols; client-side kubectl apply takes them for one and is refused where that would change them into something else than is applied, server-side apply knows them apart. When a pod of a box with ports is to stop, its containers go on for 10 seconds before they are told, and have another 30 seconds then: clients need a moment to learn of it. A container with a preStop hook of its own does what that says. Defaults to none.\n\nExample: [{port: 80, targetPort: 8080, nodePort: 30010}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -786,7 +786,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"podTemplate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name adds to the main one. It may not change the \"modelbox\" label. What may be in it is what may be in the pod template of a Deployment. Defaults to none.\n\nExample: {spec: {nodeSelector: {disk: ssd}}}",
+							Description: "podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name adds to the main one. It may not change the \"modelbox\" label, nor the image of the main container. What else may be in it is what may be in the pod template of a Deployment. Defaults to none.\n\nExample: {spec: {nodeSelector: {disk: ssd}}}",
 							Ref:         ref(corev1.PodTemplateSpec{}.OpenAPIModelName()),
 						},
 					},
