@@ -36,6 +36,7 @@ func (c *Controller) carryOut(ctx context.Context, box *modelv1.ModelBox, s step
 	case adopt:
 		return c.adopt(ctx, box, s)
 	case refuse:
+		c.taken.watch(ctx, keyOf(box), s.kind, s.live)
 		return nil, s.refusal
 	case reject:
 		return s.live, &rejectedError{kind: s.kind.kind.Kind, name: s.live.GetName(), fields: leaves(s.difference.fields)}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -48,6 +49,7 @@ type childKind struct {
 	kept *fieldpath.Set
 
 	get    func(ctx context.Context, namespace, name string) (child, error)
+	watch  func(ctx context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error)
 	patch  func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (child, error)
 	delete func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
 }
@@ -105,6 +107,7 @@ func changesHeadless(rendered *unstructured.Unstructured, live child) string {
 // typedClient is the part of a generated client that writing children needs.
 type typedClient[T child] interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 	Patch(ctx context.Context, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (T, error)
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
 }
@@ -121,6 +124,9 @@ func newChildKind[T child](kind schema.GroupVersionKind, resource string, inform
 			}
 			object.GetObjectKind().SetGroupVersionKind(kind)
 			return object, nil
+		},
+		watch: func(ctx context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error) {
+			return client(namespace).Watch(ctx, options)
 		},
 		patch: func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (child, error) {
 			object, err := client(namespace).Patch(ctx, name, patchType, data, options)

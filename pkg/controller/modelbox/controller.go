@@ -31,7 +31,7 @@ import (
 const (
 	controllerName = "modelbox"
 
-	// recheckPeriod is how often a box looks again for something that sends it no event, such as a foreign
+	// recheckPeriod is how often a box looks again for something of which it may get no event, such as a foreign
 	// object in the place of its child.
 	recheckPeriod = 15 * time.Second
 
@@ -57,6 +57,7 @@ type Controller struct {
 	applied     *appliedRecord
 	pace        *statusPace
 	rollouts    *rolloutRecord
+	taken       *takenNames
 	fights      *fightRecord
 	metrics     *controllerMetrics
 
@@ -124,6 +125,7 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 			mountFailureFactory.Shutdown()
 		},
 	}
+	c.taken = newTakenNames(c.queue.Add)
 	if err := c.watch(boxInformer.Informer(), podInformer, autoscalerInformer); err != nil {
 		return nil, err
 	}
@@ -216,6 +218,7 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 	<-ctx.Done()
 	c.queue.ShutDown()
 	running.Wait()
+	c.taken.wait()
 	logger.Info("Stopped reconciling")
 }
 

@@ -36,6 +36,11 @@ func (e *notOwnedError) Error() string {
 	return fmt.Sprintf("a %s named %s exists already and does not belong to this box: %s", e.kind, e.name, e.remedy)
 }
 
+func isNotOwned(err error) bool {
+	var foreign *notOwnedError
+	return errors.As(err, &foreign)
+}
+
 // errChildChanged says that a child is not the one that the cache has.
 var errChildChanged = errors.New("it has changed meanwhile")
 

@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"errors"
 	"os"
 	"testing"
 	"time"
@@ -15,7 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
@@ -165,6 +168,11 @@ func newFixture(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime.Object
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.cluster.PrependWatchReactor("*", func(action clienttesting.Action) (bool, watch.Interface, error) {
+		// Names that are taken are watched beside what a test does.
+		isOne := action.(clienttesting.WatchAction).GetWatchRestrictions().Fields.String() != ""
+		return isOne, nil, errors.New("this cluster lets nobody watch a single object")
+	})
 	recorder := events.NewFakeRecorder(100)
 	controller.recorder = recorder
 	controller.boxLister = modellisters.NewModelBoxLister(f.boxCache)

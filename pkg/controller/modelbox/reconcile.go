@@ -29,6 +29,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		c.applied.forget(key)
 		c.pace.forget(key)
 		c.rollouts.forget(key)
+		c.taken.forget(key)
 		return 0, nil
 	}
 	if err != nil {
@@ -36,6 +37,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 	// The garbage collector deletes the children of a box that is being deleted, in the way its user asked for.
 	if box.DeletionTimestamp != nil {
+		c.taken.forget(key)
 		return 0, nil
 	}
 	if !c.written.isVisible(key) {
@@ -56,6 +58,9 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 	observed := c.reconcileChildren(ctx, box, steps)
 	observed.now = c.clock.Now()
+	if !slices.ContainsFunc(observed.failures, isNotOwned) {
+		c.taken.forget(key)
+	}
 	if slices.ContainsFunc(observed.failures, isOfThePast) {
 		// The cache was behind. What there is now, the next try will see.
 		return 0, observed.failure()
