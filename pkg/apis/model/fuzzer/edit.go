@@ -60,17 +60,27 @@ func (c *chooser) next(choices int) int {
 	return choice
 }
 
+// editNode makes one edit of the place or of what it is in: most places are deep down, and lists and structs would
+// hardly ever be edited as such.
 func (e *Editor) editNode(n *tree, nodes []*tree, c *chooser) {
+	for range c.next(3) {
+		if n.parent != nil {
+			n = n.parent
+		}
+	}
 	edits := []func(){
 		func() { e.graft(n, c) },
-		func() { e.add(n, c) },
-		func() { e.add(n, c) },
-		func() { n.become(edgeValues[c.next(len(edgeValues))]) },
 		func() { n.remove() },
-		func() { n.duplicate() },
-		func() { n.swap(c) },
-		func() { n.perturb(c) },
+		func() { n.become(edgeValues[c.next(len(edgeValues))]) },
 		func() { n.become(nodes[c.next(len(nodes))].json()) },
+	}
+	if n.parent != nil && n.parent.isList {
+		edits = append(edits, n.duplicate, n.duplicate, func() { n.swap(c) })
+	}
+	if n.isList || n.fields != nil {
+		edits = append(edits, func() { e.add(n, c) }, func() { e.add(n, c) }, func() { e.add(n, c) })
+	} else {
+		edits = append(edits, func() { n.perturb(c) }, func() { n.perturb(c) })
 	}
 	edits[c.next(len(edits))]()
 }

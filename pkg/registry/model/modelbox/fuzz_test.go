@@ -36,8 +36,8 @@ import (
 const (
 	// editsOfASeed is how many times the tests edit each box, and maxChoices the most choices that an edit is made by.
 	// "make fuzz" goes on from there.
-	editsOfASeed = 30
-	maxChoices   = 24
+	editsOfASeed = 20
+	maxChoices   = 16
 )
 
 // FuzzPipeline takes boxes with random edits the way that a request takes them: decoded, defaulted, validated, warned
