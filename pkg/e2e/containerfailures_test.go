@@ -60,6 +60,7 @@ func failingApplicationsSayWhy(n *namespace) {
 				spec.Volumes = []corev1.Volume{{Name: "config", VolumeSource: corev1.VolumeSource{
 					ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "missing"}},
 				}}}
+				spec.VolumeMounts = []corev1.VolumeMount{{Name: "config", MountPath: "/config"}}
 			},
 			reasons: []string{"FailedMount"},
 			message: []string{"pod volume-", `configmap "missing" not found`},
