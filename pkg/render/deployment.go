@@ -21,6 +21,7 @@ func deployment(box *modelv1.ModelBox, scaling Scaling) (*applyappsv1.Deployment
 	}
 	deployment := applyappsv1.Deployment(box.Name, box.Namespace).
 		WithLabels(labels(box)).
+		WithAnnotations(box.Spec.Annotations).
 		WithOwnerReferences(ownerReference(box)).
 		WithSpec(applyappsv1.DeploymentSpec().
 			WithMinReadySeconds(*box.Spec.MinReadySeconds).

@@ -4,6 +4,8 @@
 package render
 
 import (
+	"maps"
+
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -24,13 +26,17 @@ func Selector(box *modelv1.ModelBox) map[string]string {
 	return map[string]string{modelv1.SelectorLabel: box.Name}
 }
 
+// labels are those of every child and every pod: those of the box's spec, and the ones that no box can do without.
 func labels(box *modelv1.ModelBox) map[string]string {
-	return map[string]string{
+	labels := map[string]string{}
+	maps.Copy(labels, box.Spec.Labels)
+	maps.Copy(labels, map[string]string{
 		modelv1.SelectorLabel: box.Name,
 		nameLabel:             box.Spec.Name,
 		instanceLabel:         box.Name,
 		ManagedByLabel:        ManagedBy,
-	}
+	})
+	return labels
 }
 
 // ownerReference makes the box the controller of a child. blockOwnerDeletion lets a foreground deletion of the

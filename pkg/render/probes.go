@@ -4,6 +4,8 @@
 package render
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -34,14 +36,15 @@ func setProbes(container *corev1.Container, spec *modelv1.ModelBoxSpec) {
 	if !ok || spec.DefaultProbes == modelv1.DefaultProbesDisabled {
 		return
 	}
-	if container.ReadinessProbe == nil {
+	isDisabled := func(probe modelv1.DefaultProbe) bool { return slices.Contains(spec.DisabledDefaultProbes, probe) }
+	if container.ReadinessProbe == nil && !isDisabled(modelv1.DefaultProbeReadiness) {
 		container.ReadinessProbe = tcpProbe(port, readinessPeriodSeconds, probeTimeoutSeconds, probeFailures)
 	}
-	if container.LivenessProbe != nil {
+	if container.LivenessProbe != nil || isDisabled(modelv1.DefaultProbeLiveness) {
 		return
 	}
 	container.LivenessProbe = tcpProbe(port, livenessPeriodSeconds, probeTimeoutSeconds, probeFailures)
-	if container.StartupProbe == nil {
+	if container.StartupProbe == nil && !isDisabled(modelv1.DefaultProbeStartup) {
 		container.StartupProbe = tcpProbe(port, startupPeriodSeconds, startupTimeoutSeconds, startupFailures)
 	}
 }

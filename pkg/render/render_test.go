@@ -139,6 +139,15 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"Ports", "an application protocol", func(s *modelv1.ModelBoxSpec) { s.Ports[0].AppProtocol = ptr.To("http") }, serviceOnly},
 		{"ServiceType", "a service type", func(s *modelv1.ModelBoxSpec) { s.ServiceType = modelv1.ServiceTypeHeadless }, serviceOnly},
 		{"ServiceType", "the service type that it has anyway", func(s *modelv1.ModelBoxSpec) { s.ServiceType = modelv1.ServiceTypeClusterIP }, neither},
+		{"Service", "what the Service has beyond", func(s *modelv1.ModelBoxSpec) {
+			s.Service = &modelv1.ModelBoxService{SessionAffinity: corev1.ServiceAffinityClientIP}
+		}, serviceOnly},
+		{"Service", "labels of the Service", func(s *modelv1.ModelBoxSpec) {
+			s.Service = &modelv1.ModelBoxService{Labels: map[string]string{"a": "1"}}
+		}, serviceOnly},
+		{"Service", "a Service with nothing in it", func(s *modelv1.ModelBoxSpec) { s.Service = &modelv1.ModelBoxService{} }, neither},
+		{"Labels", "a label", func(s *modelv1.ModelBoxSpec) { s.Labels = map[string]string{"a": "1"} }, both},
+		{"Annotations", "an annotation", func(s *modelv1.ModelBoxSpec) { s.Annotations = map[string]string{"a": "1"} }, both},
 		{"ResourceType", "a resource class", func(s *modelv1.ModelBoxSpec) { s.ResourceType = modelv1.ResourceTypeSmall }, deploymentOnly},
 		{"Resources", "resources", func(s *modelv1.ModelBoxSpec) { s.Resources = limits("1") }, deploymentOnly},
 		{"Resources", "resources with nothing in them", func(s *modelv1.ModelBoxSpec) { s.Resources = &corev1.ResourceRequirements{} }, neither},
@@ -154,6 +163,9 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"LivenessProbe", "a liveness probe", func(s *modelv1.ModelBoxSpec) { s.LivenessProbe = httpProbe() }, deploymentOnly},
 		{"StartupProbe", "a startup probe", func(s *modelv1.ModelBoxSpec) { s.StartupProbe = httpProbe() }, deploymentOnly},
 		{"DefaultProbes", "no injected probes", func(s *modelv1.ModelBoxSpec) { s.DefaultProbes = modelv1.DefaultProbesDisabled }, deploymentOnly},
+		{"DisabledDefaultProbes", "no default startup probe", func(s *modelv1.ModelBoxSpec) {
+			s.DisabledDefaultProbes = []modelv1.DefaultProbe{modelv1.DefaultProbeStartup}
+		}, deploymentOnly},
 		{"Volumes", "a volume", func(s *modelv1.ModelBoxSpec) {
 			s.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 		}, deploymentOnly},

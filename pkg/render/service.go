@@ -21,10 +21,43 @@ func service(box *modelv1.ModelBox) *applycorev1.ServiceApplyConfiguration {
 	for i := range box.Spec.Ports {
 		spec.WithPorts(servicePort(&box.Spec.Ports[i]))
 	}
-	return applycorev1.Service(box.Name, box.Namespace).
+	service := applycorev1.Service(box.Name, box.Namespace).
 		WithLabels(labels(box)).
+		WithAnnotations(box.Spec.Annotations).
 		WithOwnerReferences(ownerReference(box)).
 		WithSpec(spec)
+	if options := box.Spec.Service; options != nil {
+		service.WithLabels(options.Labels).WithAnnotations(options.Annotations)
+		setServiceOptions(spec, options)
+	}
+	return service
+}
+
+// setServiceOptions sets what the box says, and leaves the rest to the cluster's defaults.
+func setServiceOptions(spec *applycorev1.ServiceSpecApplyConfiguration, options *modelv1.ModelBoxService) {
+	if options.SessionAffinity != "" {
+		spec.WithSessionAffinity(options.SessionAffinity)
+	}
+	if config := options.SessionAffinityConfig; config != nil {
+		spec.WithSessionAffinityConfig(applycorev1.SessionAffinityConfig().
+			WithClientIP(applycorev1.ClientIPConfig().WithTimeoutSeconds(*config.ClientIP.TimeoutSeconds)))
+	}
+	if options.ExternalTrafficPolicy != "" {
+		spec.WithExternalTrafficPolicy(options.ExternalTrafficPolicy)
+	}
+	if options.HealthCheckNodePort != 0 {
+		spec.WithHealthCheckNodePort(options.HealthCheckNodePort)
+	}
+	if options.PublishNotReadyAddresses {
+		spec.WithPublishNotReadyAddresses(true)
+	}
+	spec.InternalTrafficPolicy = options.InternalTrafficPolicy
+	spec.LoadBalancerClass = options.LoadBalancerClass
+	spec.LoadBalancerSourceRanges = options.LoadBalancerSourceRanges
+	spec.AllocateLoadBalancerNodePorts = options.AllocateLoadBalancerNodePorts
+	spec.IPFamilies = options.IPFamilies
+	spec.IPFamilyPolicy = options.IPFamilyPolicy
+	spec.TrafficDistribution = options.TrafficDistribution
 }
 
 func servicePort(port *corev1.ServicePort) *applycorev1.ServicePortApplyConfiguration {

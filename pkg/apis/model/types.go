@@ -47,6 +47,19 @@ const (
 	DefaultProbesDisabled DefaultProbesPolicy = "Disabled"
 )
 
+// DefaultProbe is one of the probes that a box gets although it does not define it.
+type DefaultProbe string
+
+const (
+	// DefaultProbeReadiness is the default of spec.readinessProbe.
+	DefaultProbeReadiness DefaultProbe = "Readiness"
+	// DefaultProbeLiveness is the default of spec.livenessProbe and, since it has nothing to delay then, that of
+	// spec.startupProbe.
+	DefaultProbeLiveness DefaultProbe = "Liveness"
+	// DefaultProbeStartup is the default of spec.startupProbe.
+	DefaultProbeStartup DefaultProbe = "Startup"
+)
+
 // Strategy says how an update of a box replaces its pods.
 type Strategy string
 
@@ -91,32 +104,54 @@ type ModelBox struct {
 
 // ModelBoxSpec is the desired state of a ModelBox.
 type ModelBoxSpec struct {
-	Name               string
-	Image              string
-	Command            []string
-	Args               []string
-	Replicas           *int32
-	Strategy           Strategy
-	RollingUpdate      *RollingUpdate
-	MinReadySeconds    *int32
-	Ports              []corev1.ServicePort
-	ServiceType        ServiceType
-	ResourceType       ResourceType
-	Resources          *corev1.ResourceRequirements
-	Envs               []corev1.EnvVar
-	EnvFrom            []corev1.EnvFromSource
-	Containers         []corev1.Container
-	InitContainers     []corev1.Container
-	ReadinessProbe     *corev1.Probe
-	LivenessProbe      *corev1.Probe
-	StartupProbe       *corev1.Probe
-	DefaultProbes      DefaultProbesPolicy
-	Volumes            []corev1.Volume
-	VolumeMounts       []corev1.VolumeMount
-	ServiceAccountName string
-	ImagePullSecrets   []corev1.LocalObjectReference
-	PodTemplate        *corev1.PodTemplateSpec
-	Paused             bool
+	Name                  string
+	Image                 string
+	Command               []string
+	Args                  []string
+	Replicas              *int32
+	Strategy              Strategy
+	RollingUpdate         *RollingUpdate
+	MinReadySeconds       *int32
+	Ports                 []corev1.ServicePort
+	ServiceType           ServiceType
+	Service               *ModelBoxService
+	Labels                map[string]string
+	Annotations           map[string]string
+	ResourceType          ResourceType
+	Resources             *corev1.ResourceRequirements
+	Envs                  []corev1.EnvVar
+	EnvFrom               []corev1.EnvFromSource
+	Containers            []corev1.Container
+	InitContainers        []corev1.Container
+	ReadinessProbe        *corev1.Probe
+	LivenessProbe         *corev1.Probe
+	StartupProbe          *corev1.Probe
+	DefaultProbes         DefaultProbesPolicy
+	DisabledDefaultProbes []DefaultProbe
+	Volumes               []corev1.Volume
+	VolumeMounts          []corev1.VolumeMount
+	ServiceAccountName    string
+	ImagePullSecrets      []corev1.LocalObjectReference
+	PodTemplate           *corev1.PodTemplateSpec
+	Paused                bool
+}
+
+// ModelBoxService is what the Service of a box has beyond its ports and its type.
+type ModelBoxService struct {
+	Labels                        map[string]string
+	Annotations                   map[string]string
+	SessionAffinity               corev1.ServiceAffinity
+	SessionAffinityConfig         *corev1.SessionAffinityConfig
+	ExternalTrafficPolicy         corev1.ServiceExternalTrafficPolicy
+	InternalTrafficPolicy         *corev1.ServiceInternalTrafficPolicy
+	LoadBalancerClass             *string
+	LoadBalancerSourceRanges      []string
+	AllocateLoadBalancerNodePorts *bool
+	HealthCheckNodePort           int32
+	IPFamilies                    []corev1.IPFamily
+	IPFamilyPolicy                *corev1.IPFamilyPolicy
+	PublishNotReadyAddresses      bool
+	TrafficDistribution           *string
 }
 
 // ModelBoxStatus is the observed state of a ModelBox.

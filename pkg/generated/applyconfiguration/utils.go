@@ -21,6 +21,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 	// Group=model.github.com, Version=v1
 	case v1.SchemeGroupVersion.WithKind("ModelBox"):
 		return &modelv1.ModelBoxApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxService"):
+		return &modelv1.ModelBoxServiceApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxSpec"):
 		return &modelv1.ModelBoxSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxStatus"):

@@ -33,7 +33,7 @@ var scheme = func() *runtime.Scheme {
 
 // documentedTypes are the types that the API adds to those of Kubernetes.
 var documentedTypes = []util.OpenAPIModelNamer{
-	modelv1.ModelBox{}, modelv1.ModelBoxList{}, modelv1.ModelBoxSpec{}, modelv1.ModelBoxStatus{}, modelv1.NodePort{}, modelv1.RollingUpdate{},
+	modelv1.ModelBox{}, modelv1.ModelBoxList{}, modelv1.ModelBoxSpec{}, modelv1.ModelBoxStatus{}, modelv1.ModelBoxService{}, modelv1.NodePort{}, modelv1.RollingUpdate{},
 }
 
 func definitions() map[string]common.OpenAPIDefinition {

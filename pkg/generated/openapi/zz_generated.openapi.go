@@ -25,6 +25,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 	return map[string]common.OpenAPIDefinition{
 		v1.ModelBox{}.OpenAPIModelName():                                    schema_pkg_apis_model_v1_ModelBox(ref),
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
+		v1.ModelBoxService{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxService(ref),
 		v1.ModelBoxSpec{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxSpec(ref),
 		v1.ModelBoxStatus{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxStatus(ref),
 		v1.NodePort{}.OpenAPIModelName():                                    schema_pkg_apis_model_v1_NodePort(ref),
@@ -456,6 +457,163 @@ func schema_pkg_apis_model_v1_ModelBoxList(ref common.ReferenceCallback) common.
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxService(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxService is what the Service of a box has beyond its ports and its type.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"labels": {
+						SchemaProps: spec.SchemaProps{
+							Description: "labels are further labels of the Service. Those that every box gives to it may not be among them. Defaults to none.\n\nExample: {exposed: \"true\"}",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"annotations": {
+						SchemaProps: spec.SchemaProps{
+							Description: "annotations are further annotations of the Service, such as those that load balancers are configured by. Defaults to none.\n\nExample: {external-dns.alpha.kubernetes.io/hostname: shop.example.com}",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"sessionAffinity": {
+						SchemaProps: spec.SchemaProps{
+							Description: "sessionAffinity is \"ClientIP\" to lead a client to the same pod again, or \"None\". Defaults to none, which is the cluster's \"None\".\n\nExample: ClientIP\n\nPossible enum values:\n - `\"ClientIP\"` is the Client IP based.\n - `\"None\"` - no session affinity.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"ClientIP", "None"},
+						},
+					},
+					"sessionAffinityConfig": {
+						SchemaProps: spec.SchemaProps{
+							Description: "sessionAffinityConfig says how long sessionAffinity \"ClientIP\" lasts: clientIP.timeoutSeconds, from 1 to 86400 seconds. Defaults to none, which is the cluster's 10800 seconds.\n\nExample: {clientIP: {timeoutSeconds: 600}}",
+							Ref:         ref(corev1.SessionAffinityConfig{}.OpenAPIModelName()),
+						},
+					},
+					"externalTrafficPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "externalTrafficPolicy is \"Local\" to lead what comes in at a node to pods of that node only, which keeps the address of the client, or \"Cluster\". It may be given for serviceType NodePort and LoadBalancer. Defaults to none, which is the cluster's \"Cluster\".\n\nExample: Local\n\nPossible enum values:\n - `\"Cluster\"` routes traffic to all endpoints.\n - `\"Local\"` preserves the source IP of the traffic by routing only to endpoints on the same node as the traffic was received on (dropping the traffic if there are no local endpoints).",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Cluster", "Local"},
+						},
+					},
+					"internalTrafficPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "internalTrafficPolicy is \"Local\" to lead what comes from a pod to pods of its node only, or \"Cluster\". Defaults to none, which is the cluster's \"Cluster\".\n\nExample: Local\n\nPossible enum values:\n - `\"Cluster\"` routes traffic to all endpoints.\n - `\"Local\"` routes traffic only to endpoints on the same node as the client pod (dropping the traffic if there are no local endpoints).",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Cluster", "Local"},
+						},
+					},
+					"loadBalancerClass": {
+						SchemaProps: spec.SchemaProps{
+							Description: "loadBalancerClass is the load balancer that takes the Service, a label-style name. It may be given for serviceType LoadBalancer, and may not change while the box has that. Defaults to none, which is the cluster's own.\n\nExample: example.com/internal",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"loadBalancerSourceRanges": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "loadBalancerSourceRanges are the networks whose clients the load balancer lets in, where it can tell. They may be given for serviceType LoadBalancer. Defaults to none, which is all.\n\nExample: [203.0.113.0/24]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"allocateLoadBalancerNodePorts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "allocateLoadBalancerNodePorts is false for a load balancer that needs no node ports. It may be given for serviceType LoadBalancer. Defaults to none, which is the cluster's true.\n\nExample: false",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"healthCheckNodePort": {
+						SchemaProps: spec.SchemaProps{
+							Description: "healthCheckNodePort is the port number on every node where a load balancer learns whether the node has pods. It may be given for serviceType LoadBalancer with externalTrafficPolicy \"Local\", and may not change while the box has both. Defaults to one that the cluster chooses.\n\nExample: 30100",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"ipFamilies": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "ipFamilies are the IP families of the Service's addresses, \"IPv4\", \"IPv6\" or both. The first may not change while the Service stays. Defaults to what the cluster chooses.\n\nExample: [IPv4, IPv6]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+										Enum:   []interface{}{"", "IPv4", "IPv6"},
+									},
+								},
+							},
+						},
+					},
+					"ipFamilyPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ipFamilyPolicy is \"SingleStack\", \"PreferDualStack\" or \"RequireDualStack\". Two ipFamilies need one of the latter, and these take two or none. Defaults to none, which is the cluster's \"SingleStack\".\n\nExample: PreferDualStack\n\nPossible enum values:\n - `\"PreferDualStack\"` indicates that this service prefers dual-stack when the cluster is configured for dual-stack. If the cluster is not configured for dual-stack the service will be assigned a single IPFamily. If the IPFamily is not set in service.spec.ipFamilies then the service will be assigned the default IPFamily configured on the cluster\n - `\"RequireDualStack\"` indicates that this service requires dual-stack. Using IPFamilyPolicyRequireDualStack on a single stack cluster will result in validation errors. The IPFamilies (and their order) assigned to this service is based on service.spec.ipFamilies. If service.spec.ipFamilies was not provided then it will be assigned according to how they are configured on the cluster. If service.spec.ipFamilies has only one entry then the alternative IPFamily will be added by apiserver\n - `\"SingleStack\"` indicates that this service is required to have a single IPFamily. The IPFamily assigned is based on the default IPFamily used by the cluster or as identified by service.spec.ipFamilies field",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"PreferDualStack", "RequireDualStack", "SingleStack"},
+						},
+					},
+					"publishNotReadyAddresses": {
+						SchemaProps: spec.SchemaProps{
+							Description: "publishNotReadyAddresses leads to pods that are not ready, too. Defaults to false.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"trafficDistribution": {
+						SchemaProps: spec.SchemaProps{
+							Description: "trafficDistribution is \"PreferSameZone\" or its older name \"PreferClose\", or \"PreferSameNode\", to lead a client to pods near it. Defaults to none, which is any.\n\nExample: PreferSameZone",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			corev1.SessionAffinityConfig{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -579,6 +737,42 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"ClusterIP", "Headless", "LoadBalancer", "NodePort"},
+						},
+					},
+					"service": {
+						SchemaProps: spec.SchemaProps{
+							Description: "service is what the Service has beyond ports and serviceType. Without effect while there are no ports. Defaults to none.\n\nExample: {externalTrafficPolicy: Local, annotations: {example.com/pool: public}}",
+							Ref:         ref(v1.ModelBoxService{}.OpenAPIModelName()),
+						},
+					},
+					"labels": {
+						SchemaProps: spec.SchemaProps{
+							Description: "labels are further labels of the Deployment, the Service and the pods. They may not be among those that every box gives to them: \"modelbox\", \"app.kubernetes.io/name\", \"app.kubernetes.io/instance\" and \"app.kubernetes.io/managed-by\". service.labels win over them for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.\n\nExample: {team: shop}",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"annotations": {
+						SchemaProps: spec.SchemaProps{
+							Description: "annotations are further annotations of the Deployment, the Service and the pods. service.annotations win over them for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.\n\nExample: {example.com/contact: shop@example.com}",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
 						},
 					},
 					"resourceType": {
@@ -708,6 +902,26 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							Enum:        []interface{}{"Disabled", "Enabled"},
 						},
 					},
+					"disabledDefaultProbes": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "disabledDefaultProbes are those of the default probes that the main container does not get although defaultProbes is \"Enabled\". Without \"Liveness\" there is no default startup probe either, since it would have nothing to delay; without \"Startup\" alone, the default liveness probe counts from the start. Defaults to none.\n\nExample: [Startup]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+										Enum:   []interface{}{"Liveness", "Readiness", "Startup"},
+									},
+								},
+							},
+						},
+					},
 					"volumes": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -786,7 +1000,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"podTemplate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name adds to the main one. It may not change the \"modelbox\" label, nor the image of the main container. What else may be in it is what may be in the pod template of a Deployment. Defaults to none.\n\nExample: {spec: {nodeSelector: {disk: ssd}}}",
+							Description: "podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name adds to the main one. It adds and replaces, and takes nothing out: null is as good as not there, as it is in any object that is applied. It may not change the \"modelbox\" label, nor the image of the main container. What else may be in it is what may be in the pod template of a Deployment. Defaults to none.\n\nExample: {spec: {nodeSelector: {disk: ssd}}}",
 							Ref:         ref(corev1.PodTemplateSpec{}.OpenAPIModelName()),
 						},
 					},
@@ -802,7 +1016,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
+			v1.ModelBoxService{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
 	}
 }
 

@@ -76,6 +76,21 @@ const (
 	DefaultProbesDisabled DefaultProbesPolicy = "Disabled"
 )
 
+// DefaultProbe is one of the probes that a box gets although it does not define it.
+// +enum
+// +k8s:enum
+type DefaultProbe string
+
+const (
+	// DefaultProbeReadiness is the default of spec.readinessProbe.
+	DefaultProbeReadiness DefaultProbe = "Readiness"
+	// DefaultProbeLiveness is the default of spec.livenessProbe and, since it has nothing to delay then, that of
+	// spec.startupProbe.
+	DefaultProbeLiveness DefaultProbe = "Liveness"
+	// DefaultProbeStartup is the default of spec.startupProbe.
+	DefaultProbeStartup DefaultProbe = "Startup"
+)
+
 // Strategy says how an update of a box replaces its pods.
 // +enum
 // +k8s:enum
@@ -240,6 +255,29 @@ type ModelBoxSpec struct {
 	// +k8s:optional
 	ServiceType ServiceType `json:"serviceType,omitempty" protobuf:"bytes,9,opt,name=serviceType,casttype=ServiceType"`
 
+	// service is what the Service has beyond ports and serviceType. Without effect while there are no ports. Defaults to
+	// none.
+	//
+	// Example: {externalTrafficPolicy: Local, annotations: {example.com/pool: public}}
+	// +optional
+	Service *ModelBoxService `json:"service,omitempty" protobuf:"bytes,29,opt,name=service"`
+
+	// labels are further labels of the Deployment, the Service and the pods. They may not be among those that every box
+	// gives to them: "modelbox", "app.kubernetes.io/name", "app.kubernetes.io/instance" and
+	// "app.kubernetes.io/managed-by". service.labels win over them for the Service, podTemplate for the pods. A change
+	// replaces the pods. Defaults to none.
+	//
+	// Example: {team: shop}
+	// +optional
+	Labels map[string]string `json:"labels,omitempty" protobuf:"bytes,27,rep,name=labels"`
+
+	// annotations are further annotations of the Deployment, the Service and the pods. service.annotations win over them
+	// for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.
+	//
+	// Example: {example.com/contact: shop@example.com}
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty" protobuf:"bytes,28,rep,name=annotations"`
+
 	// resourceType is the size of the main container, as both its requests and its limits; "custom" takes what resources
 	// says. Defaults to "custom".
 	//
@@ -331,6 +369,17 @@ type ModelBoxSpec struct {
 	// +k8s:required
 	DefaultProbes DefaultProbesPolicy `json:"defaultProbes,omitempty" protobuf:"bytes,19,opt,name=defaultProbes,casttype=DefaultProbesPolicy"`
 
+	// disabledDefaultProbes are those of the default probes that the main container does not get although defaultProbes
+	// is "Enabled". Without "Liveness" there is no default startup probe either, since it would have nothing to delay;
+	// without "Startup" alone, the default liveness probe counts from the start. Defaults to none.
+	//
+	// Example: [Startup]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	DisabledDefaultProbes []DefaultProbe `json:"disabledDefaultProbes,omitempty" protobuf:"bytes,30,rep,name=disabledDefaultProbes,casttype=DefaultProbe"`
+
 	// volumes are what the containers of the box can mount. Defaults to none.
 	//
 	// Example: [{name: data, persistentVolumeClaim: {claimName: web}}]
@@ -374,7 +423,8 @@ type ModelBoxSpec struct {
 
 	// podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic
 	// merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in
-	// spec.name adds to the main one. It may not change the "modelbox" label, nor the image of the main container. What
+	// spec.name adds to the main one. It adds and replaces, and takes nothing out: null is as good as not there, as it is
+	// in any object that is applied. It may not change the "modelbox" label, nor the image of the main container. What
 	// else may be in it is what may be in the pod template of a Deployment. Defaults to none.
 	//
 	// Example: {spec: {nodeSelector: {disk: ssd}}}
@@ -388,6 +438,116 @@ type ModelBoxSpec struct {
 	// Example: true
 	// +optional
 	Paused bool `json:"paused,omitempty" protobuf:"varint,24,opt,name=paused"`
+}
+
+// ModelBoxService is what the Service of a box has beyond its ports and its type.
+type ModelBoxService struct {
+	// labels are further labels of the Service. Those that every box gives to it may not be among them. Defaults to none.
+	//
+	// Example: {exposed: "true"}
+	// +optional
+	Labels map[string]string `json:"labels,omitempty" protobuf:"bytes,1,rep,name=labels"`
+
+	// annotations are further annotations of the Service, such as those that load balancers are configured by. Defaults
+	// to none.
+	//
+	// Example: {external-dns.alpha.kubernetes.io/hostname: shop.example.com}
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty" protobuf:"bytes,2,rep,name=annotations"`
+
+	// sessionAffinity is "ClientIP" to lead a client to the same pod again, or "None". Defaults to none, which is the
+	// cluster's "None".
+	//
+	// Example: ClientIP
+	// +optional
+	// +k8s:opaqueType
+	SessionAffinity corev1.ServiceAffinity `json:"sessionAffinity,omitempty" protobuf:"bytes,3,opt,name=sessionAffinity,casttype=k8s.io/api/core/v1.ServiceAffinity"`
+
+	// sessionAffinityConfig says how long sessionAffinity "ClientIP" lasts: clientIP.timeoutSeconds, from 1 to 86400
+	// seconds. Defaults to none, which is the cluster's 10800 seconds.
+	//
+	// Example: {clientIP: {timeoutSeconds: 600}}
+	// +optional
+	// +k8s:opaqueType
+	SessionAffinityConfig *corev1.SessionAffinityConfig `json:"sessionAffinityConfig,omitempty" protobuf:"bytes,4,opt,name=sessionAffinityConfig"`
+
+	// externalTrafficPolicy is "Local" to lead what comes in at a node to pods of that node only, which keeps the address
+	// of the client, or "Cluster". It may be given for serviceType NodePort and LoadBalancer. Defaults to none, which is
+	// the cluster's "Cluster".
+	//
+	// Example: Local
+	// +optional
+	// +k8s:opaqueType
+	ExternalTrafficPolicy corev1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty" protobuf:"bytes,5,opt,name=externalTrafficPolicy,casttype=k8s.io/api/core/v1.ServiceExternalTrafficPolicy"`
+
+	// internalTrafficPolicy is "Local" to lead what comes from a pod to pods of its node only, or "Cluster". Defaults to
+	// none, which is the cluster's "Cluster".
+	//
+	// Example: Local
+	// +optional
+	// +k8s:opaqueType
+	InternalTrafficPolicy *corev1.ServiceInternalTrafficPolicy `json:"internalTrafficPolicy,omitempty" protobuf:"bytes,6,opt,name=internalTrafficPolicy,casttype=k8s.io/api/core/v1.ServiceInternalTrafficPolicy"`
+
+	// loadBalancerClass is the load balancer that takes the Service, a label-style name. It may be given for serviceType
+	// LoadBalancer, and may not change while the box has that. Defaults to none, which is the cluster's own.
+	//
+	// Example: example.com/internal
+	// +optional
+	LoadBalancerClass *string `json:"loadBalancerClass,omitempty" protobuf:"bytes,7,opt,name=loadBalancerClass"`
+
+	// loadBalancerSourceRanges are the networks whose clients the load balancer lets in, where it can tell. They may be
+	// given for serviceType LoadBalancer. Defaults to none, which is all.
+	//
+	// Example: [203.0.113.0/24]
+	// +optional
+	// +listType=atomic
+	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty" protobuf:"bytes,8,rep,name=loadBalancerSourceRanges"`
+
+	// allocateLoadBalancerNodePorts is false for a load balancer that needs no node ports. It may be given for
+	// serviceType LoadBalancer. Defaults to none, which is the cluster's true.
+	//
+	// Example: false
+	// +optional
+	AllocateLoadBalancerNodePorts *bool `json:"allocateLoadBalancerNodePorts,omitempty" protobuf:"varint,9,opt,name=allocateLoadBalancerNodePorts"`
+
+	// healthCheckNodePort is the port number on every node where a load balancer learns whether the node has pods. It may
+	// be given for serviceType LoadBalancer with externalTrafficPolicy "Local", and may not change while the box has
+	// both. Defaults to one that the cluster chooses.
+	//
+	// Example: 30100
+	// +optional
+	HealthCheckNodePort int32 `json:"healthCheckNodePort,omitempty" protobuf:"varint,10,opt,name=healthCheckNodePort"`
+
+	// ipFamilies are the IP families of the Service's addresses, "IPv4", "IPv6" or both. The first may not change while
+	// the Service stays. Defaults to what the cluster chooses.
+	//
+	// Example: [IPv4, IPv6]
+	// +optional
+	// +listType=atomic
+	// +k8s:eachVal=+k8s:opaqueType
+	IPFamilies []corev1.IPFamily `json:"ipFamilies,omitempty" protobuf:"bytes,11,rep,name=ipFamilies,casttype=k8s.io/api/core/v1.IPFamily"`
+
+	// ipFamilyPolicy is "SingleStack", "PreferDualStack" or "RequireDualStack". Two ipFamilies need one of the latter, and
+	// these take two or none.
+	// Defaults to none, which is the cluster's "SingleStack".
+	//
+	// Example: PreferDualStack
+	// +optional
+	// +k8s:opaqueType
+	IPFamilyPolicy *corev1.IPFamilyPolicy `json:"ipFamilyPolicy,omitempty" protobuf:"bytes,12,opt,name=ipFamilyPolicy,casttype=k8s.io/api/core/v1.IPFamilyPolicy"`
+
+	// publishNotReadyAddresses leads to pods that are not ready, too. Defaults to false.
+	//
+	// Example: true
+	// +optional
+	PublishNotReadyAddresses bool `json:"publishNotReadyAddresses,omitempty" protobuf:"varint,13,opt,name=publishNotReadyAddresses"`
+
+	// trafficDistribution is "PreferSameZone" or its older name "PreferClose", or "PreferSameNode", to lead a client to
+	// pods near it. Defaults to none, which is any.
+	//
+	// Example: PreferSameZone
+	// +optional
+	TrafficDistribution *string `json:"trafficDistribution,omitempty" protobuf:"bytes,14,opt,name=trafficDistribution"`
 }
 
 // The types of a box's conditions.

@@ -19,6 +19,11 @@ func (in ModelBoxList) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxService) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxService"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxSpec) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxSpec"
 }

@@ -44,6 +44,21 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 	return nil
 }
 
+var symbolsForDefaultProbe = sets.New(DefaultProbeLiveness, DefaultProbeReadiness, DefaultProbeStartup)
+
+// Validate_DefaultProbe validates an instance of DefaultProbe according
+// to declarative validation rules in the API schema.
+func Validate_DefaultProbe(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *DefaultProbe) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForDefaultProbe, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
 var symbolsForDefaultProbesPolicy = sets.New(DefaultProbesDisabled, DefaultProbesEnabled)
 
 // Validate_DefaultProbesPolicy validates an instance of DefaultProbesPolicy according
@@ -253,6 +268,10 @@ func Validate_ModelBoxSpec(
 		errs = append(errs, fn(fldPath.Child("serviceType"), &obj.ServiceType, oldVal, oldObj != nil)...)
 	}
 
+	// field ModelBoxSpec.Service has no validation
+	// field ModelBoxSpec.Labels has no validation
+	// field ModelBoxSpec.Annotations has no validation
+
 	{ // field ModelBoxSpec.ResourceType
 		fn := func(
 			fldPath *field.Path,
@@ -322,6 +341,42 @@ func Validate_ModelBoxSpec(
 				return &oldObj.DefaultProbes
 			})
 		errs = append(errs, fn(fldPath.Child("defaultProbes"), &obj.DefaultProbes, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxSpec.DisabledDefaultProbes
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []DefaultProbe,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, validate.DirectEqual, nil, Validate_DefaultProbe); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) []DefaultProbe {
+				return oldObj.DisabledDefaultProbes
+			})
+		errs = append(errs, fn(fldPath.Child("disabledDefaultProbes"), obj.DisabledDefaultProbes, oldVal, oldObj != nil)...)
 	}
 
 	// field ModelBoxSpec.Volumes has no validation

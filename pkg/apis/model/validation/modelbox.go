@@ -49,6 +49,7 @@ func ValidateModelBoxUpdate(ctx context.Context, box, old *model.ModelBox) field
 		validateAnnotationsUpdate(box.Annotations, old.Annotations, field.NewPath("metadata", "annotations")),
 		validateDeclaredSpec(ctx, &box.Spec, &old.Spec, field.NewPath("spec")),
 		validateSpecUpdate(box, old, field.NewPath("spec")),
+		validateServiceUpdate(&box.Spec, &old.Spec, field.NewPath("spec")),
 	)
 }
 
@@ -67,6 +68,8 @@ func validateSpec(box *model.ModelBox, path *field.Path) field.ErrorList {
 		validateMainContainer(spec, pod, path),
 		validateRollout(spec, path),
 		validatePorts(spec, path.Child("ports")),
+		validateService(spec, path),
+		validateChildMeta(spec, path),
 		validateContainers(spec.Containers, pod, path.Child("containers")),
 		validateInitContainers(spec.InitContainers, pod, path.Child("initContainers")),
 		validateContainerNames(spec, path),

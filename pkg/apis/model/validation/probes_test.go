@@ -118,6 +118,17 @@ func TestProbeTimings(t *testing.T) {
 	})
 }
 
+func TestDisabledDefaultProbes(t *testing.T) {
+	disabled := func(probes ...model.DefaultProbe) func(*model.ModelBox) {
+		return func(box *model.ModelBox) { box.Spec.DisabledDefaultProbes = probes }
+	}
+	check(t, []row{
+		{"each default probe is switched off", disabled("Readiness", "Liveness", "Startup"), nil},
+		{"a default probe is switched off once", disabled("Startup", "Startup"), []string{"Duplicate value: spec.disabledDefaultProbes[1]"}},
+		{"a probe that there is not is not switched off", disabled("startup"), []string{"Unsupported value: spec.disabledDefaultProbes[0]"}},
+	})
+}
+
 func TestHooks(t *testing.T) {
 	preStop := func(hook corev1.LifecycleHandler) func(*model.ModelBox) {
 		return container(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{PreStop: &hook} })

@@ -26,9 +26,69 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.model.v1.ModelBoxService
+  map:
+    fields:
+    - name: allocateLoadBalancerNodePorts
+      type:
+        scalar: boolean
+    - name: annotations
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: externalTrafficPolicy
+      type:
+        scalar: string
+    - name: healthCheckNodePort
+      type:
+        scalar: numeric
+    - name: internalTrafficPolicy
+      type:
+        scalar: string
+    - name: ipFamilies
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: ipFamilyPolicy
+      type:
+        scalar: string
+    - name: labels
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: loadBalancerClass
+      type:
+        scalar: string
+    - name: loadBalancerSourceRanges
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: publishNotReadyAddresses
+      type:
+        scalar: boolean
+    - name: sessionAffinity
+      type:
+        scalar: string
+    - name: sessionAffinityConfig
+      type:
+        namedType: io.k8s.api.core.v1.SessionAffinityConfig
+    - name: trafficDistribution
+      type:
+        scalar: string
 - name: com.github.model.v1.ModelBoxSpec
   map:
     fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            scalar: string
     - name: args
       type:
         list:
@@ -52,6 +112,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: defaultProbes
       type:
         scalar: string
+    - name: disabledDefaultProbes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
     - name: envFrom
       type:
         list:
@@ -86,6 +152,11 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: labels
+      type:
+        map:
+          elementType:
+            scalar: string
     - name: livenessProbe
       type:
         namedType: io.k8s.api.core.v1.Probe
@@ -126,6 +197,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.model.v1.RollingUpdate
         elementRelationship: atomic
+    - name: service
+      type:
+        namedType: com.github.model.v1.ModelBoxService
     - name: serviceAccountName
       type:
         scalar: string
@@ -413,6 +487,12 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: io.k8s.api.core.v1.ClientIPConfig
+  map:
+    fields:
+    - name: timeoutSeconds
+      type:
+        scalar: numeric
 - name: io.k8s.api.core.v1.ClusterTrustBundleProjection
   map:
     fields:
@@ -2145,6 +2225,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: targetPort
       type:
         namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+- name: io.k8s.api.core.v1.SessionAffinityConfig
+  map:
+    fields:
+    - name: clientIP
+      type:
+        namedType: io.k8s.api.core.v1.ClientIPConfig
 - name: io.k8s.api.core.v1.SleepAction
   map:
     fields:

@@ -53,6 +53,8 @@ func specWarnings(box *model.ModelBox) []string {
 		warnings = append(warnings, imageWarnings(spec.InitContainers[i].Image, path.Child("initContainers").Index(i).Child("image"))...)
 	}
 	warnings = append(warnings, strategyWarnings(spec, path)...)
+	warnings = append(warnings, serviceOptionWarnings(spec, path)...)
+	warnings = append(warnings, disabledProbeWarnings(spec, path)...)
 	if spec.ServiceType != "" && len(spec.Ports) == 0 {
 		warnings = append(warnings, fmt.Sprintf("%s: has no effect without ports: there is no Service", path.Child("serviceType")))
 	}

@@ -27,6 +27,14 @@ func nodePortOf(protocol corev1.Protocol, number int32) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Ports[0].Protocol, box.Spec.Ports[0].NodePort = protocol, number }
 }
 
+func without(probes ...model.DefaultProbe) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.DisabledDefaultProbes = probes }
+}
+
+func serviceOf(serviceType model.ServiceType, service model.ModelBoxService) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.ServiceType, box.Spec.Service = serviceType, &service }
+}
+
 func recreated(box *model.ModelBox) { box.Spec.Strategy = model.StrategyRecreate }
 
 func rollingLimits(replicas int32, maxSurge, maxUnavailable string) func(*model.ModelBox) {
@@ -80,6 +88,38 @@ func TestWarningsOnCreate(t *testing.T) {
 			box.Spec.StartupProbe, box.Spec.Ports = &corev1.Probe{}, nil
 			box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", LivenessProbe: &corev1.Probe{}}}}}
 		}, nil},
+		{"a startup probe that delays the default readiness probe alone", func(box *model.ModelBox) {
+			without("Liveness")(box)
+			box.Spec.StartupProbe = &corev1.Probe{}
+		}, nil},
+		{"a startup probe that delays nothing once the default probes are switched off", func(box *model.ModelBox) {
+			without("Liveness", "Readiness")(box)
+			box.Spec.StartupProbe = &corev1.Probe{}
+		}, []string{delaysNone}},
+		{"default probes that are switched off", without("Readiness", "Liveness"), nil},
+		{"a default startup probe that is switched off alone", without("Startup"),
+			[]string{"spec.disabledDefaultProbes[0]: the default liveness probe restarts a container that does not answer within 30 seconds of its start"}},
+		{"a default startup probe that is switched off with the one that it delays", without("Startup", "Liveness"), nil},
+		{"a default probe that is switched off although the box has its own", func(box *model.ModelBox) {
+			without("Readiness")(box)
+			box.Spec.ReadinessProbe = &corev1.Probe{}
+		}, []string{"spec.disabledDefaultProbes[0]: has no effect: the box has a probe of its own"}},
+		{"a default probe that is switched off with all of them", func(box *model.ModelBox) {
+			without("Readiness", "Startup")(box)
+			box.Spec.DefaultProbes = model.DefaultProbesDisabled
+		}, []string{"spec.disabledDefaultProbes: has no effect with defaultProbes Disabled"}},
+		{"what the Service has beyond", serviceOf("LoadBalancer", model.ModelBoxService{
+			SessionAffinity: "ClientIP", TrafficDistribution: ptr.To("PreferSameZone"), LoadBalancerSourceRanges: []string{"203.0.113.0/24"},
+		}), nil},
+		{"what the Service has beyond, without a Service", func(box *model.ModelBox) {
+			box.Spec.Ports, box.Spec.Service = nil, &model.ModelBoxService{SessionAffinity: "ClientIP"}
+		}, []string{"spec.service: has no effect without ports: there is no Service"}},
+		{"what a headless Service ignores", serviceOf("Headless", model.ModelBoxService{SessionAffinity: "ClientIP"}),
+			[]string{"spec.service.sessionAffinity: is ignored for serviceType Headless"}},
+		{"an older name of a traffic distribution", serviceOf("ClusterIP", model.ModelBoxService{TrafficDistribution: ptr.To("PreferClose")}),
+			[]string{`spec.service.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"`}},
+		{"a source range that is not in canonical form", serviceOf("LoadBalancer", model.ModelBoxService{LoadBalancerSourceRanges: []string{"2001:DB8::/32"}}),
+			[]string{`spec.service.loadBalancerSourceRanges[0]: IPv6 CIDR value "2001:DB8::/32" should be in RFC 5952 canonical format ("2001:db8::/32")`}},
 		{"a box that is recreated", recreated, nil},
 		{"a rolling update of a box that is recreated", func(box *model.ModelBox) {
 			recreated(box)
@@ -119,6 +159,9 @@ func TestWarningsOnUpdate(t *testing.T) {
 	}{
 		{"nothing is changed, and nothing is said about what was there", image("nginx"), image("nginx"), nil},
 		{"a change of the pods rolls them", nil, image("nginx:2"), []string{"rolls 2 pods"}},
+		{"labels of everything roll the pods", nil, func(box *model.ModelBox) { box.Spec.Labels = map[string]string{"team": "shop"} }, []string{"rolls 2 pods"}},
+		{"annotations of everything roll the pods", nil, func(box *model.ModelBox) { box.Spec.Annotations = map[string]string{"team": "shop"} }, []string{"rolls 2 pods"}},
+		{"labels of the Service roll none", nil, serviceOf("", model.ModelBoxService{Labels: map[string]string{"team": "shop"}}), nil},
 		{"a changed box has its latest image pointed out", image("nginx"), func(box *model.ModelBox) {
 			box.Spec.Image, box.Spec.Replicas = "nginx", ptr.To[int32](3)
 		}, []string{`spec.image: "nginx" has no tag and means "nginx:latest": pods may run different versions of it`}},

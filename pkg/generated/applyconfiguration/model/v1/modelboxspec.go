@@ -74,6 +74,23 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: LoadBalancer
 	ServiceType *modelv1.ServiceType `json:"serviceType,omitempty"`
+	// service is what the Service has beyond ports and serviceType. Without effect while there are no ports. Defaults to
+	// none.
+	//
+	// Example: {externalTrafficPolicy: Local, annotations: {example.com/pool: public}}
+	Service *ModelBoxServiceApplyConfiguration `json:"service,omitempty"`
+	// labels are further labels of the Deployment, the Service and the pods. They may not be among those that every box
+	// gives to them: "modelbox", "app.kubernetes.io/name", "app.kubernetes.io/instance" and
+	// "app.kubernetes.io/managed-by". service.labels win over them for the Service, podTemplate for the pods. A change
+	// replaces the pods. Defaults to none.
+	//
+	// Example: {team: shop}
+	Labels map[string]string `json:"labels,omitempty"`
+	// annotations are further annotations of the Deployment, the Service and the pods. service.annotations win over them
+	// for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.
+	//
+	// Example: {example.com/contact: shop@example.com}
+	Annotations map[string]string `json:"annotations,omitempty"`
 	// resourceType is the size of the main container, as both its requests and its limits; "custom" takes what resources
 	// says. Defaults to "custom".
 	//
@@ -122,6 +139,12 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: Disabled
 	DefaultProbes *modelv1.DefaultProbesPolicy `json:"defaultProbes,omitempty"`
+	// disabledDefaultProbes are those of the default probes that the main container does not get although defaultProbes
+	// is "Enabled". Without "Liveness" there is no default startup probe either, since it would have nothing to delay;
+	// without "Startup" alone, the default liveness probe counts from the start. Defaults to none.
+	//
+	// Example: [Startup]
+	DisabledDefaultProbes []modelv1.DefaultProbe `json:"disabledDefaultProbes,omitempty"`
 	// volumes are what the containers of the box can mount. Defaults to none.
 	//
 	// Example: [{name: data, persistentVolumeClaim: {claimName: web}}]
@@ -140,7 +163,8 @@ type ModelBoxSpecApplyConfiguration struct {
 	ImagePullSecrets []corev1.LocalObjectReferenceApplyConfiguration `json:"imagePullSecrets,omitempty"`
 	// podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic
 	// merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in
-	// spec.name adds to the main one. It may not change the "modelbox" label, nor the image of the main container. What
+	// spec.name adds to the main one. It adds and replaces, and takes nothing out: null is as good as not there, as it is
+	// in any object that is applied. It may not change the "modelbox" label, nor the image of the main container. What
 	// else may be in it is what may be in the pod template of a Deployment. Defaults to none.
 	//
 	// Example: {spec: {nodeSelector: {disk: ssd}}}
@@ -247,6 +271,42 @@ func (b *ModelBoxSpecApplyConfiguration) WithServiceType(value modelv1.ServiceTy
 	return b
 }
 
+// WithService sets the Service field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Service field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithService(value *ModelBoxServiceApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.Service = value
+	return b
+}
+
+// WithLabels puts the entries into the Labels field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the Labels field,
+// overwriting an existing map entries in Labels field with the same key.
+func (b *ModelBoxSpecApplyConfiguration) WithLabels(entries map[string]string) *ModelBoxSpecApplyConfiguration {
+	if b.Labels == nil && len(entries) > 0 {
+		b.Labels = make(map[string]string, len(entries))
+	}
+	for k, v := range entries {
+		b.Labels[k] = v
+	}
+	return b
+}
+
+// WithAnnotations puts the entries into the Annotations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the Annotations field,
+// overwriting an existing map entries in Annotations field with the same key.
+func (b *ModelBoxSpecApplyConfiguration) WithAnnotations(entries map[string]string) *ModelBoxSpecApplyConfiguration {
+	if b.Annotations == nil && len(entries) > 0 {
+		b.Annotations = make(map[string]string, len(entries))
+	}
+	for k, v := range entries {
+		b.Annotations[k] = v
+	}
+	return b
+}
+
 // WithResourceType sets the ResourceType field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the ResourceType field is set to the value of the last call.
@@ -344,6 +404,16 @@ func (b *ModelBoxSpecApplyConfiguration) WithStartupProbe(value *corev1.ProbeApp
 // If called multiple times, the DefaultProbes field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithDefaultProbes(value modelv1.DefaultProbesPolicy) *ModelBoxSpecApplyConfiguration {
 	b.DefaultProbes = &value
+	return b
+}
+
+// WithDisabledDefaultProbes adds the given value to the DisabledDefaultProbes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the DisabledDefaultProbes field.
+func (b *ModelBoxSpecApplyConfiguration) WithDisabledDefaultProbes(values ...modelv1.DefaultProbe) *ModelBoxSpecApplyConfiguration {
+	for i := range values {
+		b.DisabledDefaultProbes = append(b.DisabledDefaultProbes, values[i])
+	}
 	return b
 }
 

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// fixedLabels are those that every child and every pod of a box has.
+var fixedLabels = []string{
+	modelv1.SelectorLabel, "app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/managed-by",
+}
+
+// fixedAnnotations are the prefixes of the annotations that others keep on the children: the controller, the Deployment
+// controller, and "kubectl apply".
+var fixedAnnotations = []string{"model.github.com/", "deployment.kubernetes.io/", corev1.LastAppliedConfigAnnotation}
+
+// otherAnnotationBytes are left for the annotations that a child has from elsewhere.
+const otherAnnotationBytes = 4 << 10
+
+// validateChildMeta validates the labels and annotations that the children of a box get.
+func validateChildMeta(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	errs := slices.Concat(
+		validateChildLabels(spec.Labels, path.Child("labels")),
+		validateChildAnnotations(spec.Annotations, path.Child("annotations")),
+		validateAnnotationsOfPods(spec, path.Child("annotations")),
+	)
+	if spec.Service == nil {
+		return errs
+	}
+	servicePath := path.Child("service")
+	return slices.Concat(errs,
+		validateChildLabels(spec.Service.Labels, servicePath.Child("labels")),
+		validateChildAnnotations(spec.Service.Annotations, servicePath.Child("annotations")),
+		validateAnnotationsSize(serviceAnnotations(spec), servicePath.Child("annotations")),
+	)
+}
+
+func validateChildLabels(labels map[string]string, path *field.Path) field.ErrorList {
+	errs := metav1validation.ValidateLabels(labels, path)
+	for _, key := range fixedLabels {
+		if _, given := labels[key]; given {
+			errs = append(errs, field.Forbidden(path.Key(key), "every box gives this label to its children itself"))
+		}
+	}
+	return errs
+}
+
+func validateChildAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {
+	errs := apivalidation.ValidateAnnotations(annotations, path)
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		if slices.ContainsFunc(fixedAnnotations, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+			errs = append(errs, field.Forbidden(path.Key(key), "is kept on the children by others"))
+		}
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return validateAnnotationsSize(annotations, path)
+}
+
+func validateAnnotationsSize(annotations map[string]string, path *field.Path) field.ErrorList {
+	const limit = apivalidation.TotalAnnotationSizeLimitB - otherAnnotationBytes
+	size := 0
+	for key, value := range annotations {
+		size += len(key) + len(value)
+	}
+	if size <= limit {
+		return nil
+	}
+	return field.ErrorList{field.TooLong(path, field.OmitValueType{}, limit)}
+}
+
+// validateAnnotationsOfPods validates what annotations mean to the pods that get them.
+func validateAnnotationsOfPods(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	template := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: spec.Annotations}}
+	if spec.PodTemplate != nil {
+		template.Spec = *spec.PodTemplate.Spec.DeepCopy()
+	}
+	main := []corev1.Container{{Name: spec.Name}}
+	template.Spec.Containers = slices.Concat(template.Spec.Containers, main, spec.Containers)
+	template.Spec.InitContainers = slices.Concat(template.Spec.InitContainers, spec.InitContainers)
+	return validatePodAnnotations(template, path)
+}
+
+// serviceAnnotations are the annotations of the Service as far as the box gives them.
+func serviceAnnotations(spec *model.ModelBoxSpec) map[string]string {
+	annotations := map[string]string{}
+	maps.Copy(annotations, spec.Annotations)
+	if spec.Service != nil {
+		maps.Copy(annotations, spec.Service.Annotations)
+	}
+	return annotations
+}
+
+// serviceAnnotationPath is where the box gives the annotation of the Service.
+func serviceAnnotationPath(spec *model.ModelBoxSpec, key string, path *field.Path) *field.Path {
+	if spec.Service != nil {
+		if _, given := spec.Service.Annotations[key]; given {
+			return path.Child("service", "annotations").Key(key)
+		}
+	}
+	return path.Child("annotations").Key(key)
+}
+
+// validateServiceAnnotations validates the annotations that mean something to the Service API.
+func validateServiceAnnotations(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	annotations := serviceAnnotations(spec)
+	hints, hasHints := annotations[corev1.DeprecatedAnnotationTopologyAwareHints]
+	if mode, hasMode := annotations[corev1.AnnotationTopologyMode]; hasMode && hasHints && mode != hints {
+		errs = append(errs, field.Invalid(serviceAnnotationPath(spec, corev1.AnnotationTopologyMode, path), mode,
+			fmt.Sprintf("must match annotations[%s] when both are specified", corev1.DeprecatedAnnotationTopologyAwareHints)))
+	}
+	const rangesKey = corev1.AnnotationLoadBalancerSourceRangesKey
+	ranges, hasRanges := annotations[rangesKey]
+	if !hasRanges || len(spec.Ports) == 0 || spec.Service != nil && len(spec.Service.LoadBalancerSourceRanges) > 0 {
+		return errs
+	}
+	return append(errs, validateSourceRangesAnnotation(spec, ranges, serviceAnnotationPath(spec, rangesKey, path))...)
+}
+
+func validateSourceRangesAnnotation(spec *model.ModelBoxSpec, ranges string, path *field.Path) field.ErrorList {
+	serviceType := model.EffectiveServiceType(spec.ServiceType, spec.Ports)
+	errs := forbidUnless(serviceType, []model.ServiceType{model.ServiceTypeLoadBalancer}, path)
+	if strings.TrimSpace(ranges) == "" {
+		return errs
+	}
+	for _, cidr := range strings.Split(ranges, ",") {
+		errs = append(errs, validateSourceRange(cidr, path)...)
+	}
+	return errs
+}
