@@ -26,7 +26,9 @@ func TestExplain(t *testing.T) {
 	}{
 		{"explain mb", []string{"KIND: ModelBox", "VERSION: v1", "GROUP: model.github.com", "spec <ModelBoxSpec>", "status <ModelBoxStatus>"}},
 		{"explain modelbox.spec", []string{"image <string> -required-", "replicas <integer>", "ports <[]ServicePort>"}},
-		{"explain modelbox.spec.rollingUpdate", []string{"rollingUpdate <IntOrString>", "rolling update", `Defaults to "25%"`, "Example: 30%"}},
+		{"explain modelbox.spec.rollingUpdate", []string{"rollingUpdate <RollingUpdate>", "rolling update", `Defaults to "25%"`, "Example: {maxSurge: 1, maxUnavailable: 0}"}},
+		{"explain modelbox.spec.strategy", []string{"ENUM: Recreate RollingUpdate"}},
+		{"explain modelbox.spec.service", []string{"externalTrafficPolicy <string>", "sessionAffinityConfig <SessionAffinityConfig>"}},
 		{"explain modelbox.spec.serviceType", []string{"ENUM: ClusterIP Headless LoadBalancer NodePort", `"Headless"` + "` gives the box a DNS name"}},
 		{"explain modelbox.spec --recursive", []string{
 			"containers <[]Container>", "initContainers <[]Container>", "restartPolicy <string>",

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,10 +24,10 @@ var samples = []struct {
 	promise func(n *namespace)
 }{
 	{"containers.yaml", []string{"containers-sample"}, containersAreInOrder},
-	{"rolling-update.yaml", []string{"rolling-share", "rolling-number"}, rolloutsMoveInSteps},
+	{"rolling-update.yaml", []string{"rolling-share", "rolling-number", "rolling-limits", "rolling-recreate"}, rolloutsMoveInSteps},
 	{"resources.yaml", []string{"size-small", "size-medium", "size-large", "size-custom"}, containersHaveTheirSize},
-	{"services.yaml", []string{"reach-clusterip", "reach-nodeport", "reach-headless"}, servicesLeadToTheirPorts},
-	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled"}, containersHaveTheirProbes},
+	{"services.yaml", []string{"reach-clusterip", "reach-nodeport", "reach-headless", "reach-same-pod"}, servicesLeadToTheirPorts},
+	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
 }
 
 func TestSamples(t *testing.T) {
@@ -102,6 +103,8 @@ func rolloutsMoveInSteps(n *namespace) {
 		expectEqual(n.t, want.box+": maxUnavailable", &want.step, spec.Strategy.RollingUpdate.MaxUnavailable)
 		expectEqual(n.t, want.box+": minReadySeconds", want.minReadySeconds, spec.MinReadySeconds)
 	}
+	expectEqual(n.t, "rolling-limits: strategy", rollingUpdateOfDeployment(intstr.FromInt32(1), intstr.FromInt32(0)), n.deployment("rolling-limits").Spec.Strategy)
+	expectEqual(n.t, "rolling-recreate: strategy", appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}, n.deployment("rolling-recreate").Spec.Strategy)
 }
 
 func containersHaveTheirSize(n *namespace) {
@@ -151,6 +154,12 @@ func servicesLeadToTheirPorts(n *namespace) {
 	expectEqual(n.t, "Headless: type", corev1.ServiceTypeClusterIP, headless.Type)
 	expectEqual(n.t, "Headless: address", corev1.ClusterIPNone, headless.ClusterIP)
 
+	samePod := n.service("reach-same-pod")
+	expectEqual(n.t, "options: session affinity", corev1.ServiceAffinityClientIP, samePod.Spec.SessionAffinity)
+	expectEqual(n.t, "options: annotation of the Service", "public", samePod.Annotations["example.com/pool"])
+	expectEqual(n.t, "options: label of everything", []string{"shop", "shop"},
+		[]string{samePod.Labels["team"], n.deployment("reach-same-pod").Spec.Template.Labels["team"]})
+
 	// There is no load balancer here, so the box says what it waits for, while all else is done.
 	waiting := n.awaitBox("reach-loadbalancer", "waits for its load balancer", func(box *modelv1.ModelBox) error {
 		return hasCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonLoadBalancerPending)
@@ -187,6 +196,10 @@ func containersHaveTheirProbes(n *namespace) {
 	disabled := main("probes-disabled")
 	expectEqual(n.t, "disabled: probes", []*corev1.Probe{nil, nil, nil},
 		[]*corev1.Probe{disabled.ReadinessProbe, disabled.LivenessProbe, disabled.StartupProbe})
+
+	without := main("probes-without-liveness")
+	expectEqual(n.t, "without liveness: readiness", port80, orEmpty(without.ReadinessProbe).ProbeHandler)
+	expectEqual(n.t, "without liveness: the others", []*corev1.Probe{nil, nil}, []*corev1.Probe{without.LivenessProbe, without.StartupProbe})
 }
 
 // orEmpty is the probe, or one that checks nothing where there is none.
