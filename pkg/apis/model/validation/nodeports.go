@@ -21,13 +21,19 @@ func ValidateNodePortRange(box *model.ModelBox, portRange utilnet.PortRange) fie
 		return nil
 	}
 	var errs field.ErrorList
+	spec := field.NewPath("spec")
 	for i := range box.Spec.Ports {
-		nodePort := int(box.Spec.Ports[i].NodePort)
-		if len(validation.IsValidPortNum(nodePort)) > 0 || portRange.Contains(nodePort) {
-			continue
-		}
-		path := field.NewPath("spec", "ports").Index(i).Child("nodePort")
-		errs = append(errs, field.Invalid(path, nodePort, fmt.Sprintf("must be in the cluster's range of node ports, %s", portRange)))
+		errs = append(errs, validateInRange(box.Spec.Ports[i].NodePort, portRange, spec.Child("ports").Index(i).Child("nodePort"))...)
+	}
+	if service := box.Spec.Service; service != nil {
+		errs = append(errs, validateInRange(service.HealthCheckNodePort, portRange, spec.Child("service", "healthCheckNodePort"))...)
 	}
 	return errs
+}
+
+func validateInRange(nodePort int32, portRange utilnet.PortRange, path *field.Path) field.ErrorList {
+	if len(validation.IsValidPortNum(int(nodePort))) > 0 || portRange.Contains(int(nodePort)) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, nodePort, fmt.Sprintf("must be in the cluster's range of node ports, %s", portRange))}
 }

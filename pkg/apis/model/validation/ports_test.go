@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -152,6 +153,16 @@ func TestNodePortRange(t *testing.T) {
 				t.Errorf("got %v, want %q", errs.ToAggregate(), row.want)
 			}
 		})
+	}
+}
+
+// The port of a health check is one of the node ports.
+func TestNodePortRangeOfHealthCheck(t *testing.T) {
+	box := validBox()
+	service(model.ServiceTypeLoadBalancer, healthCheck(corev1.ServiceExternalTrafficPolicyLocal, 8080))(box)
+	errs := ValidateNodePortRange(box, utilnet.PortRange{Base: 30000, Size: 2768})
+	if got, want := typesAndFields(errs), []string{"Invalid value: spec.service.healthCheckNodePort"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
