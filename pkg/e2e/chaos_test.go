@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -73,9 +74,12 @@ func TestChaos(t *testing.T) {
 		actors.Go(func() { c.act(ctx, random, c.editChild) })
 		actors.Go(func() { c.act(ctx, random, c.changeBox) })
 	}
+	readings := newReadinessReader(n)
+	actors.Go(func() { readings.read(ctx) })
 	disruptions := c.disrupt(ctx, max(length/8, 5*time.Second))
 	actors.Wait()
 	t.Logf("%d disruptions, and what was done: %v", disruptions, c.done)
+	readings.expectTruth()
 
 	n.eventually("all is as the boxes say", func() error {
 		boxes, err := n.boxes.List(n.ctx, metav1.ListOptions{})
@@ -114,23 +118,13 @@ func (c *chaos) act(ctx context.Context, random *rand.Rand, do func(context.Cont
 	}
 }
 
-// edit is a JSON patch of a field of a child.
-type edit struct{ resource, field, patch string }
-
 // editChild changes or deletes a child of a box, as somebody would who does not know of the box.
 func (c *chaos) editChild(ctx context.Context, random *rand.Rand) (string, error) {
 	i := random.IntN(chaosBoxes)
 	name := fmt.Sprintf("chaos-%d", i)
-	edits := []edit{
-		{"deployments", "image", `[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "nginx:hacked"}]`},
-		{"deployments", "replicas", `[{"op": "replace", "path": "/spec/replicas", "value": 0}]`},
-		{"deployments", "managed-by", `[{"op": "remove", "path": "/metadata/labels/app.kubernetes.io~1managed-by"}]`},
-		{"deployments", "owner", `[{"op": "remove", "path": "/metadata/ownerReferences"}]`},
-		{"services", "targetPort", `[{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 9999}]`},
-		{"services", "selector", `[{"op": "replace", "path": "/spec/selector/modelbox", "value": "nobody"}]`},
-	}
+	edits := chaosEdits
 	if i < treasuredBoxes { // others become headless, and can then not adopt one that is not
-		edits = append(edits, edit{"services", "owner", `[{"op": "remove", "path": "/metadata/ownerReferences"}]`})
+		edits = append(slices.Clip(edits), edit{"services", "owner", `[{"op": "remove", "path": "/metadata/ownerReferences"}]`})
 	}
 	switch what := random.IntN(len(edits) + 4); {
 	case what < len(edits):
