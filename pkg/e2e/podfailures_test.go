@@ -64,9 +64,12 @@ func failingPodsAreNotReady(t *testing.T) {
 			message: []string{"exceeded quota: none", "pods=1"},
 		},
 		{
-			name:    "a policy for pods",
-			prepare: restrictedPods,
-			box:     asItIs,
+			name: "a policy for pods that came after the box",
+			box:  withReplicas(0),
+			fail: func(n *namespace) {
+				restrictedPods(n)
+				n.change("web", withReplicas(1))
+			},
 			reason:  "FailedCreate",
 			message: []string{"violates PodSecurity", "runAsNonRoot"},
 		},
