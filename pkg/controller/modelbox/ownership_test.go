@@ -19,6 +19,8 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 func TestOpponents(t *testing.T) {
@@ -154,6 +156,22 @@ func TestFieldsThatSomebodyTookOverAreReclaimed(t *testing.T) {
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "requests of the second time", []string(nil), f.requests())
+}
+
+// Or what the box no longer says when the pause ends would stay.
+func TestAPausedBoxReclaimsFieldsAndSaysNothing(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	f.update(t, func(box *modelv1.ModelBox) {
+		box.Spec.Paused = true
+		box.Generation++
+	})
+	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2" })
+	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:1.7.9" })
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "requests", []string{"get deployments web", "patch deployments web", "update modelboxes/status web"}, f.requests())
+	check(t, "applied", "True Applied", f.status(t).applied)
 }
 
 func TestAFightIsOverOneField(t *testing.T) {

@@ -38,6 +38,11 @@ const (
 	wait verb = "Wait"
 )
 
+// keepsFields returns whether the child has the same fields afterwards.
+func (v verb) keepsFields() bool {
+	return v == keep || v == reclaim || v == reject || v == refuse
+}
+
 // step is one child and what has to be done about it.
 type step struct {
 	verb verb

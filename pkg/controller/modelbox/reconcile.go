@@ -118,7 +118,7 @@ func (o *observation) see(box *modelv1.ModelBox, object child) {
 func (c *Controller) reconcileChildren(ctx context.Context, box *modelv1.ModelBox, steps []step) *observation {
 	observed := &observation{}
 	for _, s := range steps {
-		if box.Spec.Paused && s.verb != keep && s.verb != refuse {
+		if box.Spec.Paused && !s.verb.keepsFields() {
 			observed.pending = append(observed.pending, s.kind.kind.Kind)
 			observed.see(box, s.live)
 			continue
