@@ -94,8 +94,11 @@ func (l *life) create(ctx context.Context) (any, error) {
 	box := l.named()
 	box.Labels = map[string]string{"team": "ours"}
 	box.Spec.Image = l.image
-	err := l.client.Create(ctx, box)
-	return box.Spec.RollingUpdate, err
+	if err := l.client.Create(ctx, box); err != nil {
+		return nil, err
+	}
+	step, _ := box.Spec.RollingUpdate.Step()
+	return step.String(), nil
 }
 
 func (l *life) get(ctx context.Context) (any, error) {
