@@ -62,6 +62,8 @@ func TestConflictingFieldsOfADeployment(t *testing.T) {
 			nil, nil},
 		{"a pull secret under another name", func(d *appsv1.Deployment) { d.Spec.Template.Spec.ImagePullSecrets[0].Name = "other" },
 			nil, []string{podSpec + `.imagePullSecrets[name="other"]`}},
+		{"a container under another name and with another image", func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2"; mainOf(d).Name = "other" },
+			nil, []string{podSpec + `.containers[name="other"]`}},
 		{"the controller under another identity", func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "another" },
 			[]string{`.metadata.ownerReferences[uid="another"]`}, nil},
 		{"a container under another name", func(d *appsv1.Deployment) { mainOf(d).Name = "other" }, nil, []string{podSpec + `.containers[name="other"]`}},

@@ -54,9 +54,9 @@ func (c *comparer) foreignNear(invalid error, rendered *unstructured.Unstructure
 	if err != nil {
 		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
 	}
-	have, err := c.converter.ObjectToTyped(live)
+	have, err := c.liveTyped(live)
 	if err != nil {
-		return nil, fmt.Errorf("reading the fields of the live %s: %w", rendered.GetKind(), err)
+		return nil, err
 	}
 	merged, err := have.Merge(want)
 	if err != nil {

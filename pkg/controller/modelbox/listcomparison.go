@@ -67,7 +67,8 @@ func (c *comparison) visitForeigners(path fieldpath.Path, atom schema.Atom, want
 }
 
 // isRenamed returns whether the live element has everything that is wanted but for the keys. Where keys are all that is
-// wanted, it has to have one of them, or to be in the place of the one that is missing.
+// wanted, it has to have one of them, or to be in the place of the one that is missing. A container in that place may have
+// been changed besides: it is still the application, under another name.
 func (c *comparison) isRenamed(path fieldpath.Path, atom schema.Atom, want, live map[string]any, isInItsPlace bool) bool {
 	rest := maps.Clone(want)
 	hasKey := false
@@ -78,9 +79,16 @@ func (c *comparison) isRenamed(path fieldpath.Path, atom schema.Atom, want, live
 	if len(rest) == 0 {
 		return hasKey || isInItsPlace
 	}
+	if isInItsPlace && isContainer(atom.List.ElementType) {
+		return true
+	}
 	inside := c.inside()
 	inside.visitMap(path, c.resolve(atom.List.ElementType), rest, live)
 	return inside.found.isEmpty()
+}
+
+func isContainer(ref schema.TypeRef) bool {
+	return ref.NamedType != nil && *ref.NamedType == "io.k8s.api.core.v1.Container"
 }
 
 // places are the indices of the elements of a list by what identifies them.

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -79,11 +80,11 @@ func keepFingerprint(object metav1.Object) {
 
 // ownedFields returns the fields that applying the render makes ours.
 func (c *comparer) ownedFields(rendered *unstructured.Unstructured) (*fieldpath.Set, error) {
-	typed, err := c.converter.ObjectToTyped(rendered)
+	want, err := c.converter.ObjectToTyped(rendered)
 	if err != nil {
 		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
 	}
-	fields, err := typed.ToFieldSet()
+	fields, err := want.ToFieldSet()
 	if err != nil {
 		return nil, fmt.Errorf("listing the fields of the rendered %s: %w", rendered.GetKind(), err)
 	}
@@ -106,24 +107,33 @@ func (c *comparer) ownedFingerprint(rendered *unstructured.Unstructured) (string
 // withNames adds to fields of a kind the structs and maps that they are in, which managers other than appliers own as
 // well.
 func (c *comparer) withNames(of *unstructured.Unstructured, fields *fieldpath.Set) (*fieldpath.Set, error) {
-	typed, err := c.converter.ObjectToTyped(of)
+	want, err := c.converter.ObjectToTyped(of)
 	if err != nil {
 		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", of.GetKind(), err)
 	}
-	return fields.EnsureNamedFieldsAreMembers(typed.Schema(), typed.TypeRef()), nil
+	return fields.EnsureNamedFieldsAreMembers(want.Schema(), want.TypeRef()), nil
+}
+
+// liveTyped returns the live child with its schema. The API keeps elements of a list that are there twice, and so may it.
+func (c *comparer) liveTyped(live child) (*typed.TypedValue, error) {
+	have, err := c.converter.ObjectToTyped(live, typed.AllowDuplicates)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of %s: %w", live.GetName(), err)
+	}
+	return have, nil
 }
 
 // liveFields returns all fields of the live child, with the structs and maps that they are in.
 func (c *comparer) liveFields(live child) (*fieldpath.Set, error) {
-	typed, err := c.converter.ObjectToTyped(live)
+	have, err := c.liveTyped(live)
 	if err != nil {
-		return nil, fmt.Errorf("reading the fields of %s: %w", live.GetName(), err)
+		return nil, err
 	}
-	fields, err := typed.ToFieldSet()
+	fields, err := have.ToFieldSet()
 	if err != nil {
 		return nil, fmt.Errorf("listing the fields of %s: %w", live.GetName(), err)
 	}
-	return fields.EnsureNamedFieldsAreMembers(typed.Schema(), typed.TypeRef()), nil
+	return fields.EnsureNamedFieldsAreMembers(have.Schema(), have.TypeRef()), nil
 }
 
 // claim returns the managed fields of a live child as they are once we own the fields in own, beside nobody but other

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -278,6 +279,42 @@ func TestWhatMakesARestoreInvalidIsTakenOut(t *testing.T) {
 	check(t, "shareProcessNamespace", (*bool)(nil), deployment.Spec.Template.Spec.ShareProcessNamespace)
 	check(t, "grace period", ptr.To[int64](40), deployment.Spec.Template.Spec.TerminationGracePeriodSeconds)
 	check(t, "somebody's label", "shop", deployment.Labels["team"])
+}
+
+// What is there twice has no place among the fields of an object, and is in the way of nothing.
+func TestAnElementThatIsThereTwiceIsRestoredBesideASwitchedUnion(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	live := f.deployment(t)
+	main := mainOf(live)
+	main.Env = append(main.Env, corev1.EnvVar{Name: "FIRST", Value: "evil"})
+	main.ReadinessProbe.ProbeHandler = corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"evil"}}}
+	live.ManagedFields = append(live.ManagedFields, managedBy(t, live, "kubectl-edit", metav1.ManagedFieldsOperationUpdate,
+		fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "template", "spec", "containers", fieldpath.KeyByFields("name", "app"), "readinessProbe", "exec"))))
+	rendered := renderedKind(t, webBox(t), "Deployment")
+	found, err := f.compare.compare(rendered, live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, err := f.compare.liveFields(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claimed, isChanged, err := f.compare.claim(live, rendered, noFields(), below(fields, found.conflicting))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "is changed", true, isChanged)
+	for i := range claimed {
+		owned, err := fieldsOf(&claimed[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, "the probe is ours", true, isOurs(&claimed[i]) && slices.Contains(namesOf(owned), "."+app[1:]+".readinessProbe.exec.command"))
+	}
+	if _, err := f.compare.foreign(live, rendered, noFields()); err != nil {
+		t.Error(err)
+	}
 }
 
 // changeDeployment lets a manager change the Deployment by an update.

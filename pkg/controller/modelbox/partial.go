@@ -114,9 +114,9 @@ func (c *comparer) foreign(live child, rendered *unstructured.Unstructured, kept
 	if carried.Empty() {
 		return nil, nil
 	}
-	have, err := c.converter.ObjectToTyped(live)
+	have, err := c.liveTyped(live)
 	if err != nil {
-		return nil, fmt.Errorf("reading the fields of the live %s: %w", rendered.GetKind(), err)
+		return nil, err
 	}
 	object, _ := dropNulls(have.ExtractItems(carried, typed.WithAppendKeyFields()).AsValue().Unstructured()).(map[string]any)
 	foreign := &unstructured.Unstructured{Object: object}
