@@ -88,12 +88,15 @@ func runsSomethingElse(box *modelv1.ModelBox, pod *corev1.Pod) string {
 		return fmt.Sprintf("has the containers %v", namesOf(pod.Spec.Containers))
 	case main.Image != box.Spec.Image:
 		return "runs " + main.Image
-	case len(main.Env) != len(box.Spec.Envs):
-		return fmt.Sprintf("has the variables %v", main.Env)
 	}
-	for i := range main.Env {
-		if main.Env[i].Name != box.Spec.Envs[i].Name || main.Env[i].Value != box.Spec.Envs[i].Value {
-			return fmt.Sprintf("has the variables %v", main.Env)
+	// Of several with a name the last one counts, as it does in the process. Others may be there as well.
+	values := map[string]string{}
+	for _, variable := range main.Env {
+		values[variable.Name] = variable.Value
+	}
+	for _, variable := range box.Spec.Envs {
+		if values[variable.Name] != variable.Value {
+			return fmt.Sprintf("has %s=%s, not %s", variable.Name, values[variable.Name], variable.Value)
 		}
 	}
 	return ""
