@@ -63,7 +63,7 @@ func (r *appliedRecord) rejected(box *modelv1.ModelBox, s step) *fieldpath.Set {
 	if answer, ok := r.answer(box, s); ok && answer.rejected != nil {
 		return answer.rejected
 	}
-	return fieldpath.NewSet()
+	return noFields()
 }
 
 // forget drops what was remembered of the children of a box that is gone.

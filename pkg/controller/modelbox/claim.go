@@ -80,8 +80,8 @@ func (c *Controller) claimAdopted(ctx context.Context, box *modelv1.ModelBox, s 
 	if err != nil {
 		return s, err
 	}
-	spec := below(live, fieldpath.NewSet(fieldpath.MakePathOrDie("spec")))
-	exclusive := spec.Difference(below(live, s.kind.kept)).Difference(fieldpath.NewSet(fieldpath.MakePathOrDie("spec")))
+	spec := fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
+	exclusive := below(live, spec).Difference(spec).Difference(below(live, s.kind.kept))
 	if s.live, err = c.claim(ctx, box, s, own.Intersection(live), exclusive); err != nil {
 		return s, err
 	}

@@ -22,7 +22,7 @@ func pauseOf(deployment *appsv1.Deployment) string {
 		return ""
 	}
 	who := "somebody"
-	for manager := range opponents(deployment, pausedField, fieldpath.NewSet()) {
+	for manager := range opponents(deployment, pausedField, noFields()) {
 		who = cmp.Or(manager, who)
 	}
 	return fmt.Sprintf("%s has paused the Deployment, until \"kubectl rollout resume deployment/%s\"", who, deployment.Name)

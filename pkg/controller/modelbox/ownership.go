@@ -160,7 +160,7 @@ func (c *comparer) claim(live child, rendered *unstructured.Unstructured, own, e
 			isOwner = true
 			after = before.Union(own).Union(exclusive)
 		case entry.Manager == beforeFirstApply:
-			after = fieldpath.NewSet()
+			after = noFields()
 		case entry.Operation == metav1.ManagedFieldsOperationUpdate:
 			after = before.Difference(named).Difference(exclusive)
 		default:
@@ -232,74 +232,6 @@ func below(set, paths *fieldpath.Set) *fieldpath.Set {
 			inside = inside.WithPrefix(step)
 		}
 		inside.Iterate(func(rest fieldpath.Path) { found.Insert(slices.Concat(path, rest)) })
-	})
-	return found
-}
-
-// opponents returns the managers that set fields of a live child, each with which of them, and the empty name with
-// those that nobody has, as when they were removed. Of several managers of a field the most recent one counts.
-func opponents(live metav1.Object, fields, conflicting *fieldpath.Set) map[string]*fieldpath.Set {
-	entries := slices.Clone(live.GetManagedFields())
-	slices.SortStableFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
-		if a.Time == nil || b.Time == nil {
-			return 0
-		}
-		return b.Time.Compare(a.Time.Time)
-	})
-	byManager, rest := map[string]*fieldpath.Set{}, fields
-	for i := range entries {
-		entry := &entries[i]
-		if entry.Manager == render.ManagedBy || entry.FieldsV1 == nil || rest.Empty() {
-			continue
-		}
-		managed, err := fieldsOf(entry)
-		if err != nil {
-			continue
-		}
-		theirs := touched(rest, managed, conflicting)
-		if theirs.Empty() {
-			continue
-		}
-		if byManager[entry.Manager] == nil {
-			byManager[entry.Manager] = fieldpath.NewSet()
-		}
-		byManager[entry.Manager] = byManager[entry.Manager].Union(theirs)
-		rest = rest.Difference(theirs)
-	}
-	if !rest.Empty() {
-		byManager[""] = rest
-	}
-	return byManager
-}
-
-// touched returns the fields of which the manager has something: the field itself, what is below it, or what is in
-// conflict with it.
-func touched(fields, managed, conflicting *fieldpath.Set) *fieldpath.Set {
-	found := fieldpath.NewSet()
-	fields.Iterate(func(path fieldpath.Path) {
-		if managed.Has(path) || hasBelow(managed, path) || conflictsWith(managed, path, conflicting) {
-			found.Insert(path.Copy())
-		}
-	})
-	return found
-}
-
-func hasBelow(set *fieldpath.Set, path fieldpath.Path) bool {
-	for _, step := range path {
-		set = set.WithPrefix(step)
-	}
-	return !set.Empty()
-}
-
-// conflictsWith returns whether the manager has one of the conflicting fields that are in the same struct or list as the
-// path, or in one that this is in.
-func conflictsWith(managed *fieldpath.Set, path fieldpath.Path, conflicting *fieldpath.Set) bool {
-	found := false
-	conflicting.Iterate(func(other fieldpath.Path) {
-		parent := other[:len(other)-1]
-		if len(path) >= len(parent) && path[:len(parent)].Equals(parent) && (managed.Has(other) || hasBelow(managed, other)) {
-			found = true
-		}
 	})
 	return found
 }

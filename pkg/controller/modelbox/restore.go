@@ -129,7 +129,7 @@ func (c *Controller) reclaim(ctx context.Context, box *modelv1.ModelBox, s step)
 	if err != nil {
 		return nil, err
 	}
-	reclaimed, err := c.claim(ctx, box, s, own, fieldpath.NewSet())
+	reclaimed, err := c.claim(ctx, box, s, own, noFields())
 	if err != nil {
 		return nil, err
 	}
