@@ -159,6 +159,10 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 	if failure != nil && failure.reason == modelv1.ReasonProgressing && failure.reason != rollout.reason {
 		failure = nil // pods that make progress are not why the rollout makes none
 	}
+	var earlier int32
+	if observed.deployment != nil {
+		earlier = earlierPods(observed.deployment, observed.pods)
+	}
 	switch {
 	case applied.reason == modelv1.ReasonPaused:
 		return applied
@@ -168,6 +172,8 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 		return verdict{false, settledReason(box, failure), failure.message}
 	case rollout.reason != modelv1.ReasonRolloutComplete:
 		return verdict{false, rollout.reason, rollout.message}
+	case earlier > 0:
+		return verdict{false, modelv1.ReasonProgressing, count(earlier, "pod of an earlier Deployment is", "pods of an earlier Deployment are") + " to go"}
 	case awaitsLoadBalancer(observed.service):
 		return verdict{false, modelv1.ReasonLoadBalancerPending, "the Service has no address from a load balancer yet"}
 	case *box.Spec.Replicas == 0:

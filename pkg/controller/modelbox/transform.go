@@ -56,6 +56,7 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 			UID:               pod.UID,
 			ResourceVersion:   pod.ResourceVersion,
 			Labels:            pod.Labels,
+			CreationTimestamp: pod.CreationTimestamp,
 			DeletionTimestamp: pod.DeletionTimestamp,
 		},
 		Status: corev1.PodStatus{
