@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -125,12 +126,14 @@ func TestAutoscalingHasAGoldenBox(t *testing.T) {
 	}
 }
 
-// renderAll returns the children of the boxes as YAML documents.
+// renderAll returns the children of the boxes as YAML documents, without the record, which is the box itself in a form
+// that nobody can read.
 func renderAll(t *testing.T, scaling Scaling, boxes []*modelv1.ModelBox) string {
 	t.Helper()
 	var documents []string
 	for _, box := range boxes {
 		for _, child := range childrenScaledBy(t, scaling, box) {
+			unstructured.RemoveNestedField(child.Object, "metadata", "annotations", modelv1.RecordAnnotation)
 			document, err := yaml.Marshal(child.Object)
 			if err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,8 +33,8 @@ var ScaledByBox = Scaling{}
 func ScaledByAutoscaler(replicas int32) Scaling { return Scaling{Autoscaled: &replicas} }
 
 // Children returns the objects that the box asks for: exactly the fields that the box decides, in the form that
-// server-side apply takes. Each carries modelv1.RenderHashAnnotation and a controller owner reference to the box.
-// The box has to be defaulted and valid.
+// server-side apply takes. Each carries modelv1.RenderHashAnnotation and a controller owner reference to the box, and the
+// Deployment, which comes first, the record of the box unless that is too large. The box has to be defaulted and valid.
 func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructured, error) {
 	deployment, err := deployment(box, scaling)
 	if err != nil {
@@ -51,6 +52,14 @@ func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructu
 			return nil, err
 		}
 		children = append(children, child)
+	}
+	// The record is no part of the hash: a box of which nothing but its metadata changes asks for nothing else.
+	record, err := Record(box)
+	switch {
+	case err == nil:
+		annotate(children[0], modelv1.RecordAnnotation, record)
+	case !errors.Is(err, ErrRecordTooLarge):
+		return nil, err
 	}
 	return children, nil
 }
@@ -72,11 +81,15 @@ func withHash(configuration runtime.ApplyConfiguration) (*unstructured.Unstructu
 		return nil, fmt.Errorf("decoding %T: %w", configuration, err)
 	}
 	sum := sha256.Sum256(data)
+	annotate(child, modelv1.RenderHashAnnotation, hex.EncodeToString(sum[:8]))
+	return child, nil
+}
+
+func annotate(child *unstructured.Unstructured, key, value string) {
 	annotations := child.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[modelv1.RenderHashAnnotation] = hex.EncodeToString(sum[:8])
+	annotations[key] = value
 	child.SetAnnotations(annotations)
-	return child, nil
 }

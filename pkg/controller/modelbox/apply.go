@@ -27,6 +27,8 @@ func (c *Controller) carryOut(ctx context.Context, box *modelv1.ModelBox, s step
 		return c.update(ctx, box, s)
 	case restore:
 		return c.restore(ctx, box, s)
+	case record:
+		return c.record(ctx, box, s)
 	case reclaim:
 		return c.reclaim(ctx, box, s)
 	case replace:

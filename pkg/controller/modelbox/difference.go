@@ -63,6 +63,9 @@ func (c *comparer) compare(rendered *unstructured.Unstructured, live child) (*di
 	if err != nil {
 		return nil, fmt.Errorf("reading the fields of the live %s: %w", rendered.GetKind(), err)
 	}
+	if err := restoreRecord(have, live, rendered); err != nil {
+		return nil, fmt.Errorf("reading the record of the live %s: %w", rendered.GetKind(), err)
+	}
 	spelledOut, err := throughType(rendered, live)
 	if err != nil {
 		return nil, err

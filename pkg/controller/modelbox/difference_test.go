@@ -135,7 +135,8 @@ func TestDifferencesOfAService(t *testing.T) {
 
 // The API leaves out a zero that the render spells out.
 func TestAZeroIsNoDifferenceFromNothing(t *testing.T) {
-	rendered := renderedKind(t, webBox(t, func(box *modelv1.ModelBox) { box.Spec.MinReadySeconds = ptr.To[int32](0) }), "Deployment")
+	box := webBox(t, func(box *modelv1.ModelBox) { box.Spec.MinReadySeconds = ptr.To[int32](0) })
+	rendered := renderedKind(t, box, "Deployment")
 	compare := newComparer()
 	for _, row := range []struct {
 		name            string
@@ -147,7 +148,7 @@ func TestAZeroIsNoDifferenceFromNothing(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			live := liveDeployment(t, func(d *appsv1.Deployment) { d.Spec.MinReadySeconds = row.minReadySeconds })
-			live.Annotations[modelv1.RenderHashAnnotation] = rendered.GetAnnotations()[modelv1.RenderHashAnnotation]
+			setHash(t, box, live)
 			checkDifferences(t, row.want, func() (*difference, error) { return compare.compare(rendered, live) })
 		})
 	}

@@ -52,6 +52,7 @@ func liveDeployment(t testing.TB, changes ...func(*appsv1.Deployment)) *appsv1.D
 	deployment := &appsv1.Deployment{}
 	read(t, "testdata/web.live-deployment.yaml", deployment)
 	ownHash(t, deployment)
+	setRecord(t, webBox(t), deployment)
 	for _, change := range changes {
 		change(deployment)
 	}
@@ -107,12 +108,25 @@ func setHash(t testing.TB, box *modelv1.ModelBox, live child) {
 	rendered := renderedKind(t, box, live.GetObjectKind().GroupVersionKind().Kind)
 	annotations := live.GetAnnotations()
 	annotations[modelv1.RenderHashAnnotation] = render.Hash(rendered)
+	setRecord(t, box, live)
 	live.SetAnnotations(annotations)
 	owned, err := newComparer().ownedFields(rendered)
 	if err != nil {
 		t.Fatal(err)
 	}
 	live.SetManagedFields([]metav1.ManagedFieldsEntry{managedBy(t, live, render.ManagedBy, metav1.ManagedFieldsOperationApply, owned)})
+}
+
+// setRecord gives the child, if it is a Deployment, the record of the box.
+func setRecord(t testing.TB, box *modelv1.ModelBox, live child) {
+	t.Helper()
+	if deployment, ok := live.(*appsv1.Deployment); ok {
+		value, err := render.Record(box)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deployment.Annotations[modelv1.RecordAnnotation] = value
+	}
 }
 
 // ownHash says that the child was last written by us, from whatever its hash says.

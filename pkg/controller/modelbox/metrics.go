@@ -50,7 +50,7 @@ func newControllerMetrics() *controllerMetrics {
 		childWrites: metrics.NewCounterVec(&metrics.CounterOpts{
 			Subsystem:      metricsSubsystem,
 			Name:           "child_writes_total",
-			Help:           "Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, restore, reclaim (of fields that others had taken over unchanged), replace (a deletion and a creation) or prune.",
+			Help:           "Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, record (of a box that changed otherwise than in what it asks for), restore, reclaim (of fields that others had taken over unchanged), replace (a deletion and a creation) or prune.",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"kind", "verb"}),
 		driftRestored: metrics.NewCounterVec(&metrics.CounterOpts{

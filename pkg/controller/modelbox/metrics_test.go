@@ -28,7 +28,7 @@ func (f *fixture) measure() metrics.KubeRegistry {
 // expectWrites compares the counted writes with these lines.
 func expectWrites(t *testing.T, registry metrics.Gatherer, want string) {
 	t.Helper()
-	const metric = `# HELP modelbox_controller_child_writes_total [ALPHA] Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, restore, reclaim (of fields that others had taken over unchanged), replace (a deletion and a creation) or prune.
+	const metric = `# HELP modelbox_controller_child_writes_total [ALPHA] Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, record (of a box that changed otherwise than in what it asks for), restore, reclaim (of fields that others had taken over unchanged), replace (a deletion and a creation) or prune.
 # TYPE modelbox_controller_child_writes_total counter
 `
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(metric+want), "modelbox_controller_child_writes_total"); err != nil {
@@ -61,6 +61,7 @@ modelbox_controller_child_writes_total{kind="Service",verb="prune"} 1
 				box.Spec.ServiceType, box.Spec.Ports[1].NodePort = modelv1.ServiceTypeHeadless, 0
 			})
 		}, `
+modelbox_controller_child_writes_total{kind="Deployment",verb="record"} 1
 modelbox_controller_child_writes_total{kind="Service",verb="replace"} 2
 `},
 	} {

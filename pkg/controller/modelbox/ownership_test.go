@@ -171,8 +171,9 @@ func TestAPausedBoxReclaimsFieldsAndSaysNothing(t *testing.T) {
 	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:1.7.9" })
 	f.catchUp(t)
 	f.mustReconcile(t)
-	check(t, "requests", []string{"get deployments web", "patch deployments web", "update modelboxes/status web"}, f.requests())
+	check(t, "requests", []string{"patch deployments web", "patch deployments web", "update modelboxes/status web"}, f.requests())
 	check(t, "applied", "True Applied", f.status(t).applied)
+	check(t, "events", []string(nil), f.told())
 }
 
 func TestAFightIsOverOneField(t *testing.T) {

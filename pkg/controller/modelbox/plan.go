@@ -22,6 +22,8 @@ const (
 	update verb = "Update"
 	// restore: somebody else changed what the box says.
 	restore verb = "Restore"
+	// record: the child is as the box says, but for the record of the box.
+	record verb = "Record"
 	// reclaim: the child is as the box says, and somebody else has taken over some of its fields.
 	reclaim verb = "Reclaim"
 	// reject: the cluster does not take some field of the child as the box says.
@@ -38,9 +40,9 @@ const (
 	wait verb = "Wait"
 )
 
-// keepsFields returns whether the child has the same fields afterwards.
+// keepsFields returns whether the child has the same fields afterwards, but for the record of its box.
 func (v verb) keepsFields() bool {
-	return v == keep || v == reclaim || v == reject || v == refuse
+	return v == keep || v == record || v == reclaim || v == reject || v == refuse
 }
 
 // step is one child and what has to be done about it.
@@ -53,7 +55,7 @@ type step struct {
 	live child
 	// isLive says that it is as the cluster has it, which also tells its managed fields.
 	isLive bool
-	// difference is how the live child differs from what the box asks for; nil unless to update, restore or reject.
+	// difference is how the live child differs from what the box asks for; nil unless to update, record, restore or reject.
 	difference *difference
 	// refusal is why the live child is not the box's; nil unless to refuse.
 	refusal error
@@ -145,6 +147,9 @@ func (c *Controller) planFields(box *modelv1.ModelBox, s step) (step, error) {
 	rejected := c.applied.rejected(box, s)
 	s.difference.fields = s.difference.fields.Difference(rejected)
 	switch {
+	case s.difference.fields.Equals(recordFields):
+		s.verb = record
+		return s, nil
 	case !s.difference.isEmpty():
 		s.verb = restore
 		return s, nil

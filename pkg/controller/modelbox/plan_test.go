@@ -73,13 +73,18 @@ func TestPlan(t *testing.T) {
 			func(box *modelv1.ModelBox) { box.Spec.Replicas = ptr.To[int32](5) },
 			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2" }), service()},
 			[]string{"Update Deployment web", "Keep Service web"}},
+		{"a box that changes in its metadata only is recorded", func(box *modelv1.ModelBox) { box.Labels = map[string]string{"team": "cart"} },
+			[]func(*testing.T) child{deployment(), service()}, []string{"Record Deployment web", "Keep Service web"}},
+		{"what somebody changed besides the record is restored with it", func(box *modelv1.ModelBox) { box.Labels = map[string]string{"team": "cart"} },
+			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2" }), service()},
+			[]string{`Restore Deployment web: metadata.annotations.model.github.com/record, ` + app[1:] + `.image`, "Keep Service web"}},
 		{"a box without ports wants no Service", func(box *modelv1.ModelBox) { box.Spec.Ports = nil },
 			[]func(*testing.T) child{deployment(), service()}, []string{"Update Deployment web", "Prune Service web"}},
 		{"a Service cannot give up its address, so another one takes its place",
 			func(box *modelv1.ModelBox) {
 				box.Spec.ServiceType, box.Spec.Ports[1].NodePort = modelv1.ServiceTypeHeadless, 0
 			},
-			[]func(*testing.T) child{deployment(), service()}, []string{"Keep Deployment web", "Replace Service web"}},
+			[]func(*testing.T) child{deployment(), service()}, []string{"Record Deployment web", "Replace Service web"}},
 		{"a Service cannot get an address, so another one takes its place", nil,
 			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) {
 				s.Spec.ClusterIP, s.Annotations[modelv1.RenderHashAnnotation] = corev1.ClusterIPNone, "headless"
@@ -89,7 +94,7 @@ func TestPlan(t *testing.T) {
 			[]string{"Keep Deployment web", "Replace Service web"}},
 		{"a Service can change from one type with an address to another",
 			func(box *modelv1.ModelBox) { box.Spec.ServiceType = modelv1.ServiceTypeLoadBalancer },
-			[]func(*testing.T) child{deployment(), service()}, []string{"Keep Deployment web", "Update Service web"}},
+			[]func(*testing.T) child{deployment(), service()}, []string{"Record Deployment web", "Update Service web"}},
 		{"a child under another name is pruned", nil,
 			[]func(*testing.T) child{deployment(), service(), service(func(s *corev1.Service) { s.Name = "old" })},
 			[]string{"Keep Deployment web", "Keep Service web", "Prune Service old"}},
@@ -141,7 +146,7 @@ func TestPlan(t *testing.T) {
 			[]func(*testing.T) child{deployment(), service(func(s *corev1.Service) {
 				s.OwnerReferences, s.ManagedFields, s.Spec.ClusterIP = nil, nil, corev1.ClusterIPNone
 			})},
-			[]string{"Keep Deployment web", "Refuse Service web"}},
+			[]string{"Record Deployment web", "Refuse Service web"}},
 		{"a Deployment of the box with another selector is replaced", nil,
 			[]func(*testing.T) child{deployment(func(d *appsv1.Deployment) {
 				d.Spec.Selector.MatchLabels["more"], d.Annotations[modelv1.RenderHashAnnotation] = "so", ""

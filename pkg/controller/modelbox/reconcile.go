@@ -120,7 +120,11 @@ func (c *Controller) reconcileChildren(ctx context.Context, box *modelv1.ModelBo
 	for _, s := range steps {
 		if box.Spec.Paused && !s.verb.keepsFields() {
 			observed.pending = append(observed.pending, s.kind.kind.Kind)
-			observed.see(box, s.live)
+			live, err := c.recordPaused(ctx, box, s)
+			if err != nil {
+				observed.failures = append(observed.failures, err)
+			}
+			observed.see(box, live)
 			continue
 		}
 		live, err := c.carryOut(ctx, box, s)
@@ -132,6 +136,7 @@ func (c *Controller) reconcileChildren(ctx context.Context, box *modelv1.ModelBo
 		}
 		observed.see(box, live)
 	}
+	observed.deployment = c.rollouts.observed(keyOf(box), observed.deployment)
 	return observed
 }
 

@@ -282,7 +282,7 @@ func TestAServiceThatCannotChangeIsReplaced(t *testing.T) {
 
 	f.mustReconcile(t)
 	check(t, "requests", []string{
-		"get services web", "delete services web", "get services web", "patch services web", "update modelboxes/status web",
+		"patch deployments web", "get services web", "delete services web", "get services web", "patch services web", "update modelboxes/status web",
 	}, f.requests())
 	check(t, "events", []string{
 		"Normal ReplacedService Deleted Service web to create it anew: it has a cluster IP and cannot become headless",
@@ -397,7 +397,8 @@ func TestAPausedBoxLeavesItsChildren(t *testing.T) {
 	})
 	f.catchUp(t)
 	f.mustReconcile(t)
-	check(t, "requests", []string{"update modelboxes/status web"}, f.requests())
+	check(t, "requests", []string{"patch deployments web", "update modelboxes/status web"}, f.requests())
+	check(t, "recorded image", "nginx:2", f.recorded(t).Spec.Image)
 	check(t, "image", "nginx:1.7.9", f.deployment(t).Spec.Template.Spec.Containers[0].Image)
 	check(t, "ready with a change", "False Paused", f.status(t).ready)
 

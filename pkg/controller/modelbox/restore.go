@@ -38,9 +38,12 @@ func (c *Controller) restore(ctx context.Context, box *modelv1.ModelBox, s step)
 	}
 
 	byManager := opponents(s.live, s.difference.fields, s.difference.conflicting.Union(s.difference.renamed))
+	if c.isRecordOutdated(box, s) {
+		leaveOut(byManager, recordFields)
+	}
 	contested := c.fights.weigh(s.live.GetUID(), byManager)
 	conflict := conflictWith(s, contested)
-	if leaveOut(byManager, pathsOf(contested)); len(byManager) == 0 {
+	if leaveOut(byManager, pathsOf(contested)); s.difference.fields.Difference(pathsOf(contested)).Empty() {
 		return s.live, conflict
 	}
 	if s.rendered, err = c.compare.without(s.rendered, s.live, contested); err != nil {

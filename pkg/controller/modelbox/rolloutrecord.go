@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -18,8 +19,9 @@ const revisionAnnotation = "deployment.kubernetes.io/revision"
 // rollout, nor is a change of the Deployment that leaves its pods alone. It is lost with the process, and then a rollout
 // is a new one if the last status of the box says that it was going on.
 type rolloutRecord struct {
-	mu        sync.Mutex
-	completed map[types.NamespacedName]rolloutID
+	mu          sync.Mutex
+	completed   map[types.NamespacedName]rolloutID
+	annotations map[types.NamespacedName]annotatedGenerations
 }
 
 // rolloutID tells one rollout from another.
@@ -28,8 +30,18 @@ type rolloutID struct {
 	revision   string
 }
 
+// annotatedGenerations are those of a Deployment, after the first, that only its annotations were changed for. The
+// Deployment controller has nothing to do for them, and they say nothing about a rollout.
+type annotatedGenerations struct {
+	deployment  types.UID
+	first, last int64
+}
+
 func newRolloutRecord() *rolloutRecord {
-	return &rolloutRecord{completed: map[types.NamespacedName]rolloutID{}}
+	return &rolloutRecord{
+		completed:   map[types.NamespacedName]rolloutID{},
+		annotations: map[types.NamespacedName]annotatedGenerations{},
+	}
 }
 
 // complete takes note that the rollout of the box's Deployment is complete. It returns whether that is news, after a
@@ -46,8 +58,42 @@ func (r *rolloutRecord) complete(box types.NamespacedName, deployment *appsv1.De
 	return last != rollout
 }
 
+// annotated takes note that a write of the child changed nothing but its annotations; after is nil when it failed.
+func (r *rolloutRecord) annotated(box types.NamespacedName, before, after child) {
+	was, ok := before.(*appsv1.Deployment)
+	is, written := after.(*appsv1.Deployment)
+	if !ok || !written || is.Generation != was.Generation+1 || !apiequality.Semantic.DeepEqual(was.Spec, is.Spec) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	generations := annotatedGenerations{was.UID, was.Generation, is.Generation}
+	if last := r.annotations[box]; last.deployment == was.UID && last.last == was.Generation {
+		generations.first = last.first
+	}
+	r.annotations[box] = generations
+}
+
+// observed returns the Deployment as its controller will report it once it has seen annotations that changed. nil stays
+// nil, and the one that is given is not changed.
+func (r *rolloutRecord) observed(box types.NamespacedName, deployment *appsv1.Deployment) *appsv1.Deployment {
+	if deployment == nil || deployment.Status.ObservedGeneration >= deployment.Generation {
+		return deployment
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	generations := r.annotations[box]
+	if generations.deployment != deployment.UID || generations.last != deployment.Generation || deployment.Status.ObservedGeneration < generations.first {
+		return deployment
+	}
+	seen := *deployment
+	seen.Status.ObservedGeneration = deployment.Generation
+	return &seen
+}
+
 func (r *rolloutRecord) forget(box types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.completed, box)
+	delete(r.annotations, box)
 }

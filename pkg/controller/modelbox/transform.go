@@ -4,6 +4,8 @@
 package modelbox
 
 import (
+	"slices"
+
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -42,9 +44,9 @@ func trimChild(object child) (any, error) {
 		return nil, err
 	}
 	object.GetObjectKind().SetGroupVersionKind(kinds[0])
-	pausers := pausersOf(object)
+	pausers, record := pausersOf(object), trimRecord(object)
 	keepFingerprint(object)
-	object.SetManagedFields(append(object.GetManagedFields(), pausers...))
+	object.SetManagedFields(slices.Concat(object.GetManagedFields(), record, pausers))
 	return object, nil
 }
 

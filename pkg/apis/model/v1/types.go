@@ -22,6 +22,11 @@ const (
 	// box that does not count meanwhile.
 	AutoscaledAnnotation = "model.github.com/autoscaled"
 
+	// RecordAnnotation is set on the Deployment of a box, from where the Deployment controller copies it to each
+	// ReplicaSet. Its value is the box itself, without its status, compressed: from it a box can be brought back that
+	// its store has lost.
+	RecordAnnotation = "model.github.com/record"
+
 	// AdoptAnnotation on a box, with the value "true", lets the box take over a Deployment and a Service of its
 	// name that nobody controls. Without it, such objects are left alone.
 	AdoptAnnotation = "model.github.com/adopt"

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// recorded is the box that the Deployment in the cluster has the record of.
+func (f *fixture) recorded(t *testing.T) *modelv1.ModelBox {
+	t.Helper()
+	box, err := render.ReadRecord(f.deployment(t).Annotations[modelv1.RecordAnnotation])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+// expectRecord checks that the record is that of the box in the server, and that nothing is left to do.
+func (f *fixture) expectRecord(t *testing.T) {
+	t.Helper()
+	want, err := render.Record(f.boxInServer(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "record", want, f.deployment(t).Annotations[modelv1.RecordAnnotation])
+	for range 2 { // fields that the record was written with may have to be reclaimed
+		f.catchUp(t)
+		f.mustReconcile(t)
+	}
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "requests afterwards", []string(nil), f.requests())
+}
+
+func changesRecord(value string) func(*appsv1.Deployment) {
+	return func(d *appsv1.Deployment) { d.Annotations[modelv1.RecordAnnotation] = value }
+}
+
+func removesRecord(d *appsv1.Deployment) { delete(d.Annotations, modelv1.RecordAnnotation) }
+
+func TestRecordFollowsTheBox(t *testing.T) {
+	labels := func(box *modelv1.ModelBox) { box.Labels = map[string]string{"team": "cart"} }
+	pauses := func(box *modelv1.ModelBox) { box.Spec.Paused, box.Generation = true, box.Generation+1 }
+	const somebody = "Warning RestoredDeployment Restored Deployment web: somebody had changed metadata.annotations.model.github.com/record"
+	for _, row := range []struct {
+		name     string
+		change   func(*modelv1.ModelBox)
+		edit     func(*appsv1.Deployment)
+		restarts bool
+		requests []string
+		events   []string
+	}{
+		{name: "a label", change: labels, requests: []string{"patch deployments web"}},
+		{name: "a finalizer", change: func(box *modelv1.ModelBox) { box.Finalizers = []string{"example.com/wait"} },
+			requests: []string{"patch deployments web"}},
+		{name: "a pause", change: pauses, requests: []string{"patch deployments web", "update modelboxes/status web"}},
+		{name: "a label, of which a new process learns", change: labels, restarts: true, requests: []string{"patch deployments web"}},
+		{name: "a Deployment of a release without records", edit: removesRecord, restarts: true,
+			requests: []string{"get deployments web", "patch deployments web"}},
+		{name: "a record that somebody removed", edit: removesRecord,
+			requests: []string{"get deployments web", "patch deployments web"}, events: []string{somebody}},
+		{name: "a record that somebody changed", edit: changesRecord("forged"),
+			requests: []string{"get deployments web", "patch deployments web"}, events: []string{somebody}},
+		{name: "a record that somebody changed while the server was away", edit: changesRecord("forged"), restarts: true,
+			requests: []string{"get deployments web", "patch deployments web"}, events: []string{somebody}},
+		{name: "a record that somebody changed, of a box that is paused", change: pauses, edit: changesRecord("forged"),
+			requests: []string{"get deployments web", "patch deployments web", "update modelboxes/status web"}, events: []string{somebody}},
+		{name: "a label, and another change by somebody", change: labels, edit: func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2" },
+			requests: []string{"get deployments web", "patch deployments web"},
+			events:   []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed " + mainImage}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newFixture(t, webBox(t))
+			f.converge(t)
+			if row.change != nil {
+				f.update(t, row.change)
+			}
+			if row.edit != nil {
+				f.changeDeployment(t, "somebody", row.edit)
+			}
+			f.catchUp(t)
+			if row.restarts {
+				f.applied = newAppliedRecord()
+			}
+			f.mustReconcile(t)
+			check(t, "requests", row.requests, f.requests())
+			check(t, "events", row.events, f.told())
+			f.expectRecord(t)
+		})
+	}
+}
+
+const mainImage = `spec.template.spec.containers[name="app"].image`
+
+// What is asked of a box while it is paused must not be lost with its store.
+func TestAPausedBoxIsRecordedWithWhatWaits(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	f.update(t, func(box *modelv1.ModelBox) {
+		box.Spec.Paused, box.Spec.Image, box.Generation = true, "nginx:2", box.Generation+1
+	})
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "image", "nginx:1.7.9", mainOf(f.deployment(t)).Image)
+	check(t, "ready", "False Paused", f.status(t).ready)
+	f.expectRecord(t)
+
+	for range 2 * maxRestores {
+		f.changeDeployment(t, "somebody", removesRecord)
+		f.catchUp(t)
+		f.mustReconcile(t)
+	}
+	check(t, "requests in a fight", []string(nil), f.requests())
+
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Paused, box.Generation = false, box.Generation+1 })
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "image once it goes on", "nginx:2", mainOf(f.deployment(t)).Image)
+	f.expectRecord(t)
+}
+
+func TestARecordThatIsFoughtOverIsLeftAlone(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	for range 2 * maxRestores {
+		f.changeDeployment(t, "somebody", changesRecord("forged"))
+		f.catchUp(t)
+		if _, err := f.reconcile(t.Context(), webKey); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(t, "record", "forged", f.deployment(t).Annotations[modelv1.RecordAnnotation])
+	check(t, "applied", "False Conflict", f.status(t).applied)
+}
+
+// A record is as large as its box. Whether it is the right one its digest tells.
+func TestCachedDeploymentsHaveNoRecord(t *testing.T) {
+	box := webBox(t)
+	rendered := renderedKind(t, box, "Deployment")
+	for _, row := range []struct {
+		name   string
+		change func(*appsv1.Deployment)
+		want   []string
+	}{
+		{"the box's", func(*appsv1.Deployment) {}, nil},
+		{"another one that is ours", changesRecord("of an earlier generation"), []string{recordPath.String()}},
+		{"the box's, set by somebody else", func(d *appsv1.Deployment) { d.ManagedFields[0].Manager = "somebody" },
+			[]string{recordPath.String()}},
+		{"none", removesRecord, []string{recordPath.String()}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			live := liveDeployment(t)
+			setHash(t, box, live)
+			row.change(live)
+			for range 2 {
+				if _, err := trimForCache(live); err != nil {
+					t.Fatal(err)
+				}
+			}
+			check(t, "annotations", []string{"deployment.kubernetes.io/revision", modelv1.RenderHashAnnotation}, slices.Sorted(maps.Keys(live.Annotations)))
+			checkDifferences(t, row.want, func() (*difference, error) { return newComparer().compare(rendered, live) })
+		})
+	}
+}
+
+// The generation of a Deployment counts its annotations as well.
+func TestAGenerationOfAnnotationsIsNoRollout(t *testing.T) {
+	at := func(generation, observed int64, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+		return completeDeployment(append([]func(*appsv1.Deployment){func(d *appsv1.Deployment) {
+			d.Generation, d.Status.ObservedGeneration = generation, observed
+		}}, changes...)...)
+	}
+	image := func(d *appsv1.Deployment) { d.Spec.Paused = true }
+	for _, row := range []struct {
+		name   string
+		writes [][2]*appsv1.Deployment
+		now    *appsv1.Deployment
+		want   int64
+	}{
+		{"nothing was written", nil, at(6, 5), 5},
+		{"annotations were written", [][2]*appsv1.Deployment{{at(5, 5), at(6, 5)}}, at(6, 5), 6},
+		{"annotations were written twice", [][2]*appsv1.Deployment{{at(5, 5), at(6, 5)}, {at(6, 5), at(7, 5)}}, at(7, 5), 7},
+		{"annotations were written after another change", [][2]*appsv1.Deployment{{at(5, 4), at(6, 4)}}, at(6, 4), 4},
+		{"another change was made after", [][2]*appsv1.Deployment{{at(5, 5), at(6, 5)}}, at(7, 5), 5},
+		{"more than annotations was written", [][2]*appsv1.Deployment{{at(5, 5), at(6, 5, image)}}, at(6, 5, image), 5},
+		{"annotations of another Deployment were written", [][2]*appsv1.Deployment{{at(5, 5), at(6, 5)}},
+			at(6, 5, func(d *appsv1.Deployment) { d.UID = "another" }), 5},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			rollouts := newRolloutRecord()
+			for _, write := range row.writes {
+				rollouts.annotated(webKey, write[0], write[1])
+			}
+			check(t, "observed generation", row.want, rollouts.observed(webKey, row.now).Status.ObservedGeneration)
+		})
+	}
+	if newRolloutRecord().observed(webKey, nil) != nil {
+		t.Error("no Deployment became one")
+	}
+}
