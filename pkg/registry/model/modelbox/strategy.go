@@ -83,6 +83,9 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 // Validate checks a new box.
 func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	box := obj.(*model.ModelBox)
+	if errs := validateSpecSize(box, nil); len(errs) > 0 {
+		return errs
+	}
 	errs := validation.ValidateModelBox(ctx, box)
 	errs = append(errs, validation.ValidateNodePortRange(box, s.nodePortRange)...)
 	if len(errs) > 0 {
@@ -94,6 +97,9 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 // ValidateUpdate checks a changed box. What was wrong with it already does not count.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
+	if errs := validateSpecSize(box, oldBox); len(errs) > 0 {
+		return errs
+	}
 	errs := validation.ValidateModelBoxUpdate(ctx, box, oldBox)
 	errs = append(errs, validation.Ratchet(
 		validation.ValidateNodePortRange(box, s.nodePortRange), validation.ValidateNodePortRange(oldBox, s.nodePortRange))...)
@@ -107,22 +113,49 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 	return validation.Ratchet(errs, validateChildren(oldBox))
 }
 
-// maxSpecBytes keeps a box, and the Deployment that it becomes, with everything that the two clusters add to them,
-// below the 1.5 MiB that an etcd takes.
-const maxSpecBytes = 512 << 10
+// maxSpecBytes lets the record of every box fit into the annotations of its Deployment, of which Kubernetes takes 256 KiB.
+// Base64 makes a spec that cannot be compressed a third larger, to 128 KiB, and its annotations are there once more, at
+// most 96 KiB: 224 KiB. 16 KiB are left for annotations that are not of the box, see package render, and 16 KiB for the
+// box's identity, which takes less than one, and its metadata, of which that is left out which does not fit.
+const maxSpecBytes = 96 << 10
 
-// validateChildren checks what only the whole of a valid spec shows: that it is not too much, and the pod template that
-// its overlay makes.
-func validateChildren(box *model.ModelBox) field.ErrorList {
-	served, err := serve(box)
+// validateSpecSize checks a spec, of which old is what it was, nil when it is new. A box that an earlier release let have
+// more may be changed in all but its size; how many replicas it has is no part of that.
+func validateSpecSize(box, old *model.ModelBox) field.ErrorList {
+	size, err := specSize(box)
 	if err != nil {
 		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
 	}
-	if served.Spec.Size() > maxSpecBytes {
-		return field.ErrorList{field.TooLong(field.NewPath("spec"), field.OmitValueType{}, maxSpecBytes)}
+	limit := maxSpecBytes
+	if old != nil {
+		if oldSize, err := specSize(old); err == nil {
+			limit = max(limit, oldSize)
+		}
 	}
+	if size <= limit {
+		return nil
+	}
+	return field.ErrorList{field.TooLong(field.NewPath("spec"), field.OmitValueType{}, limit)}
+}
+
+// specSize is how many bytes the spec has in the served version, as protobuf and without the number of replicas.
+func specSize(box *model.ModelBox) (int, error) {
+	served, err := serve(box)
+	if err != nil {
+		return 0, err
+	}
+	served.Spec.Replicas = nil
+	return served.Spec.Size(), nil
+}
+
+// validateChildren checks what only the whole of a valid spec shows: the pod template that its overlay makes.
+func validateChildren(box *model.ModelBox) field.ErrorList {
 	if box.Spec.PodTemplate == nil {
 		return nil
+	}
+	served, err := serve(box)
+	if err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
 	}
 	path := field.NewPath("spec", "podTemplate")
 	template, err := render.PodTemplate(served)
