@@ -26,7 +26,7 @@ func TestPausedBoxWaits(t *testing.T) {
 	n.change("web", withImage(newImage))
 	n.change("web", withPorts())
 	n.awaitPaused("web")
-	expectEqual(t, "generation of the Deployment", deployment.Generation, n.deployment("web").Generation)
+	expectEqual(t, "spec of the Deployment", deployment.Spec, n.deployment("web").Spec)
 	expectEqual(t, "resourceVersion of the Service", service.ResourceVersion, n.service("web").ResourceVersion)
 
 	n.change("web", unpause)

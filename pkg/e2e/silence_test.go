@@ -52,6 +52,35 @@ func TestSilence(t *testing.T) {
 	if len(changed) != 1 || changed[0].Verb != "patch" || changed[0].ObjectRef.Resource != "deployments" {
 		t.Errorf("a change of one image took these writes of children: %+v", changed)
 	}
+	n.expectUpgradeInSilence(count)
+}
+
+// expectUpgradeInSilence lets a server find Deployments of a release that recorded no boxes: it writes each once, which
+// rolls nothing and is nothing that a box has to tell.
+func (n *namespace) expectUpgradeInSilence(count int) {
+	n.t.Helper()
+	server := n.plane.serverPID(n.t)
+	if err := syscall.Kill(server, syscall.SIGSTOP); err != nil {
+		n.t.Fatal(err)
+	}
+	childWrites, boxWrites := len(n.clusterWrites()), len(n.boxWrites())
+	revisions := n.forgetRecords(count)
+	n.plane.signalServer(n.t, syscall.SIGKILL)
+	n.awaitServed(server)
+	for name, revision := range revisions {
+		expectEqual(n.t, "revision of "+name, revision, n.awaitRecord(name).Annotations[rolloutRevision])
+		n.awaitDeployment(name, "is settled", isComplete)
+	}
+	n.awaitReconciles(n.reconciles() + 2*count)
+	expectEqual(n.t, "writes of children", count, len(n.clusterWrites())-childWrites)
+	n.expectSilence("although only records were missing", childWrites+count, boxWrites)
+	for name := range revisions {
+		for _, event := range n.eventsAbout(name) {
+			if event.Reason == "RestoredDeployment" {
+				n.t.Errorf("box %s: %s", name, event.Note)
+			}
+		}
+	}
 }
 
 // expectWrittenOnce checks that each child of each box was applied once, and nothing else.
