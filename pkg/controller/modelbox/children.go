@@ -25,9 +25,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// byOwner indexes children by the UID of their controller.
-const byOwner = "owner"
-
 // child is an object that a box asked for.
 type child interface {
 	metav1.Object
@@ -162,7 +159,7 @@ func (k *childKind) cached(namespace, name string) (child, error) {
 
 // ownedBy returns the cached children that the box controls, whatever their names.
 func (k *childKind) ownedBy(box *modelv1.ModelBox) ([]child, error) {
-	objects, err := k.informer.GetIndexer().ByIndex(byOwner, string(box.UID))
+	objects, err := k.informer.GetIndexer().ByIndex(byOwner, ownerOf(box).String())
 	if err != nil {
 		return nil, fmt.Errorf("looking up the %s of the box: %w", k.resource.Resource, err)
 	}
@@ -173,45 +170,11 @@ func (k *childKind) ownedBy(box *modelv1.ModelBox) ([]child, error) {
 	return children, nil
 }
 
-func ownerUIDs(obj any) ([]string, error) {
-	object, ok := obj.(metav1.Object)
-	if !ok {
-		return nil, fmt.Errorf("expected an object with metadata, got %T", obj)
-	}
-	owner := metav1.GetControllerOfNoCopy(object)
-	if owner == nil {
-		return nil, nil
-	}
-	return []string{string(owner.UID)}, nil
-}
-
-// ownerKey returns the box that controls the child, by name: a child of a box that was deleted and created again
-// concerns the new one as well, which is waiting for the name.
-func ownerKey(object metav1.Object) (types.NamespacedName, bool) {
-	owner := metav1.GetControllerOfNoCopy(object)
-	if owner == nil || owner.Kind != "ModelBox" || owner.APIVersion != modelv1.SchemeGroupVersion.String() {
-		return types.NamespacedName{}, false
-	}
-	return types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}, true
-}
-
-// isPredecessors returns whether the object is controlled by a box of the same name that was there before. That box
-// is gone, or there would not be this one, and the object is garbage: the collector deletes it, but may overlook that
-// one box has taken the place of another.
-func isPredecessors(object metav1.Object, box *modelv1.ModelBox) bool {
-	owner, isBox := ownerKey(object)
-	return isBox && owner == keyOf(box) && !isOwnedBy(object, box)
-}
-
-func isOwnedBy(object metav1.Object, box *modelv1.ModelBox) bool {
-	owner := metav1.GetControllerOfNoCopy(object)
-	return owner != nil && owner.UID == box.UID
-}
-
 // hasLostOwner returns whether somebody changed whose the live child is: it was made for this very box, as its labels,
 // its field manager and its record say, which no other box of the name has, and nobody else controls it.
 func hasLostOwner(box *modelv1.ModelBox, rendered *unstructured.Unstructured, live child) bool {
-	isControlled := metav1.GetControllerOfNoCopy(live) != nil && !isPredecessors(live, box)
+	controller := metav1.GetControllerOfNoCopy(live)
+	isControlled := controller != nil && controller.UID != box.UID && !isPredecessors(live, box)
 	if isControlled || fingerprint(live) == "" {
 		return false
 	}

@@ -143,7 +143,7 @@ func (c *Controller) watch(boxes, pods, autoscalers cache.SharedIndexInformer) e
 	}
 	for _, kind := range c.kinds {
 		c.written.observe(kind.resource, kind.informer.GetStore())
-		if err := kind.informer.AddIndexers(cache.Indexers{byOwner: ownerUIDs}); err != nil {
+		if err := kind.informer.AddIndexers(cache.Indexers{byOwner: ownerIndex}); err != nil {
 			return fmt.Errorf("indexing %s: %w", kind.resource, err)
 		}
 		if err := c.enqueueOn(kind.informer, ownerKey); err != nil {

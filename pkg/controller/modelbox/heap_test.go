@@ -80,8 +80,8 @@ func newWholeCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Client
 		indexers cache.Indexers
 	}{
 		{boxFactory.Model().V1().ModelBoxes().Informer(), nil},
-		{childFactory.Apps().V1().Deployments().Informer(), cache.Indexers{byOwner: ownerUIDs}},
-		{childFactory.Core().V1().Services().Informer(), cache.Indexers{byOwner: ownerUIDs}},
+		{childFactory.Apps().V1().Deployments().Informer(), cache.Indexers{byOwner: ownerIndex}},
+		{childFactory.Core().V1().Services().Informer(), cache.Indexers{byOwner: ownerIndex}},
 		{childFactory.Core().V1().Pods().Informer(), cache.Indexers{byBox: indexBy(podBoxKey)}},
 	} {
 		if err := cached.informer.AddIndexers(cached.indexers); err != nil {

@@ -98,6 +98,11 @@ func TestPlan(t *testing.T) {
 		{"a child under another name is pruned", nil,
 			[]func(*testing.T) child{deployment(), service(), service(func(s *corev1.Service) { s.Name = "old" })},
 			[]string{"Keep Deployment web", "Keep Service web", "Prune Service old"}},
+		{"a child under another name is pruned by whatever version of the API it knows the box", nil,
+			[]func(*testing.T) child{deployment(), service(), service(func(s *corev1.Service) {
+				s.Name, s.OwnerReferences[0].APIVersion = "old", "model.github.com/v2"
+			})},
+			[]string{"Keep Deployment web", "Keep Service web", "Prune Service old"}},
 		{"a child under another name that is being deleted is left to it", nil,
 			[]func(*testing.T) child{deployment(), service(), service(func(s *corev1.Service) {
 				s.Name, s.DeletionTimestamp = "old", ptr.To(metav1.Now())

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// forgeries are controller references with the UID of webBox that name something else than it.
+var forgeries = []struct {
+	name  string
+	forge func(*corev1.Service)
+}{
+	{"another name", func(s *corev1.Service) { s.OwnerReferences[0].Name = "other" }},
+	{"another kind", func(s *corev1.Service) { s.OwnerReferences[0].Kind = "ModelStack" }},
+	{"another group", func(s *corev1.Service) { s.OwnerReferences[0].APIVersion = "example.com/v1" }},
+	{"no group", func(s *corev1.Service) { s.OwnerReferences[0].APIVersion = "v1" }},
+	{"what is no group and version", func(s *corev1.Service) { s.OwnerReferences[0].APIVersion = "model.github.com/v1/v1" }},
+	{"another namespace", func(s *corev1.Service) { s.Namespace = "other" }},
+}
+
+// A reference is no reason to delete what carries it, but for one that names the box in every part.
+func TestForgedOwnerReferencesAreNotPruned(t *testing.T) {
+	for _, row := range forgeries {
+		t.Run(row.name, func(t *testing.T) {
+			box := webBox(t)
+			f := newFixture(t, box)
+			f.cache(t, liveService(t, func(s *corev1.Service) { s.Name = "forged" }, row.forge))
+			steps, err := f.plan(box, children(t, box))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, s := range steps {
+				got = append(got, sentence(s))
+			}
+			if diff := cmp.Diff([]string{"Create Deployment web", "Create Service web"}, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// A box without ports has no Service: one of its name that somebody else made stays, whatever it carries.
+func TestForgedOwnerReferencesOfTheBoxsNameAreLeftAlone(t *testing.T) {
+	for _, row := range forgeries {
+		t.Run(row.name, func(t *testing.T) {
+			box := webBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
+			forged := liveService(t, row.forge)
+			deployment := liveOf(t, box)
+			setHash(t, box, deployment)
+			f := newFixture(t, box, deployment, forged)
+			f.cache(t, deployment, forged)
+			if _, err := f.reconcile(t.Context(), keyOf(box)); err != nil {
+				t.Error(err)
+			}
+			if _, err := f.cluster.CoreV1().Services(forged.Namespace).Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
+				t.Error(err)
+			}
+			for _, action := range f.cluster.Actions() {
+				if action.GetVerb() != "get" {
+					t.Errorf("the cluster is asked to %s %s", action.GetVerb(), action.GetResource().Resource)
+				}
+			}
+		})
+	}
+}
+
+// A child that is the box's but for its reference is healed.
+func TestOwnerReferencesAreRestored(t *testing.T) {
+	for _, row := range forgeries[:len(forgeries)-1] {
+		t.Run(row.name, func(t *testing.T) {
+			box := webBox(t)
+			f := newFixture(t, box)
+			forged := liveService(t, row.forge)
+			setHash(t, box, forged)
+			rendered := renderedKind(t, box, "Service")
+			s, err := f.planOne(box, f.kinds[1], rendered, forged)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.verb != restore {
+				t.Errorf("got %s", s.verb)
+			}
+			// Of anybody else's record it is anybody's.
+			forged.ManagedFields = nil
+			if s, err = f.planOne(box, f.kinds[1], rendered, forged); err != nil {
+				t.Fatal(err)
+			}
+			if s.verb != refuse {
+				t.Errorf("not applied by the server, it is to %s", s.verb)
+			}
+		})
+	}
+}
