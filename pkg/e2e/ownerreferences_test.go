@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// TestForgedOwnerReferences gives Services controller references with the UID of a box that are otherwise wrong. The
+// garbage collector takes such references away, and the server must not delete what carries them.
+func TestForgedOwnerReferences(t *testing.T) {
+	t.Parallel()
+	n, other := newNamespace(t), newNamespace(t)
+	box := n.createReady(newBox("web"))
+
+	reference := func(change func(*metav1.OwnerReference)) metav1.OwnerReference {
+		reference := *metav1.NewControllerRef(box, modelv1.SchemeGroupVersion.WithKind("ModelBox"))
+		reference.BlockOwnerDeletion = nil
+		change(&reference)
+		return reference
+	}
+	none := func(*metav1.OwnerReference) {}
+	type forgery struct {
+		n         *namespace
+		name      string
+		reference metav1.OwnerReference
+	}
+	forgeries := []forgery{
+		{n, "of-another-name", reference(func(r *metav1.OwnerReference) { r.Name = "other" })},
+		{n, "of-another-kind", reference(func(r *metav1.OwnerReference) { r.APIVersion, r.Kind = "v1", "ConfigMap" })},
+		{n, "of-another-group", reference(func(r *metav1.OwnerReference) { r.APIVersion = "example.com/v1" })},
+		{other, "of-another-namespace", reference(none)},
+		{other, "web", reference(none)},
+	}
+	for _, f := range forgeries {
+		f.n.forge(f.name, f.reference)
+	}
+
+	// The box goes on, and its own Service with it.
+	n.change("web", withImage(newImage))
+	n.awaitReady("web")
+	n.change("web", withPorts())
+	n.eventually("the Service of the box is pruned", func() error {
+		_, err := n.services.Get(n.ctx, "web", metav1.GetOptions{})
+		return expectGone(err)
+	})
+	n.awaitReady("web")
+
+	for _, f := range forgeries {
+		f.n.expectNotDeletedByServer(f.name)
+		if _, err := f.n.services.Get(n.ctx, f.name, metav1.GetOptions{}); err != nil {
+			t.Errorf("Service %s in namespace %s: %v", f.name, f.n.name, err)
+		}
+	}
+}
+
+// forge creates a Service that looks like the server's and carries the reference, beside that of an owner which there is:
+// without one, the garbage collector would delete it.
+func (n *namespace) forge(name string, reference metav1.OwnerReference) {
+	n.t.Helper()
+	keeper, err := n.plane.kube.CoreV1().ConfigMaps(n.name).Create(n.ctx,
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "keeper-of-" + name}}, metav1.CreateOptions{})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	_, err = n.services.Create(n.ctx, &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:   name,
+			Labels: map[string]string{"app.kubernetes.io/managed-by": "modelbox-apiserver", "modelbox": "web"},
+			OwnerReferences: []metav1.OwnerReference{
+				reference,
+				{APIVersion: "v1", Kind: "ConfigMap", Name: keeper.Name, UID: keeper.UID},
+			},
+		},
+		Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// expectNotDeletedByServer looks for requests of the server to delete the object, whatever came of them.
+func (n *namespace) expectNotDeletedByServer(name string) {
+	n.t.Helper()
+	for _, request := range readWrites(n.t, n.plane.clusterAuditLog(), n.name) {
+		if request.User.Username == serverUser && request.Verb == "delete" && request.ObjectRef.Name == name {
+			n.t.Errorf("the server was to delete %s: %v", name, request.ResponseStatus)
+		}
+	}
+}
