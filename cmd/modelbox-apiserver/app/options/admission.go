@@ -14,13 +14,15 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/podsecurity"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/workloadpermission"
 )
 
-// addPodSecurity adds to what holds for every kind of object what holds for those that have pods. Validating plugins
+// addWorkloadPlugins adds to what holds for every kind of object what holds for those that have pods. Validating plugins
 // may come in any order.
-func addPodSecurity(admission *genericoptions.AdmissionOptions) {
+func addWorkloadPlugins(admission *genericoptions.AdmissionOptions) {
 	podsecurity.Register(admission.Plugins)
-	admission.RecommendedPluginOrder = append(admission.RecommendedPluginOrder, podsecurity.PluginName)
+	workloadpermission.Register(admission.Plugins)
+	admission.RecommendedPluginOrder = append(admission.RecommendedPluginOrder, podsecurity.PluginName, workloadpermission.PluginName)
 }
 
 // policyPlugins are the admission plugins that watch resources of the host cluster, by resource. A host that does

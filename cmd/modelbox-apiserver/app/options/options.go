@@ -79,7 +79,7 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 	o.Server.MaxRequestBodyBytes = maxRequestBodyBytes
 	// Of the stored bytes; objects that are stored as JSON are read all the same.
 	o.Recommended.Etcd.DefaultStorageMediaType = runtime.ContentTypeProtobuf
-	addPodSecurity(o.Recommended.Admission)
+	addWorkloadPlugins(o.Recommended.Admission)
 	o.addFlags(&o.flags)
 	return o
 }

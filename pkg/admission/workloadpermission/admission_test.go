@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadpermission
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func TestValidate(t *testing.T) {
+	const (
+		forbidden   = `modelboxes.model.github.com "web" is forbidden: `
+		noMore      = `: beyond an ordinary application, and user "jane" cannot `
+		noRun       = noMore + `create resource "deployments" in API group "apps" in the namespace "default"`
+		noExpose    = noMore + `create resource "services" in API group "" in the namespace "default"`
+		account     = "serviceAccountName: robot"
+		nodePort    = "ports: [{port: 80, nodePort: 30010}]"
+		adoptedPath = "metadata.annotations[model.github.com/adopt]"
+	)
+	for _, row := range []struct {
+		name     string
+		granted  []string
+		old, box *model.ModelBox
+		asked    []string
+		err      string
+	}{
+		{"an ordinary box asks for nothing", nil, nil, newBox(t, "ports: [{port: 80}]"), nil, ""},
+		{"what runs needs Deployments", nil, nil, newBox(t, account), []string{createDeployments}, "spec.serviceAccountName" + noRun},
+		{"who has them may", []string{createDeployments}, nil, newBox(t, account), []string{createDeployments}, ""},
+		{"Services do not stand in for them", []string{createServices}, nil, newBox(t, account), []string{createDeployments}, "spec.serviceAccountName" + noRun},
+		{"how it is exposed needs Services", []string{createDeployments}, nil, newBox(t, nodePort), []string{createServices}, "spec.ports[0].nodePort" + noExpose},
+		{"who has them may expose it", []string{createServices}, nil, newBox(t, nodePort), []string{createServices}, ""},
+		{"a right is asked for once, and all that it is missing for is named", nil, nil, newBox(t, account+", imagePullSecrets: [{name: a}], "+nodePort),
+			[]string{createDeployments, createServices},
+			"spec.imagePullSecrets, spec.serviceAccountName" + noRun + "; spec.ports[0].nodePort" + noExpose},
+		{"labels are for both", []string{createDeployments}, nil, newBox(t, "labels: {app: payments}"), []string{createDeployments, createServices},
+			"spec.labels[app]" + noExpose},
+
+		{"adoption needs update and delete of the very object", nil, nil, newBox(t, "", adopting), []string{updateDeployment, deleteDeployment},
+			adoptedPath + noMore + `update resource "deployments" named "web" in API group "apps" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "deployments" named "web" in API group "apps" in the namespace "default"`},
+		{"and of the Service where there is one", []string{updateDeployment, deleteDeployment, updateService}, nil, newBox(t, "ports: [{port: 80}]", adopting),
+			[]string{updateDeployment, deleteDeployment, updateService, deleteService},
+			adoptedPath + noMore + `delete resource "services" named "web" in API group "" in the namespace "default"`},
+		{"who has them may adopt", []string{updateDeployment, deleteDeployment}, nil, newBox(t, "", adopting), []string{updateDeployment, deleteDeployment}, ""},
+		{"a box that asks to adopt already", nil, newBox(t, "", adopting), newBox(t, "replicas: 2", adopting), nil, ""},
+		{"a box that asks to adopt from now on", nil, newBox(t, ""), newBox(t, "", adopting), []string{updateDeployment, deleteDeployment},
+			adoptedPath + noMore + `update resource "deployments" named "web" in API group "apps" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "deployments" named "web" in API group "apps" in the namespace "default"`},
+		{"a box that asks to adopt and gets a Service", nil, newBox(t, "", adopting), newBox(t, "ports: [{port: 80}]", adopting),
+			[]string{updateService, deleteService},
+			adoptedPath + noMore + `update resource "services" named "web" in API group "" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "services" named "web" in API group "" in the namespace "default"`},
+		{"a box that stops asking to adopt", nil, newBox(t, "", adopting), newBox(t, ""), nil, ""},
+
+		{"an update that leaves it alone", nil, newBox(t, account), newBox(t, account+", replicas: 2, envs: [{name: A, value: b}]"), nil, ""},
+		{"an update that takes it away", nil, newBox(t, account), newBox(t, ""), nil, ""},
+		{"an update that changes it", nil, newBox(t, account), newBox(t, "serviceAccountName: admin"), []string{createDeployments}, "spec.serviceAccountName" + noRun},
+		{"an update that adds it", nil, newBox(t, ""), newBox(t, account), []string{createDeployments}, "spec.serviceAccountName" + noRun},
+		{"an update that adds more", nil, newBox(t, account), newBox(t, account+", podTemplate: {spec: {hostNetwork: true}}"), []string{createDeployments},
+			"spec.podTemplate.spec.hostNetwork" + noRun},
+		{"elements in another order", nil,
+			newBox(t, "volumes: [{name: a, secret: {secretName: a}}, {name: b, secret: {secretName: b}}]"),
+			newBox(t, "volumes: [{name: b, secret: {secretName: b}}, {name: a, secret: {secretName: a}}]"), nil, ""},
+		{"elements that are swapped", nil,
+			newBox(t, "volumes: [{name: a, secret: {secretName: a}}, {name: b, secret: {secretName: b}}]"),
+			newBox(t, "volumes: [{name: a, secret: {secretName: b}}, {name: b, secret: {secretName: b}}]"), []string{createDeployments},
+			"spec.volumes[0].secret" + noRun},
+		{"the port of a node port that gets a name, as it does beside another one", nil,
+			newBox(t, nodePort), newBox(t, "ports: [{name: http, port: 80, nodePort: 30010}, {name: more, port: 81}]"), nil, ""},
+		{"another port for the node port", nil, newBox(t, nodePort), newBox(t, "ports: [{port: 81, nodePort: 30010}]"), []string{createServices},
+			"spec.ports[0].nodePort" + noExpose},
+		{"one label more", nil, newBox(t, "labels: {app: payments}"), newBox(t, "labels: {app: payments, team: ''}"), []string{createDeployments, createServices},
+			"spec.labels[team]" + noRun + "; spec.labels[team]" + noExpose},
+		{"one label less", nil, newBox(t, "labels: {app: payments, team: shop}"), newBox(t, "labels: {app: payments}"), nil, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			rights := &rights{granted: map[string]bool{}}
+			for _, right := range row.granted {
+				rights.granted[right] = true
+			}
+			err := validate(t, rights, row.box, row.old, "")
+			switch {
+			case row.err == "" && err != nil:
+				t.Errorf("it is refused: %v", err)
+			case row.err != "" && (!apierrors.IsForbidden(err) || err.Error() != forbidden+row.err):
+				t.Errorf("got  %v\nwant %s", err, forbidden+row.err)
+			}
+			if diff := cmp.Diff(row.asked, rights.asked); diff != "" {
+				t.Errorf("asked, -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeAskedIsRefused(t *testing.T) {
+	err := validate(t, &rights{err: errors.New("the cluster is away")}, newBox(t, "serviceAccountName: robot"), nil, "")
+	const want = `spec.serviceAccountName: asking the cluster whether user "jane" may create resource "deployments" in API group "apps": the cluster is away`
+	if !apierrors.IsServiceUnavailable(err) || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if err := validate(t, &rights{err: errors.New("the cluster is away")}, newBox(t, ""), nil, ""); err != nil {
+		t.Errorf("an ordinary box: %v", err)
+	}
+}
+
+func TestSubresourcesAndOtherResourcesAreNotAsked(t *testing.T) {
+	rights := &rights{}
+	for _, subresource := range []string{"status", "scale"} {
+		if err := validate(t, rights, newBox(t, "serviceAccountName: robot"), newBox(t, ""), subresource); err != nil {
+			t.Errorf("%s: %v", subresource, err)
+		}
+	}
+	plugin := newPlugin()
+	plugin.SetUnconditionalAuthorizer(rights)
+	other := admission.NewAttributesRecord(nil, nil, schema.GroupVersionKind{}, "default", "web",
+		modelv1.SchemeGroupVersion.WithResource("others"), "", admission.Create, nil, false, &user.DefaultInfo{})
+	if err := plugin.Validate(t.Context(), other, nil); err != nil {
+		t.Errorf("another resource: %v", err)
+	}
+	if len(rights.asked) != 0 {
+		t.Errorf("asked: %s", rights.asked)
+	}
+}
+
+func TestRefusalsNameSomeFields(t *testing.T) {
+	var labels []string
+	for i := range 1000 {
+		labels = append(labels, fmt.Sprintf("l%03d: a", i))
+	}
+	err := validate(t, &rights{}, newBox(t, "podTemplate: {metadata: {labels: {"+strings.Join(labels, ", ")+"}}}"), nil, "")
+	if err == nil || !strings.Contains(err.Error(), "labels[l009], 990 more: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestThePluginNeedsAnAuthorizer(t *testing.T) {
+	if err := newPlugin().ValidateInitialization(); err == nil {
+		t.Error("it does without one")
+	}
+}

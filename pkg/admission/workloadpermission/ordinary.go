@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadpermission
+
+// What is listed here everybody may have who may create boxes. It is told to users in docs/security.md. Everything else
+// needs a right, fields that a later Kubernetes adds included.
+
+// rule says what of a field is ordinary. The zero rule is that for a field of which nothing is.
+type rule struct {
+	// any says that every value is.
+	any bool
+	// values are those that are.
+	values []any
+	// fields are those of an object, or of each object in a list, of which something is.
+	fields map[string]rule
+	// isMap says that the keys of the field are the user's, and each of them a matter of its own.
+	isMap bool
+	// rights are those that everything else needs in the field and below it; none for those of the field it is in.
+	rights []right
+}
+
+type fields = map[string]rule
+
+var anything = rule{any: true}
+
+func only(values ...any) rule { return rule{values: values} }
+
+func object(fields fields) rule { return rule{fields: fields} }
+
+func (r rule) needs(rights []right) rule {
+	r.rights = rights
+	return r
+}
+
+// keyByKey is for labels and annotations. They are read by others: a label makes pods endpoints of any Service and peers of a
+// NetworkPolicy, annotations set up networks, sidecars, load balancers and DNS names.
+var keyByKey = rule{isMap: true}
+
+var ordinarySpec = object(fields{
+	"name":                  anything,
+	"image":                 anything,
+	"command":               anything,
+	"args":                  anything,
+	"replicas":              anything,
+	"strategy":              anything,
+	"rollingUpdate":         anything,
+	"minReadySeconds":       anything,
+	"paused":                anything,
+	"resourceType":          anything,
+	"resources":             resources,
+	"envs":                  env,
+	"envFrom":               envFrom,
+	"containers":            containers,
+	"initContainers":        containers,
+	"readinessProbe":        probe,
+	"livenessProbe":         probe,
+	"startupProbe":          probe,
+	"defaultProbes":         anything,
+	"disabledDefaultProbes": anything,
+	"volumes":               volumes,
+	"volumeMounts":          volumeMounts,
+	"serviceAccountName":    serviceAccountName,
+	"ports":                 ports.needs(toExpose),
+	"serviceType":           only("ClusterIP", "Headless").needs(toExpose),
+	"service":               service.needs(toExpose),
+	"labels":                keyByKey.needs(toDoBoth),
+	"annotations":           keyByKey.needs(toDoBoth),
+	"podTemplate": object(fields{
+		"metadata": object(fields{"labels": keyByKey, "annotations": keyByKey}),
+		"spec":     podSpec,
+	}),
+}).needs(toRun)
+
+var serviceAccountName = only("default")
+
+var podSpec = object(fields{
+	"containers":                    containers,
+	"initContainers":                containers,
+	"volumes":                       volumes,
+	"serviceAccountName":            serviceAccountName,
+	"serviceAccount":                serviceAccountName,
+	"restartPolicy":                 anything,
+	"terminationGracePeriodSeconds": anything,
+	"dnsPolicy":                     anything,
+	"dnsConfig":                     anything,
+	"hostAliases":                   anything,
+	"hostname":                      anything,
+	"subdomain":                     anything,
+	"setHostnameAsFQDN":             anything,
+	"enableServiceLinks":            anything,
+	"shareProcessNamespace":         anything,
+	"os":                            anything,
+	"nodeSelector":                  anything,
+	"topologySpreadConstraints":     anything,
+	"affinity": object(fields{
+		"nodeAffinity":    anything,
+		"podAffinity":     podAffinity,
+		"podAntiAffinity": podAffinity,
+	}),
+	"resources": resources,
+	"securityContext": object(fields{
+		"runAsUser":                anything,
+		"runAsGroup":               anything,
+		"runAsNonRoot":             anything,
+		"supplementalGroups":       anything,
+		"supplementalGroupsPolicy": anything,
+		"fsGroup":                  anything,
+		"fsGroupChangePolicy":      anything,
+		"seccompProfile":           runtimeProfile,
+		"appArmorProfile":          runtimeProfile,
+	}),
+})
+
+// podAffinity is about pods of the same namespace: with others a pod could keep theirs from being scheduled.
+var podAffinity = object(fields{
+	"requiredDuringSchedulingIgnoredDuringExecution": podAffinityTerm,
+	"preferredDuringSchedulingIgnoredDuringExecution": object(fields{
+		"weight":          anything,
+		"podAffinityTerm": podAffinityTerm,
+	}),
+})
+
+var podAffinityTerm = object(fields{
+	"labelSelector":     anything,
+	"topologyKey":       anything,
+	"matchLabelKeys":    anything,
+	"mismatchLabelKeys": anything,
+})
+
+var containers = object(fields{
+	"name":       anything,
+	"image":      anything,
+	"command":    anything,
+	"args":       anything,
+	"workingDir": anything,
+	"ports": object(fields{
+		"name":          anything,
+		"containerPort": anything,
+		"protocol":      anything,
+	}),
+	"env":                      env,
+	"envFrom":                  envFrom,
+	"resources":                resources,
+	"resizePolicy":             anything,
+	"restartPolicy":            anything,
+	"restartPolicyRules":       anything,
+	"volumeMounts":             volumeMounts,
+	"readinessProbe":           probe,
+	"livenessProbe":            probe,
+	"startupProbe":             probe,
+	"lifecycle":                object(fields{"postStart": handler, "preStop": handler, "stopSignal": anything}),
+	"terminationMessagePath":   anything,
+	"terminationMessagePolicy": anything,
+	"imagePullPolicy":          anything,
+	"stdin":                    anything,
+	"stdinOnce":                anything,
+	"tty":                      anything,
+	"securityContext": object(fields{
+		"capabilities":           object(fields{"drop": anything, "add": only("NET_BIND_SERVICE")}),
+		"runAsUser":              anything,
+		"runAsGroup":             anything,
+		"runAsNonRoot":           anything,
+		"readOnlyRootFilesystem": anything,
+		"procMount":              only("Default"),
+		"seccompProfile":         runtimeProfile,
+		"appArmorProfile":        runtimeProfile,
+	}),
+})
+
+var runtimeProfile = object(fields{"type": only("RuntimeDefault")})
+
+var resources = object(fields{"requests": anything, "limits": anything})
+
+var env = object(fields{
+	"name":  anything,
+	"value": anything,
+	"valueFrom": object(fields{
+		"fieldRef":         anything,
+		"resourceFieldRef": anything,
+		"configMapKeyRef":  anything,
+		"fileKeyRef":       anything,
+	}),
+})
+
+var envFrom = object(fields{"prefix": anything, "configMapRef": anything})
+
+var volumes = object(fields{
+	"name":        anything,
+	"emptyDir":    anything,
+	"configMap":   anything,
+	"downwardAPI": anything,
+	"image":       anything,
+	"projected": object(fields{
+		"defaultMode": anything,
+		"sources":     object(fields{"configMap": anything, "downwardAPI": anything}),
+	}),
+})
+
+var volumeMounts = object(fields{
+	"name":              anything,
+	"mountPath":         anything,
+	"subPath":           anything,
+	"subPathExpr":       anything,
+	"readOnly":          anything,
+	"recursiveReadOnly": anything,
+	"mountPropagation":  only("None"),
+})
+
+// httpGet and tcpSocket are requests of the kubelet, from the network of the node: to the pod, and to no other host.
+var (
+	httpGet   = object(fields{"path": anything, "port": anything, "scheme": anything, "httpHeaders": anything})
+	tcpSocket = object(fields{"port": anything})
+)
+
+var handler = object(fields{
+	"exec":      anything,
+	"sleep":     anything,
+	"httpGet":   httpGet,
+	"tcpSocket": tcpSocket,
+})
+
+var probe = object(fields{
+	"exec":                          anything,
+	"grpc":                          anything,
+	"httpGet":                       httpGet,
+	"tcpSocket":                     tcpSocket,
+	"initialDelaySeconds":           anything,
+	"timeoutSeconds":                anything,
+	"periodSeconds":                 anything,
+	"successThreshold":              anything,
+	"failureThreshold":              anything,
+	"terminationGracePeriodSeconds": anything,
+})
+
+var ports = object(fields{
+	"name":        anything,
+	"port":        anything,
+	"targetPort":  anything,
+	"protocol":    anything,
+	"appProtocol": anything,
+})
+
+var service = object(fields{
+	"sessionAffinity":          anything,
+	"sessionAffinityConfig":    anything,
+	"externalTrafficPolicy":    anything,
+	"internalTrafficPolicy":    anything,
+	"ipFamilies":               anything,
+	"ipFamilyPolicy":           anything,
+	"publishNotReadyAddresses": anything,
+	"trafficDistribution":      anything,
+	"labels":                   keyByKey,
+	"annotations":              keyByKey,
+})

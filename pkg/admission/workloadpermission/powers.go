@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadpermission
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// power is something about a box that is beyond an ordinary application.
+type power struct {
+	// path is where it is said.
+	path *field.Path
+	// id is the path, with keys in place of indexes, and the value: the same after an update that leaves it alone.
+	id string
+	// rights are those that it needs, all of them.
+	rights []right
+}
+
+// newPowers returns the powers of a box that the old one does not have. There is none before a creation.
+func newPowers(box, old *model.ModelBox) ([]power, error) {
+	if old != nil && apiequality.Semantic.DeepEqual(old.Spec, box.Spec) && asksToAdopt(old) == asksToAdopt(box) {
+		return nil, nil
+	}
+	powers, err := powersOf(box)
+	if err != nil || len(powers) == 0 || old == nil {
+		return powers, err
+	}
+	before, err := powersOf(old)
+	if err != nil {
+		return nil, err
+	}
+	had := make(map[string]bool, len(before))
+	for _, power := range before {
+		had[power.id] = true
+	}
+	return slices.DeleteFunc(powers, func(power power) bool { return had[power.id] }), nil
+}
+
+// powersOf returns the powers of a box, in the order of their fields' names.
+func powersOf(box *model.ModelBox) ([]power, error) {
+	served := &modelv1.ModelBox{}
+	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
+		return nil, fmt.Errorf("converting the box: %w", err)
+	}
+	spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&served.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of the box: %w", err)
+	}
+	w := &walk{}
+	path := field.NewPath("spec")
+	w.visit(ordinarySpec, spec, path, path, nil)
+	if w.err != nil {
+		return nil, w.err
+	}
+	return append(adoptions(served), w.powers...), nil
+}
+
+// adoptions are the powers over what has the names of the box's children already.
+func adoptions(box *modelv1.ModelBox) []power {
+	if box.Annotations[modelv1.AdoptAnnotation] != "true" {
+		return nil
+	}
+	path := field.NewPath("metadata", "annotations").Key(modelv1.AdoptAnnotation)
+	adopted := []power{{path, deployments.Resource, toAdopt(deployments, box.Name)}}
+	if len(box.Spec.Ports) > 0 {
+		adopted = append(adopted, power{path, services.Resource, toAdopt(services, box.Name)})
+	}
+	return adopted
+}
+
+func asksToAdopt(box *model.ModelBox) bool { return box.Annotations[modelv1.AdoptAnnotation] == "true" }
+
+// walk goes through the fields of a box.
+type walk struct {
+	powers []power
+	err    error
+}
+
+// visit looks for powers in the value of a field. id is its path with keys in place of indexes, rights are those of the
+// field that it is in.
+func (w *walk) visit(ordinary rule, value any, path, id *field.Path, rights []right) {
+	if ordinary.rights != nil {
+		rights = ordinary.rights
+	}
+	if ordinary.any || isUnset(value) || slices.Contains(ordinary.values, value) {
+		return
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		if ordinary.fields == nil && !ordinary.isMap {
+			break
+		}
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			if ordinary.isMap {
+				w.found(value[key], path.Key(key), id.Key(key), rights) // an empty label is one
+				continue
+			}
+			w.visit(ordinary.fields[key], value[key], path.Child(key), id.Child(key), rights)
+		}
+		return
+	case []any:
+		if ordinary.fields == nil && ordinary.values == nil {
+			break
+		}
+		for i, element := range value {
+			w.visit(ordinary, element, path.Index(i), id.Key(mergeKey(element)), rights)
+		}
+		return
+	}
+	w.found(value, path, id, rights)
+}
+
+func (w *walk) found(value any, path, id *field.Path, rights []right) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		w.err = fmt.Errorf("encoding %s: %w", path, err)
+		return
+	}
+	w.powers = append(w.powers, power{path, id.String() + "=" + string(data), rights})
+}
+
+// isUnset returns whether a value says no more than its absence. An empty object may: it is a selector of everything.
+func isUnset(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case bool:
+		return !value
+	case string:
+		return value == ""
+	case int64:
+		return value == 0
+	case []any:
+		return len(value) == 0
+	}
+	return false
+}
+
+// mergeKey returns by what an element of a list is known after an update; empty where by nothing but its value. The
+// names of ports come and go: they are filled in where there are several.
+func mergeKey(element any) string {
+	fields, _ := element.(map[string]any)
+	for _, name := range []string{"port", "containerPort"} {
+		if port, ok := fields[name]; ok {
+			return fmt.Sprintf("%v/%v", port, fields["protocol"])
+		}
+	}
+	name, _ := fields["name"].(string)
+	return name
+}
