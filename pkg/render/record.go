@@ -61,7 +61,9 @@ func Record(box *modelv1.ModelBox) (string, error) {
 		Spec: box.Spec,
 	}
 	leaveOut := []func(*metav1.ObjectMeta){
-		func(m *metav1.ObjectMeta) { m.Annotations = withoutKey(m.Annotations, corev1.LastAppliedConfigAnnotation) },
+		func(m *metav1.ObjectMeta) {
+			m.Annotations = withoutKey(m.Annotations, corev1.LastAppliedConfigAnnotation)
+		},
 		func(m *metav1.ObjectMeta) { m.Annotations = nil },
 		func(m *metav1.ObjectMeta) { m.Labels = nil },
 		func(m *metav1.ObjectMeta) { m.OwnerReferences = nil },

@@ -57,9 +57,11 @@ type Controller struct {
 	applied     *appliedRecord
 	pace        *statusPace
 	rollouts    *rolloutRecord
-	taken       *takenNames
-	fights      *fightRecord
-	metrics     *controllerMetrics
+	// unrecorded are the boxes that were told to be too large for a record.
+	unrecorded sync.Map
+	taken      *takenNames
+	fights     *fightRecord
+	metrics    *controllerMetrics
 
 	startInformers func(ctx context.Context)
 	stopInformers  func()

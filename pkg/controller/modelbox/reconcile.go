@@ -29,6 +29,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		c.applied.forget(key)
 		c.pace.forget(key)
 		c.rollouts.forget(key)
+		c.unrecorded.Delete(key)
 		c.taken.forget(key)
 		return 0, nil
 	}
@@ -52,6 +53,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if err != nil {
 		return 0, err
 	}
+	c.tellUnrecorded(box, rendered[0])
 	steps, err := c.plan(box, rendered)
 	if err != nil {
 		return 0, fmt.Errorf("comparing the children: %w", err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -85,6 +86,19 @@ func (c *Controller) recordPaused(ctx context.Context, box *modelv1.ModelBox, s 
 	}
 	c.rollouts.annotated(keyOf(box), s.live, recorded)
 	return recorded, nil
+}
+
+// tellUnrecorded records, once, that a box has no record, which only one can be too large for that was stored by an
+// earlier release.
+func (c *Controller) tellUnrecorded(box *modelv1.ModelBox, deployment *unstructured.Unstructured) {
+	if _, isRecorded, _ := unstructured.NestedString(deployment.Object, recordNames...); isRecorded {
+		c.unrecorded.Delete(keyOf(box))
+		return
+	}
+	if _, isTold := c.unrecorded.LoadOrStore(keyOf(box), true); !isTold {
+		c.eventf(box, corev1.EventTypeWarning, "NotRecorded", "Reconcile",
+			"The box is too large to be recorded on its Deployment, and would not be recovered if its store were lost: its spec has %d bytes", box.Spec.Size())
+	}
 }
 
 // ownsRecord returns whether the record of the child is as we wrote it last.

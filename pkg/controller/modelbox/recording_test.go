@@ -4,8 +4,10 @@
 package modelbox
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -125,6 +127,32 @@ func TestAPausedBoxIsRecordedWithWhatWaits(t *testing.T) {
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "image once it goes on", "nginx:2", mainOf(f.deployment(t)).Image)
+	f.expectRecord(t)
+}
+
+func TestABoxThatIsTooLargeForARecordIsToldOnce(t *testing.T) {
+	large := make([]string, 40_000)
+	for i := range large {
+		large[i] = fmt.Sprint("--option=", i*i*i)
+	}
+	f := newFixture(t, webBox(t, func(box *modelv1.ModelBox) { box.Spec.Args = large }))
+	f.mustReconcile(t)
+	const want = "Warning NotRecorded The box is too large to be recorded on its Deployment, and would not be recovered if its store were lost: its spec has "
+	events := f.told()
+	if !slices.ContainsFunc(events, func(event string) bool { return strings.HasPrefix(event, want) }) {
+		t.Errorf("events: %q", events)
+	}
+	if _, isThere := f.deployment(t).Annotations[modelv1.RecordAnnotation]; isThere {
+		t.Error("the Deployment has a record")
+	}
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "events of the second time", []string(nil), f.told())
+	check(t, "requests of the second time", []string(nil), f.requests())
+
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Args, box.Generation = nil, box.Generation+1 })
+	f.catchUp(t)
+	f.mustReconcile(t)
 	f.expectRecord(t)
 }
 

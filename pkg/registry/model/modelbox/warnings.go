@@ -35,11 +35,21 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox
 	if apiequality.Semantic.DeepEqual(box.Spec, old.Spec) {
 		return nil
 	}
-	warnings := rolloutWarnings(ctx, box, old)
+	warnings := sizeWarnings(box)
+	warnings = append(warnings, rolloutWarnings(ctx, box, old)...)
 	warnings = append(warnings, serviceWarnings(box, old)...)
 	warnings = append(warnings, replicasWarnings(box, old)...)
 	warnings = append(warnings, specWarnings(box)...)
 	return append(warnings, s.nodePortWarnings(ctx, box, old)...)
+}
+
+// sizeWarnings is about a spec that an earlier release let have more than has to fit into a record.
+func sizeWarnings(box *model.ModelBox) []string {
+	size, err := specSize(box)
+	if err != nil || size <= maxSpecBytes {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: has %d bytes: with more than %d, a box may not be recovered if its store is lost", field.NewPath("spec"), size, maxSpecBytes)}
 }
 
 // specWarnings is about what a box says, whatever it said before.

@@ -6,6 +6,7 @@ package modelbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -165,6 +166,10 @@ func TestWarningsOnUpdate(t *testing.T) {
 		{"a changed box has its latest image pointed out", image("nginx"), func(box *model.ModelBox) {
 			box.Spec.Image, box.Spec.Replicas = "nginx", ptr.To[int32](3)
 		}, []string{`spec.image: "nginx" has no tag and means "nginx:latest": pods may run different versions of it`}},
+		{"a box that an earlier release let be larger is said not to be recovered",
+			func(box *model.ModelBox) { box.Spec.Args = large(2 * maxSpecBytes).Spec.Args },
+			func(box *model.ModelBox) { box.Spec.Args = large(2*maxSpecBytes - 1).Spec.Args },
+			[]string{fmt.Sprintf("spec: has %d bytes: with more than 98304, a box may not be recovered if its store is lost", sizeOf(t, large(2*maxSpecBytes-1))), "rolls 2 pods"}},
 		{"a new node port of another box", nil, nodePortOf("TCP", 30010),
 			[]string{"spec.ports[0].nodePort: 30010/TCP is asked for by ModelBox mail in namespace default already"}},
 		{"a node port of another box that it had before", nodePortOf("TCP", 30010), func(box *model.ModelBox) {
@@ -183,6 +188,15 @@ func TestWarningsOnUpdate(t *testing.T) {
 			}
 		})
 	}
+}
+
+func sizeOf(t *testing.T, box *model.ModelBox) int {
+	t.Helper()
+	size, err := specSize(box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return size
 }
 
 // Who writes through a subresource does not see the rest of the box. What is said of its scale, see TestScaleWarnings.
