@@ -141,10 +141,11 @@ func (c *Controller) apply(ctx context.Context, box *modelv1.ModelBox, s step, f
 	if err != nil {
 		return nil, err
 	}
-	if applied, err = c.claimShared(ctx, box, s, applied); err != nil {
+	claimed, err := c.claimShared(ctx, box, s, applied)
+	if err != nil {
 		return nil, err
 	}
-	return applied, c.rememberAnswer(box, s, applied)
+	return claimed, c.rememberAnswer(box, s, applied)
 }
 
 // rememberAnswer takes note of which fields are ours now, and which of them the cluster did not take. A cluster drops

@@ -7,8 +7,10 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -54,8 +56,26 @@ func (c *Controller) claimConflicting(ctx context.Context, box *modelv1.ModelBox
 	return s, nil
 }
 
-// claimShared makes the fields of a child that was applied ours alone, but for those of other appliers.
+// claimShared makes the fields of a child that was applied ours alone, but for those of other appliers. Nothing else would
+// notice that they are shared, so somebody who writes to the child in between, as its controller does, is waited for.
 func (c *Controller) claimShared(ctx context.Context, box *modelv1.ModelBox, s step, applied child) (child, error) {
+	var claimed child
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		claimed, err = c.claimSharedOf(ctx, box, s, applied)
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		live, getErr := s.kind.get(ctx, box.Namespace, applied.GetName())
+		if getErr != nil {
+			return getErr
+		}
+		applied = live
+		return err
+	})
+	return claimed, err
+}
+
+func (c *Controller) claimSharedOf(ctx context.Context, box *modelv1.ModelBox, s step, applied child) (child, error) {
 	for i := range applied.GetManagedFields() {
 		if entry := &applied.GetManagedFields()[i]; isOurs(entry) {
 			own, err := fieldsOf(entry)

@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clienttesting "k8s.io/client-go/testing"
 	testingclock "k8s.io/utils/clock/testing"
@@ -174,6 +176,36 @@ func TestAPausedBoxReclaimsFieldsAndSaysNothing(t *testing.T) {
 	check(t, "requests", []string{"patch deployments web", "patch deployments web", "update modelboxes/status web"}, f.requests())
 	check(t, "applied", "True Applied", f.status(t).applied)
 	check(t, "events", []string(nil), f.told())
+}
+
+// Its controller writes to a child as soon as it is applied.
+func TestSharedFieldsBecomeOursAloneAlthoughTheChildIsWrittenTo(t *testing.T) {
+	f := newFixture(t, webBox(t))
+	f.converge(t)
+	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2" })
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Image, box.Generation = "nginx:2", box.Generation+1 })
+	f.catchUp(t)
+	conflicts := 0
+	f.cluster.PrependReactor("patch", "deployments", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		if action.(clienttesting.PatchAction).GetPatchType() != types.JSONPatchType || conflicts == 2 {
+			return false, nil, nil
+		}
+		conflicts++
+		return true, nil, apierrors.NewConflict(appsv1.Resource("deployments"), "web", errors.New("its status was written"))
+	})
+	f.mustReconcile(t)
+	check(t, "conflicts", 2, conflicts)
+	image := fieldpath.NewSet()
+	for i := range f.deployment(t).ManagedFields {
+		if entry := &f.deployment(t).ManagedFields[i]; entry.Manager == "somebody" {
+			fields, err := fieldsOf(entry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			image = fields.Leaves()
+		}
+	}
+	check(t, "fields of somebody", []string(nil), namesOf(image))
 }
 
 func TestAFightIsOverOneField(t *testing.T) {
