@@ -189,7 +189,8 @@ func (c *Controller) enqueueOn(informer cache.SharedIndexInformer, owner func(me
 	return nil
 }
 
-// Run reconciles with that many workers until ctx is done. When it returns, the last write is done.
+// Run reconciles with that many workers until ctx is done, of which those of one namespace hold at most half. When it
+// returns, the last write is done.
 func (c *Controller) Run(ctx context.Context, workers int) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	defer c.queue.ShutDown()
@@ -208,6 +209,7 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 	}
 	c.metrics.boxes.show(c.boxLister)
 	defer c.metrics.boxes.hide()
+	c.queue.order.limit(workers / 2)
 	logger.Info("Reconciling", "workers", workers)
 
 	var running sync.WaitGroup

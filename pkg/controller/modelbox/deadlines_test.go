@@ -149,3 +149,52 @@ func TestLenCountsEveryBoxOnce(t *testing.T) {
 		t.Errorf("the empty queue still knows %d boxes, %d entries, %d marks", d.Len(), len(d.entries), len(d.urgent))
 	}
 }
+
+// popWhatMay returns the boxes that may leave now, as namespace/name.
+func (d *deadlineTest) popWhatMay() []string {
+	var names []string
+	for d.Len() > 0 {
+		names = append(names, d.Pop().String())
+	}
+	return names
+}
+
+func TestANamespaceHoldsNoMoreThanItsShare(t *testing.T) {
+	d := newDeadlineTest()
+	d.limit(2)
+	in := func(namespace, name string) types.NamespacedName {
+		return types.NamespacedName{Namespace: namespace, Name: name}
+	}
+	for _, name := range []string{"1", "2", "3", "4"} {
+		d.Push(in("hung", name))
+	}
+	check(t, "those that leave first", []string{"hung/1", "hung/2"}, d.popWhatMay())
+
+	d.clock.Step(time.Minute)
+	for _, name := range []string{"1", "2", "3"} {
+		d.Push(in("other", name))
+	}
+	check(t, "those of another namespace", []string{"other/1", "other/2"}, d.popWhatMay())
+
+	d.done(in("hung", "2"))
+	d.markUrgent(in("hung", "4"))
+	d.Touch(in("hung", "4"))
+	d.done(in("other", "1"))
+	d.done(in("other", "2"))
+	check(t, "those whose turn it is then", []string{"hung/3", "other/3"}, d.popWhatMay())
+
+	for _, box := range []types.NamespacedName{in("hung", "1"), in("hung", "3"), in("other", "3")} {
+		d.done(box)
+	}
+	check(t, "the rest", []string{"hung/4"}, d.popWhatMay())
+	d.done(in("hung", "4"))
+	check(t, "namespaces that are remembered", 0, len(d.namespaces))
+}
+
+func TestALimitIsAtLeastOne(t *testing.T) {
+	d := newDeadlineTest()
+	d.limit(0)
+	d.add(keyNamed("a"))
+	d.add(keyNamed("b"))
+	check(t, "those that leave", []string{"default/a"}, d.popWhatMay())
+}

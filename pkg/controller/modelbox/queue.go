@@ -21,6 +21,7 @@ const (
 type boxQueue struct {
 	workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	background workqueue.TypedInterface[types.NamespacedName]
+	order      *deadlineQueue
 }
 
 func newBoxQueue(order *deadlineQueue) *boxQueue {
@@ -37,7 +38,14 @@ func newBoxQueue(order *deadlineQueue) *boxQueue {
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
 			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{DelayingQueue: delaying}),
 		background: background,
+		order:      order,
 	}
+}
+
+// Done says that a box that Get returned is not worked on any more, which may let another one of its namespace go next.
+func (q *boxQueue) Done(box types.NamespacedName) {
+	q.order.done(box)
+	q.TypedRateLimitingInterface.Done(box)
 }
 
 // AddInBackground adds a box that others may go before for a while.

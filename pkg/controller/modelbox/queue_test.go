@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -162,5 +163,42 @@ func TestNothingIsLostBetweenWorkers(t *testing.T) {
 	}
 	if len(order.urgent) != 0 {
 		t.Errorf("%d marks are left", len(order.urgent))
+	}
+}
+
+// A work queue wakes one worker for each box that comes. Those that stay behind need none, and none may be forgotten.
+func TestEveryBoxOfALimitedNamespaceIsWorkedOn(t *testing.T) {
+	const workers, boxes = 8, 500
+	order := newDeadlineQueue(clock.RealClock{})
+	order.limit(workers / 2)
+	q := newBoxQueue(order)
+	var running, most, left atomic.Int32
+	left.Store(boxes)
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for {
+				box, shutdown := q.Get()
+				if shutdown {
+					return
+				}
+				if now := running.Add(1); now > most.Load() {
+					most.Store(now)
+				}
+				runtime.Gosched()
+				running.Add(-1)
+				q.Done(box)
+				if left.Add(-1) == 0 {
+					q.ShutDown()
+				}
+			}
+		})
+	}
+	for i := range boxes {
+		q.Add(keyNamed(fmt.Sprint(i)))
+	}
+	all.Wait()
+	if got := most.Load(); got > workers/2 {
+		t.Errorf("%d boxes of a namespace were worked on at once", got)
 	}
 }

@@ -18,7 +18,8 @@ import (
 // ControllerOptions says how the embedded controllers run.
 type ControllerOptions struct {
 	LeaderElection componentbaseconfig.LeaderElectionConfiguration
-	// Workers is the number of boxes that are reconciled at the same time.
+	// Workers is the number of boxes that are reconciled at the same time, those of one namespace with at most half of
+	// them, and at least one.
 	Workers int
 	// ResyncPeriod is how often every box is looked at although nothing happened.
 	ResyncPeriod time.Duration
@@ -39,7 +40,7 @@ func NewControllerOptions() *ControllerOptions {
 			ResourceName:      "modelbox-controller",
 			ResourceNamespace: "modelbox-system",
 		},
-		Workers:      10,
+		Workers:      20,
 		ResyncPeriod: 10 * time.Minute,
 	}
 }
@@ -47,7 +48,7 @@ func NewControllerOptions() *ControllerOptions {
 // AddFlags adds the flags.
 func (o *ControllerOptions) AddFlags(fs *pflag.FlagSet) {
 	componentbaseoptions.BindLeaderElectionFlags(&o.LeaderElection, fs)
-	fs.IntVar(&o.Workers, "modelbox-workers", o.Workers, "Number of boxes that are reconciled at the same time.")
+	fs.IntVar(&o.Workers, "modelbox-workers", o.Workers, "Number of boxes that are reconciled at the same time, at most half of them of one namespace.")
 	fs.DurationVar(&o.ResyncPeriod, "modelbox-resync-period", o.ResyncPeriod, "How often every box is looked at although nothing happened. This costs no request where nothing is wrong.")
 }
 
