@@ -53,6 +53,18 @@ func TestTwoDataDirectoriesAreTwo(t *testing.T) {
 	}
 }
 
+// The original of a copied folder may be in use: who runs on the copy must not take itself for it.
+func TestACopyOfADataDirectoryIsAnother(t *testing.T) {
+	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
+	original := identity(t, dir)
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if got := identity(t, copied); got == original {
+		t.Errorf("both are %s", got)
+	}
+}
+
 // Replicas on one outside etcd may share a host.
 func TestTwoProcessesWithoutADataDirectoryAreTwo(t *testing.T) {
 	host, err := os.Hostname()

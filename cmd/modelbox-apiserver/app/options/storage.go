@@ -4,10 +4,13 @@
 package options
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -87,7 +90,8 @@ func (o *StorageOptions) ApplyTo(etcd *genericoptions.EtcdOptions, config *gener
 
 // Identity names this process to the others. The embedded etcd lives in one process at a time, so its process has
 // the name of the folder, which it keeps when it is started again: a leader that was killed then takes up its
-// Lease at once. Any other process gets a name of its own.
+// Lease at once. Any other process gets a name of its own, and so does one on a copy of the folder, whose original may
+// be in use.
 func (o *StorageOptions) Identity() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -105,7 +109,29 @@ func (o *StorageOptions) Identity() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("keeping the identity of the data directory: %w", err)
 	}
-	return "embedded_" + string(data), nil
+	place, err := placeOf(file)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("embedded_%s_%s", data, place), nil
+}
+
+// placeOf tells a file from all copies of it: they are on another host, on another disk, or beside it.
+func placeOf(file string) (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("reading the host name: %w", err)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", fmt.Errorf("looking for where the data directory is: %w", err)
+	}
+	var device, inode uint64
+	if stat, isUnix := info.Sys().(*syscall.Stat_t); isUnix {
+		device, inode = uint64(stat.Dev), stat.Ino
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", host, device, inode))
+	return hex.EncodeToString(sum[:4]), nil
 }
 
 // writeWhole leaves either the whole file or none behind, wherever the process is stopped.
