@@ -14,12 +14,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
 
 const controllersHook = "modelbox-controllers"
 
-// addControllers lets the controllers run from when the server serves until just before it stops to.
-func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *apiserver.Config, o *options.Options) error {
+// addControllers lets the controllers run from when the server serves, from a store that has everything, until just
+// before it stops to.
+func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *apiserver.Config, o *options.Options, store *recovery.Runner) error {
 	election := o.Controllers.LeaderElection
 	var fence *leaderelection.Fence
 	if election.LeaderElect {
@@ -43,11 +45,16 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 		controller.Run(ctx, o.Controllers.Workers)
 	}
 	runElected := func(ctx context.Context) {
+		select {
+		case <-store.Done():
+		case <-ctx.Done():
+			return
+		}
 		if fence == nil {
 			run(ctx)
 			return
 		}
-		if err := leaderelection.Run(ctx, clients.election, election, identity, fence, run); err != nil {
+		if err := leaderelection.Run(ctx, clients.election.CoordinationV1(), election, identity, fence, store, run); err != nil {
 			klog.FromContext(ctx).Error(err, "Leader election ended")
 		}
 	}

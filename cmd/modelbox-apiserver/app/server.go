@@ -63,16 +63,14 @@ of its own and turns each of them into a Deployment and a Service in the cluster
 // Run serves until ctx is done and everything is stopped: first the controllers, then the requests, then the
 // storage.
 func Run(ctx context.Context, o *options.Options) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	if o.Storage.DataDir != "" {
 		etcd, err := embeddedetcd.Start(ctx, o.Storage.DataDir)
 		if err != nil {
 			return fmt.Errorf("starting the embedded etcd: %w", err)
 		}
 		defer etcd.Stop()
-
-		var cancel context.CancelCauseFunc
-		ctx, cancel = context.WithCancelCause(ctx)
-		defer cancel(nil)
 		go cancelOnFailure(ctx, etcd, cancel)
 	}
 
@@ -80,11 +78,15 @@ func Run(ctx context.Context, o *options.Options) error {
 	if err != nil {
 		return err
 	}
+	store, err := o.Recovery(config.GenericConfig, cancel)
+	if err != nil {
+		return err
+	}
 	server, err := config.Complete().New()
 	if err != nil {
 		return err
 	}
-	if err := addControllers(ctx, server, config, o); err != nil {
+	if err := addControllers(ctx, server, config, o, store); err != nil {
 		return err
 	}
 	if err := server.PrepareRun().RunWithContext(ctx); err != nil {

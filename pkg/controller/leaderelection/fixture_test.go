@@ -133,7 +133,7 @@ func start(t *testing.T, c *cluster, config componentbaseconfig.LeaderElectionCo
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	run := &campaigner{cancel: cancel, ended: make(chan error, 1)}
-	go func() { run.ended <- Run(ctx, c, config, identity, &Fence{}, work) }()
+	go func() { run.ended <- Run(ctx, c.CoordinationV1(), config, identity, &Fence{}, nil, work) }()
 	return run
 }
 

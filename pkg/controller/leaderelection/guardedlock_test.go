@@ -147,7 +147,7 @@ func TestRunOpensTheFenceForWork(t *testing.T) {
 		config.RenewDeadline.Duration = 40 * time.Second
 		config.RetryPeriod.Duration = 10 * time.Second
 		ctx, cancel := context.WithCancel(t.Context())
-		err := Run(ctx, c, config, "one", &f, func(ctx context.Context) {
+		err := Run(ctx, c.CoordinationV1(), config, "one", &f, nil, func(ctx context.Context) {
 			for range 10 {
 				if !isOpen(t, &f) {
 					t.Error("it is closed while the Lease is renewed")

@@ -8,7 +8,7 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/client-go/kubernetes"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	componentbaseconfig "k8s.io/component-base/config"
@@ -19,10 +19,13 @@ import (
 // has returned, so that the next leader never writes beside this one.
 //
 // The fence is open while this process holds the Lease, whether or not it has noticed that it does not any more. work
-// has to write through it, cluster must not.
-func Run(ctx context.Context, cluster kubernetes.Interface, config componentbaseconfig.LeaderElectionConfiguration, identity string, fence *Fence, work func(ctx context.Context)) error {
+// has to write through it, leases must not. marker sees every Lease that is read or written; nil for none.
+func Run(ctx context.Context, leases coordinationv1client.CoordinationV1Interface, config componentbaseconfig.LeaderElectionConfiguration, identity string, fence *Fence, marker Marker, work func(ctx context.Context)) error {
+	if marker != nil {
+		leases = markedLeases{leases, marker}
+	}
 	lock, err := resourcelock.New(config.ResourceLock, config.ResourceNamespace, config.ResourceName,
-		nil, cluster.CoordinationV1(), resourcelock.ResourceLockConfig{Identity: identity})
+		nil, leases, resourcelock.ResourceLockConfig{Identity: identity})
 	if err != nil {
 		return fmt.Errorf("creating the leader election lock: %w", err)
 	}

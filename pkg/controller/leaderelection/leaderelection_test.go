@@ -161,7 +161,7 @@ func TestAConfigurationThatCannotWork(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			config := configuration()
 			row.change(&config)
-			err := Run(t.Context(), newCluster(), config, "one", &Fence{}, func(context.Context) { t.Error("work is done") })
+			err := Run(t.Context(), newCluster().CoordinationV1(), config, "one", &Fence{}, nil, func(context.Context) { t.Error("work is done") })
 			if err == nil {
 				t.Error("it is accepted")
 			}

@@ -45,12 +45,13 @@ const (
 
 // Options is everything that can be said on the command line.
 type Options struct {
-	Server      *genericoptions.ServerRunOptions
-	Recommended *genericoptions.RecommendedOptions
-	Storage     *StorageOptions
-	Cluster     *ClusterOptions
-	Controllers *ControllerOptions
-	Logs        *logs.Options
+	Server        *genericoptions.ServerRunOptions
+	Recommended   *genericoptions.RecommendedOptions
+	Storage       *StorageOptions
+	StoreRecovery *RecoveryOptions
+	Cluster       *ClusterOptions
+	Controllers   *ControllerOptions
+	Logs          *logs.Options
 
 	flags cliflag.NamedFlagSets
 }
@@ -70,10 +71,11 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 			registryPrefix,
 			apiserver.Codecs.LegacyCodec(modelv1.SchemeGroupVersion),
 		),
-		Storage:     NewStorageOptions(),
-		Cluster:     NewClusterOptions(),
-		Controllers: NewControllerOptions(),
-		Logs:        logs.NewOptions(),
+		Storage:       NewStorageOptions(),
+		StoreRecovery: NewRecoveryOptions(),
+		Cluster:       NewClusterOptions(),
+		Controllers:   NewControllerOptions(),
+		Logs:          logs.NewOptions(),
 	}
 	o.Server.ShutdownWatchTerminationGracePeriod = watchTerminationGracePeriod
 	o.Server.MaxRequestBodyBytes = maxRequestBodyBytes
@@ -105,6 +107,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets { return o.flags }
 func (o *Options) addFlags(sets *cliflag.NamedFlagSets) {
 	o.Storage.AddFlags(sets.FlagSet("storage"))
 	o.Recommended.Etcd.AddFlags(sets.FlagSet("storage"))
+	o.StoreRecovery.AddFlags(sets.FlagSet("storage"))
 	o.Controllers.AddFlags(sets.FlagSet("controllers"))
 	o.Server.AddUniversalFlags(sets.FlagSet("server"))
 	o.Recommended.Features.AddFlags(sets.FlagSet("server"))
@@ -133,6 +136,7 @@ func (o *Options) Validate() error {
 	var errs []error
 	errs = append(errs, o.Server.Validate()...)
 	errs = append(errs, o.Recommended.Validate()...)
+	errs = append(errs, o.StoreRecovery.Validate()...)
 	errs = append(errs, o.Controllers.Validate()...)
 	return utilerrors.NewAggregate(errs)
 }

@@ -84,6 +84,22 @@ func awaitReadyz(ctx context.Context, client rest.Interface) error {
 	})
 }
 
+// refuseWhile lets the server answer 503 to everybody while a check fails that the server does not survive: it is on its
+// way down, and what it would answer meanwhile is not to be relied on.
+func refuseWhile(config *genericapiserver.RecommendedConfig, check healthz.HealthChecker) {
+	build := config.BuildHandlerChainFunc
+	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
+		chain := build(handler, c)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if isHealth(r.URL.Path) || hasToken(r, c.LoopbackClientConfig.BearerToken) || check.Check(r) == nil {
+				chain.ServeHTTP(w, r)
+				return
+			}
+			responsewriters.ErrorNegotiated(notReady(), c.Serializer, metav1.Unversioned, w, r)
+		})
+	}
+}
+
 // withReadiness refuses requests until ready is closed. Health is always served, and so is whoever has the token,
 // which only this process knows. It comes before authentication: who somebody is may not be known yet.
 func withReadiness(handler http.Handler, ready <-chan struct{}, token string, serializer runtime.NegotiatedSerializer) http.Handler {

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/registry/generic"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
+)
+
+// recoveryTimeout is how long one request to the cluster may take. A page of records is some 20 MiB at most.
+const recoveryTimeout = 30 * time.Second
+
+// RecoveryOptions says what is done about a store that has less than the cluster knows of.
+type RecoveryOptions struct {
+	Policy recovery.Policy
+}
+
+// NewRecoveryOptions returns the defaults.
+func NewRecoveryOptions() *RecoveryOptions {
+	return &RecoveryOptions{Policy: recovery.Recover}
+}
+
+// AddFlags adds the flags.
+func (o *RecoveryOptions) AddFlags(fs *pflag.FlagSet) {
+	fs.StringVar((*string)(&o.Policy), "store-recovery", string(o.Policy), "What is done when the store is empty, older than it was before, "+
+		"or not the one that the cluster knows, while the cluster has what boxes have made. "+
+		"recover: bring it up to date from the records of the boxes on their Deployments, before it is served from. "+
+		"refuse: never become ready, and say what was found. "+
+		"ignore: serve from it as it is, for a fresh start on purpose; what belongs to boxes that it does not have is deleted by the cluster.")
+}
+
+// Validate returns every error in the options.
+func (o *RecoveryOptions) Validate() []error {
+	switch o.Policy {
+	case recovery.Recover, recovery.Refuse, recovery.Ignore:
+		return nil
+	default:
+		return []error{fmt.Errorf("--store-recovery is %q and must be %q, %q or %q", o.Policy, recovery.Recover, recovery.Refuse, recovery.Ignore)}
+	}
+}
+
+// Recovery returns what looks at the store before the server of this configuration is ready, and as long as it runs.
+// fail ends the server.
+func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail context.CancelCauseFunc) (*recovery.Runner, error) {
+	boxes, err := config.RESTOptionsGetter.GetRESTOptions(model.Resource("modelboxes"), &model.ModelBox{})
+	if err != nil {
+		return nil, fmt.Errorf("finding the storage of boxes: %w", err)
+	}
+	holder, err := o.Storage.Identity()
+	if err != nil {
+		return nil, err
+	}
+	runnerConfig := recovery.Config{
+		Policy:        o.StoreRecovery.Policy,
+		Transport:     o.Recommended.Etcd.StorageConfig.Transport,
+		Boxes:         boxes,
+		IsExclusive:   o.Storage.DataDir != "",
+		Holder:        holder,
+		ObservePeriod: o.Controllers.LeaderElection.RetryPeriod.Duration,
+	}
+	if election := o.Controllers.LeaderElection; election.LeaderElect {
+		runnerConfig.Lease = types.NamespacedName{Namespace: election.ResourceNamespace, Name: election.ResourceName}
+	}
+	cluster := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "store-recovery")
+	cluster.QPS = -1 // priority and fairness of the cluster is the limit
+	cluster.Timeout = recoveryTimeout
+	if runnerConfig.Cluster, err = kubernetes.NewForConfig(cluster); err != nil {
+		return nil, fmt.Errorf("creating the client of the cluster for the recovery of the store: %w", err)
+	}
+	if runnerConfig.Children, err = metadata.NewForConfig(cluster); err != nil {
+		return nil, fmt.Errorf("creating the client of the cluster's children for the recovery of the store: %w", err)
+	}
+	runner := recovery.NewRunner(runnerConfig, fail)
+
+	if o.Recommended.Etcd.EnableWatchCache {
+		config.RESTOptionsGetter = decorated{config.RESTOptionsGetter, runner.Decorator()}
+	}
+	config.AddReadyzChecks(runner)
+	refuseWhile(config, runner)
+	return runner, config.AddPostStartHook(runner.Name(), func(hook genericapiserver.PostStartHookContext) error {
+		go func() {
+			if err := runner.Run(hook); err != nil {
+				fail(fmt.Errorf("recovering the store: %w", err))
+			}
+		}()
+		return nil
+	})
+}
+
+// decorated are the options of storage that is decorated by something else.
+type decorated struct {
+	generic.RESTOptionsGetter
+	decorator generic.StorageDecorator
+}
+
+// GetRESTOptions returns the options of a resource.
+func (d decorated) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
+	options, err := d.RESTOptionsGetter.GetRESTOptions(resource, example)
+	options.Decorator = d.decorator
+	return options, err
+}

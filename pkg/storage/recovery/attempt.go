@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/client/v3/concurrency"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+)
+
+// errFound ends a list at the first object.
+var errFound = errors.New("found")
+
+// attempt is one to serve from a store.
+type attempt struct {
+	*Runner
+	store *Store
+	boxes *boxes
+
+	// lease is nil where there is none.
+	lease     *coordinationv1.Lease
+	mark      Mark
+	position  Position
+	situation Situation
+}
+
+// run returns the position that the store is served from, or why it is not yet.
+func (a *attempt) run(ctx context.Context) (Position, error) {
+	if err := a.look(ctx); err != nil {
+		return Position{}, err
+	}
+	switch a.situation {
+	case Current, New:
+		return a.serve(ctx)
+	}
+	if a.Policy == Refuse {
+		return Position{}, a.refusal(ctx)
+	}
+	if err := a.awaitOtherServer(); err != nil {
+		return Position{}, err
+	}
+	session, err := concurrency.NewSession(a.store.client, concurrency.WithTTL(lockSeconds), concurrency.WithContext(ctx))
+	if err != nil {
+		return Position{}, fmt.Errorf("preparing to lock the store: %w", err)
+	}
+	defer session.Close()
+	lock := concurrency.NewMutex(session, a.store.key("lock"))
+	switch err := lock.TryLock(ctx); {
+	case errors.Is(err, concurrency.ErrLocked):
+		return Position{}, errors.New("another server is recovering the store")
+	case err != nil:
+		return Position{}, fmt.Errorf("locking the store: %w", err)
+	}
+	// Whoever had the lock before has recovered the store.
+	if err := a.look(ctx); err != nil {
+		return Position{}, err
+	}
+	if a.situation == Current {
+		return a.serve(ctx)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-session.Done():
+			cancel(errors.New("the lock of the store was lost"))
+		case <-ctx.Done():
+		}
+	}()
+	return a.recover(ctx)
+}
+
+// look reads how far the store is, and what the cluster knows. The cluster comes first: it cannot know of more than
+// the store had by then.
+func (a *attempt) look(ctx context.Context) error {
+	var err error
+	if a.Lease.Name != "" {
+		a.lease, err = a.Cluster.CoordinationV1().Leases(a.Lease.Namespace).Get(ctx, a.Lease.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			a.lease, err = nil, nil
+		}
+		if err != nil {
+			return fmt.Errorf("asking the cluster which store it knows: %w", err)
+		}
+	}
+	if a.mark, err = markOf(a.lease); err != nil {
+		return err
+	}
+	if a.position, err = a.store.Position(ctx); err != nil {
+		return err
+	}
+	a.situation, err = assess(a.position, a.mark, func() (bool, error) {
+		count, err := a.boxes.count(ctx)
+		return count > 0, err
+	}, func() (bool, error) {
+		err := eachChild(ctx, a.Children, deployments, func(child) error { return errFound })
+		if errors.Is(err, errFound) {
+			return true, nil
+		}
+		return false, err
+	})
+	return err
+}
+
+// serve lets the store be served from as it is.
+func (a *attempt) serve(ctx context.Context) (Position, error) {
+	// The original of a copied data directory may be alive, and what is served from there is then not what is here.
+	if isOther := a.mark.Store != a.position.Identity.UID; a.mark.Store != "" && (a.IsExclusive || isOther) {
+		if err := a.awaitOtherServer(); err != nil {
+			return Position{}, err
+		}
+	}
+	var err error
+	if a.position.Identity.UID == "" {
+		if a.position, err = a.store.setIdentity(ctx, a.position, Identity{UID: uuid.NewUUID()}); err != nil {
+			return Position{}, err
+		}
+	}
+	if err := a.tell(ctx); err != nil {
+		return Position{}, err
+	}
+	starts.WithLabelValues(string(a.situation)).Inc()
+	klog.FromContext(ctx).Info("Serving from the store", "store", a.position.Identity.UID, "revision", a.position.Revision, "situation", a.situation)
+	return a.position, nil
+}
+
+// awaitOtherServer returns an error while the Lease may be held by a server that is alive.
+func (a *attempt) awaitOtherServer() error {
+	if !a.liveness.isHeld(a.lease) {
+		return nil
+	}
+	holder := *a.lease.Spec.HolderIdentity
+	if a.situation == Current && holder == a.Holder {
+		return nil
+	}
+	return fmt.Errorf("the store is %s, and server %s, which serves from store %s, may be alive: it has renewed Lease %s within its duration",
+		a.situation, holder, a.mark.Store, a.Lease)
+}
+
+// recover makes the store one that may be served from, and tells the cluster. Wherever it ends, the next attempt does
+// what is missing.
+func (a *attempt) recover(ctx context.Context) (Position, error) {
+	identity := a.position.Identity
+	count, err := a.boxes.count(ctx)
+	if err != nil {
+		return Position{}, err
+	}
+	logger := klog.FromContext(ctx)
+	logger.Info("The store has less than the cluster knows of", "situation", a.situation, "policy", a.Policy,
+		"store", identity.UID, "revision", a.position.Revision, "boxes", count,
+		"clusterStore", a.mark.Store, "clusterRevision", a.mark.Revision)
+
+	if identity.Recovery == nil {
+		identity.Recovery = &Recovery{Situation: a.situation, Mark: a.mark}
+	} else if identity.Recovery.Mark.Revision < a.mark.Revision {
+		identity.Recovery.Mark = a.mark
+	}
+	if a.position, err = a.store.setIdentity(ctx, a.position, identity); err != nil {
+		return Position{}, err
+	}
+	recovered := &outcome{}
+	if a.Policy == Recover {
+		if recovered, err = recoverBoxes(ctx, a.situation, a.boxes, a.Children); err != nil {
+			return Position{}, err
+		}
+		if err := recovered.lostError(); err != nil {
+			return Position{}, err
+		}
+	}
+	now, err := a.store.Position(ctx)
+	if err != nil {
+		return Position{}, err
+	}
+	if known := identity.Recovery.Mark.Revision; known > 0 {
+		if err := a.store.raise(ctx, now.Revision, known+revisionMargin); err != nil {
+			return Position{}, err
+		}
+	}
+	history := Identity{UID: uuid.NewUUID(), Ancestors: ancestorsOf(identity, identity.Recovery.Mark)}
+	if a.position, err = a.store.setIdentity(ctx, a.position, history); err != nil {
+		return Position{}, err
+	}
+	if err := a.tell(ctx); err != nil {
+		return Position{}, err
+	}
+	starts.WithLabelValues(string(a.situation)).Inc()
+	logger.Info("The store was recovered", "situation", a.situation, "policy", a.Policy,
+		"created", recovered.boxes[create], "updated", recovered.boxes[update], "replaced", recovered.boxes[replace],
+		"removed", recovered.boxes[remove], "kept", recovered.boxes[keep], "store", a.position.Identity.UID, "revision", a.position.Revision)
+	return a.position, nil
+}
+
+// tell lets the cluster know which store is served from, unless it does. Nobody holds the Lease then who would have
+// something else to say.
+func (a *attempt) tell(ctx context.Context) error {
+	if a.Lease.Name == "" || a.mark.Store == a.position.Identity.UID {
+		return nil
+	}
+	leases := a.Cluster.CoordinationV1().Leases(a.Lease.Namespace)
+	var err error
+	if a.lease == nil {
+		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: a.Lease.Namespace, Name: a.Lease.Name}}
+		setMark(lease, a.position)
+		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
+	} else {
+		lease := a.lease.DeepCopy()
+		setMark(lease, a.position)
+		if a.mark.Store != "" {
+			lease.Spec.HolderIdentity = ptr.To("")
+		}
+		_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("telling the cluster which store it has: %w", err)
+	}
+	return nil
+}
+
+// refusal says what was found, and what can be done about it.
+func (a *attempt) refusal(ctx context.Context) error {
+	count, err := a.boxes.count(ctx)
+	if err != nil {
+		return err
+	}
+	recorded, lost := 0, 0
+	if err := eachChild(ctx, a.Children, deployments, func(deployment child) error {
+		if _, err := deployment.record(); err != nil {
+			lost++
+		} else {
+			recorded++
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	return fmt.Errorf("the store is %s: it is store %q at revision %d and has %d boxes, the cluster knows store %q at revision %d and has %d Deployments that record their boxes and %d that do not. "+
+		"Give the server the store that the cluster knows, or recover this one with --store-recovery=recover, or take it as it is with --store-recovery=ignore, which deletes applications whose boxes it does not have",
+		a.situation, a.position.Identity.UID, a.position.Revision, count, a.mark.Store, a.mark.Revision, recorded, lost)
+}

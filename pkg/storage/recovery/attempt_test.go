@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// earlier is what the cluster knows of a store that was lost.
+var earlier = Position{Identity: Identity{UID: "lost", Ancestors: []types.UID{"before"}}, Revision: 500}
+
+func names[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }
+
+func expectNames[V any](t *testing.T, got map[string]V, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, names(got)); diff != "" {
+		t.Errorf("boxes: -want +got:\n%s", diff)
+	}
+}
+
+func expectRefused(t *testing.T, f *fixture, texts ...string) {
+	t.Helper()
+	_, err := f.attempt()
+	if err == nil {
+		t.Fatal("the store is served from")
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("it does not say %q: %v", text, err)
+		}
+	}
+}
+
+func TestTheFirstStartGivesTheStoreAnIdentity(t *testing.T) {
+	f := newFixture(t)
+	first := f.serve(New)
+	if first.Identity.UID == "" {
+		t.Fatal("it has none")
+	}
+	if got := mustMark(t, f.lease()); got.Store != first.Identity.UID || got.Revision != first.Revision {
+		t.Errorf("the cluster knows %v, want %v", got, first)
+	}
+	f.cluster.ClearActions()
+	if second := f.serve(Current); second.Identity.UID != first.Identity.UID {
+		t.Errorf("started again it is %s, and was %s", second.Identity.UID, first.Identity.UID)
+	}
+	if got := len(f.cluster.Actions()); got != 1 {
+		t.Errorf("a restart costs %d requests: %v", got, f.cluster.Actions())
+	}
+}
+
+func TestAnUpgradeKeepsWhatIsStored(t *testing.T) {
+	f := newFixture(t, deploymentOf(t, box("web", "1", atGeneration(7))))
+	f.put(box("web", "1"))
+	f.serve(Current)
+	if got := f.stored()["web"].Generation; got != 1 {
+		t.Errorf("the box has generation %d", got)
+	}
+}
+
+func TestAnEmptyStoreIsRecovered(t *testing.T) {
+	owner := box("parent", "p")
+	withOwners := box("owned", "3", func(box *modelv1.ModelBox) {
+		box.Finalizers = []string{"example.com/backup", metav1.FinalizerOrphanDependents}
+		box.OwnerReferences = []metav1.OwnerReference{
+			{APIVersion: "model.github.com/v1", Kind: "ModelBox", Name: "parent", UID: "p"},
+			{APIVersion: "model.github.com/v1", Kind: "ModelBox", Name: "gone", UID: "g"},
+			{APIVersion: "v1", Kind: "ConfigMap", Name: "settings", UID: "c"},
+		}
+	})
+	ending := ptr.To(metav1.NewTime(time.Unix(1_700_000_000, 0)))
+	foreigner := deploymentOf(t, box("foreigner", "6"), func(child *metav1.PartialObjectMetadata) { child.OwnerReferences[0].APIVersion = "example.com/v1" })
+	f := newFixture(t,
+		deploymentOf(t, withOwners), deploymentOf(t, owner),
+		deploymentOf(t, box("web", "1", atGeneration(4))),
+		deploymentOf(t, box("ending", "4"), func(child *metav1.PartialObjectMetadata) { child.DeletionTimestamp = ending }),
+		deploymentOf(t, box("orphaned", "5"), func(child *metav1.PartialObjectMetadata) { child.OwnerReferences = nil }),
+		foreigner,
+	)
+	f.setLease(earlier)
+	position := f.serve(Empty)
+
+	stored := f.stored()
+	expectNames(t, stored, "owned", "parent", "web")
+	web := stored["web"]
+	want := box("web", "1", atGeneration(4))
+	if web.UID != "1" || web.Generation != 4 || !web.CreationTimestamp.Equal(&want.CreationTimestamp) || web.Spec.Image != "nginx:4" {
+		t.Errorf("the box is another one: %v", web)
+	}
+	if diff := cmp.Diff(want.Labels, web.Labels); diff != "" {
+		t.Errorf("labels: -want +got:\n%s", diff)
+	}
+	owned := stored["owned"]
+	var owners []string
+	for _, owner := range owned.OwnerReferences {
+		owners = append(owners, owner.Name)
+	}
+	if diff := cmp.Diff([]string{"parent", "settings"}, owners); diff != "" {
+		t.Errorf("owners: -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"example.com/backup"}, owned.Finalizers); diff != "" {
+		t.Errorf("finalizers: -want +got:\n%s", diff)
+	}
+	if position.Revision <= earlier.Revision+revisionMargin {
+		t.Errorf("the revision is %d, which clients may have seen already", position.Revision)
+	}
+	mark := mustMark(t, f.lease())
+	if diff := cmp.Diff([]types.UID{"lost", "before"}, mark.Ancestors); diff != "" {
+		t.Errorf("ancestors: -want +got:\n%s", diff)
+	}
+	if mark.Store != position.Identity.UID || mark.Store == "lost" {
+		t.Errorf("the cluster knows store %s, and the store is %s", mark.Store, position.Identity.UID)
+	}
+	f.serve(Current)
+}
+
+func TestAStoreThatIsBehindIsBroughtUpToDate(t *testing.T) {
+	f := newFixture(t,
+		deploymentOf(t, box("changed", "1", atGeneration(2))),
+		deploymentOf(t, box("created", "2")),
+		deploymentOf(t, box("renewed", "new")),
+		deploymentOf(t, box("agreed", "3")),
+		deploymentOf(t, box("newer", "4")),
+		childOf(box("exposed", "6"), "v1", "Service"),
+	)
+	f.put(box("changed", "1"), box("renewed", "old"), box("agreed", "3"), box("newer", "4", atGeneration(5)),
+		box("deleted", "5"), box("exposed", "6"),
+		box("waiting", "7", func(box *modelv1.ModelBox) { box.Status.Conditions = nil }))
+	own := f.serve(Current)
+	own.Revision += 1000
+	f.setLease(own)
+	position := f.serve(Behind)
+
+	stored := f.stored()
+	expectNames(t, stored, "agreed", "changed", "created", "exposed", "newer", "renewed", "waiting")
+	for name, want := range map[string]int64{"changed": 2, "newer": 5, "agreed": 1} {
+		if got := stored[name].Generation; got != want {
+			t.Errorf("box %s has generation %d, want %d", name, got, want)
+		}
+	}
+	if got := stored["renewed"].UID; got != "new" {
+		t.Errorf("box renewed is %s", got)
+	}
+	// Of changed, renewed and deleted.
+	if got := f.replaced(t.Context()); got != 3 {
+		t.Errorf("%d boxes are kept of those that were replaced", got)
+	}
+	if position.Identity.UID == own.Identity.UID || position.Identity.Recovery != nil {
+		t.Errorf("its identity is %v", position.Identity)
+	}
+}
+
+func TestAForeignStoreKeepsItsBoxes(t *testing.T) {
+	f := newFixture(t, deploymentOf(t, box("web", "1")))
+	f.put(box("stranger", "s"), box("web", "x"))
+	f.setLease(earlier)
+	f.serve(Foreign)
+	stored := f.stored()
+	expectNames(t, stored, "stranger", "web")
+	if got := stored["web"].UID; got != "1" {
+		t.Errorf("the box of what runs is %s", got)
+	}
+}
+
+// A recovery that is cut short after it came further than what the cluster knows must not look like one that ended.
+func TestARecoveryThatDidNotEndIsDoneAgain(t *testing.T) {
+	f := newFixture(t, deploymentOf(t, box("web", "1")))
+	own := f.serve(Empty)
+	if _, err := f.store.setIdentity(t.Context(), own, Identity{UID: own.Identity.UID, Recovery: &Recovery{Situation: Behind}}); err != nil {
+		t.Fatal(err)
+	}
+	f.put(box("deleted", "2"))
+	f.serve(Behind)
+	expectNames(t, f.stored(), "web")
+	f.serve(Current)
+}
+
+func TestRefuse(t *testing.T) {
+	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"))
+	f.config.Policy = Refuse
+	f.setLease(earlier)
+	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "has 1 Deployments that record their boxes and 1 that do not", "--store-recovery=recover")
+	expectNames(t, f.stored())
+}
+
+func TestIgnore(t *testing.T) {
+	f := newFixture(t, deploymentOf(t, box("web", "1")))
+	f.config.Policy = Ignore
+	f.setLease(earlier)
+	f.serve(Empty)
+	expectNames(t, f.stored())
+	f.serve(Current)
+}
+
+func TestApplicationsWhoseBoxesAreLostAreNotDeleted(t *testing.T) {
+	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"),
+		deploymentOf(t, box("stolen", "3"), func(child *metav1.PartialObjectMetadata) { child.OwnerReferences[0].UID = "9" }))
+	f.setLease(earlier)
+	expectRefused(t, f, "2 Deployments", "shop/old", "shop/stolen", "--store-recovery=ignore")
+	expectNames(t, f.stored(), "web")
+	f.config.Policy = Ignore
+	f.serve(Empty)
+}
+
+func TestTheOriginalOfACopyIsAlive(t *testing.T) {
+	f := newFixture(t)
+	own := f.serve(New)
+	lease := f.lease()
+	hold := func(holder string) {
+		lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds = &holder, ptr.To[int32](3600)
+		lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
+		f.writeLease(lease)
+	}
+	hold("original")
+	expectRefused(t, f, "server original", "may be alive")
+	hold("one")
+	f.serve(Current)
+
+	// What is behind is no restart, whatever the name.
+	own.Revision += 100
+	setMark(lease, own)
+	hold("one")
+	expectRefused(t, f, "Behind", "may be alive")
+
+	f.config.IsExclusive = false
+	lease = f.setLease(Position{Identity: own.Identity, Revision: 1})
+	hold("another replica")
+	f.serve(Current)
+}
+
+func TestAClusterThatCannotBeAsked(t *testing.T) {
+	f := newFixture(t)
+	f.cluster.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "modelbox-controller", nil)
+	})
+	expectRefused(t, f, "asking the cluster which store it knows", "forbidden")
+	// Without leader election there is no Lease.
+	f.config.Lease = types.NamespacedName{}
+	f.serve(New)
+}

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/client-go/kubernetes/fake"
+	metadatafake "k8s.io/client-go/metadata/fake"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+)
+
+const testNamespace = "shop"
+
+// fixture is an empty store, and a cluster.
+type fixture struct {
+	t       *testing.T
+	config  Config
+	store   *Store
+	boxes   *boxes
+	cluster *fake.Clientset
+	// failed is why the server ended.
+	failed error
+}
+
+func newFixture(t *testing.T, children ...runtime.Object) *fixture {
+	t.Helper()
+	dir := t.TempDir()
+	etcd, err := embeddedetcd.Start(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(etcd.Stop)
+	endpoint, err := embeddedetcd.Endpoint(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := storagebackend.TransportConfig{ServerList: []string{endpoint}}
+	scheme := runtime.NewScheme()
+	utilruntime.Must(model.AddToScheme(scheme))
+	utilruntime.Must(modelv1.AddToScheme(scheme))
+	storageConfig := storagebackend.NewDefaultConfig("/registry", serializer.NewCodecFactory(scheme).LegacyCodec(modelv1.SchemeGroupVersion))
+	storageConfig.Transport = transport
+	options := generic.RESTOptions{
+		StorageConfig:  storageConfig.ForResource(model.Resource("modelboxes")),
+		ResourcePrefix: "model.github.com/modelboxes",
+	}
+	store, err := Open(transport, "/registry")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	boxes, err := openBoxes(store, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(boxes.close)
+
+	metaScheme := metadatafake.NewTestScheme()
+	utilruntime.Must(metav1.AddMetaToScheme(metaScheme))
+
+	f := &fixture{t: t, store: store, boxes: boxes, cluster: fake.NewClientset()}
+	f.config = Config{
+		Policy:        Recover,
+		Transport:     transport,
+		Boxes:         options,
+		IsExclusive:   true,
+		Cluster:       f.cluster,
+		Children:      metadatafake.NewSimpleMetadataClient(metaScheme, children...),
+		Lease:         types.NamespacedName{Namespace: "modelbox-system", Name: "modelbox-controller"},
+		Holder:        "one",
+		ObservePeriod: 10 * time.Millisecond,
+	}
+	return f
+}
+
+// attempt tries to serve from the store, once.
+func (f *fixture) attempt() (*attempt, error) {
+	f.t.Helper()
+	runner := NewRunner(f.config, func(err error) { f.failed = err })
+	a := &attempt{Runner: runner, store: f.store, boxes: f.boxes}
+	_, err := a.run(f.t.Context())
+	return a, err
+}
+
+// serve is an attempt that has to succeed.
+func (f *fixture) serve(want Situation) Position {
+	f.t.Helper()
+	a, err := f.attempt()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if a.situation != want {
+		f.t.Errorf("the store is %s, want %s", a.situation, want)
+	}
+	return a.position
+}
+
+// setLease lets the cluster know of a store. Nobody holds the Lease.
+func (f *fixture) setLease(position Position) *coordinationv1.Lease {
+	f.t.Helper()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: f.config.Lease.Namespace, Name: f.config.Lease.Name}}
+	setMark(lease, position)
+	return f.writeLease(lease)
+}
+
+func (f *fixture) writeLease(lease *coordinationv1.Lease) *coordinationv1.Lease {
+	f.t.Helper()
+	leases := f.cluster.CoordinationV1().Leases(lease.Namespace)
+	_ = leases.Delete(f.t.Context(), lease.Name, metav1.DeleteOptions{})
+	lease, err := leases.Create(f.t.Context(), lease, metav1.CreateOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return lease
+}
+
+func (f *fixture) lease() *coordinationv1.Lease {
+	f.t.Helper()
+	lease, err := f.cluster.CoordinationV1().Leases(f.config.Lease.Namespace).Get(f.t.Context(), f.config.Lease.Name, metav1.GetOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return lease
+}
+
+// put stores boxes as if they had been created.
+func (f *fixture) put(boxes ...*modelv1.ModelBox) {
+	f.t.Helper()
+	for _, box := range boxes {
+		stored, err := newBox(box)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if meta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionApplied) {
+			stored.Status.Conditions = box.Status.Conditions
+		}
+		if err := f.boxes.create(f.t.Context(), stored); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+// stored returns the boxes in the store by their names.
+func (f *fixture) stored() map[string]model.ModelBox {
+	f.t.Helper()
+	list := &model.ModelBoxList{}
+	if err := f.boxes.storage.GetList(f.t.Context(), f.boxes.prefix+"/", storage.ListOptions{Predicate: storage.Everything, Recursive: true}, list); err != nil {
+		f.t.Fatal(err)
+	}
+	stored := map[string]model.ModelBox{}
+	for _, box := range list.Items {
+		stored[box.Name] = box
+	}
+	return stored
+}
+
+// replaced returns how many boxes are kept of those that were replaced.
+func (f *fixture) replaced(ctx context.Context) int64 {
+	f.t.Helper()
+	response, err := f.store.client.Get(ctx, f.store.key("replaced")+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return response.Count
+}
+
+// box is one that was applied.
+func box(name string, uid types.UID, changes ...func(*modelv1.ModelBox)) *modelv1.ModelBox {
+	box := &modelv1.ModelBox{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: testNamespace, Name: name, UID: uid, Generation: 1,
+			CreationTimestamp: metav1.NewTime(time.Unix(1_700_000_000, 0)),
+			Labels:            map[string]string{"example.com/applied-by": "gitops"},
+		},
+		Spec: modelv1.ModelBoxSpec{Image: "nginx:1.7.9"},
+	}
+	box.Status.Conditions = []metav1.Condition{{Type: modelv1.ConditionApplied, Status: metav1.ConditionTrue, LastTransitionTime: metav1.Now()}}
+	modelv1.SetObjectDefaults_ModelBox(box)
+	for _, change := range changes {
+		change(box)
+	}
+	return box
+}
+
+// atGeneration is a later version of a box.
+func atGeneration(generation int64) func(*modelv1.ModelBox) {
+	return func(box *modelv1.ModelBox) {
+		box.Generation = generation
+		box.Spec.Image = fmt.Sprintf("nginx:%d", generation)
+	}
+}
+
+// deploymentOf is a box's.
+func deploymentOf(t *testing.T, box *modelv1.ModelBox, changes ...func(*metav1.PartialObjectMetadata)) *metav1.PartialObjectMetadata {
+	t.Helper()
+	record, err := render.Record(box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := childOf(box, "apps/v1", "Deployment")
+	child.Annotations = map[string]string{modelv1.RecordAnnotation: record}
+	for _, change := range changes {
+		change(child)
+	}
+	return child
+}
+
+func childOf(box *modelv1.ModelBox, apiVersion, kind string) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{
+		TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: kind},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: box.Namespace, Name: box.Name,
+			Labels: map[string]string{render.ManagedByLabel: render.ManagedBy},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "model.github.com/v1", Kind: "ModelBox", Name: box.Name, UID: box.UID, Controller: ptr.To(true),
+			}},
+		},
+	}
+}

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"errors"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+)
+
+func TestGuard(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		do    func(*testing.T, *fixture, *Guard)
+		fails bool
+	}{
+		{"the store goes on", func(t *testing.T, f *fixture, _ *Guard) { f.put(box("web", "1")) }, false},
+		{"the store is another one", func(t *testing.T, f *fixture, g *Guard) {
+			if _, err := f.store.setIdentity(t.Context(), g.last, Identity{UID: "another"}); err != nil {
+				t.Fatal(err)
+			}
+		}, true},
+		{"the store is rolled back", func(_ *testing.T, _ *fixture, g *Guard) { g.last.Revision += 1000 }, true},
+		{"the store does not answer", func(_ *testing.T, f *fixture, _ *Guard) { _ = f.store.Close() }, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newFixture(t)
+			g := newGuard(f.store, f.serve(New), func(err error) { f.failed = err })
+			before := g.last
+			row.do(t, f, g)
+			lease := &coordinationv1.Lease{}
+			g.Mark(t.Context(), lease)
+			if got := errors.Is(f.failed, ErrStoreReplaced); got != row.fails {
+				t.Errorf("it ends the server: %t (%v)", got, f.failed)
+			}
+			if got := errors.Is(g.Err(), ErrStoreReplaced); got != row.fails {
+				t.Errorf("it is ready: %v", g.Err())
+			}
+			if got := mustMark(t, lease); got.Store != before.Identity.UID || got.Revision < before.Revision {
+				t.Errorf("the Lease is marked %v, want at least %v", got, before)
+			}
+		})
+	}
+}
+
+func TestTheLeaseOfAnotherStoreIsNotTaken(t *testing.T) {
+	f := newFixture(t)
+	own := f.serve(New)
+	g := newGuard(f.store, own, func(err error) { f.failed = err })
+	lease := f.lease()
+	if err := g.Verify(lease); err != nil {
+		t.Errorf("the own one: %v", err)
+	}
+	setMark(lease, Position{Identity: Identity{UID: "another"}, Revision: 1})
+	if err := g.Verify(lease); !errors.Is(err, ErrStoreReplaced) || !errors.Is(f.failed, ErrStoreReplaced) {
+		t.Errorf("got %v, and the server ends with %v", err, f.failed)
+	}
+}

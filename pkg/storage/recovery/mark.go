@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// StoreLabel of the Lease is the UID of the store that its holder serves from.
+	StoreLabel = "model.github.com/store"
+	// RevisionLabel of the Lease is a revision that this store had reached when the Lease was last renewed.
+	RevisionLabel = "model.github.com/store-revision"
+	// AncestorsAnnotation of the Lease names the stores that this one has taken the place of, the latest first.
+	AncestorsAnnotation = "model.github.com/store-ancestors"
+
+	// maxAncestors are remembered. An older one is a store that the cluster does not know any more.
+	maxAncestors = 50
+)
+
+// Mark is what the cluster knows of its store. The zero value knows nothing.
+type Mark struct {
+	Store     types.UID   `json:"store,omitempty"`
+	Revision  int64       `json:"revision,omitempty"`
+	Ancestors []types.UID `json:"ancestors,omitempty"`
+}
+
+// markOf reads the mark of a Lease, nil for none.
+func markOf(lease *coordinationv1.Lease) (Mark, error) {
+	if lease == nil || lease.Labels[StoreLabel] == "" {
+		return Mark{}, nil
+	}
+	mark := Mark{Store: types.UID(lease.Labels[StoreLabel])}
+	if text := lease.Labels[RevisionLabel]; text != "" {
+		revision, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return Mark{}, fmt.Errorf("label %s of Lease %s/%s must be a number: %w", RevisionLabel, lease.Namespace, lease.Name, err)
+		}
+		mark.Revision = revision
+	}
+	for _, ancestor := range strings.Split(lease.Annotations[AncestorsAnnotation], ",") {
+		if ancestor != "" {
+			mark.Ancestors = append(mark.Ancestors, types.UID(ancestor))
+		}
+	}
+	return mark, nil
+}
+
+// setMark marks a Lease with a store and the revision that it has reached. The revision of the same store never goes
+// back.
+func setMark(lease *coordinationv1.Lease, position Position) {
+	if before, err := markOf(lease); err == nil && before.Store == position.Identity.UID && before.Revision >= position.Revision {
+		return
+	}
+	if lease.Labels == nil {
+		lease.Labels = map[string]string{}
+	}
+	lease.Labels[StoreLabel] = string(position.Identity.UID)
+	lease.Labels[RevisionLabel] = strconv.FormatInt(position.Revision, 10)
+	if len(position.Identity.Ancestors) == 0 {
+		delete(lease.Annotations, AncestorsAnnotation)
+		return
+	}
+	if lease.Annotations == nil {
+		lease.Annotations = map[string]string{}
+	}
+	ancestors := make([]string, 0, len(position.Identity.Ancestors))
+	for _, ancestor := range position.Identity.Ancestors {
+		ancestors = append(ancestors, string(ancestor))
+	}
+	lease.Annotations[AncestorsAnnotation] = strings.Join(ancestors, ",")
+}
+
+// ancestorsOf a store that takes the place of the marked one and goes on from its own past.
+func ancestorsOf(own Identity, mark Mark) []types.UID {
+	var ancestors []types.UID
+	for _, uid := range slices.Concat([]types.UID{mark.Store, own.UID}, mark.Ancestors, own.Ancestors) {
+		if uid != "" && !slices.Contains(ancestors, uid) {
+			ancestors = append(ancestors, uid)
+		}
+	}
+	return ancestors[:min(len(ancestors), maxAncestors)]
+}

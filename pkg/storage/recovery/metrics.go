@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/legacyregistry"
+)
+
+const metricsSubsystem = "modelbox_store"
+
+var (
+	starts = metrics.NewCounterVec(&metrics.CounterOpts{
+		Subsystem:      metricsSubsystem,
+		Name:           "starts_total",
+		Help:           "Starts of the server on its store by what the store was found to be, compared with what the cluster knows: Current, New, Empty, Behind or Foreign.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"situation"})
+	recoveredBoxes = metrics.NewCounterVec(&metrics.CounterOpts{
+		Subsystem:      metricsSubsystem,
+		Name:           "recovered_boxes_total",
+		Help:           "Boxes that were created, updated, replaced or removed in the store to recover it.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"action"})
+)
+
+func init() { legacyregistry.MustRegister(starts, recoveredBoxes) }

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/klog/v2"
+)
+
+const (
+	// revisionMargin is more than what is written to a store between two renewals of the Lease, which knows of no later
+	// revision.
+	revisionMargin = 10_000
+
+	putsAtOnce    = 256
+	raiseLogEvery = 10 * time.Second
+)
+
+// raise lets the store count on from a revision that is above what any client has seen. Clients that watch from what
+// they saw last would otherwise see nothing until the store has come there again.
+func (s *Store) raise(ctx context.Context, from, to int64) error {
+	if from >= to {
+		return nil
+	}
+	klog.FromContext(ctx).Info("Raising the revision of the store", "from", from, "to", to)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var reached atomic.Int64
+	var putting sync.WaitGroup
+	for range putsAtOnce {
+		putting.Go(func() {
+			for ctx.Err() == nil && reached.Load() < to {
+				response, err := s.client.Put(ctx, s.key("revision"), "")
+				if err != nil {
+					cancel(fmt.Errorf("raising the revision of the store: %w", err))
+					return
+				}
+				reached.Store(max(reached.Load(), response.Header.Revision))
+			}
+		})
+	}
+	progress := time.NewTicker(raiseLogEvery)
+	defer progress.Stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		putting.Wait()
+	}()
+	for {
+		select {
+		case <-progress.C:
+			klog.FromContext(ctx).Info("Still raising the revision of the store", "at", reached.Load(), "to", to)
+		case <-ended:
+			return context.Cause(ctx)
+		}
+	}
+}

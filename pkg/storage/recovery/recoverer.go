@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+const (
+	// writesAtOnce is how many boxes are written at a time: the store writes several to its disk as fast as one.
+	writesAtOnce = 16
+	// maxNamed is how many Deployments an error names.
+	maxNamed = 10
+)
+
+// outcome is what a recovery has done.
+type outcome struct {
+	mu sync.Mutex
+	// boxes are counted by what was done about them.
+	boxes map[action]int
+	// lost are Deployments whose boxes are neither stored nor recorded.
+	lost []string
+}
+
+func (o *outcome) add(done action) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.boxes[done]++
+	if done != keep {
+		recoveredBoxes.WithLabelValues(string(done)).Inc()
+	}
+}
+
+// recoverer brings the boxes in a store up to date with what the cluster says. Doing it again does nothing.
+type recoverer struct {
+	situation Situation
+	boxes     *boxes
+	cluster   metadata.Interface
+
+	// stored are the boxes that were in the store before, and are not replaced.
+	stored map[types.NamespacedName]summary
+	// exist are the UIDs of the boxes that are in the store or recorded, and haveChildren of those that have any.
+	exist, haveChildren sets.Set[types.UID]
+	// owned are boxes that boxes own, for the end: an owner may be recorded after what it owns.
+	owned []restoration
+	// next are to be written together.
+	next    []restoration
+	outcome *outcome
+}
+
+// restoration is a recorded box that is to be written.
+type restoration struct {
+	do       action
+	box      *model.ModelBox
+	replaced types.UID
+}
+
+// recoverBoxes returns what it has done, or an error that may come after a part of it.
+func recoverBoxes(ctx context.Context, situation Situation, boxes *boxes, cluster metadata.Interface) (*outcome, error) {
+	stored, err := boxes.summaries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &recoverer{
+		situation: situation, boxes: boxes, cluster: cluster, stored: stored,
+		exist: sets.New[types.UID](), haveChildren: sets.New[types.UID](),
+		outcome: &outcome{boxes: map[action]int{}},
+	}
+	for _, box := range stored {
+		r.exist.Insert(box.UID)
+	}
+	if err := eachChild(ctx, cluster, deployments, func(deployment child) error { return r.restore(ctx, deployment) }); err != nil {
+		return nil, err
+	}
+	for _, owned := range r.owned {
+		dropOwners(owned.box, r.exist.Has)
+		r.next = append(r.next, owned)
+	}
+	if err := r.write(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.removeDeleted(ctx); err != nil {
+		return nil, err
+	}
+	return r.outcome, nil
+}
+
+// restore sees to the box that controls a Deployment.
+func (r *recoverer) restore(ctx context.Context, deployment child) error {
+	r.haveChildren.Insert(deployment.owner.UID)
+	var stored *summary
+	if found, isStored := r.stored[deployment.box()]; isStored {
+		stored = &found
+	}
+	record, err := deployment.record()
+	if err != nil {
+		if stored != nil && stored.UID == deployment.owner.UID {
+			r.outcome.add(keep)
+			return nil
+		}
+		klog.FromContext(ctx).Error(err, "The box of a Deployment is neither in the store nor recorded", "deployment", klog.KObj(deployment), "box", klog.KRef(deployment.Namespace, deployment.owner.Name), "uid", deployment.owner.UID)
+		r.outcome.lost = append(r.outcome.lost, fmt.Sprintf("%s/%s", deployment.Namespace, deployment.Name))
+		return nil
+	}
+	restored := restoration{do: merge(r.situation, stored, record)}
+	if restored.do == keep {
+		r.outcome.add(keep)
+		return nil
+	}
+	if restored.do == replace {
+		restored.replaced = stored.UID
+		delete(r.stored, deployment.box())
+	}
+	if restored.box, err = newBox(record); err != nil {
+		return err
+	}
+	r.exist.Insert(restored.box.UID)
+	if hasOwnOwners(restored.box) {
+		r.owned = append(r.owned, restored)
+		return nil
+	}
+	if r.next = append(r.next, restored); len(r.next) < childrenPerPage {
+		return nil
+	}
+	return r.write(ctx)
+}
+
+// write writes the boxes that are next.
+func (r *recoverer) write(ctx context.Context) error {
+	next := r.next
+	r.next = nil
+	errs := make([]error, len(next))
+	workqueue.ParallelizeUntil(ctx, writesAtOnce, len(next), func(i int) { errs[i] = r.writeOne(ctx, next[i]) })
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+func (r *recoverer) writeOne(ctx context.Context, restored restoration) error {
+	box, done := restored.box, restored.do
+	logger := klog.FromContext(ctx).WithValues("box", klog.KObj(box), "uid", box.UID, "generation", box.Generation)
+	switch restored.do {
+	case update:
+		isChanged, err := r.boxes.update(ctx, box)
+		if err != nil {
+			return err
+		}
+		if !isChanged {
+			done = keep
+			break
+		}
+		logger.Info("A box in the store was older than its record, and was brought up to date")
+	case replace:
+		if err := r.boxes.remove(ctx, types.NamespacedName{Namespace: box.Namespace, Name: box.Name}, restored.replaced); err != nil {
+			return err
+		}
+		logger.Info("A box in the store was replaced by the one that is recorded", "replaced", restored.replaced)
+		fallthrough
+	default:
+		if err := r.boxes.create(ctx, box); err != nil {
+			return err
+		}
+		logger.V(2).Info("A box was restored from its record")
+	}
+	r.outcome.add(done)
+	return nil
+}
+
+// removeDeleted removes boxes that the store only has because it is older than their deletion.
+func (r *recoverer) removeDeleted(ctx context.Context) error {
+	if r.situation != Behind {
+		return nil
+	}
+	if err := eachChild(ctx, r.cluster, services, func(service child) error {
+		r.haveChildren.Insert(service.owner.UID)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for name, stored := range r.stored {
+		if !wasDeleted(r.situation, stored, r.haveChildren.Has(stored.UID)) {
+			continue
+		}
+		if err := r.boxes.remove(ctx, name, stored.UID); err != nil {
+			return err
+		}
+		klog.FromContext(ctx).Info("A box in the store was removed: it had been deleted since", "box", klog.KRef(name.Namespace, name.Name), "uid", stored.UID)
+		r.outcome.add(remove)
+	}
+	return nil
+}
+
+// lostError says which applications would be deleted if the server served now; nil for none.
+func (o *outcome) lostError() error {
+	if len(o.lost) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d Deployments are controlled by boxes that are neither in the store nor recorded, and would be deleted. "+
+		"Restore a snapshot that has these boxes, or take the owner references off the Deployments that are to stay, or let them be deleted with --store-recovery=ignore. "+
+		"They are, up to %d of them: %s", len(o.lost), maxNamed, strings.Join(o.lost[:min(len(o.lost), maxNamed)], ", "))
+}

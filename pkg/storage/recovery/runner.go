@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+// Policy says what is done about a store that has less than the cluster knows of.
+type Policy string
+
+const (
+	// Recover brings it up to date from what is recorded in the cluster.
+	Recover Policy = "recover"
+	// Refuse does not serve from it.
+	Refuse Policy = "refuse"
+	// Ignore serves from it as it is. Applications whose boxes it does not have are deleted by the cluster.
+	Ignore Policy = "ignore"
+)
+
+const (
+	// retryPeriod is how often is looked again for whether the server may serve.
+	retryPeriod = time.Second
+	// lockSeconds is how long others wait for a server that died while it recovered the store.
+	lockSeconds = 15
+)
+
+// Config is what a Runner is made from.
+type Config struct {
+	Policy Policy
+	// Transport leads to the store, and Boxes to the boxes in it.
+	Transport storagebackend.TransportConfig
+	Boxes     generic.RESTOptions
+	// IsExclusive is whether nobody but this process can use the store.
+	IsExclusive bool
+
+	// Cluster is the cluster's client, and Children the one that reads children.
+	Cluster  kubernetes.Interface
+	Children metadata.Interface
+	// Lease is that of leader election, by which the cluster knows the store. Empty where there is none.
+	Lease types.NamespacedName
+	// Holder is the name of this process on the Lease.
+	Holder string
+	// ObservePeriod is how often is looked for whether the store is still the same.
+	ObservePeriod time.Duration
+}
+
+// Runner lets the server serve once its store has everything that the cluster knows of.
+type Runner struct {
+	Config
+	liveness liveness
+	// fail ends the server.
+	fail context.CancelCauseFunc
+	done chan struct{}
+
+	mu    sync.Mutex
+	err   error
+	guard *Guard
+}
+
+// NewRunner returns one that has to be Run. fail is called when the server has to end.
+func NewRunner(config Config, fail context.CancelCauseFunc) *Runner {
+	return &Runner{
+		Config:   config,
+		liveness: liveness{clock: clock.RealClock{}},
+		fail:     fail,
+		done:     make(chan struct{}),
+		err:      errors.New("the store was not looked at yet"),
+	}
+}
+
+// Done returns a channel that is closed when the store may be served from.
+func (r *Runner) Done() <-chan struct{} { return r.done }
+
+// Decorator returns what caches the storage from when it may be served from.
+func (r *Runner) Decorator() generic.StorageDecorator { return storageWithCacher(r.done) }
+
+// Name implements healthz.HealthChecker.
+func (*Runner) Name() string { return "store-recovery" }
+
+// Check returns why the store may not be served from, nil when it may.
+func (r *Runner) Check(*http.Request) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.guard != nil {
+		return r.guard.Err()
+	}
+	return r.err
+}
+
+// Mark implements the Marker of leader election.
+func (r *Runner) Mark(ctx context.Context, lease *coordinationv1.Lease) { r.guard.Mark(ctx, lease) }
+
+// Verify implements the Marker of leader election.
+func (r *Runner) Verify(lease *coordinationv1.Lease) error { return r.guard.Verify(lease) }
+
+// Run looks at the store until it may be served from, and then whether it stays the same, until ctx is done.
+func (r *Runner) Run(ctx context.Context) error {
+	store, err := Open(r.Transport, r.Boxes.StorageConfig.Prefix)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	boxes, err := openBoxes(store, r.Boxes)
+	if err != nil {
+		return err
+	}
+	served, err := r.untilServed(ctx, store, boxes)
+	boxes.close()
+	if err != nil {
+		return nil // ctx is done
+	}
+	guard := newGuard(store, served, r.fail)
+	r.mu.Lock()
+	r.guard = guard
+	r.mu.Unlock()
+	close(r.done)
+	guard.Run(ctx, r.ObservePeriod)
+	return nil
+}
+
+// untilServed returns the position that the store is served from. The error is that of ctx.
+func (r *Runner) untilServed(ctx context.Context, store *Store, boxes *boxes) (Position, error) {
+	logger := klog.FromContext(ctx)
+	said := ""
+	for {
+		attempt := attempt{Runner: r, store: store, boxes: boxes}
+		position, err := attempt.run(ctx)
+		if err == nil {
+			return position, nil
+		}
+		if err.Error() != said {
+			said = err.Error()
+			logger.Error(err, "The store cannot be served from yet")
+		}
+		r.mu.Lock()
+		r.err = err
+		r.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return Position{}, ctx.Err()
+		case <-time.After(retryPeriod):
+		}
+	}
+}
