@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+const (
+	// disasterBoxesVariable is how many boxes live through a disaster.
+	disasterBoxesVariable = "MODELBOX_E2E_DISASTER_BOXES"
+	fewBoxes              = 12
+)
+
+// TestDisasters loses the store, or puts another one in its place, and restarts the cluster's garbage collector then,
+// which deletes whatever belongs to a box that it is told does not exist. It is not parallel: it starts servers.
+func TestDisasters(t *testing.T) {
+	d := newDisaster(t)
+	for _, disaster := range []struct {
+		name   string
+		strike func(*disaster)
+	}{
+		{"the store is empty", (*disaster).emptyStore},
+		{"a snapshot of earlier is restored", (*disaster).earlierStore},
+		{"the volume is rolled back", (*disaster).rolledBackVolume},
+		{"the store is another one", (*disaster).foreignStore},
+		{"the store moves to an outside etcd and back", (*disaster).outsideAndBack},
+	} {
+		if !t.Run(disaster.name, func(t *testing.T) { disaster.strike(d.in(t)) }) {
+			return
+		}
+	}
+}
+
+// disaster is a control plane whose server can be given another store.
+type disaster struct {
+	*namespace
+	flagsFile string
+	boxes     int
+}
+
+func newDisaster(t *testing.T) *disaster {
+	t.Helper()
+	boxes := fewBoxes
+	if text := os.Getenv(disasterBoxesVariable); text != "" {
+		var err error
+		if boxes, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("%s: %v", disasterBoxesVariable, err)
+		}
+	}
+	dir := t.TempDir()
+	script, flagsFile := filepath.Join(dir, "server"), filepath.Join(dir, "flags")
+	content := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\" $(cat %q)\n", binary("modelbox-apiserver"), flagsFile)
+	for file, content := range map[string]string{script: content, flagsFile: ""} {
+		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newControlPlane(t, append(serverFlags("--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"), "--server="+script)...)
+	d := &disaster{namespace: p.newNamespace(t), flagsFile: flagsFile, boxes: boxes}
+	for number := range boxes {
+		d.create(d.box(number))
+	}
+	for number := range boxes {
+		d.awaitReady(d.box(number).Name)
+	}
+	return d
+}
+
+func (d *disaster) in(t *testing.T) *disaster {
+	copied := *d
+	copied.namespace = d.namespace.in(t)
+	return &copied
+}
+
+// box is labelled as GitOps tools do it.
+func (d *disaster) box(number int) *modelv1.ModelBox {
+	box := newBox(fmt.Sprintf("box-%d", number))
+	box.Labels = map[string]string{"example.com/applied-by": "gitops"}
+	return box
+}
+
+func (d *disaster) dataDir() string { return filepath.Join(d.plane.dir, "modelbox", "data") }
+
+// emptyStore loses the data directory.
+func (d *disaster) emptyStore() {
+	before := d.state()
+	d.replaceStore(func() { d.rename(d.dataDir(), d.dataDir()+".lost") })
+	d.expectRecovered(before, "Empty")
+}
+
+// earlierStore restores a copy of the data directory after boxes were created, changed, deleted and replaced.
+func (d *disaster) earlierStore() {
+	doomed := []string{"doomed-1", "doomed-2"}
+	for _, name := range append(doomed, "renewed") {
+		d.createReady(newBox(name))
+	}
+	snapshot := d.dataDir() + ".snapshot"
+	d.copyFrozen(snapshot)
+	d.changeAll(doomed)
+	before := d.state()
+	d.replaceStore(func() {
+		d.rename(d.dataDir(), d.dataDir()+".late")
+		d.rename(snapshot, d.dataDir())
+	})
+	d.expectRecovered(before, "Behind")
+}
+
+// rolledBackVolume kills the server and starts it on what the data directory was a few writes ago.
+func (d *disaster) rolledBackVolume() {
+	snapshot := d.dataDir() + ".volume"
+	d.copyFrozen(snapshot)
+	d.createReady(newBox("latest"))
+	before := d.state()
+	d.replaceStore(func() {
+		d.rename(d.dataDir(), d.dataDir()+".latest")
+		d.rename(snapshot, d.dataDir())
+	})
+	d.expectRecovered(before, "Behind")
+}
+
+// foreignStore takes the data directory of another cluster's server.
+func (d *disaster) foreignStore() {
+	other := newControlPlane(d.t)
+	stranger := other.newNamespace(d.t)
+	stranger.createReady(newBox("stranger"))
+	// One has a name that is taken here.
+	if _, err := other.kube.CoreV1().Namespaces().Create(d.ctx, namespaceNamed(d.name), metav1.CreateOptions{}); err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := other.boxes.ModelV1().ModelBoxes(d.name).Create(d.ctx, newBox("box-1"), metav1.CreateOptions{}); err != nil {
+		d.t.Fatal(err)
+	}
+	foreign := d.dataDir() + ".foreign"
+	theirs := &disaster{namespace: stranger}
+	theirs.copyFrozen(foreign)
+
+	before := d.state()
+	d.replaceStore(func() {
+		d.rename(d.dataDir(), d.dataDir()+".own")
+		d.rename(foreign, d.dataDir())
+	})
+	d.expectRecovered(before, "Foreign")
+	if _, err := d.plane.boxes.ModelV1().ModelBoxes(stranger.name).Get(d.ctx, "stranger", metav1.GetOptions{}); err != nil {
+		d.t.Errorf("the boxes of the foreign store are gone: %v", err)
+	}
+}
+
+// outsideAndBack starts the server on an empty outside etcd, and later on its old data directory again.
+func (d *disaster) outsideAndBack() {
+	d.create(newBox("moving-1"))
+	d.createReady(newBox("moving-2"))
+	before := d.state()
+	d.replaceStore(func() { d.setFlags(outsideEtcd...) })
+	d.expectRecovered(before, "Empty")
+
+	d.changeAll([]string{"moving-1"})
+	before = d.state()
+	d.replaceStore(func() { d.setFlags() })
+	d.expectRecovered(before, "Behind")
+	d.delete("moving-2")
+}
+
+// changeAll deletes boxes, changes some, and creates one.
+func (d *disaster) changeAll(doomed []string) {
+	d.t.Helper()
+	for _, name := range doomed {
+		d.delete(name)
+	}
+	d.change("box-0", withImage(newImage))
+	d.createReady(newBox(fmt.Sprintf("new-%d", d.plane.serverPID(d.t))))
+	if _, err := d.namespace.boxes.Get(d.ctx, "renewed", metav1.GetOptions{}); err == nil {
+		d.delete("renewed")
+		d.createReady(newBox("renewed", withImage(newImage)))
+	}
+	d.awaitReady("box-0")
+}
+
+// delete deletes a box and waits until its children are gone.
+func (d *disaster) delete(name string) {
+	d.t.Helper()
+	if err := d.namespace.boxes.Delete(d.ctx, name, metav1.DeleteOptions{}); err != nil {
+		d.t.Fatal(err)
+	}
+	d.eventually("the children of box "+name+" are gone", func() error {
+		if _, err := d.deployments.Get(d.ctx, name, metav1.GetOptions{}); err == nil {
+			return errors.New("there is a Deployment")
+		}
+		if _, err := d.services.Get(d.ctx, name, metav1.GetOptions{}); err == nil {
+			return errors.New("there is a Service")
+		}
+		return nil
+	})
+}
+
+func (d *disaster) setFlags(flags ...string) {
+	d.t.Helper()
+	if err := os.WriteFile(d.flagsFile, []byte(strings.Join(flags, " ")), 0o644); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *disaster) rename(from, to string) {
+	d.t.Helper()
+	// Those of earlier runs are in the way.
+	if err := errors.Join(os.RemoveAll(to), os.Rename(from, to)); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// copyFrozen copies the data directory while nothing is written to it.
+func (d *disaster) copyFrozen(to string) {
+	d.t.Helper()
+	pid := d.plane.serverPID(d.t)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	if output, err := exec.Command("cp", "-a", d.dataDir(), to).CombinedOutput(); err != nil {
+		d.t.Fatalf("copying the data directory: %v: %s", err, output)
+	}
+}
+
+// replaceStore does something to the store of a server that does not notice, and kills the server. What was written
+// since the Lease was last renewed would be lost unnoticed.
+func (d *disaster) replaceStore(replace func()) {
+	d.t.Helper()
+	latest := d.create(newBox("latest-write", withReplicas(0)))
+	d.delete(latest.Name)
+	d.eventually("the Lease knows of the last write", func() error {
+		known := d.plane.awaitLeader(d.t, "").Labels["model.github.com/store-revision"]
+		order, err := resourceversion.CompareResourceVersion(known, latest.ResourceVersion)
+		if err != nil || order <= 0 {
+			return fmt.Errorf("it knows of revision %s, and the box was created at %s (%v)", known, latest.ResourceVersion, err)
+		}
+		return nil
+	})
+	pid := d.plane.serverPID(d.t)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		d.t.Fatal(err)
+	}
+	replace()
+	d.plane.signalServer(d.t, syscall.SIGKILL)
+	d.plane.signalProcess(d.t, controllerManagerProcess, syscall.SIGKILL)
+	d.awaitServed(pid)
+}
