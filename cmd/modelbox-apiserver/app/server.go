@@ -66,7 +66,7 @@ func Run(ctx context.Context, o *options.Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if o.Storage.DataDir != "" {
-		etcd, err := embeddedetcd.Start(ctx, o.Storage.DataDir)
+		etcd, err := embeddedetcd.Start(ctx, o.Storage.EmbeddedEtcd())
 		if err != nil {
 			return fmt.Errorf("starting the embedded etcd: %w", err)
 		}

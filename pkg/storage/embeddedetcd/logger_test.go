@@ -100,7 +100,7 @@ func TestAServerThatIsWellLogsNoErrors(t *testing.T) {
 	dir := newDir(t)
 	for _, life := range []string{"in a new directory", "in an old directory"} {
 		logger, logged := recorder(t, 0)
-		server, err := Start(klog.NewContext(t.Context(), logger), dir)
+		server, err := Start(klog.NewContext(t.Context(), logger), Config{Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,39 +7,34 @@ package embeddedetcd
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/server/v3/embed"
-	"go.etcd.io/etcd/server/v3/storage/wal"
 	"k8s.io/klog/v2"
 )
 
-const (
-	// A single member elects itself, so the timeouts that guard a network of members only cost start-up time.
-	tickMilliseconds     = 10
-	electionMilliseconds = 100
-
-	// walSegmentBytes keeps the preallocated log small; etcd's default is 64 MB a segment.
-	walSegmentBytes = 8 << 20
-
-	// quotaBytes is the size at which etcd refuses writes, the largest that etcd recommends.
-	quotaBytes = 8 << 30
-
-	// maxSocketPath is the longest path of a unix socket on Linux (sun_path without its terminating zero).
-	maxSocketPath = 107
-)
-
-// init sets what etcd has no option for, once: a running server reads it.
-func init() { wal.SegmentSizeBytes = walSegmentBytes }
+// maxSocketPath is the longest path of a unix socket on Linux (sun_path without its terminating zero).
+const maxSocketPath = 107
 
 // Server is a running etcd.
 type Server struct {
-	lock   *directoryLock
-	etcd   *embed.Etcd
-	logger *etcdLogger
+	lock        *directoryLock
+	etcd        *embed.Etcd
+	logger      *etcdLogger
+	space       *space
+	maintenance *maintenance
+}
+
+// Config says where an etcd keeps its data, and how much of it.
+type Config struct {
+	// Dir holds the data and the socket. It is created when it does not exist.
+	Dir string
+	// QuotaBackendBytes is the size of the database at which etcd refuses writes. 0 stands for the largest one that the
+	// disk has room for, at most 8 GiB.
+	QuotaBackendBytes int64
 }
 
 // Endpoint returns the address at which an etcd started in dir serves: "unix://" and the path of a socket. It
@@ -56,26 +51,28 @@ func Endpoint(dir string) (string, error) {
 	return "unix://" + socket, nil
 }
 
-// Start runs an etcd whose data and socket live in dir, which is created when it does not exist, and returns once
-// etcd serves clients. It fails without touching anything when another process uses dir. Whoever starts it has
-// to Stop it.
-func Start(ctx context.Context, dir string) (*Server, error) {
-	endpoint, err := Endpoint(dir)
+// Start runs an etcd and returns once it serves clients. It fails without touching anything when another process uses
+// the directory, and when everybody may write to it. Whoever starts it has to Stop it.
+func Start(ctx context.Context, config Config) (*Server, error) {
+	endpoint, err := Endpoint(config.Dir)
 	if err != nil {
 		return nil, err
 	}
 	socket := strings.TrimPrefix(endpoint, "unix://")
-	dir = filepath.Dir(socket)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	config.Dir = filepath.Dir(socket)
+	if err := os.MkdirAll(config.Dir, privateDirMode); err != nil {
 		return nil, fmt.Errorf("creating the data directory: %w", err)
+	}
+	if err := refuseShared(config.Dir); err != nil {
+		return nil, err
 	}
 	// A second etcd on the same directory would delete the first one's socket before it notices that the
 	// database is locked, so the directory is locked before etcd touches it.
-	lock, err := lockDirectory(dir)
+	lock, err := lockDirectory(config.Dir)
 	if err != nil {
 		return nil, err
 	}
-	server, err := startLocked(ctx, dir, socket)
+	server, err := startLocked(ctx, config, socket)
 	if err != nil {
 		lock.release()
 		return nil, err
@@ -84,50 +81,63 @@ func Start(ctx context.Context, dir string) (*Server, error) {
 	return server, nil
 }
 
-func startLocked(ctx context.Context, dir, socket string) (*Server, error) {
+func startLocked(ctx context.Context, config Config, socket string) (*Server, error) {
+	dir := config.Dir
+	if err := MakePrivateDir(filepath.Join(dir, "etcd")); err != nil {
+		return nil, err
+	}
+	if config.QuotaBackendBytes == 0 {
+		quota, err := deriveQuota(dir)
+		if err != nil {
+			return nil, err
+		}
+		config.QuotaBackendBytes = quota
+	}
+	space, err := newSpace(dir, config.QuotaBackendBytes)
+	if err != nil {
+		return nil, err
+	}
+	registerMetrics()
 	logger := newEtcdLogger(klog.FromContext(ctx).WithName("etcd"))
 
-	etcd, err := embed.StartEtcd(configuration(dir, socket, logger))
+	etcd, err := embed.StartEtcd(configuration(dir, socket, config.QuotaBackendBytes, logger))
 	if err != nil {
 		return nil, fmt.Errorf("starting etcd in %s: %w", dir, err)
 	}
-	server := &Server{etcd: etcd, logger: logger}
-	select {
-	case <-etcd.Server.ReadyNotify():
-		return server, nil
-	case err := <-etcd.Err():
+	server := &Server{etcd: etcd, logger: logger, space: space}
+	if err := server.awaitReady(ctx); err != nil {
 		server.close()
 		return nil, fmt.Errorf("waiting for etcd in %s to become ready: %w", dir, err)
-	case <-ctx.Done():
-		server.close()
-		return nil, fmt.Errorf("waiting for etcd in %s to become ready: %w", dir, ctx.Err())
 	}
+	if err := os.Chmod(socket, fileutil.PrivateFileMode); err != nil {
+		server.close()
+		return nil, fmt.Errorf("keeping the socket of etcd to its owner: %w", err)
+	}
+	space.of(etcd.Server)
+	server.maintenance = startMaintenance(ctx, etcd.Server, dir, space)
+	return server, nil
 }
 
-func configuration(dir, socket string, logger *etcdLogger) *embed.Config {
-	client := url.URL{Scheme: "unix", Path: socket}
-	// The member needs an address to be known by, but there is no other member to listen for: without a peer
-	// listener there is no socket that file permissions would not protect.
-	peer := url.URL{Scheme: "unix", Path: filepath.Join(dir, "peer.sock")}
-
-	config := embed.NewConfig()
-	config.Name = "modelbox"
-	config.Dir = filepath.Join(dir, "etcd")
-	config.ListenClientUrls, config.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
-	config.ListenPeerUrls, config.AdvertisePeerUrls = nil, []url.URL{peer}
-	config.InitialCluster = config.InitialClusterFromName(config.Name)
-	config.EnableGRPCGateway = false
-	config.TickMs, config.ElectionMs = tickMilliseconds, electionMilliseconds
-	config.QuotaBackendBytes = quotaBytes
-	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger.zap())
-	return config
+func (s *Server) awaitReady(ctx context.Context) error {
+	select {
+	case <-s.etcd.Server.ReadyNotify():
+		return nil
+	case err := <-s.etcd.Err():
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Err returns a channel on which etcd reports that it failed after it had started.
 func (s *Server) Err() <-chan error { return s.etcd.Err() }
 
+// Shortage returns why boxes may not be created and may not grow at this moment, and nil when they may.
+func (s *Server) Shortage() *Shortage { return s.space.shortage() }
+
 // Stop ends etcd and gives up the data directory. Its clients have to be closed before.
 func (s *Server) Stop() {
+	s.maintenance.close()
 	s.close()
 	s.lock.release()
 }

@@ -18,7 +18,7 @@ import (
 
 // newDir returns the path of a directory that does not exist yet, short enough for the path of a socket in it:
 // t.TempDir repeats the name of the test.
-func newDir(t *testing.T) string {
+func newDir(t testing.TB) string {
 	t.Helper()
 	parent, err := os.MkdirTemp("", "etcd")
 	if err != nil {
@@ -29,10 +29,10 @@ func newDir(t *testing.T) string {
 }
 
 // start starts an etcd that is stopped when the test ends, unless stop was called before.
-func start(t *testing.T, dir string) (stop func()) {
+func start(t testing.TB, dir string) (stop func()) {
 	t.Helper()
 	ctx := klog.NewContext(t.Context(), ktesting.NewLogger(t, ktesting.NewConfig()))
-	server, err := Start(ctx, dir)
+	server, err := Start(ctx, Config{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +50,16 @@ func start(t *testing.T, dir string) (stop func()) {
 // with calls do with a client of the etcd in dir.
 func with(t *testing.T, dir string, do func(ctx context.Context, client *clientv3.Client) error) {
 	t.Helper()
+	client := newClient(t, dir)
+	defer client.Close()
+	if err := do(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newClient returns a client of the etcd in dir, which the caller closes.
+func newClient(t testing.TB, dir string) *clientv3.Client {
+	t.Helper()
 	endpoint, err := Endpoint(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -58,10 +68,7 @@ func with(t *testing.T, dir string, do func(ctx context.Context, client *clientv
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
-	if err := do(t.Context(), client); err != nil {
-		t.Fatal(err)
-	}
+	return client
 }
 
 func put(t *testing.T, dir, key, value string) {
@@ -102,7 +109,7 @@ func TestADirectoryIsOfOneServer(t *testing.T) {
 	stop := start(t, dir)
 	put(t, dir, "box", "web")
 
-	second, err := Start(t.Context(), dir)
+	second, err := Start(t.Context(), Config{Dir: dir})
 	if err == nil {
 		second.Stop()
 		t.Fatal("a second server was started")
@@ -133,7 +140,7 @@ func TestAServerThatWasGivenUpLeavesItsDirectory(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	// Whether it was up before it was given up is a matter of luck.
-	if server, err := Start(ctx, dir); err == nil {
+	if server, err := Start(ctx, Config{Dir: dir}); err == nil {
 		server.Stop()
 	}
 	start(t, dir)
@@ -167,7 +174,7 @@ func TestAPathThatIsTooLongForASocket(t *testing.T) {
 	parent := filepath.Dir(newDir(t))
 	dir := filepath.Join(parent, strings.Repeat("d", maxSocketPath-len(parent)-len("/client.sock")))
 	_, endpointErr := Endpoint(dir)
-	server, startErr := Start(t.Context(), dir)
+	server, startErr := Start(t.Context(), Config{Dir: dir})
 	if startErr == nil {
 		server.Stop()
 	}

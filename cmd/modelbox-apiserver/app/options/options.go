@@ -137,6 +137,7 @@ func (o *Options) Validate() error {
 	errs = append(errs, o.Server.Validate()...)
 	errs = append(errs, o.Recommended.Validate()...)
 	errs = append(errs, o.StoreRecovery.Validate()...)
+	errs = append(errs, o.Storage.Validate()...)
 	errs = append(errs, o.Controllers.Validate()...)
 	return utilerrors.NewAggregate(errs)
 }

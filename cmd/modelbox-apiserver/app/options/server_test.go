@@ -32,7 +32,7 @@ func startServer(t *testing.T) *testServer {
 	if err := o.Complete(); err != nil {
 		t.Fatal(err)
 	}
-	embedded, err := embeddedetcd.Start(t.Context(), o.Storage.DataDir)
+	embedded, err := embeddedetcd.Start(t.Context(), o.Storage.EmbeddedEtcd())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,9 @@ var resourcePrefixes = map[schema.GroupResource]string{
 type StorageOptions struct {
 	// DataDir is the folder of the embedded etcd. Empty after Complete when an outside etcd is used.
 	DataDir string
+	// QuotaBackendBytes is the size of the embedded etcd's database at which it refuses writes. 0: as large as the disk
+	// has room for.
+	QuotaBackendBytes int64
 }
 
 // NewStorageOptions returns the defaults.
@@ -51,6 +54,8 @@ func NewStorageOptions() *StorageOptions {
 func (o *StorageOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.DataDir, "data-dir", o.DataDir, "Folder of the embedded etcd, which is used unless --etcd-servers is given. "+
 		"It holds every object: keep it on a disk that stays. (default \""+defaultDataDir+"\")")
+	fs.Int64Var(&o.QuotaBackendBytes, "quota-backend-bytes", o.QuotaBackendBytes, "Size of the embedded etcd's database, in bytes, at which it refuses writes. Boxes may fill three quarters of it. "+
+		"0 stands for nearly half of the disk that --data-dir is on, for a database is defragmented by copying it, and for at most 8 GiB.")
 }
 
 // Complete chooses between the two, and points etcd's clients at the one chosen.
@@ -70,6 +75,19 @@ func (o *StorageOptions) Complete(etcd *genericoptions.EtcdOptions) error {
 	}
 	*servers = []string{endpoint}
 	return nil
+}
+
+// Validate returns every error in the options.
+func (o *StorageOptions) Validate() []error {
+	if o.QuotaBackendBytes != 0 && o.QuotaBackendBytes < embeddedetcd.MinQuotaBytes {
+		return []error{fmt.Errorf("--quota-backend-bytes is %d and must be 0, or at least %d", o.QuotaBackendBytes, embeddedetcd.MinQuotaBytes)}
+	}
+	return nil
+}
+
+// EmbeddedEtcd returns the configuration of the embedded etcd. It has to be completed, and there has to be one.
+func (o *StorageOptions) EmbeddedEtcd() embeddedetcd.Config {
+	return embeddedetcd.Config{Dir: o.DataDir, QuotaBackendBytes: o.QuotaBackendBytes}
 }
 
 // ApplyTo sets up the storage of the server. It stands in for EtcdOptions.ApplyTo, whose storage factory ignores
