@@ -57,6 +57,7 @@ of its own and turns each of them into a Deployment and a Service in the cluster
 	}
 	columns, _, _ := term.TerminalSize(cmd.OutOrStdout())
 	cliflag.SetUsageAndHelpFunc(cmd, flags, columns)
+	cmd.AddCommand(newSnapshotCommand())
 	return cmd
 }
 
@@ -72,6 +73,12 @@ func Run(ctx context.Context, o *options.Options) error {
 		}
 		defer etcd.Stop()
 		go cancelOnFailure(ctx, etcd, cancel)
+
+		stopSnapshots, err := startSnapshots(ctx, o)
+		if err != nil {
+			return err
+		}
+		defer stopSnapshots()
 	}
 
 	config, err := o.Config()

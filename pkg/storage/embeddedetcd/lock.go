@@ -12,6 +12,24 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
 
+// ErrInUse is wrapped by the errors about a data directory that another process uses.
+var ErrInUse = errors.New("in use by another process")
+
+// Lock keeps the data directory dir, which is created when it does not exist, from every etcd until release is called.
+func Lock(dir string) (release func(), err error) {
+	if err := os.MkdirAll(dir, privateDirMode); err != nil {
+		return nil, fmt.Errorf("creating the data directory: %w", err)
+	}
+	if err := refuseShared(dir); err != nil {
+		return nil, err
+	}
+	lock, err := lockDirectory(dir)
+	if err != nil {
+		return nil, err
+	}
+	return lock.release, nil
+}
+
 // directoryLock keeps a data directory to one process. The kernel releases it when the process dies.
 type directoryLock struct {
 	file *fileutil.LockedFile
@@ -21,7 +39,7 @@ type directoryLock struct {
 func lockDirectory(dir string) (*directoryLock, error) {
 	file, err := fileutil.TryLockFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_WRONLY, fileutil.PrivateFileMode)
 	if errors.Is(err, fileutil.ErrLocked) {
-		return nil, fmt.Errorf("data directory %s is in use by another process: stop that one, or give this one a --data-dir of its own", dir)
+		return nil, fmt.Errorf("data directory %s is %w: stop that one, or give this one a --data-dir of its own", dir, ErrInUse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("locking data directory %s: %w", dir, err)

@@ -37,7 +37,7 @@ func deriveQuota(dir string) (int64, error) {
 }
 
 func quotaFor(room int64) int64 {
-	return min(max((room-walBytes-reserveBytes-minFreeBytes)/2, MinQuotaBytes), maxQuotaBytes)
+	return min(max((room-walBytes-reserveBytes-MinFreeBytes)/2, MinQuotaBytes), maxQuotaBytes)
 }
 
 // headroom is how much of the quota boxes may not fill. It is for deletions that have to write first, for statuses, for

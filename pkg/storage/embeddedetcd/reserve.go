@@ -17,9 +17,9 @@ const (
 	// reserveBytes is what etcd needs to go on with deletions for a while on a disk that is full: two segments of
 	// its log, and pages of the database.
 	reserveBytes = 4 * walSegmentBytes
-	// minFreeBytes is the free space below which boxes may not grow. A write is stored twice, in the log and in the
+	// MinFreeBytes is the free space below which boxes may not grow. A write is stored twice, in the log and in the
 	// database, and many of them are under way at a time.
-	minFreeBytes = 64 << 20
+	MinFreeBytes = 64 << 20
 	// releaseBytes is the free space below which the reserve is given up.
 	releaseBytes = 2 * walSegmentBytes
 )
@@ -45,7 +45,7 @@ func (r *reserve) adjust(free int64) error {
 	switch {
 	case r.held && free < releaseBytes:
 		return r.release()
-	case !r.held && free >= reserveBytes+minFreeBytes:
+	case !r.held && free >= reserveBytes+MinFreeBytes:
 		return r.take()
 	}
 	return nil
@@ -54,9 +54,9 @@ func (r *reserve) adjust(free int64) error {
 // wanted is the free space below which boxes may not grow.
 func (r *reserve) wanted() int64 {
 	if r.held {
-		return minFreeBytes
+		return MinFreeBytes
 	}
-	return reserveBytes + minFreeBytes
+	return reserveBytes + MinFreeBytes
 }
 
 func (r *reserve) release() error {

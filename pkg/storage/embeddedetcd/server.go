@@ -21,7 +21,7 @@ const maxSocketPath = 107
 
 // Server is a running etcd.
 type Server struct {
-	lock        *directoryLock
+	release     func()
 	etcd        *embed.Etcd
 	logger      *etcdLogger
 	space       *space
@@ -51,6 +51,12 @@ func Endpoint(dir string) (string, error) {
 	return "unix://" + socket, nil
 }
 
+// Exists returns whether the data directory dir holds the data of an etcd.
+func Exists(dir string) bool {
+	member := MemberConfig(dir).Dir
+	return fileutil.Exist(member) && !fileutil.DirEmpty(member)
+}
+
 // Start runs an etcd and returns once it serves clients. It fails without touching anything when another process uses
 // the directory, and when everybody may write to it. Whoever starts it has to Stop it.
 func Start(ctx context.Context, config Config) (*Server, error) {
@@ -60,24 +66,18 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	}
 	socket := strings.TrimPrefix(endpoint, "unix://")
 	config.Dir = filepath.Dir(socket)
-	if err := os.MkdirAll(config.Dir, privateDirMode); err != nil {
-		return nil, fmt.Errorf("creating the data directory: %w", err)
-	}
-	if err := refuseShared(config.Dir); err != nil {
-		return nil, err
-	}
 	// A second etcd on the same directory would delete the first one's socket before it notices that the
 	// database is locked, so the directory is locked before etcd touches it.
-	lock, err := lockDirectory(config.Dir)
+	release, err := Lock(config.Dir)
 	if err != nil {
 		return nil, err
 	}
 	server, err := startLocked(ctx, config, socket)
 	if err != nil {
-		lock.release()
+		release()
 		return nil, err
 	}
-	server.lock = lock
+	server.release = release
 	return server, nil
 }
 
@@ -139,7 +139,7 @@ func (s *Server) Shortage() *Shortage { return s.space.shortage() }
 func (s *Server) Stop() {
 	s.maintenance.close()
 	s.close()
-	s.lock.release()
+	s.release()
 }
 
 func (s *Server) close() {

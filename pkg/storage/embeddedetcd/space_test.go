@@ -278,11 +278,11 @@ func TestReserve(t *testing.T) {
 		free     int64
 		wantHeld bool
 	}{
-		{"kept while there is room", true, minFreeBytes, true},
+		{"kept while there is room", true, MinFreeBytes, true},
 		{"kept while there is little room", true, releaseBytes, true},
 		{"given up when there is none", true, releaseBytes - 1, false},
-		{"not taken as long as it would make room scarce", false, reserveBytes + minFreeBytes - 1, false},
-		{"taken when there is room for it", false, reserveBytes + minFreeBytes, true},
+		{"not taken as long as it would make room scarce", false, reserveBytes + MinFreeBytes - 1, false},
+		{"taken when there is room for it", false, reserveBytes + MinFreeBytes, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()

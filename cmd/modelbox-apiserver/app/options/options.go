@@ -52,6 +52,7 @@ type Options struct {
 	Cluster       *ClusterOptions
 	Controllers   *ControllerOptions
 	Logs          *logs.Options
+	Snapshots     *SnapshotOptions
 
 	flags cliflag.NamedFlagSets
 }
@@ -76,6 +77,7 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 		Cluster:       NewClusterOptions(),
 		Controllers:   NewControllerOptions(),
 		Logs:          logs.NewOptions(),
+		Snapshots:     NewSnapshotOptions(),
 	}
 	o.Server.ShutdownWatchTerminationGracePeriod = watchTerminationGracePeriod
 	o.Server.MaxRequestBodyBytes = maxRequestBodyBytes
@@ -106,6 +108,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets { return o.flags }
 
 func (o *Options) addFlags(sets *cliflag.NamedFlagSets) {
 	o.Storage.AddFlags(sets.FlagSet("storage"))
+	o.Snapshots.AddFlags(sets.FlagSet("storage"))
 	o.Recommended.Etcd.AddFlags(sets.FlagSet("storage"))
 	o.StoreRecovery.AddFlags(sets.FlagSet("storage"))
 	o.Controllers.AddFlags(sets.FlagSet("controllers"))
@@ -128,6 +131,7 @@ func (o *Options) Complete() error {
 	if err := o.Storage.Complete(o.Recommended.Etcd); err != nil {
 		return err
 	}
+	o.Snapshots.Complete(o.Storage.DataDir)
 	return o.Server.Complete()
 }
 
@@ -138,6 +142,7 @@ func (o *Options) Validate() error {
 	errs = append(errs, o.Recommended.Validate()...)
 	errs = append(errs, o.StoreRecovery.Validate()...)
 	errs = append(errs, o.Storage.Validate()...)
+	errs = append(errs, o.Snapshots.Validate()...)
 	errs = append(errs, o.Controllers.Validate()...)
 	return utilerrors.NewAggregate(errs)
 }

@@ -52,10 +52,15 @@ func NewStorageOptions() *StorageOptions {
 
 // AddFlags adds the flags.
 func (o *StorageOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.DataDir, "data-dir", o.DataDir, "Folder of the embedded etcd, which is used unless --etcd-servers is given. "+
-		"It holds every object: keep it on a disk that stays. (default \""+defaultDataDir+"\")")
+	o.AddDataDirFlag(fs)
 	fs.Int64Var(&o.QuotaBackendBytes, "quota-backend-bytes", o.QuotaBackendBytes, "Size of the embedded etcd's database, in bytes, at which it refuses writes. Boxes may fill three quarters of it. "+
 		"0 stands for nearly half of the disk that --data-dir is on, for a database is defragmented by copying it, and for at most 8 GiB.")
+}
+
+// AddDataDirFlag adds the flag that says where the embedded etcd is.
+func (o *StorageOptions) AddDataDirFlag(fs *pflag.FlagSet) {
+	fs.StringVar(&o.DataDir, "data-dir", o.DataDir, "Folder of the embedded etcd, which is used unless --etcd-servers is given. "+
+		"It holds every object: keep it on a disk that stays. (default \""+defaultDataDir+"\")")
 }
 
 // Complete chooses between the two, and points etcd's clients at the one chosen.

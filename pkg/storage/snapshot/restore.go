@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/etcd/etcdutl/v3/snapshot"
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+)
+
+// RevisionBump is by how much the revision of what is restored is higher than the one of the snapshot: more than was
+// written since by anybody, so that no client that saw those writes finds the revisions going back.
+const RevisionBump = 1_000_000_000
+
+// Restore makes the etcd of the data directory dir from the file. It fails when dir has one already, or is in use, and
+// leaves either the whole etcd or none. Older revisions than the restored one cannot be read or watched from: whoever
+// does is told to list again. It is another cluster than the one that was saved, with an ID of its own.
+func Restore(file, dir string) (*Status, error) {
+	status, err := Read(file)
+	if err != nil {
+		return nil, err
+	}
+	// Whatever is the path of a data directory is absolute in the configuration of its member.
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("resolving the data directory: %w", err)
+	}
+	release, err := embeddedetcd.Lock(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := restore(file, dir); err != nil {
+		return nil, fmt.Errorf("restoring %s to %s: %w", file, dir, err)
+	}
+	return status, nil
+}
+
+func restore(file, dir string) error {
+	member := embeddedetcd.MemberConfig(dir)
+	if embeddedetcd.Exists(dir) {
+		return fmt.Errorf("%s holds data already: give another --data-dir, or move it away", member.Dir)
+	}
+	part := member.Dir + partSuffix
+	if err := os.RemoveAll(part); err != nil {
+		return err
+	}
+	err := snapshot.NewV3(zap.NewNop()).Restore(snapshot.RestoreConfig{
+		SnapshotPath:        file,
+		Name:                member.Name,
+		OutputDataDir:       part,
+		PeerURLs:            []string{member.AdvertisePeerUrls[0].String()},
+		InitialCluster:      member.InitialCluster,
+		InitialClusterToken: string(uuid.NewUUID()),
+		RevisionBump:        RevisionBump,
+		MarkCompacted:       true,
+	})
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(part))
+	}
+	if err := syncTree(part); err != nil {
+		return err
+	}
+	if err := os.Remove(member.Dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(part, member.Dir); err != nil {
+		return err
+	}
+	return syncPath(dir)
+}
+
+// syncTree puts all files of a directory on the disk.
+func syncTree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return syncPath(path)
+	})
+}

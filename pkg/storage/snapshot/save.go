@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package snapshot saves what an etcd holds to a file, says what is in such a file, and makes the data directory of an
+// embedded etcd from it. The files are those of etcdctl and etcdutl.
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// partSuffix is what the name of a file ends with that is not whole yet.
+const partSuffix = ".part"
+
+// Save writes a snapshot to the file, which must not exist, and returns what is in it. The file is there, on the disk
+// and verified, when it returns no error, and is not there otherwise. The client has to be of one member.
+func Save(ctx context.Context, client *clientv3.Client, file string) (*Status, error) {
+	if _, err := os.Lstat(file); !errors.Is(err, os.ErrNotExist) {
+		if err == nil {
+			err = os.ErrExist
+		}
+		return nil, fmt.Errorf("saving a snapshot to %s: %w", file, err)
+	}
+	status, err := save(ctx, client, file)
+	if err != nil {
+		return nil, fmt.Errorf("saving a snapshot to %s: %w", file, errors.Join(err, removePart(file)))
+	}
+	return status, nil
+}
+
+func removePart(file string) error {
+	if err := os.Remove(file + partSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func save(ctx context.Context, client *clientv3.Client, file string) (*Status, error) {
+	part := file + partSuffix
+	if err := receive(ctx, client, part); err != nil {
+		return nil, err
+	}
+	status, err := Read(part)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Rename(part, file); err != nil {
+		return nil, err
+	}
+	return status, syncPath(filepath.Dir(file))
+}
+
+// receive leaves what etcd sends in a file on the disk.
+func receive(ctx context.Context, client *clientv3.Client, part string) error {
+	out, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileutil.PrivateFileMode)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	in, err := client.Snapshot(ctx)
+	if err != nil {
+		return fmt.Errorf("asking etcd for one: %w", err)
+	}
+	defer in.Close()
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	if err := fileutil.Fsync(out); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// syncPath puts a file on the disk, or the names of the files in a directory.
+func syncPath(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fileutil.Fsync(file), file.Close())
+}
