@@ -66,8 +66,10 @@ of its own and turns each of them into a Deployment and a Service in the cluster
 func Run(ctx context.Context, o *options.Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	var etcd *embeddedetcd.Server
 	if o.Storage.DataDir != "" {
-		etcd, err := embeddedetcd.Start(ctx, o.Storage.EmbeddedEtcd())
+		var err error
+		etcd, err = embeddedetcd.Start(ctx, o.Storage.EmbeddedEtcd())
 		if err != nil {
 			return fmt.Errorf("starting the embedded etcd: %w", err)
 		}
@@ -81,7 +83,7 @@ func Run(ctx context.Context, o *options.Options) error {
 		defer stopSnapshots()
 	}
 
-	config, err := o.Config()
+	config, err := o.Config(etcd)
 	if err != nil {
 		return err
 	}
@@ -94,6 +96,9 @@ func Run(ctx context.Context, o *options.Options) error {
 		return err
 	}
 	if err := addControllers(ctx, server, config, o, store); err != nil {
+		return err
+	}
+	if err := addStorageEvents(ctx, server, config, etcd, o.Controllers.LeaderElection.ResourceNamespace); err != nil {
 		return err
 	}
 	if err := server.PrepareRun().RunWithContext(ctx); err != nil {

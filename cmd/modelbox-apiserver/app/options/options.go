@@ -28,9 +28,11 @@ import (
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 	baseversion "k8s.io/component-base/version"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/storagequota"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 	productversion "github.com/sharelinuxs/modelbox-apiserver/pkg/version"
 )
 
@@ -83,7 +85,7 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 	o.Server.MaxRequestBodyBytes = maxRequestBodyBytes
 	// Of the stored bytes; objects that are stored as JSON are read all the same.
 	o.Recommended.Etcd.DefaultStorageMediaType = runtime.ContentTypeProtobuf
-	addWorkloadPlugins(o.Recommended.Admission)
+	addPlugins(o.Recommended.Admission)
 	o.addFlags(&o.flags)
 	return o
 }
@@ -147,8 +149,9 @@ func (o *Options) Validate() error {
 	return utilerrors.NewAggregate(errs)
 }
 
-// Config returns the configuration of the server. The storage has to be there already.
-func (o *Options) Config() (*apiserver.Config, error) {
+// Config returns the configuration of the server. The storage has to be there already: etcd is the embedded one, nil
+// where an outside one is used.
+func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	if err := o.Recommended.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
 		return nil, fmt.Errorf("creating a self-signed serving certificate: %w", err)
 	}
@@ -167,7 +170,8 @@ func (o *Options) Config() (*apiserver.Config, error) {
 	recommended := *o.Recommended
 	recommended.Etcd = nil // Storage applies it: see there.
 	recommended.ExtraAdmissionInitializers = func(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
-		return nil, turnOffUnservedPolicies(recommended.Admission, config)
+		initializers := []admission.PluginInitializer{storagequota.Initializer{Shortage: shortageOf(etcd)}, quotaInitializer()}
+		return initializers, turnOffUnservedPolicies(recommended.Admission, config)
 	}
 	if err := recommended.ApplyTo(config); err != nil {
 		return nil, fmt.Errorf("applying the options: %w", err)
@@ -178,6 +182,7 @@ func (o *Options) Config() (*apiserver.Config, error) {
 	if err := requireClientCA(config, recommended.Authentication); err != nil {
 		return nil, err
 	}
+	tellShortage(&config.Config, shortageOf(etcd))
 	if err := refuseUntilReady(&config.Config); err != nil {
 		return nil, err
 	}

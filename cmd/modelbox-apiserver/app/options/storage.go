@@ -22,6 +22,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/insufficient"
 )
 
 const (
@@ -108,7 +109,11 @@ func (o *StorageOptions) ApplyTo(etcd *genericoptions.EtcdOptions, config *gener
 		serverstorage.NewResourceConfig(),
 		resourcePrefixes,
 	)
-	return etcd.ApplyWithStorageFactoryTo(factory, config)
+	if err := etcd.ApplyWithStorageFactoryTo(factory, config); err != nil {
+		return err
+	}
+	config.RESTOptionsGetter = insufficient.WithStatus(config.RESTOptionsGetter)
+	return nil
 }
 
 // Identity names this process to the others. The embedded etcd lives in one process at a time, so its process has

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"fmt"
+	"net/http"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/insufficient"
+)
+
+// shortageOf returns what says with which error boxes may not grow. It is nil where nothing is known of the storage.
+func shortageOf(etcd *embeddedetcd.Server) func() error {
+	if etcd == nil {
+		return nil
+	}
+	return func() error {
+		if shortage := etcd.Shortage(); shortage != nil {
+			return insufficient.NewError(shortage.Message)
+		}
+		return nil
+	}
+}
+
+// tellShortage adds a line to /readyz?verbose while boxes may not grow. It is no check of its own: a server that is not
+// ready cannot be read and deleted from.
+func tellShortage(config *genericapiserver.Config, shortage func() error) {
+	if shortage == nil {
+		return
+	}
+	build := config.BuildHandlerChainFunc
+	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
+		return withShortage(build(handler, c), shortage)
+	}
+}
+
+func withShortage(handler http.Handler, shortage func() error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" || !r.URL.Query().Has("verbose") {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		recorder := &statusRecorder{ResponseWriter: w, status: http.StatusOK}
+		handler.ServeHTTP(recorder, r)
+		if err := shortage(); err != nil && recorder.status == http.StatusOK {
+			fmt.Fprintf(w, "warn: boxes may not grow: %v\n", err)
+		}
+	})
+}
+
+// statusRecorder knows what was answered.
+type statusRecorder struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader keeps the status and passes it on.
+func (r *statusRecorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storagequota
+
+import (
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func newBox(annotation string, finalizers ...string) *model.ModelBox {
+	return &model.ModelBox{ObjectMeta: metav1.ObjectMeta{
+		Name: "web", Namespace: "default", Annotations: map[string]string{"note": annotation}, Finalizers: finalizers,
+	}}
+}
+
+func beingDeleted(box *model.ModelBox) *model.ModelBox {
+	now := metav1.Now()
+	box.DeletionTimestamp = &now
+	return box
+}
+
+func writtenBy(manager string, box *model.ModelBox) *model.ModelBox {
+	box.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: manager}}
+	return box
+}
+
+func TestValidate(t *testing.T) {
+	full := errors.New("full")
+	const boxes = "modelboxes"
+	for _, row := range []struct {
+		name                  string
+		shortage              error
+		operation             admission.Operation
+		resource, subresource string
+		from, to              *model.ModelBox
+		want                  error
+	}{
+		{"a new box while there is room", nil, admission.Create, boxes, "", nil, newBox("a"), nil},
+		{"a new box while there is none", full, admission.Create, boxes, "", nil, newBox("a"), full},
+		{"a box that grows", full, admission.Update, boxes, "", newBox("a"), newBox("ab"), full},
+		{"a box that grows while there is room", nil, admission.Update, boxes, "", newBox("a"), newBox("ab"), nil},
+		{"a box that shrinks", full, admission.Update, boxes, "", newBox("ab"), newBox("a"), nil},
+		{"a box that changes", full, admission.Update, boxes, "", newBox("a"), newBox("b"), nil},
+		{"a box that loses a finalizer", full, admission.Update, boxes, "", newBox("a", "example.com/hold"), newBox("a"), nil},
+		{"a box that shrinks by somebody else's hand", full, admission.Update, boxes, "", newBox("ab"), writtenBy("kubectl-edit", newBox("a")), nil},
+		{"a box that is being deleted", full, admission.Update, boxes, "", newBox("a"), beingDeleted(newBox("ab")), nil},
+		{"a status", full, admission.Update, boxes, "status", newBox("a"), newBox("ab"), nil},
+		{"something else", full, admission.Create, "others", "", nil, newBox("a"), nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			plugin := &Plugin{}
+			Initializer{Shortage: func() error { return row.shortage }}.Initialize(plugin)
+			var from runtime.Object
+			if row.from != nil {
+				from = row.from
+			}
+			attributes := admission.NewAttributesRecord(row.to, from, schema.GroupVersionKind{}, "default", "web",
+				modelv1.SchemeGroupVersion.WithResource(row.resource), row.subresource, row.operation, nil, false, nil)
+			if got := plugin.Validate(t.Context(), attributes, nil); !errors.Is(got, row.want) {
+				t.Errorf("got %v, want %v", got, row.want)
+			}
+		})
+	}
+}
+
+func TestAnOutsideStorageIsNotAsked(t *testing.T) {
+	plugin := &Plugin{}
+	Initializer{}.Initialize(plugin)
+	attributes := admission.NewAttributesRecord(newBox("a"), nil, schema.GroupVersionKind{}, "default", "web",
+		modelv1.SchemeGroupVersion.WithResource("modelboxes"), "", admission.Create, nil, false, nil)
+	if err := plugin.Validate(t.Context(), attributes, nil); err != nil {
+		t.Error(err)
+	}
+}
