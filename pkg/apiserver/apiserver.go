@@ -48,7 +48,7 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		return nil, fmt.Errorf("creating the generic API server: %w", err)
 	}
 
-	boxes, err := modelboxstorage.NewStorage(Scheme, c.genericConfig.RESTOptionsGetter, c.extraConfig.NodePortRange)
+	boxes, err := modelboxstorage.NewStorage(Scheme, c.genericConfig.RESTOptionsGetter, c.genericConfig.Authorization.Authorizer, c.extraConfig.NodePortRange)
 	if err != nil {
 		return nil, err
 	}

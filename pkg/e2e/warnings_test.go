@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -43,6 +45,32 @@ func TestWarnings(t *testing.T) {
 			if test.want == "" && run.stderr != "" || !strings.Contains(run.stderr, test.want) {
 				t.Errorf("want %q, got:\n%s", test.want, run.stderr)
 			}
+		})
+	}
+}
+
+// TestWarningsTellNothingOfHiddenBoxes asks for a node port that a box of another namespace asks for.
+func TestWarningsTellNothingOfHiddenBoxes(t *testing.T) {
+	t.Parallel()
+	n, other := newNamespace(t), newNamespace(t)
+	other.create(newBox("hidden", withPorts(corev1.ServicePort{Port: 80, NodePort: 31997})))
+	n.kubectl("create", "rolebinding", "editor", "--clusterrole=edit", "--user=editor")
+	n.awaitRight("editor", "create services")
+	const spec = "image: 'nginx:1.7.9', ports: [{port: 80, nodePort: 31997}]"
+	for _, test := range []struct{ user, want string }{
+		{"editor", "spec.ports[0].nodePort: 31997/TCP is asked for by another ModelBox already"},
+		{"admin", "spec.ports[0].nodePort: 31997/TCP is asked for by ModelBox hidden in namespace " + other.name + " already"},
+	} {
+		n.eventually(test.user+" is warned", func() error {
+			arguments := []string{"apply", "--dry-run=server", "--filename=-", "--as=" + test.user}
+			if test.user == "admin" {
+				arguments = append(arguments, "--as-group=system:masters")
+			}
+			run := runKubectl(n.kubectlCommand(arguments...), boxManifest(spec))
+			if run.err != nil || !strings.Contains(run.stderr, test.want) {
+				return fmt.Errorf("want %q, got:\n%s", test.want, run.stderr)
+			}
+			return nil
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -27,13 +28,14 @@ type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
 	listAll       ListAll
+	authorizer    authorizer.UnconditionalAuthorizer
 	nodePortRange utilnet.PortRange
 }
 
 // NewStrategy returns the strategy of the main resource. typer has to know the internal types; listAll is asked for
-// what other boxes use already; nodePortRange is what the cluster gives out, empty where that is not known.
-func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, nodePortRange utilnet.PortRange) Strategy {
-	return Strategy{typer, names.SimpleNameGenerator, listAll, nodePortRange}
+// what other boxes use already, and authorizer for which of them the user may know; nodePortRange is what the cluster gives out, empty where that is not known.
+func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange) Strategy {
+	return Strategy{typer, names.SimpleNameGenerator, listAll, authorizer, nodePortRange}
 }
 
 // NamespaceScoped returns true: every box lives in a namespace.

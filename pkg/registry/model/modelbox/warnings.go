@@ -116,6 +116,7 @@ func (s Strategy) nodePortWarnings(ctx context.Context, box, old *model.ModelBox
 		return nil
 	}
 	var warnings []string
+	visible := s.visibility()
 	for i := range boxes.Items {
 		other := &boxes.Items[i]
 		if other.Namespace == box.Namespace && other.Name == box.Name {
@@ -124,7 +125,8 @@ func (s Strategy) nodePortWarnings(ctx context.Context, box, old *model.ModelBox
 		for _, port := range other.Spec.Ports {
 			key := nodePort{port.NodePort, port.Protocol}
 			if path, ok := asked[key]; ok {
-				warnings = append(warnings, fmt.Sprintf("%s: %d/%s is asked for by ModelBox %s in namespace %s already", path, key.number, key.protocol, other.Name, other.Namespace))
+				warnings = append(warnings, fmt.Sprintf("%s: %d/%s is asked for by %s already", path, key.number, key.protocol, visible.name(ctx, other)))
+				delete(asked, key)
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func TestWarningsOnCreate(t *testing.T) {
 		{"a node port of another box for the other protocol", nodePortOf("UDP", 30010), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := newStrategy(webBox(row.change), mail).WarningsOnCreate(t.Context(), webBox(row.change))
+			got := newStrategy(webBox(row.change), mail).WarningsOnCreate(byUser(t, "jane"), webBox(row.change))
 			if diff := cmp.Diff(row.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -182,7 +182,7 @@ func TestWarningsOnUpdate(t *testing.T) {
 			if row.old != nil {
 				row.old(old)
 			}
-			got := newStrategy(old, mail).WarningsOnUpdate(t.Context(), box, old)
+			got := newStrategy(old, mail).WarningsOnUpdate(byUser(t, "jane"), box, old)
 			if diff := cmp.Diff(row.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -211,7 +211,7 @@ func TestSubresourcesDoNotWarnOfTheSpec(t *testing.T) {
 }
 
 func TestABoxIsCreatedAlthoughTheOthersCannotBeListed(t *testing.T) {
-	strategy := NewStrategy(scheme, func(context.Context) (*model.ModelBoxList, error) { return nil, errors.New("not yet") }, utilnet.PortRange{})
+	strategy := NewStrategy(scheme, func(context.Context) (*model.ModelBoxList, error) { return nil, errors.New("not yet") }, nil, utilnet.PortRange{})
 	if got := strategy.WarningsOnCreate(t.Context(), webBox(nodePortOf("TCP", 30010))); len(got) != 0 {
 		t.Errorf("got %q", got)
 	}

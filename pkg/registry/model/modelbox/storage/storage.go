@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -29,11 +30,11 @@ type Storage struct {
 	Scale    *ScaleREST
 }
 
-// NewStorage returns stores that share one connection to the storage backend. nodePortRange is what the cluster gives
-// out, empty where that is not known.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, nodePortRange utilnet.PortRange) (*Storage, error) {
+// NewStorage returns stores that share one connection to the storage backend. authorizer is asked for what the users of
+// requests may know of other boxes; nodePortRange is what the cluster gives out, empty where that is not known.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange) (*Storage, error) {
 	store := &genericregistry.Store{}
-	strategy := modelbox.NewStrategy(scheme, listAllFrom(store), nodePortRange)
+	strategy := modelbox.NewStrategy(scheme, listAllFrom(store), authorizer, nodePortRange)
 	*store = genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &model.ModelBox{} },
 		NewListFunc:               func() runtime.Object { return &model.ModelBoxList{} },
