@@ -51,12 +51,13 @@ type Options struct {
 	Recommended   *genericoptions.RecommendedOptions
 	Storage       *StorageOptions
 	StoreRecovery *RecoveryOptions
+	Snapshots     *SnapshotOptions
 	Cluster       *ClusterOptions
 	Controllers   *ControllerOptions
 	Logs          *logs.Options
-	Snapshots     *SnapshotOptions
 
-	flags cliflag.NamedFlagSets
+	policies *policyKinds
+	flags    cliflag.NamedFlagSets
 }
 
 // New returns the defaults.
@@ -76,16 +77,17 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 		),
 		Storage:       NewStorageOptions(),
 		StoreRecovery: NewRecoveryOptions(),
+		Snapshots:     NewSnapshotOptions(),
 		Cluster:       NewClusterOptions(),
 		Controllers:   NewControllerOptions(),
 		Logs:          logs.NewOptions(),
-		Snapshots:     NewSnapshotOptions(),
+		policies:      newPolicyKinds(),
 	}
 	o.Server.ShutdownWatchTerminationGracePeriod = watchTerminationGracePeriod
 	o.Server.MaxRequestBodyBytes = maxRequestBodyBytes
 	// Of the stored bytes; objects that are stored as JSON are read all the same.
 	o.Recommended.Etcd.DefaultStorageMediaType = runtime.ContentTypeProtobuf
-	addPlugins(o.Recommended.Admission)
+	setAdmissionPlugins(o.Recommended.Admission, o.policies)
 	o.addFlags(&o.flags)
 	return o
 }
@@ -171,7 +173,7 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	recommended.Etcd = nil // Storage applies it: see there.
 	recommended.ExtraAdmissionInitializers = func(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
 		initializers := []admission.PluginInitializer{storagequota.Initializer{Shortage: shortageOf(etcd)}, quotaInitializer()}
-		return initializers, turnOffUnservedPolicies(recommended.Admission, config)
+		return initializers, o.policies.find(config)
 	}
 	if err := recommended.ApplyTo(config); err != nil {
 		return nil, fmt.Errorf("applying the options: %w", err)

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle"
+	mutatingpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
+	validatingpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	mutatingwebhook "k8s.io/apiserver/pkg/admission/plugin/webhook/mutating"
+	validatingwebhook "k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+)
+
+const (
+	// policiesPeriod is how often the cluster is asked for kinds of admission policies that it did not serve.
+	policiesPeriod = time.Minute
+
+	// findingPolicies is the hook that asks.
+	findingPolicies = "find-admission-policies"
+)
+
+// policyKind is a resource of the host cluster that an admission plugin watches. A cluster that does not serve it would
+// leave the plugin waiting, and every write refused: until it does, the plugin is off.
+type policyKind struct {
+	resource string
+	isServed atomic.Bool
+	// initialize starts the plugin; nil unless it is enabled and was not started.
+	initialize func() error
+}
+
+// start initializes the plugin when its kind is served.
+func (k *policyKind) start(initialize func() error) error {
+	if k.isServed.Load() {
+		return initialize()
+	}
+	k.initialize = initialize
+	return nil
+}
+
+// policyKinds are those that the plugins know.
+type policyKinds struct {
+	validating, mutating policyKind
+}
+
+func newPolicyKinds() *policyKinds {
+	return &policyKinds{
+		validating: policyKind{resource: "validatingadmissionpolicies"},
+		mutating:   policyKind{resource: "mutatingadmissionpolicies"},
+	}
+}
+
+func (k *policyKinds) all() []*policyKind { return []*policyKind{&k.validating, &k.mutating} }
+
+// register registers the plugins that every generic API server has, those of policies in a form that can wait.
+func (k *policyKinds) register(plugins *admission.Plugins) {
+	lifecycle.Register(plugins)
+	validatingwebhook.Register(plugins)
+	mutatingwebhook.Register(plugins)
+	plugins.Register(validatingpolicy.PluginName, func(config io.Reader) (admission.Interface, error) {
+		plugin, err := validatingpolicy.NewPlugin(config)
+		if err != nil {
+			return nil, err
+		}
+		return &validatingPolicies{plugin, &k.validating}, nil
+	})
+	plugins.Register(mutatingpolicy.PluginName, func(config io.Reader) (admission.Interface, error) {
+		plugin, err := mutatingpolicy.NewPlugin(config)
+		if err != nil {
+			return nil, err
+		}
+		return &mutatingPolicies{plugin, &k.mutating}, nil
+	})
+}
+
+// validatingPolicies is the plugin for ValidatingAdmissionPolicies once the cluster serves them.
+type validatingPolicies struct {
+	*validatingpolicy.Plugin
+	kind *policyKind
+}
+
+var _ admission.ValidationInterface = &validatingPolicies{}
+
+// ValidateInitialization starts the plugin, or leaves that to when the kind is served.
+func (p *validatingPolicies) ValidateInitialization() error {
+	return p.kind.start(p.Plugin.ValidateInitialization)
+}
+
+// Validate asks the policies of the cluster.
+func (p *validatingPolicies) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	if !p.kind.isServed.Load() {
+		return nil
+	}
+	return p.Plugin.Validate(ctx, a, o)
+}
+
+// mutatingPolicies is the plugin for MutatingAdmissionPolicies once the cluster serves them.
+type mutatingPolicies struct {
+	*mutatingpolicy.Plugin
+	kind *policyKind
+}
+
+var _ admission.MutationInterface = &mutatingPolicies{}
+
+// ValidateInitialization starts the plugin, or leaves that to when the kind is served.
+func (p *mutatingPolicies) ValidateInitialization() error {
+	return p.kind.start(p.Plugin.ValidateInitialization)
+}
+
+// Admit applies the policies of the cluster.
+func (p *mutatingPolicies) Admit(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	if !p.kind.isServed.Load() {
+		return nil
+	}
+	return p.Plugin.Admit(ctx, a, o)
+}
+
+// find finds out which kinds the cluster serves, before the plugins are initialized, and goes on to look for the others
+// when the server runs.
+func (k *policyKinds) find(config *genericapiserver.RecommendedConfig) error {
+	served, err := servedPolicyKinds(config.ClientConfig)
+	if err != nil {
+		return err
+	}
+	for _, kind := range k.all() {
+		kind.isServed.Store(served.Has(kind.resource))
+	}
+	return config.AddPostStartHook(findingPolicies, func(hook genericapiserver.PostStartHookContext) error {
+		if k.waits() {
+			go k.await(hook, config, policiesPeriod)
+		}
+		return nil
+	})
+}
+
+// await starts the plugins that wait as soon as the cluster serves their kinds, and returns when none waits.
+func (k *policyKinds) await(ctx context.Context, config *genericapiserver.RecommendedConfig, period time.Duration) {
+	logger := klog.FromContext(ctx)
+	for _, kind := range k.all() {
+		if kind.initialize != nil {
+			logger.Info("The cluster does not serve a kind of admission policies, looking for it again", "resource", kind.resource, "period", period)
+		}
+	}
+	_ = wait.PollUntilContextCancel(ctx, period, false, func(context.Context) (bool, error) {
+		served, err := servedPolicyKinds(config.ClientConfig)
+		if err != nil {
+			logger.V(2).Info("Looking for kinds of admission policies failed", "err", err)
+			return false, nil
+		}
+		for _, kind := range k.all() {
+			if kind.initialize == nil || !served.Has(kind.resource) {
+				continue
+			}
+			if err := kind.initialize(); err != nil {
+				logger.Error(err, "Starting admission policies failed, will be tried again", "resource", kind.resource)
+				continue
+			}
+			config.SharedInformerFactory.StartWithContext(ctx)
+			kind.initialize = nil
+			kind.isServed.Store(true)
+			logger.Info("The cluster serves a kind of admission policies now, which are enforced from now on", "resource", kind.resource)
+		}
+		return !k.waits(), nil
+	})
+}
+
+// waits returns whether a plugin is not started.
+func (k *policyKinds) waits() bool {
+	for _, kind := range k.all() {
+		if kind.initialize != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// servedPolicyKinds returns what the cluster serves of the API group that admission policies are in.
+func servedPolicyKinds(config *rest.Config) (sets.Set[string], error) {
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating a discovery client: %w", err)
+	}
+	groupVersion := admissionregistrationv1.SchemeGroupVersion.String()
+	resources, err := client.ServerResourcesForGroupVersion(groupVersion)
+	if err != nil {
+		return nil, fmt.Errorf("discovering which resources of %s the cluster serves: %w", groupVersion, err)
+	}
+	served := sets.New[string]()
+	for _, resource := range resources.APIResources {
+		served.Insert(resource.Name)
+	}
+	return served, nil
+}
