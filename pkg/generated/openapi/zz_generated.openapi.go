@@ -19,6 +19,7 @@ import (
 	version "k8s.io/apimachinery/pkg/version"
 	common "k8s.io/kube-openapi/pkg/common"
 	spec "k8s.io/kube-openapi/pkg/validation/spec"
+	ptr "k8s.io/utils/ptr"
 )
 
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
@@ -466,8 +467,9 @@ func schema_pkg_apis_model_v1_ModelBoxService(ref common.ReferenceCallback) comm
 				Properties: map[string]spec.Schema{
 					"labels": {
 						SchemaProps: spec.SchemaProps{
-							Description: "labels are further labels of the Service. Those that every box gives to it may not be among them. Defaults to none.\n\nExample: {exposed: \"true\"}",
-							Type:        []string{"object"},
+							Description:   "labels are further labels of the Service. Those that every box gives to it may not be among them. Defaults to none.\n\nExample: {exposed: \"true\"}",
+							MaxProperties: ptr.To[int64](256),
+							Type:          []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
 								Schema: &spec.Schema{
@@ -481,8 +483,9 @@ func schema_pkg_apis_model_v1_ModelBoxService(ref common.ReferenceCallback) comm
 					},
 					"annotations": {
 						SchemaProps: spec.SchemaProps{
-							Description: "annotations are further annotations of the Service, such as those that load balancers are configured by. Defaults to none.\n\nExample: {external-dns.alpha.kubernetes.io/hostname: shop.example.com}",
-							Type:        []string{"object"},
+							Description:   "annotations are further annotations of the Service, such as those that load balancers are configured by. Defaults to none.\n\nExample: {external-dns.alpha.kubernetes.io/hostname: shop.example.com}",
+							MaxProperties: ptr.To[int64](1024),
+							Type:          []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
 								Schema: &spec.Schema{
@@ -539,6 +542,7 @@ func schema_pkg_apis_model_v1_ModelBoxService(ref common.ReferenceCallback) comm
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "loadBalancerSourceRanges are the networks whose clients the load balancer lets in, where it can tell. They may be given for serviceType LoadBalancer. Defaults to none, which is all.\n\nExample: [203.0.113.0/24]",
+							MaxItems:    ptr.To[int64](1024),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -632,6 +636,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						SchemaProps: spec.SchemaProps{
 							Description: "image is the image of the main container. Required.\n\nExample: \"nginx:1.7.9\"",
 							Default:     "",
+							MaxLength:   ptr.To[int64](1024),
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -644,6 +649,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "command is what the main container runs in place of its image's entrypoint. Defaults to the image's own.\n\nExample: [nginx-debug]",
+							MaxItems:    ptr.To[int64](1024),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -663,6 +669,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "args are the arguments of the main container's command. Defaults to the image's own, or to none when command is given.\n\nExample: [\"-g\", \"daemon off;\"]",
+							MaxItems:    ptr.To[int64](1024),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -721,6 +728,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "ports are the ports that the application serves; without any there is no Service. targetPort defaults to port, protocol to \"TCP\"; names such as \"tcp-80\" are filled in when there are several ports. A targetPort that is a string names a container port. A nodePort has to be in the cluster's range, 30000 to 32767 by default. Two ports may have the same number and different protocols; client-side kubectl apply takes them for one and is refused where that would change them into something else than is applied, server-side apply knows them apart. When a pod of a box with ports is to stop, its containers go on for 10 seconds before they are told, and have another 30 seconds then: clients need a moment to learn of it. A container with a preStop hook of its own does what that says. Defaults to none.\n\nExample: [{port: 80, targetPort: 8080, nodePort: 30010}]",
+							MaxItems:    ptr.To[int64](256),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -747,8 +755,9 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"labels": {
 						SchemaProps: spec.SchemaProps{
-							Description: "labels are further labels of the Deployment, the Service and the pods. They may not be among those that every box gives to them: \"modelbox\", \"app.kubernetes.io/name\", \"app.kubernetes.io/instance\" and \"app.kubernetes.io/managed-by\". service.labels win over them for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.\n\nExample: {team: shop}",
-							Type:        []string{"object"},
+							Description:   "labels are further labels of the Deployment, the Service and the pods. They may not be among those that every box gives to them: \"modelbox\", \"app.kubernetes.io/name\", \"app.kubernetes.io/instance\" and \"app.kubernetes.io/managed-by\". service.labels win over them for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.\n\nExample: {team: shop}",
+							MaxProperties: ptr.To[int64](256),
+							Type:          []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
 								Schema: &spec.Schema{
@@ -762,8 +771,9 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"annotations": {
 						SchemaProps: spec.SchemaProps{
-							Description: "annotations are further annotations of the Deployment, the Service and the pods. service.annotations win over them for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.\n\nExample: {example.com/contact: shop@example.com}",
-							Type:        []string{"object"},
+							Description:   "annotations are further annotations of the Deployment, the Service and the pods. service.annotations win over them for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.\n\nExample: {example.com/contact: shop@example.com}",
+							MaxProperties: ptr.To[int64](1024),
+							Type:          []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
 								Schema: &spec.Schema{
@@ -802,6 +812,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "envs are the environment variables of the main container. Defaults to none.\n\nExample: [{name: LOG_LEVEL, value: debug}]",
+							MaxItems:    ptr.To[int64](1024),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -820,6 +831,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "envFrom are ConfigMaps and Secrets whose keys become environment variables of the main container. A later one wins over an earlier one, envs over both. Defaults to none.\n\nExample: [{configMapRef: {name: web}}]",
+							MaxItems:    ptr.To[int64](256),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -843,6 +855,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "containers are further containers that run beside the main container in every pod. Defaults to none.\n\nExample: [{name: metrics, image: \"nginx-exporter:1.4\"}]",
+							MaxItems:    ptr.To[int64](100),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -866,6 +879,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "initContainers run one after the other, each to its end, before the main container starts. One with restartPolicy Always keeps running as a sidecar. Defaults to none.\n\nExample: [{name: migrate, image: \"web-tools:1.2\", args: [migrate]}]",
+							MaxItems:    ptr.To[int64](100),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -935,6 +949,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "volumes are what the containers of the box can mount. Defaults to none.\n\nExample: [{name: data, persistentVolumeClaim: {claimName: web}}]",
+							MaxItems:    ptr.To[int64](256),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -958,6 +973,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "volumeMounts are the places where the main container mounts volumes. Defaults to none.\n\nExample: [{name: data, mountPath: /var/lib/data}]",
+							MaxItems:    ptr.To[int64](256),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -988,6 +1004,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "imagePullSecrets are Secrets in the box's namespace with the credentials of the image registries. Defaults to none.\n\nExample: [{name: registry}]",
+							MaxItems:    ptr.To[int64](256),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

@@ -177,6 +177,7 @@ type ModelBoxSpec struct {
 	// image is the image of the main container. Required.
 	//
 	// Example: "nginx:1.7.9"
+	// +k8s:validation:maxLength=1024
 	Image string `json:"image" protobuf:"bytes,2,opt,name=image"`
 
 	// command is what the main container runs in place of its image's entrypoint. Defaults to the image's own.
@@ -184,6 +185,7 @@ type ModelBoxSpec struct {
 	// Example: [nginx-debug]
 	// +optional
 	// +listType=atomic
+	// +k8s:validation:maxItems=1024
 	Command []string `json:"command,omitempty" protobuf:"bytes,3,rep,name=command"`
 
 	// args are the arguments of the main container's command. Defaults to the image's own, or to none when command is
@@ -192,6 +194,7 @@ type ModelBoxSpec struct {
 	// Example: ["-g", "daemon off;"]
 	// +optional
 	// +listType=atomic
+	// +k8s:validation:maxItems=1024
 	Args []string `json:"args,omitempty" protobuf:"bytes,4,rep,name=args"`
 
 	// replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler
@@ -250,6 +253,7 @@ type ModelBoxSpec struct {
 	// +listMapKey=port
 	// +listMapKey=protocol
 	// +k8s:eachVal=+k8s:opaqueType
+	// +k8s:validation:maxItems=256
 	Ports []corev1.ServicePort `json:"ports,omitempty" patchStrategy:"merge" patchMergeKey:"port" protobuf:"bytes,8,rep,name=ports"`
 
 	// serviceType is how the ports are reached. Defaults to NodePort for a box with a nodePort and to ClusterIP for any
@@ -274,6 +278,7 @@ type ModelBoxSpec struct {
 	//
 	// Example: {team: shop}
 	// +optional
+	// +k8s:validation:maxProperties=256
 	Labels map[string]string `json:"labels,omitempty" protobuf:"bytes,27,rep,name=labels"`
 
 	// annotations are further annotations of the Deployment, the Service and the pods. service.annotations win over them
@@ -281,6 +286,7 @@ type ModelBoxSpec struct {
 	//
 	// Example: {example.com/contact: shop@example.com}
 	// +optional
+	// +k8s:validation:maxProperties=1024
 	Annotations map[string]string `json:"annotations,omitempty" protobuf:"bytes,28,rep,name=annotations"`
 
 	// resourceType is the size of the main container, as both its requests and its limits; "custom" takes what resources
@@ -308,6 +314,7 @@ type ModelBoxSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +k8s:eachVal=+k8s:opaqueType
+	// +k8s:validation:maxItems=1024
 	Envs []corev1.EnvVar `json:"envs,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,12,rep,name=envs"`
 
 	// envFrom are ConfigMaps and Secrets whose keys become environment variables of the main container. A later one wins
@@ -317,6 +324,7 @@ type ModelBoxSpec struct {
 	// +optional
 	// +listType=atomic
 	// +k8s:eachVal=+k8s:opaqueType
+	// +k8s:validation:maxItems=256
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty" protobuf:"bytes,13,rep,name=envFrom"`
 
 	// containers are further containers that run beside the main container in every pod. Defaults to none.
@@ -328,6 +336,7 @@ type ModelBoxSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +k8s:eachVal=+k8s:opaqueType
+	// +k8s:validation:maxItems=100
 	Containers []corev1.Container `json:"containers,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,14,rep,name=containers"`
 
 	// initContainers run one after the other, each to its end, before the main container starts. One with restartPolicy
@@ -340,6 +349,7 @@ type ModelBoxSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +k8s:eachVal=+k8s:opaqueType
+	// +k8s:validation:maxItems=100
 	InitContainers []corev1.Container `json:"initContainers,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,15,rep,name=initContainers"`
 
 	// readinessProbe is the check that the main container has to pass to get traffic. Defaults, for a box with a TCP
@@ -394,6 +404,7 @@ type ModelBoxSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +k8s:eachVal=+k8s:opaqueType
+	// +k8s:validation:maxItems=256
 	Volumes []corev1.Volume `json:"volumes,omitempty" patchStrategy:"merge,retainKeys" patchMergeKey:"name" protobuf:"bytes,20,rep,name=volumes"`
 
 	// volumeMounts are the places where the main container mounts volumes. Defaults to none.
@@ -405,6 +416,7 @@ type ModelBoxSpec struct {
 	// +listType=map
 	// +listMapKey=mountPath
 	// +k8s:eachVal=+k8s:opaqueType
+	// +k8s:validation:maxItems=256
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty" patchStrategy:"merge" patchMergeKey:"mountPath" protobuf:"bytes,21,rep,name=volumeMounts"`
 
 	// serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's "default".
@@ -424,6 +436,7 @@ type ModelBoxSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +k8s:eachVal=+k8s:opaqueType
+	// +k8s:validation:maxItems=256
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,23,rep,name=imagePullSecrets"`
 
 	// podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic
@@ -451,6 +464,7 @@ type ModelBoxService struct {
 	//
 	// Example: {exposed: "true"}
 	// +optional
+	// +k8s:validation:maxProperties=256
 	Labels map[string]string `json:"labels,omitempty" protobuf:"bytes,1,rep,name=labels"`
 
 	// annotations are further annotations of the Service, such as those that load balancers are configured by. Defaults
@@ -458,6 +472,7 @@ type ModelBoxService struct {
 	//
 	// Example: {external-dns.alpha.kubernetes.io/hostname: shop.example.com}
 	// +optional
+	// +k8s:validation:maxProperties=1024
 	Annotations map[string]string `json:"annotations,omitempty" protobuf:"bytes,2,rep,name=annotations"`
 
 	// sessionAffinity is "ClientIP" to lead a client to the same pod again, or "None". Defaults to none, which is the
@@ -506,6 +521,7 @@ type ModelBoxService struct {
 	// Example: [203.0.113.0/24]
 	// +optional
 	// +listType=atomic
+	// +k8s:validation:maxItems=1024
 	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty" protobuf:"bytes,8,rep,name=loadBalancerSourceRanges"`
 
 	// allocateLoadBalancerNodePorts is false for a load balancer that needs no node ports. It may be given for

@@ -32,10 +32,10 @@ func validateAffinity(affinity *corev1.Affinity, path *field.Path) field.ErrorLi
 // validatePodAffinityTerms validates the terms of an affinity or anti-affinity, at path.
 func validatePodAffinityTerms(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range required {
+	for i := range each(required, &errs) {
 		errs = append(errs, validatePodAffinityTerm(&required[i], path.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i))...)
 	}
-	for i := range preferred {
+	for i := range each(preferred, &errs) {
 		termPath := path.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i)
 		errs = append(errs, validateWeight(preferred[i].Weight, termPath.Child("weight"))...)
 		errs = append(errs, validatePodAffinityTerm(&preferred[i].PodAffinityTerm, termPath.Child("podAffinityTerm"))...)
@@ -52,10 +52,10 @@ func validatePodAffinityTerm(term *corev1.PodAffinityTerm, path *field.Path) fie
 		validateKeysNotSelected(term.MatchLabelKeys, term.LabelSelector, path.Child("matchLabelKeys")),
 		validateLabelKeys(term.MismatchLabelKeys, term.LabelSelector, path.Child("mismatchLabelKeys")),
 	)
-	for i, name := range term.Namespaces {
+	for i, name := range each(term.Namespaces, &errs) {
 		errs = append(errs, validateFormat(name, validation.IsDNS1123Label, path.Child("namespaces").Index(i))...)
 	}
-	for i, key := range term.MatchLabelKeys {
+	for i, key := range each(term.MatchLabelKeys, &errs) {
 		if slices.Contains(term.MismatchLabelKeys, key) {
 			errs = append(errs, field.Invalid(path.Child("matchLabelKeys").Index(i), key, "must not be in mismatchLabelKeys as well"))
 		}
@@ -70,7 +70,7 @@ func validateLabelKeys(keys []string, selector *metav1.LabelSelector, path *fiel
 	}
 	var errs field.ErrorList
 	listed := unique[string]{}
-	for i, key := range keys {
+	for i, key := range each(keys, &errs) {
 		errs = append(errs, validateFormat(key, content.IsLabelKey, path.Index(i))...)
 		errs = append(errs, listed.add(key, path.Index(i))...)
 	}
@@ -83,7 +83,7 @@ func validateKeysNotSelected(keys []string, selector *metav1.LabelSelector, path
 		return nil
 	}
 	var errs field.ErrorList
-	for i, key := range keys {
+	for i, key := range each(keys, &errs) {
 		_, selected := selector.MatchLabels[key]
 		expressed := slices.ContainsFunc(selector.MatchExpressions, func(e metav1.LabelSelectorRequirement) bool { return e.Key == key })
 		if selected || expressed {

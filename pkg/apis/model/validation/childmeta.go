@@ -61,7 +61,7 @@ func validateChildLabels(labels map[string]string, path *field.Path) field.Error
 
 func validateChildAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {
 	errs := apivalidation.ValidateAnnotations(annotations, path)
-	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+	for _, key := range each(slices.Sorted(maps.Keys(annotations)), &errs) {
 		if slices.ContainsFunc(fixedAnnotations, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
 			errs = append(errs, field.Forbidden(path.Key(key), "is kept on the children by others"))
 		}
@@ -139,7 +139,7 @@ func validateSourceRangesAnnotation(spec *model.ModelBoxSpec, ranges string, pat
 	if strings.TrimSpace(ranges) == "" {
 		return errs
 	}
-	for _, cidr := range strings.Split(ranges, ",") {
+	for _, cidr := range each(strings.Split(ranges, ","), &errs) {
 		errs = append(errs, validateSourceRange(cidr, path)...)
 	}
 	return errs

@@ -68,7 +68,7 @@ func validateAccessModes(modes []corev1.PersistentVolumeAccessMode, path *field.
 		return field.ErrorList{field.Required(path, "must have an access mode, such as ReadWriteOnce")}
 	}
 	var errs field.ErrorList
-	for i, mode := range modes {
+	for i, mode := range each(modes, &errs) {
 		errs = append(errs, validateChoice(mode, accessModes, path.Index(i))...)
 	}
 	others := func(mode corev1.PersistentVolumeAccessMode) bool { return mode != corev1.ReadWriteOncePod }

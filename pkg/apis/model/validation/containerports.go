@@ -26,7 +26,7 @@ func mainContainerPorts(spec *model.ModelBoxSpec) []corev1.ContainerPort {
 func validateContainerPorts(ports []corev1.ContainerPort, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	numbers := unique[string]{}
-	for i := range ports {
+	for i := range each(ports, &errs) {
 		port, portPath := &ports[i], path.Index(i)
 		errs = append(errs, validateContainerPort(port, portPath)...)
 		errs = append(errs, numbers.add(fmt.Sprintf("%d/%s", port.ContainerPort, protocolOf(*port)), portPath)...)
@@ -52,7 +52,7 @@ func validateContainerPort(port *corev1.ContainerPort, path *field.Path) field.E
 // port is a host port.
 func (p podContext) validateHostPorts(ports []corev1.ContainerPort, taken unique[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range ports {
+	for i := range each(ports, &errs) {
 		port, portPath := &ports[i], path.Index(i)
 		number := port.HostPort
 		if p.hostNetwork && number == 0 {
@@ -73,8 +73,8 @@ func validateContainerPortNames(containers, initContainers []corev1.Container, p
 	var errs field.ErrorList
 	names := unique[string]{}
 	validateNames := func(containers []corev1.Container, path *field.Path) {
-		for i := range containers {
-			for j, port := range containers[i].Ports {
+		for i := range each(containers, &errs) {
+			for j, port := range each(containers[i].Ports, &errs) {
 				errs = append(errs, names.add(port.Name, path.Index(i).Child("ports").Index(j).Child("name"))...)
 			}
 		}

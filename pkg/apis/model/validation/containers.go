@@ -41,7 +41,7 @@ func validateMainContainer(spec *model.ModelBoxSpec, pod podContext, path *field
 func validateContainers(containers []corev1.Container, pod podContext, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	hostPorts := unique[string]{}
-	for i := range containers {
+	for i := range each(containers, &errs) {
 		container, containerPath := &containers[i], path.Index(i)
 		errs = append(errs, validateContainer(container, pod, containerPath)...)
 		errs = append(errs, validateLongRunning(container, pod, containerPath)...)
@@ -52,7 +52,7 @@ func validateContainers(containers []corev1.Container, pod podContext, path *fie
 
 func validateInitContainers(containers []corev1.Container, pod podContext, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range containers {
+	for i := range each(containers, &errs) {
 		container, containerPath := &containers[i], path.Index(i)
 		errs = append(errs, validateContainer(container, pod, containerPath)...)
 		errs = append(errs, pod.validateHostPorts(container.Ports, unique[string]{}, containerPath.Child("ports"))...)
@@ -110,7 +110,7 @@ func validateRunToEnd(container *corev1.Container, path *field.Path) field.Error
 	if container.StartupProbe != nil {
 		errs = append(errs, field.Forbidden(path.Child("startupProbe"), detail))
 	}
-	for i, policy := range container.ResizePolicy {
+	for i, policy := range each(container.ResizePolicy, &errs) {
 		if policy.RestartPolicy == corev1.RestartContainer {
 			errs = append(errs, field.Invalid(path.Child("resizePolicy").Index(i).Child("restartPolicy"), policy.RestartPolicy,
 				"must be NotRequired for an init container without restartPolicy Always"))
@@ -133,7 +133,7 @@ func validateContainerNames(spec *model.ModelBoxSpec, path *field.Path) field.Er
 // validateNamesOf refuses names that are among those of taken, and adds the others.
 func validateNamesOf(containers []corev1.Container, taken unique[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range containers {
+	for i := range each(containers, &errs) {
 		errs = append(errs, validateContainerName(containers[i].Name, taken, path.Index(i).Child("name"))...)
 	}
 	return errs

@@ -44,7 +44,7 @@ func validateNameservers(nameservers []string, path *field.Path) field.ErrorList
 	if len(nameservers) > maxNameservers {
 		errs = append(errs, field.TooMany(path, len(nameservers), maxNameservers))
 	}
-	for i, nameserver := range nameservers {
+	for i, nameserver := range each(nameservers, &errs) {
 		errs = append(errs, validateIP(nameserver, path.Index(i))...)
 	}
 	return errs
@@ -60,7 +60,7 @@ func validateSearches(searches []string, path *field.Path) field.ErrorList {
 		detail := fmt.Sprintf("must have at most %d characters together, with a space between each", maxSearchCharacters)
 		errs = append(errs, field.Invalid(path, list, detail))
 	}
-	for i, search := range searches {
+	for i, search := range each(searches, &errs) {
 		if search != "." {
 			errs = append(errs, validateFormat(strings.TrimSuffix(search, "."), validation.IsDNS1123SubdomainWithUnderscore, path.Index(i))...)
 		}
@@ -70,7 +70,7 @@ func validateSearches(searches []string, path *field.Path) field.ErrorList {
 
 func validateDNSOptions(options []corev1.PodDNSConfigOption, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range options {
+	for i := range each(options, &errs) {
 		errs = append(errs, validateRequired(options[i].Name, path.Index(i).Child("name"), `must be an option of resolv.conf, such as "ndots"`)...)
 	}
 	return errs

@@ -16,7 +16,7 @@ import (
 func validateEnv(vars []corev1.EnvVar, volumes volumeSources, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := unique[string]{}
-	for i := range vars {
+	for i := range each(vars, &errs) {
 		env, envPath := &vars[i], path.Index(i)
 		errs = append(errs, slices.Concat(
 			validateFormat(env.Name, validation.IsRelaxedEnvVarName, envPath.Child("name")),
@@ -80,7 +80,7 @@ func (v volumeSources) validateFileVolume(name string, path *field.Path) field.E
 
 func validateEnvFrom(sources []corev1.EnvFromSource, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range sources {
+	for i := range each(sources, &errs) {
 		source, sourcePath := &sources[i], path.Index(i)
 		if source.Prefix != "" {
 			errs = append(errs, validateFormat(source.Prefix, validation.IsRelaxedEnvVarName, sourcePath.Child("prefix"))...)

@@ -19,7 +19,7 @@ var plainFinalizers = []string{metav1.FinalizerOrphanDependents, metav1.Finalize
 // does of all.
 func validateFinalizerDomains(finalizers []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, finalizer := range finalizers {
+	for i, finalizer := range each(finalizers, &errs) {
 		if !strings.Contains(finalizer, "/") && !slices.Contains(plainFinalizers, finalizer) {
 			errs = append(errs, field.Invalid(path.Index(i), finalizer, `must have a domain, such as "example.com/finalizer"`))
 		}

@@ -6,7 +6,6 @@ package validation
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -63,7 +62,7 @@ func (r handlerRules) validateHTTPGet(get *corev1.HTTPGetAction, path *field.Pat
 		r.validatePort(get.Port, path.Child("port")),
 		validateOptionalChoice(get.Scheme, schemes, path.Child("scheme")),
 	)
-	for i, header := range get.HTTPHeaders {
+	for i, header := range each(get.HTTPHeaders, &errs) {
 		errs = append(errs, validateFormat(header.Name, validation.IsHTTPHeaderName, path.Child("httpHeaders").Index(i).Child("name"))...)
 	}
 	return errs
@@ -94,7 +93,7 @@ func (r handlerRules) validatePort(port intstr.IntOrString, path *field.Path) fi
 	}
 	detail := "must be a number: the container has no named port"
 	if len(r.ports) > 0 {
-		detail = fmt.Sprintf("must be a number or the name of a port of the container: %s", strings.Join(sets.List(r.ports), ", "))
+		detail = fmt.Sprintf("must be a number or the name of a port of the container: %s", listed(sets.List(r.ports)))
 	}
 	return field.ErrorList{field.Invalid(path, port.StrVal, detail)}
 }

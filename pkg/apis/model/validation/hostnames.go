@@ -52,11 +52,11 @@ func validateHostnameOverride(spec *corev1.PodSpec, path *field.Path) field.Erro
 func validateHostAliases(aliases []corev1.HostAlias, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	addresses := unique[string]{}
-	for i := range aliases {
+	for i := range each(aliases, &errs) {
 		alias, aliasPath := &aliases[i], path.Index(i)
 		errs = append(errs, validateIP(alias.IP, aliasPath.Child("ip"))...)
 		errs = append(errs, addresses.add(alias.IP, aliasPath.Child("ip"))...)
-		for j, hostname := range alias.Hostnames {
+		for j, hostname := range each(alias.Hostnames, &errs) {
 			errs = append(errs, validateFormat(hostname, validation.IsDNS1123Subdomain, aliasPath.Child("hostnames").Index(j))...)
 		}
 	}

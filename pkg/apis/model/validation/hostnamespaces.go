@@ -28,8 +28,8 @@ func validateHostNetworkPorts(spec *corev1.PodSpec, path *field.Path) field.Erro
 		return nil
 	}
 	var errs field.ErrorList
-	for i := range spec.Containers {
-		for j, port := range spec.Containers[i].Ports {
+	for i := range each(spec.Containers, &errs) {
+		for j, port := range each(spec.Containers[i].Ports, &errs) {
 			if port.HostPort != 0 && port.HostPort != port.ContainerPort {
 				errs = append(errs, field.Invalid(path.Index(i).Child("ports").Index(j).Child("hostPort"), port.HostPort,
 					"must be containerPort or left out when hostNetwork is true"))

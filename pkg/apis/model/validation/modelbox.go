@@ -28,7 +28,7 @@ func ValidateModelBox(ctx context.Context, box *model.ModelBox) field.ErrorList 
 		validateFinalizerDomains(box.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotations(box.Annotations, field.NewPath("metadata", "annotations")),
 		withoutDefaultName(validateDeclaredSpec(ctx, &box.Spec, nil, field.NewPath("spec")), box),
-		validateSpec(box, field.NewPath("spec")),
+		validateSpec(ctx, box, field.NewPath("spec")),
 	)
 }
 
@@ -48,43 +48,47 @@ func ValidateModelBoxUpdate(ctx context.Context, box, old *model.ModelBox) field
 		validateFinalizerDomainsUpdate(box.Finalizers, old.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotationsUpdate(box.Annotations, old.Annotations, field.NewPath("metadata", "annotations")),
 		validateDeclaredSpec(ctx, &box.Spec, &old.Spec, field.NewPath("spec")),
-		validateSpecUpdate(box, old, field.NewPath("spec")),
+		validateSpecUpdate(ctx, box, old, field.NewPath("spec")),
 		validateServiceUpdate(&box.Spec, &old.Spec, field.NewPath("spec")),
 	)
 }
 
-func validateSpecUpdate(box, old *model.ModelBox, path *field.Path) field.ErrorList {
-	errs := validateSpec(box, path)
+func validateSpecUpdate(ctx context.Context, box, old *model.ModelBox, path *field.Path) field.ErrorList {
+	errs := validateSpec(ctx, box, path)
 	if len(errs) == 0 {
 		return nil
 	}
-	return Ratchet(errs, validateSpec(old, path))
+	return Ratchet(errs, validateSpec(context.WithoutCancel(ctx), old, path))
 }
 
-func validateSpec(box *model.ModelBox, path *field.Path) field.ErrorList {
+func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) field.ErrorList {
 	spec := &box.Spec
 	pod := podContextOfBox(spec)
-	return slices.Concat(
-		validateMainContainer(spec, pod, path),
-		validateRollout(spec, path),
-		validatePorts(spec, path.Child("ports")),
-		validateService(spec, path),
-		validateChildMeta(spec, path),
-		validateContainers(spec.Containers, pod, path.Child("containers")),
-		validateInitContainers(spec.InitContainers, pod, path.Child("initContainers")),
-		validateContainerNames(spec, path),
-		validateContainerPortNames(spec.Containers, spec.InitContainers, path),
-		validateVolumes(spec.Volumes, path.Child("volumes")),
-		validateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets")),
-		validateOverlay(spec.PodTemplate, box.Name, path.Child("podTemplate")),
-		validateOverlayContainers(spec, path),
+	return firstErrors(ctx, path,
+		func() field.ErrorList { return validateMainContainer(spec, pod, path) },
+		func() field.ErrorList { return validateRollout(spec, path) },
+		func() field.ErrorList { return validatePorts(spec, path.Child("ports")) },
+		func() field.ErrorList { return validateService(spec, path) },
+		func() field.ErrorList { return validateChildMeta(spec, path) },
+		func() field.ErrorList { return validateContainers(spec.Containers, pod, path.Child("containers")) },
+		func() field.ErrorList {
+			return validateInitContainers(spec.InitContainers, pod, path.Child("initContainers"))
+		},
+		func() field.ErrorList { return validateContainerNames(spec, path) },
+		func() field.ErrorList { return validateContainerPortNames(spec.Containers, spec.InitContainers, path) },
+		func() field.ErrorList { return validateVolumes(spec.Volumes, path.Child("volumes")) },
+		func() field.ErrorList {
+			return validateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets"))
+		},
+		func() field.ErrorList { return validateOverlay(spec.PodTemplate, box.Name, path.Child("podTemplate")) },
+		func() field.ErrorList { return validateOverlayContainers(spec, path) },
 	)
 }
 
 func validateImagePullSecrets(secrets []corev1.LocalObjectReference, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := unique[string]{}
-	for i := range secrets {
+	for i := range each(secrets, &errs) {
 		name, namePath := secrets[i].Name, path.Index(i).Child("name")
 		errs = append(errs, validateFormat(name, validation.IsDNS1123Subdomain, namePath)...)
 		errs = append(errs, names.add(name, namePath)...)

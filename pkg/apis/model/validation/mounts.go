@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -26,7 +27,7 @@ var (
 func validateVolumeMounts(container *corev1.Container, volumes volumeSources, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	mountPaths := unique[string]{}
-	for i := range container.VolumeMounts {
+	for i := range each(container.VolumeMounts, &errs) {
 		mount, mountPath := &container.VolumeMounts[i], path.Index(i)
 		errs = append(errs, slices.Concat(
 			volumes.validateName(mount.Name, mountPath.Child("name")),
@@ -88,8 +89,8 @@ func validateRecursiveReadOnly(mount *corev1.VolumeMount, path *field.Path) fiel
 // validateVolumeDevices validates the block devices of a container, at path.
 func validateVolumeDevices(container *corev1.Container, volumes volumeSources, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names, devicePaths := unique[string]{}, unique[string]{}
-	for i := range container.VolumeDevices {
+	names, devicePaths, mounted := unique[string]{}, unique[string]{}, mountsOf(container.VolumeMounts)
+	for i := range each(container.VolumeDevices, &errs) {
 		device, devicePath := &container.VolumeDevices[i], path.Index(i)
 		errs = append(errs, slices.Concat(
 			volumes.validateBlockVolume(device.Name, devicePath.Child("name")),
@@ -97,7 +98,7 @@ func validateVolumeDevices(container *corev1.Container, volumes volumeSources, p
 			validateRequired(device.DevicePath, devicePath.Child("devicePath"), `must be the path in the container, such as "/dev/xvda"`),
 			validateNoBacksteps(device.DevicePath, devicePath.Child("devicePath")),
 			devicePaths.add(device.DevicePath, devicePath.Child("devicePath")),
-			validateNotMounted(device, container.VolumeMounts, devicePath),
+			mounted.validateOthers(device, devicePath),
 		)...)
 	}
 	return errs
@@ -113,15 +114,30 @@ func (v volumeSources) validateBlockVolume(name string, path *field.Path) field.
 	return nil
 }
 
-func validateNotMounted(device *corev1.VolumeDevice, mounts []corev1.VolumeMount, path *field.Path) field.ErrorList {
+// mounts are the names of the volumes that a container mounts, and the paths where it does.
+type mounts struct {
+	names, paths sets.Set[string]
+}
+
+func mountsOf(volumeMounts []corev1.VolumeMount) mounts {
+	m := mounts{sets.New[string](), sets.New[string]()}
+	for i := range volumeMounts {
+		m.names.Insert(volumeMounts[i].Name)
+		m.paths.Insert(volumeMounts[i].MountPath)
+	}
+	m.names.Delete("")
+	m.paths.Delete("")
+	return m
+}
+
+// validateOthers requires of a block device that its volume and its path are other ones.
+func (m mounts) validateOthers(device *corev1.VolumeDevice, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range mounts {
-		if device.Name != "" && mounts[i].Name == device.Name {
-			errs = append(errs, field.Invalid(path.Child("name"), device.Name, "must not be in volumeMounts as well"))
-		}
-		if device.DevicePath != "" && mounts[i].MountPath == device.DevicePath {
-			errs = append(errs, field.Invalid(path.Child("devicePath"), device.DevicePath, "must not be in volumeMounts as well"))
-		}
+	if m.names.Has(device.Name) {
+		errs = append(errs, field.Invalid(path.Child("name"), device.Name, "must not be in volumeMounts as well"))
+	}
+	if m.paths.Has(device.DevicePath) {
+		errs = append(errs, field.Invalid(path.Child("devicePath"), device.DevicePath, "must not be in volumeMounts as well"))
 	}
 	return errs
 }

@@ -33,7 +33,7 @@ func validateNodeAffinity(affinity *corev1.NodeAffinity, path *field.Path) field
 		errs = validateNodeSelector(required, path.Child("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"))
 	}
 	preferredPath := path.Child("preferredDuringSchedulingIgnoredDuringExecution")
-	for i := range affinity.PreferredDuringSchedulingIgnoredDuringExecution {
+	for i := range each(affinity.PreferredDuringSchedulingIgnoredDuringExecution, &errs) {
 		preferred, termPath := &affinity.PreferredDuringSchedulingIgnoredDuringExecution[i], preferredPath.Index(i)
 		errs = append(errs, validateWeight(preferred.Weight, termPath.Child("weight"))...)
 		errs = append(errs, validateNodeSelectorTerm(&preferred.Preference, termPath.Child("preference"))...)
@@ -51,12 +51,12 @@ func validateNodeSelector(selector *corev1.NodeSelector, path *field.Path) field
 		return field.ErrorList{field.Required(path, "must have a term")}
 	}
 	var errs field.ErrorList
-	for i := range selector.NodeSelectorTerms {
+	for i := range each(selector.NodeSelectorTerms, &errs) {
 		term, termPath := &selector.NodeSelectorTerms[i], path.Index(i)
 		errs = append(errs, validateNodeSelectorTerm(term, termPath)...)
-		for j := range term.MatchExpressions {
+		for j := range each(term.MatchExpressions, &errs) {
 			valuesPath := termPath.Child("matchExpressions").Index(j).Child("values")
-			for k, value := range term.MatchExpressions[j].Values {
+			for k, value := range each(term.MatchExpressions[j].Values, &errs) {
 				errs = append(errs, invalid(valuesPath.Index(k), value, validation.IsValidLabelValue(value))...)
 			}
 		}
@@ -66,7 +66,7 @@ func validateNodeSelector(selector *corev1.NodeSelector, path *field.Path) field
 
 func validateNodeSelectorTerm(term *corev1.NodeSelectorTerm, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range term.MatchExpressions {
+	for i := range each(term.MatchExpressions, &errs) {
 		expression, expressionPath := &term.MatchExpressions[i], path.Child("matchExpressions").Index(i)
 		errs = append(errs, slices.Concat(
 			validateFormat(expression.Key, content.IsLabelKey, expressionPath.Child("key")),
@@ -74,7 +74,7 @@ func validateNodeSelectorTerm(term *corev1.NodeSelectorTerm, path *field.Path) f
 			validateNodeValues(expression, expressionPath.Child("values")),
 		)...)
 	}
-	for i := range term.MatchFields {
+	for i := range each(term.MatchFields, &errs) {
 		errs = append(errs, validateNodeField(&term.MatchFields[i], path.Child("matchFields").Index(i))...)
 	}
 	return errs
@@ -108,7 +108,7 @@ func validateNodeField(expression *corev1.NodeSelectorRequirement, path *field.P
 	if len(expression.Values) != 1 {
 		errs = append(errs, field.Required(path.Child("values"), "must have exactly one value"))
 	}
-	for i, value := range expression.Values {
+	for i, value := range each(expression.Values, &errs) {
 		errs = append(errs, validateFormat(value, validation.IsDNS1123Subdomain, path.Child("values").Index(i))...)
 	}
 	return errs

@@ -17,7 +17,7 @@ import (
 // validatePodAnnotations validates the annotations of a pod that mean something to the cluster.
 func validatePodAnnotations(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, key := range slices.Sorted(maps.Keys(template.Annotations)) {
+	for _, key := range each(slices.Sorted(maps.Keys(template.Annotations)), &errs) {
 		value, valuePath := template.Annotations[key], path.Key(key)
 		appArmored, isAppArmor := strings.CutPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix)
 		confined, isSeccomp := strings.CutPrefix(key, corev1.SeccompContainerAnnotationKeyPrefix)

@@ -37,7 +37,7 @@ func validatePodSecurityContext(spec *corev1.PodSpec, pod podContext, path *fiel
 	if group := context.FSGroup; group != nil {
 		errs = append(errs, invalid(path.Child("fsGroup"), *group, validation.IsValidGroupID(*group))...)
 	}
-	for i, group := range context.SupplementalGroups {
+	for i, group := range each(context.SupplementalGroups, &errs) {
 		errs = append(errs, invalid(path.Child("supplementalGroups").Index(i), group, validation.IsValidGroupID(group))...)
 	}
 	if policy := context.FSGroupChangePolicy; policy != nil {

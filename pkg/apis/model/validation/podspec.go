@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -16,31 +17,41 @@ import (
 
 var preemptionPolicies = []corev1.PreemptionPolicy{corev1.PreemptLowerPriority, corev1.PreemptNever}
 
-func validatePodSpec(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
+func validatePodSpec(ctx context.Context, spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	pod, names := podContextOf(spec), unique[string]{}
-	return slices.Concat(
-		validateVolumes(spec.Volumes, path.Child("volumes")),
-		validateNamesOf(spec.Containers, names, path.Child("containers")),
-		validateNamesOf(spec.InitContainers, names, path.Child("initContainers")),
-		validateContainerPortNames(spec.Containers, spec.InitContainers, path),
-		validateSomeContainer(spec.Containers, path.Child("containers")),
-		validateContainers(spec.Containers, pod, path.Child("containers")),
-		validateInitContainers(spec.InitContainers, pod, path.Child("initContainers")),
-		validateLifetime(spec, path),
-		validatePodResources(spec, path),
-		validateResourceClaims(spec.ResourceClaims, path.Child("resourceClaims")),
-		validateServiceAccount(spec, path),
-		validateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets")),
-		validatePodSecurityContext(spec, pod, path.Child("securityContext")),
-		validateHostNamespaces(spec, path),
-		validateHostProcesses(spec, path),
-		validateOS(spec, path),
-		validateHostnames(spec, path),
-		validateHostAliases(spec.HostAliases, path.Child("hostAliases")),
-		validateDNS(spec, path),
-		validateScheduling(spec, path),
-		validateRuntimeClass(spec, path),
-		validateReadinessGates(spec.ReadinessGates, path.Child("readinessGates")),
+	return firstErrors(ctx, path,
+		func() field.ErrorList { return validateVolumes(spec.Volumes, path.Child("volumes")) },
+		func() field.ErrorList { return validateNamesOf(spec.Containers, names, path.Child("containers")) },
+		func() field.ErrorList {
+			return validateNamesOf(spec.InitContainers, names, path.Child("initContainers"))
+		},
+		func() field.ErrorList { return validateContainerPortNames(spec.Containers, spec.InitContainers, path) },
+		func() field.ErrorList { return validateSomeContainer(spec.Containers, path.Child("containers")) },
+		func() field.ErrorList { return validateContainers(spec.Containers, pod, path.Child("containers")) },
+		func() field.ErrorList {
+			return validateInitContainers(spec.InitContainers, pod, path.Child("initContainers"))
+		},
+		func() field.ErrorList { return validateLifetime(spec, path) },
+		func() field.ErrorList { return validatePodResources(spec, path) },
+		func() field.ErrorList {
+			return validateResourceClaims(spec.ResourceClaims, path.Child("resourceClaims"))
+		},
+		func() field.ErrorList { return validateServiceAccount(spec, path) },
+		func() field.ErrorList {
+			return validateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets"))
+		},
+		func() field.ErrorList { return validatePodSecurityContext(spec, pod, path.Child("securityContext")) },
+		func() field.ErrorList { return validateHostNamespaces(spec, path) },
+		func() field.ErrorList { return validateHostProcesses(spec, path) },
+		func() field.ErrorList { return validateOS(spec, path) },
+		func() field.ErrorList { return validateHostnames(spec, path) },
+		func() field.ErrorList { return validateHostAliases(spec.HostAliases, path.Child("hostAliases")) },
+		func() field.ErrorList { return validateDNS(spec, path) },
+		func() field.ErrorList { return validateScheduling(spec, path) },
+		func() field.ErrorList { return validateRuntimeClass(spec, path) },
+		func() field.ErrorList {
+			return validateReadinessGates(spec.ReadinessGates, path.Child("readinessGates"))
+		},
 	)
 }
 
@@ -105,7 +116,7 @@ func validateScheduling(spec *corev1.PodSpec, path *field.Path) field.ErrorList 
 func validateSchedulingGates(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := unique[string]{}
-	for i := range spec.SchedulingGates {
+	for i := range each(spec.SchedulingGates, &errs) {
 		name, namePath := spec.SchedulingGates[i].Name, path.Child("schedulingGates").Index(i).Child("name")
 		errs = append(errs, validateFormat(name, content.IsLabelKey, namePath)...)
 		errs = append(errs, names.add(name, namePath)...)
@@ -145,7 +156,7 @@ func validateRuntimeClass(spec *corev1.PodSpec, path *field.Path) field.ErrorLis
 
 func validateReadinessGates(gates []corev1.PodReadinessGate, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range gates {
+	for i := range each(gates, &errs) {
 		errs = append(errs, validateFormat(string(gates[i].ConditionType), content.IsLabelKey, path.Index(i).Child("conditionType"))...)
 	}
 	return errs

@@ -4,7 +4,7 @@
 package validation
 
 import (
-	"slices"
+	"context"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -14,15 +14,17 @@ import (
 
 // ValidatePodTemplate returns what is wrong with the pod template of a box's Deployment, the overlay of the box merged
 // in: what the cluster would refuse of the Deployment or of its pods. The box itself has to be valid already.
-func ValidatePodTemplate(template *corev1.PodTemplateSpec, boxName string, path *field.Path) field.ErrorList {
+func ValidatePodTemplate(ctx context.Context, template *corev1.PodTemplateSpec, boxName string, path *field.Path) field.ErrorList {
 	meta := path.Child("metadata")
-	return slices.Concat(
-		metav1validation.ValidateLabels(template.Labels, meta.Child("labels")),
-		validateSelectorLabel(template.Labels, boxName, meta.Child("labels")),
-		apivalidation.ValidateAnnotations(template.Annotations, meta.Child("annotations")),
-		validatePodAnnotations(template, meta.Child("annotations")),
-		validateFinalizers(template.Finalizers, meta.Child("finalizers")),
-		validatePodSpec(&template.Spec, path.Child("spec")),
+	return firstErrors(ctx, path,
+		func() field.ErrorList { return metav1validation.ValidateLabels(template.Labels, meta.Child("labels")) },
+		func() field.ErrorList { return validateSelectorLabel(template.Labels, boxName, meta.Child("labels")) },
+		func() field.ErrorList {
+			return apivalidation.ValidateAnnotations(template.Annotations, meta.Child("annotations"))
+		},
+		func() field.ErrorList { return validatePodAnnotations(template, meta.Child("annotations")) },
+		func() field.ErrorList { return validateFinalizers(template.Finalizers, meta.Child("finalizers")) },
+		func() field.ErrorList { return validatePodSpec(ctx, &template.Spec, path.Child("spec")) },
 	)
 }
 
@@ -30,7 +32,7 @@ func ValidatePodTemplate(template *corev1.PodTemplateSpec, boxName string, path 
 func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
 	errs := apivalidation.ValidateFinalizers(finalizers, path)
 	names := unique[string]{}
-	for i, finalizer := range finalizers {
+	for i, finalizer := range each(finalizers, &errs) {
 		errs = append(errs, names.add(finalizer, path.Index(i))...)
 	}
 	return append(errs, validateFinalizerDomains(finalizers, path)...)

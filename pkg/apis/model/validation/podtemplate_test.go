@@ -28,7 +28,7 @@ func checkTemplate(t *testing.T, rows []templateRow) {
 		t.Run(row.name, func(t *testing.T) {
 			template := validTemplate()
 			row.mutate(template)
-			errs := ValidatePodTemplate(template, "web", field.NewPath("spec", "podTemplate"))
+			errs := ValidatePodTemplate(t.Context(), template, "web", field.NewPath("spec", "podTemplate"))
 			var want []string
 			for i := range row.want {
 				want = append(want, inTemplate(row.want[i]))

@@ -23,10 +23,10 @@ var protocols = []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1
 // the box may never have heard of it.
 func validatePorts(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	targets := servedPortsOf(spec)
+	targets := portNamesOf(spec)
 	serviceType := model.EffectiveServiceType(spec.ServiceType, spec.Ports)
 	names, numbers, nodePorts := unique[string]{}, unique[string]{}, unique[string]{}
-	for i := range spec.Ports {
+	for i := range each(spec.Ports, &errs) {
 		port, portPath := &spec.Ports[i], path.Index(i)
 		isDuplicate := numbers.add(fmt.Sprintf("%d/%s", port.Port, port.Protocol), portPath)
 		hasDefaultName := port.Name == modelv1.DefaultPortName(port)

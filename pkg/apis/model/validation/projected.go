@@ -32,7 +32,7 @@ var certificateKeyTypes = []string{"RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384
 func validateProjectedVolume(source *corev1.ProjectedVolumeSource, path *field.Path) field.ErrorList {
 	errs := validateFileMode(source.DefaultMode, path.Child("defaultMode"))
 	files := unique[string]{}
-	for i := range source.Sources {
+	for i := range each(source.Sources, &errs) {
 		projection, projectionPath := &source.Sources[i], path.Child("sources").Index(i)
 		errs = append(errs, slices.Concat(
 			validateProjection(projection, projectionPath),
@@ -58,17 +58,17 @@ func validateProjection(projection *corev1.VolumeProjection, path *field.Path) f
 func validateProjectedFiles(projection *corev1.VolumeProjection, files unique[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if projection.Secret != nil {
-		for i, item := range projection.Secret.Items {
+		for i, item := range each(projection.Secret.Items, &errs) {
 			errs = append(errs, files.add(item.Path, path.Child("secret", "items").Index(i).Child("path"))...)
 		}
 	}
 	if projection.ConfigMap != nil {
-		for i, item := range projection.ConfigMap.Items {
+		for i, item := range each(projection.ConfigMap.Items, &errs) {
 			errs = append(errs, files.add(item.Path, path.Child("configMap", "items").Index(i).Child("path"))...)
 		}
 	}
 	if projection.DownwardAPI != nil {
-		for i, item := range projection.DownwardAPI.Items {
+		for i, item := range each(projection.DownwardAPI.Items, &errs) {
 			errs = append(errs, files.add(item.Path, path.Child("downwardAPI", "items").Index(i).Child("path"))...)
 		}
 	}
@@ -181,7 +181,7 @@ func validateCertificateSeconds(source *corev1.PodCertificateProjection, path *f
 
 func validateUserAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+	for _, key := range each(slices.Sorted(maps.Keys(annotations)), &errs) {
 		errs = append(errs, validation.IsDomainPrefixedKey(path, strings.ToLower(key))...)
 	}
 	if apivalidation.ValidateAnnotationsSize(annotations) != nil {

@@ -91,7 +91,7 @@ func validateSecretName(ref *corev1.LocalObjectReference, path *field.Path) fiel
 
 func validateFlexVolume(source *corev1.FlexVolumeSource, path *field.Path) field.ErrorList {
 	errs := validateRequired(source.Driver, path.Child("driver"), "must name a driver")
-	for _, key := range slices.Sorted(maps.Keys(source.Options)) {
+	for _, key := range each(slices.Sorted(maps.Keys(source.Options)), &errs) {
 		namespace, _, _ := strings.Cut(key, "/")
 		namespace = "." + strings.ToLower(namespace)
 		if strings.HasSuffix(namespace, ".kubernetes.io") || strings.HasSuffix(namespace, ".k8s.io") {
@@ -157,7 +157,7 @@ func validateQuobyte(source *corev1.QuobyteVolumeSource, path *field.Path) field
 	if len(source.Tenant) > maxQuobyteTenantLength {
 		errs = append(errs, field.TooLong(path.Child("tenant"), source.Tenant, maxQuobyteTenantLength))
 	}
-	for _, address := range strings.Split(source.Registry, ",") {
+	for _, address := range each(strings.Split(source.Registry, ","), &errs) {
 		if _, _, err := net.SplitHostPort(address); err != nil && source.Registry != "" {
 			return append(errs, field.Invalid(path.Child("registry"), source.Registry, quobyteRegistryRule))
 		}

@@ -5,17 +5,34 @@ package validation
 
 import (
 	"regexp"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Ratchet returns the errors of an object that the object did not have before its update: what was wrong already is no
 // reason to refuse a change of something else. Elements of lists may have moved meanwhile, but each error of the old
-// object excuses one of the new one only.
+// object excuses one of the new one only; except where MaxErrors kept others of its kind from being found.
 func Ratchet(errs, old field.ErrorList) field.ErrorList {
-	errs, old = unmatched(errs, old, (*field.Error).Error)
-	errs, _ = unmatched(errs, old, errorOfAnyElement)
-	return errs
+	if len(errs) == 0 || len(old) == 0 {
+		return errs
+	}
+	left, oldLeft := unmatched(errs, old, (*field.Error).Error)
+	left, _ = unmatched(left, oldLeft, errorOfAnyElement)
+	if len(old) >= MaxErrors {
+		kinds := sets.New[string]()
+		for _, err := range old {
+			kinds.Insert(kindOfError(err))
+		}
+		left = slices.DeleteFunc(left, func(err *field.Error) bool { return kinds.Has(kindOfError(err)) })
+	}
+	return left
+}
+
+// kindOfError is what is wrong with an element, whatever element of which list it is.
+func kindOfError(err *field.Error) string {
+	return string(err.Type) + listIndex.ReplaceAllString(err.Field, "[]")
 }
 
 // unmatched returns what is left of both lists without the pairs that have the same key.

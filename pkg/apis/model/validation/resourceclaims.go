@@ -16,7 +16,7 @@ import (
 func validateResourceClaims(claims []corev1.PodResourceClaim, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := unique[string]{}
-	for i := range claims {
+	for i := range each(claims, &errs) {
 		claim, claimPath := &claims[i], path.Index(i)
 		errs = append(errs, slices.Concat(
 			validateFormat(claim.Name, validation.IsDNS1123Label, claimPath.Child("name")),
@@ -42,7 +42,7 @@ func validateClaimReferences(references []corev1.ResourceClaim, claims sets.Set[
 	}
 	var errs field.ErrorList
 	names := unique[string]{}
-	for i, reference := range references {
+	for i, reference := range each(references, &errs) {
 		referencePath := path.Index(i)
 		if !claims.Has(reference.Name) {
 			missing := field.NotFound(referencePath.Child("name"), reference.Name)

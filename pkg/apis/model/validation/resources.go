@@ -45,7 +45,7 @@ func validateResources(resources *corev1.ResourceRequirements, claims sets.Set[s
 
 func validateResourceList(list corev1.ResourceList, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range slices.Sorted(maps.Keys(list)) {
+	for _, name := range each(slices.Sorted(maps.Keys(list)), &errs) {
 		errs = append(errs, validateResource(name, list[name], path.Key(string(name)))...)
 	}
 	return errs
@@ -69,7 +69,7 @@ func validateResource(name corev1.ResourceName, quantity resource.Quantity, path
 
 func validateRequestsWithinLimits(resources *corev1.ResourceRequirements, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range slices.Sorted(maps.Keys(resources.Requests)) {
+	for _, name := range each(slices.Sorted(maps.Keys(resources.Requests)), &errs) {
 		request, requestPath := resources.Requests[name], path.Child("requests").Key(string(name))
 		limit, limited := resources.Limits[name]
 		switch {

@@ -41,7 +41,7 @@ func validateRestartPolicy(container *corev1.Container, path *field.Path) field.
 	if len(rules) > maxRestartPolicyRules {
 		errs = append(errs, field.TooMany(rulesPath, len(rules), maxRestartPolicyRules))
 	}
-	for i := range rules {
+	for i := range each(rules, &errs) {
 		errs = append(errs, validateRestartRule(&rules[i], rulesPath.Index(i))...)
 	}
 	return errs
@@ -64,7 +64,7 @@ func validateRestartRule(rule *corev1.ContainerRestartRule, path *field.Path) fi
 func validateExitCodes(codes []int32, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen := unique[string]{}
-	for i, code := range codes {
+	for i, code := range each(codes, &errs) {
 		errs = append(errs, seen.add(strconv.Itoa(int(code)), path.Index(i))...)
 	}
 	return errs
@@ -73,7 +73,7 @@ func validateExitCodes(codes []int32, path *field.Path) field.ErrorList {
 func validateResizePolicy(policies []corev1.ContainerResizePolicy, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := unique[corev1.ResourceName]{}
-	for i := range policies {
+	for i := range each(policies, &errs) {
 		policy, policyPath := &policies[i], path.Index(i)
 		errs = append(errs, slices.Concat(
 			validateChoice(policy.ResourceName, resizableResources, policyPath.Child("resourceName")),

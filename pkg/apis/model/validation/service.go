@@ -112,7 +112,7 @@ func validateLoadBalancer(service *model.ModelBoxService, path *field.Path) fiel
 	if class := service.LoadBalancerClass; class != nil {
 		errs = append(errs, validateFormat(*class, content.IsLabelKey, path.Child("loadBalancerClass"))...)
 	}
-	for i, cidr := range service.LoadBalancerSourceRanges {
+	for i, cidr := range each(service.LoadBalancerSourceRanges, &errs) {
 		errs = append(errs, validateSourceRange(cidr, path.Child("loadBalancerSourceRanges").Index(i))...)
 	}
 	port, portPath := service.HealthCheckNodePort, path.Child("healthCheckNodePort")
@@ -135,7 +135,7 @@ func validateIPFamilies(service *model.ModelBoxService, path *field.Path) field.
 	policyPath := path.Child("ipFamilyPolicy")
 	errs := validateOptionalPointer(service.IPFamilyPolicy, ipFamilyPolicies, policyPath)
 	families := unique[corev1.IPFamily]{}
-	for i, family := range service.IPFamilies {
+	for i, family := range each(service.IPFamilies, &errs) {
 		familyPath := path.Child("ipFamilies").Index(i)
 		errs = append(errs, validateChoice(family, ipFamilies, familyPath)...)
 		errs = append(errs, families.add(family, familyPath)...)

@@ -31,7 +31,7 @@ var (
 func validateSysctls(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := unique[string]{}
-	for i, sysctl := range spec.SecurityContext.Sysctls {
+	for i, sysctl := range each(spec.SecurityContext.Sysctls, &errs) {
 		namePath := path.Index(i).Child("name")
 		errs = append(errs, slices.Concat(
 			validateFormat(sysctl.Name, sysctlNameProblems, namePath),

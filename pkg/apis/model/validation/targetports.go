@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -19,28 +19,20 @@ import (
 
 // validateTargetPort requires that a name leads somewhere, and to one port: the cluster would take any, and route to
 // nothing or to the first of several.
-func validateTargetPort(port *corev1.ServicePort, targets servedPorts, path *field.Path) field.ErrorList {
+func validateTargetPort(port *corev1.ServicePort, targets portNames, path *field.Path) field.ErrorList {
 	if errs := validatePortReference(port.TargetPort, path); len(errs) > 0 || port.TargetPort.Type == intstr.Int {
 		return errs
 	}
-	var names, meant []string
-	for _, target := range targets {
-		if target.port.Name == "" || protocolOf(target.port) != port.Protocol {
-			continue
-		}
-		if target.port.Name == port.TargetPort.StrVal {
-			meant = append(meant, fmt.Sprintf("%d of container %q", target.port.ContainerPort, target.container))
-		}
-		names = append(names, fmt.Sprintf("%q", target.port.Name))
-	}
+	names := targets.names[port.Protocol]
+	meant := targets.meant[portName{port.TargetPort.StrVal, port.Protocol}]
 	var detail string
 	switch {
 	case len(meant) == 1:
 		return nil
 	case len(meant) > 1:
-		detail = "must lead to one port, and is the name of several: " + strings.Join(meant, ", ")
+		detail = "must lead to one port, and is the name of several: " + listed(meant)
 	case len(names) > 0:
-		detail = fmt.Sprintf("must be a number or the name of a container's %s port: %s", port.Protocol, strings.Join(names, ", "))
+		detail = fmt.Sprintf("must be a number or the name of a container's %s port: %s", port.Protocol, listed(names))
 	default:
 		detail = fmt.Sprintf("must be the number or the name of a container's port, and no %s port has a name", port.Protocol)
 	}
@@ -58,17 +50,53 @@ func validatePortReference(port intstr.IntOrString, path *field.Path) field.Erro
 	return validateFormat(port.StrVal, validation.IsValidPortName, path)
 }
 
+// portNames are the named container ports that a Service can lead to.
+type portNames struct {
+	// names are those of each protocol, quoted, in the order of the containers.
+	names map[corev1.Protocol][]string
+	// meant says for each name which ports have it.
+	meant map[portName][]string
+}
+
+type portName struct {
+	name     string
+	protocol corev1.Protocol
+}
+
+func portNamesOf(spec *model.ModelBoxSpec) portNames {
+	p := portNames{map[corev1.Protocol][]string{}, map[portName][]string{}}
+	for _, served := range servedPortsOf(spec).ports {
+		if served.port.Name == "" {
+			continue
+		}
+		protocol := protocolOf(served.port)
+		key := portName{served.port.Name, protocol}
+		p.names[protocol] = append(p.names[protocol], strconv.Quote(served.port.Name))
+		p.meant[key] = append(p.meant[key], fmt.Sprintf("%d of container %q", served.port.ContainerPort, served.container))
+	}
+	return p
+}
+
 // servedPorts are the container ports that a Service can lead to. Init containers that end before the main container
 // starts have none.
-type servedPorts []servedPort
+type servedPorts struct {
+	ports []servedPort
+	// first has the index of the first port of each container and number.
+	first map[containerPort]int
+}
 
 type servedPort struct {
 	container string
 	port      corev1.ContainerPort
 }
 
-func servedPortsOf(spec *model.ModelBoxSpec) servedPorts {
-	var served servedPorts
+type containerPort struct {
+	container string
+	number    int32
+}
+
+func servedPortsOf(spec *model.ModelBoxSpec) *servedPorts {
+	served := &servedPorts{first: map[containerPort]int{}}
 	served.add(spec.Name, mainContainerPorts(spec))
 	for i := range spec.Containers {
 		served.add(spec.Containers[i].Name, spec.Containers[i].Ports)
@@ -94,21 +122,27 @@ func servedPortsOf(spec *model.ModelBoxSpec) servedPorts {
 
 func (s *servedPorts) add(container string, ports []corev1.ContainerPort) {
 	for _, port := range ports {
-		*s = append(*s, servedPort{container, port})
+		s.addOne(container, port)
 	}
+}
+
+func (s *servedPorts) addOne(container string, port corev1.ContainerPort) {
+	key := containerPort{container, port.ContainerPort}
+	if _, found := s.first[key]; !found {
+		s.first[key] = len(s.ports)
+	}
+	s.ports = append(s.ports, servedPort{container, port})
 }
 
 // merge adds the ports that the overlay gives to a container, as strategic merge does: to the first of the number.
 func (s *servedPorts) merge(container string, ports []corev1.ContainerPort) {
 	for _, port := range ports {
-		i := slices.IndexFunc(*s, func(served servedPort) bool {
-			return served.container == container && served.port.ContainerPort == port.ContainerPort
-		})
-		if i < 0 {
-			*s = append(*s, servedPort{container, port})
+		i, found := s.first[containerPort{container, port.ContainerPort}]
+		if !found {
+			s.addOne(container, port)
 			continue
 		}
-		merged := &(*s)[i].port
+		merged := &s.ports[i].port
 		merged.Name, merged.Protocol = cmp.Or(port.Name, merged.Name), cmp.Or(port.Protocol, merged.Protocol)
 	}
 }

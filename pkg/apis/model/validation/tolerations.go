@@ -21,7 +21,7 @@ var (
 
 func validateTolerations(tolerations []corev1.Toleration, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range tolerations {
+	for i := range each(tolerations, &errs) {
 		errs = append(errs, validateToleration(&tolerations[i], path.Index(i))...)
 	}
 	return errs

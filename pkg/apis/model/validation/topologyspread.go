@@ -21,7 +21,7 @@ var (
 func validateTopologySpread(constraints []corev1.TopologySpreadConstraint, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	kinds := unique[string]{}
-	for i := range constraints {
+	for i := range each(constraints, &errs) {
 		constraint, constraintPath := &constraints[i], path.Index(i)
 		errs = append(errs, validateTopologySpreadConstraint(constraint, constraintPath)...)
 		errs = append(errs, kinds.add(fmt.Sprintf("%s/%s", constraint.TopologyKey, constraint.WhenUnsatisfiable), constraintPath)...)

@@ -36,7 +36,7 @@ func (v volumeSources) validateName(name string, path *field.Path) field.ErrorLi
 
 func validateVolumes(volumes []corev1.Volume, path *field.Path) field.ErrorList {
 	errs := validateVolumeNames(volumes, path)
-	for i := range volumes {
+	for i := range each(volumes, &errs) {
 		volume, volumePath := &volumes[i], path.Index(i)
 		errs = append(errs, validateVolumeSource(&volume.VolumeSource, volumePath)...)
 		errs = append(errs, validateISCSISession(volume, volumePath)...)
@@ -48,7 +48,7 @@ func validateVolumes(volumes []corev1.Volume, path *field.Path) field.ErrorList 
 func validateVolumeNames(volumes []corev1.Volume, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := unique[string]{}
-	for i := range volumes {
+	for i := range each(volumes, &errs) {
 		name, namePath := volumes[i].Name, path.Index(i).Child("name")
 		errs = append(errs, validateFormat(name, validation.IsDNS1123Label, namePath)...)
 		errs = append(errs, names.add(name, namePath)...)

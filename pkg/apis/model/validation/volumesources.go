@@ -56,7 +56,7 @@ func validateSecretVolume(source *corev1.SecretVolumeSource, fldPath *field.Path
 
 func validateKeyPaths(items []corev1.KeyToPath, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range items {
+	for i := range each(items, &errs) {
 		item, itemPath := &items[i], fldPath.Index(i)
 		errs = append(errs, slices.Concat(
 			validateRequired(item.Key, itemPath.Child("key"), "must be a key of the object"),
@@ -76,7 +76,7 @@ func validateDownwardAPIVolume(source *corev1.DownwardAPIVolumeSource, fldPath *
 
 func validateDownwardAPIFiles(files []corev1.DownwardAPIVolumeFile, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range files {
+	for i := range each(files, &errs) {
 		file, filePath := &files[i], fldPath.Index(i)
 		errs = append(errs, slices.Concat(
 			validateFilePath(file.Path, filePath.Child("path")),

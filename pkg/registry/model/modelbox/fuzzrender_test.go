@@ -103,7 +103,7 @@ var isPortName = regexp.MustCompile(`ontainers\[\d+\]\.ports\[\d+\]\.name$`)
 func expectValidDeployment(t *testing.T, box *model.ModelBox, deployment *appsv1.Deployment) {
 	t.Helper()
 	spec, path := &deployment.Spec, field.NewPath("Deployment", "spec")
-	errs := validation.ValidatePodTemplate(&spec.Template, deployment.Name, path.Child("template"))
+	errs := validation.ValidatePodTemplate(t.Context(), &spec.Template, deployment.Name, path.Child("template"))
 	errs = append(errs, apivalidation.ValidateNonnegativeField(int64(ptr.Deref(spec.Replicas, 0)), path.Child("replicas"))...)
 	errs = append(errs, apivalidation.ValidateNonnegativeField(int64(spec.MinReadySeconds), path.Child("minReadySeconds"))...)
 	for _, err := range errs {

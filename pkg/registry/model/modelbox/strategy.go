@@ -7,6 +7,7 @@ package modelbox
 
 import (
 	"context"
+	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,37 +83,49 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	}
 }
 
-// Validate checks a new box.
+// Validate checks a new box, first of all whether the other rules can afford to look at it.
 func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	box := obj.(*model.ModelBox)
-	if errs := validateSpecSize(box, nil); len(errs) > 0 {
-		return errs
+	errs := validateSize(box, nil)
+	if len(errs) == 0 {
+		errs = validation.ValidateLimits(box)
 	}
-	errs := validation.ValidateModelBox(ctx, box)
-	errs = append(errs, validation.ValidateNodePortRange(box, s.nodePortRange)...)
-	if len(errs) > 0 {
-		return errs
+	if len(errs) == 0 {
+		errs = slices.Concat(
+			validation.ValidateModelBox(ctx, box),
+			validation.ValidateNodePortRange(box, s.nodePortRange),
+			validation.ValidateNoDirectives(box),
+		)
 	}
-	return validateChildren(box)
+	if len(errs) == 0 {
+		errs = validatePodTemplate(ctx, box)
+	}
+	return validation.Told(errs)
 }
 
 // ValidateUpdate checks a changed box. What was wrong with it already does not count.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
-	if errs := validateSpecSize(box, oldBox); len(errs) > 0 {
-		return errs
+	errs := validateSize(box, oldBox)
+	if len(errs) == 0 {
+		errs = validation.ValidateLimitsUpdate(box, oldBox)
 	}
-	errs := validation.ValidateModelBoxUpdate(ctx, box, oldBox)
-	errs = append(errs, validation.Ratchet(
-		validation.ValidateNodePortRange(box, s.nodePortRange), validation.ValidateNodePortRange(oldBox, s.nodePortRange))...)
-	errs = append(errs, validateClientSideApply(box, oldBox)...)
-	if len(errs) > 0 || apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
-		return errs
+	if len(errs) == 0 {
+		errs = slices.Concat(
+			validation.ValidateModelBoxUpdate(ctx, box, oldBox),
+			validation.Ratchet(
+				validation.ValidateNodePortRange(box, s.nodePortRange), validation.ValidateNodePortRange(oldBox, s.nodePortRange)),
+			validation.Ratchet(validation.ValidateNoDirectives(box), validation.ValidateNoDirectives(oldBox)),
+			validateClientSideApply(box, oldBox),
+		)
 	}
-	if errs = validateChildren(box); len(errs) == 0 {
-		return nil
+	if len(errs) == 0 && !apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
+		errs = validatePodTemplate(ctx, box)
+		if len(errs) > 0 {
+			errs = validation.Ratchet(errs, validatePodTemplate(context.WithoutCancel(ctx), oldBox))
+		}
 	}
-	return validation.Ratchet(errs, validateChildren(oldBox))
+	return validation.Told(errs)
 }
 
 // maxSpecBytes lets the record of every box fit into the annotations of its Deployment, of which Kubernetes takes 256 KiB.
@@ -121,50 +134,51 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 // box's identity, which takes less than one, and its metadata, of which that is left out which does not fit.
 const maxSpecBytes = 96 << 10
 
-// validateSpecSize checks a spec, of which old is what it was, nil when it is new. A box that an earlier release let have
-// more may be changed in all but its size; how many replicas it has is no part of that.
-func validateSpecSize(box, old *model.ModelBox) field.ErrorList {
-	size, err := specSize(box)
-	if err != nil {
-		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
-	}
-	limit := maxSpecBytes
-	if old != nil {
-		if oldSize, err := specSize(old); err == nil {
-			limit = max(limit, oldSize)
+// validateSize refuses a spec that is too much. One that was too much already may stay, but not grow; old is nil for a new
+// box.
+func validateSize(box, old *model.ModelBox) field.ErrorList {
+	size, err := specBytes(box)
+	if err == nil && size > maxSpecBytes && old != nil {
+		var oldSize int
+		if oldSize, err = specBytes(old); size <= oldSize {
+			size = 0
 		}
 	}
-	if size <= limit {
+	switch path := field.NewPath("spec"); {
+	case err != nil:
+		return field.ErrorList{field.InternalError(path, err)}
+	case size > maxSpecBytes:
+		return field.ErrorList{field.TooLong(path, field.OmitValueType{}, maxSpecBytes)}
+	default:
 		return nil
 	}
-	return field.ErrorList{field.TooLong(field.NewPath("spec"), field.OmitValueType{}, limit)}
 }
 
-// specSize is how many bytes the spec has in the served version, as protobuf and without the number of replicas.
-func specSize(box *model.ModelBox) (int, error) {
+// specBytes returns the size of the spec as it is stored, but for what changes when a box is scaled or paused.
+func specBytes(box *model.ModelBox) (int, error) {
 	served, err := serve(box)
 	if err != nil {
 		return 0, err
 	}
-	served.Spec.Replicas = nil
+	served.Spec.Replicas, served.Spec.Paused = nil, false
 	return served.Spec.Size(), nil
 }
 
-// validateChildren checks what only the whole of a valid spec shows: the pod template that its overlay makes.
-func validateChildren(box *model.ModelBox) field.ErrorList {
+// validatePodTemplate checks the pod template that the overlay of a valid box makes.
+func validatePodTemplate(ctx context.Context, box *model.ModelBox) field.ErrorList {
 	if box.Spec.PodTemplate == nil {
 		return nil
 	}
+	path := field.NewPath("spec", "podTemplate")
 	served, err := serve(box)
 	if err != nil {
-		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
+		return field.ErrorList{field.InternalError(path, err)}
 	}
-	path := field.NewPath("spec", "podTemplate")
 	template, err := render.PodTemplate(served)
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
 	}
-	return validation.ValidatePodTemplate(template, box.Name, path)
+	return validation.ValidatePodTemplate(ctx, template, box.Name, path)
 }
 
 // serve returns the box in the served version. The two share memory: neither may be changed.
@@ -230,5 +244,5 @@ func (StatusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.
 
 // ValidateUpdate checks a changed status.
 func (StatusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.ValidateModelBoxStatusUpdate(ctx, obj.(*model.ModelBox), old.(*model.ModelBox))
+	return validation.Told(validation.ValidateModelBoxStatusUpdate(ctx, obj.(*model.ModelBox), old.(*model.ModelBox)))
 }

@@ -45,7 +45,7 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox
 
 // sizeWarnings is about a spec that an earlier release let have more than has to fit into a record.
 func sizeWarnings(box *model.ModelBox) []string {
-	size, err := specSize(box)
+	size, err := specBytes(box)
 	if err != nil || size <= maxSpecBytes {
 		return nil
 	}
