@@ -5,11 +5,13 @@ package render
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -27,12 +29,28 @@ func PodTemplate(box *modelv1.ModelBox) (*corev1.PodTemplateSpec, error) {
 	return template, nil
 }
 
+// hasDirective returns whether strategic merge would take a key of a map in the value for a directive. Boxes are not
+// accepted with any.
+func hasDirective(value any) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			if model.IsMergeDirective(key) || hasDirective(field) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, hasDirective)
+	}
+	return false
+}
+
 // overlaid returns the template with the overlay merged into it as a strategic merge patch.
 func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *corev1.PodTemplateSpec) (*applycorev1.PodTemplateSpecApplyConfiguration, error) {
 	if overlay == nil {
 		return template, nil
 	}
-	var original, patch strategicpatch.JSONMap
+	var original, patch map[string]any
 	if err := convert(template, &original); err != nil {
 		return nil, err
 	}
@@ -43,7 +61,13 @@ func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *
 	if err != nil {
 		return nil, fmt.Errorf("reading the merge keys of pod templates: %w", err)
 	}
-	merged, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(original, patch, schema)
+	var merged map[string]any
+	if hasDirective(patch) {
+		// A box of an older release may have one. Its pods stay what they are.
+		merged, err = strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(original, patch, schema)
+	} else {
+		merged, err = merge(original, patch, schema)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("merging spec.podTemplate: %w", err)
 	}

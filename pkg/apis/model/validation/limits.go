@@ -152,7 +152,7 @@ func ValidateNoDirectives(box *model.ModelBox) field.ErrorList {
 			return
 		}
 		for _, key := range value.MapKeys() {
-			if IsDirective(key.String()) && len(errs) < MaxErrors {
+			if model.IsMergeDirective(key.String()) && len(errs) < MaxErrors {
 				errs = append(errs, field.Forbidden(path.build().Key(key.String()),
 					"would be a directive to the merge of podTemplate, which adds and replaces only"))
 			}
@@ -160,12 +160,6 @@ func ValidateNoDirectives(box *model.ModelBox) field.ErrorList {
 	})
 	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
 	return errs
-}
-
-// IsDirective returns whether strategic merge takes a key of a map for a directive and not for the name of a field.
-func IsDirective(key string) bool {
-	return key == "$patch" || key == "$retainKeys" ||
-		strings.HasPrefix(key, "$setElementOrder/") || strings.HasPrefix(key, "$deleteFromPrimitiveList/")
 }
 
 // lazyPath is the path of a field that costs nothing before it is asked for.

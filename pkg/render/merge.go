@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+// replaceStrategy and mergeStrategy are the patch strategies of fields whose value a patch replaces or adds to.
+const (
+	replaceStrategy = "replace"
+	mergeStrategy   = "merge"
+)
+
+// merge adds what the patch says to the original, and returns it, as strategicpatch.StrategicMergeMapPatch does with a
+// patch without directives and nulls. That takes time by the square of the length of a list; this does by its length. The
+// original and the patch are JSON as encoding/json decodes it, and may be changed.
+func merge(original, patch map[string]any, schema strategicpatch.LookupPatchMeta) (map[string]any, error) {
+	for name, patchValue := range patch {
+		switch patchValue := patchValue.(type) {
+		case map[string]any:
+			value, isMap := original[name].(map[string]any)
+			if !isMap {
+				break
+			}
+			fieldSchema, meta, err := schema.LookupPatchMetadataForStruct(name)
+			if err != nil {
+				return nil, err
+			}
+			if slices.Contains(meta.GetPatchStrategies(), replaceStrategy) {
+				break
+			}
+			if original[name], err = merge(value, patchValue, fieldSchema); err != nil {
+				return nil, inField(name, err)
+			}
+			continue
+		case []any:
+			value, isList := original[name].([]any)
+			if !isList {
+				break
+			}
+			elementSchema, meta, err := schema.LookupPatchMetadataForSlice(name)
+			if err != nil {
+				return nil, err
+			}
+			// Lists without a key, which merge as sets, are finalizers. The fields of a box make none to merge with.
+			if !slices.Contains(meta.GetPatchStrategies(), mergeStrategy) || meta.GetPatchMergeKey() == "" {
+				break
+			}
+			if original[name], err = mergeLists(value, patchValue, elementSchema, meta.GetPatchMergeKey()); err != nil {
+				return nil, inField(name, err)
+			}
+			continue
+		}
+		original[name] = patchValue
+	}
+	return original, nil
+}
+
+func inField(name string, err error) error {
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// element is one of a list that is merged.
+type element struct {
+	value any
+	// place and patchPlace are those of the first element of the same identity in the original and in the patch, or -1.
+	place, patchPlace int
+}
+
+// mergeLists adds each element of the patch to the first one of the original that has the same value of the key, or to
+// the list.
+func mergeLists(original, patch []any, schema strategicpatch.LookupPatchMeta, key string) ([]any, error) {
+	places, err := placesOf(original, key)
+	if err != nil {
+		return nil, err
+	}
+	patchPlaces, err := placesOf(patch, key)
+	if err != nil {
+		return nil, err
+	}
+	merged := slices.Clone(original)
+	at := maps.Clone(places)
+	for i, value := range patch {
+		identity, _ := identityOf(value, key) // placesOf has found it
+		found, isThere := at[identity]
+		if !isThere {
+			at[identity] = len(merged)
+			merged = append(merged, value)
+			continue
+		}
+		// What has a key is a map.
+		if merged[found], err = merge(merged[found].(map[string]any), value.(map[string]any), schema); err != nil {
+			return nil, fmt.Errorf("[%d]: %w", i, err)
+		}
+	}
+	var patched, others []element
+	for _, value := range merged {
+		identity, _ := identityOf(value, key) // placesOf has found it
+		e := element{value: value, place: places.of(identity), patchPlace: patchPlaces.of(identity)}
+		if e.patchPlace >= 0 {
+			patched = append(patched, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	return inOrder(patched, others), nil
+}
+
+// inOrder returns the elements of the patch in its order, and between them the others in that of the original: each
+// in front of the first one of the patch behind which it was not.
+func inOrder(patched, others []element) []any {
+	slices.SortStableFunc(patched, func(a, b element) int { return a.patchPlace - b.patchPlace })
+	slices.SortStableFunc(others, func(a, b element) int { return a.place - b.place })
+	ordered := make([]any, 0, len(patched)+len(others))
+	for len(patched) > 0 || len(others) > 0 {
+		isOther := len(patched) == 0 ||
+			len(others) > 0 && others[0].place >= 0 && patched[0].place >= 0 && others[0].place < patched[0].place
+		from := &patched
+		if isOther {
+			from = &others
+		}
+		ordered = append(ordered, (*from)[0].value)
+		*from = (*from)[1:]
+	}
+	return ordered
+}
+
+// places are the indexes of the first element of each identity in a list.
+type places map[any]int
+
+func placesOf(list []any, key string) (places, error) {
+	p := make(places, len(list))
+	for i, value := range list {
+		identity, err := identityOf(value, key)
+		if err != nil {
+			return nil, fmt.Errorf("[%d]: %w", i, err)
+		}
+		if _, isKnown := p[identity]; !isKnown {
+			p[identity] = i
+		}
+	}
+	return p, nil
+}
+
+// of returns -1 where there is no such element.
+func (p places) of(identity any) int {
+	if place, isThere := p[identity]; isThere {
+		return place
+	}
+	return -1
+}
+
+// identityOf returns the value of the key of an element, a string or a number.
+func identityOf(value any, key string) (any, error) {
+	fields, _ := value.(map[string]any)
+	switch identity := fields[key].(type) {
+	case string, float64:
+		return identity, nil
+	default:
+		return nil, fmt.Errorf("must have %s", key)
+	}
+}
