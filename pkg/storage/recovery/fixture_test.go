@@ -46,7 +46,7 @@ type fixture struct {
 func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 	t.Helper()
 	dir := t.TempDir()
-	etcd, err := embeddedetcd.Start(t.Context(), dir)
+	etcd, err := embeddedetcd.Start(t.Context(), embeddedetcd.Config{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -192,7 +192,7 @@ func TestWarningsOnUpdate(t *testing.T) {
 
 func sizeOf(t *testing.T, box *model.ModelBox) int {
 	t.Helper()
-	size, err := specSize(box)
+	size, err := specBytes(box)
 	if err != nil {
 		t.Fatal(err)
 	}
