@@ -66,7 +66,7 @@ func (s *space) isFragmented() bool {
 }
 
 // withMargin is what has to be fallen short of again once the limit was reached.
-func withMargin(limit int64) int64 { return limit - limit/32 }
+func withMargin(limit int64) int64 { return limit - limit/16 }
 
 func (s *space) hasAlarm() bool {
 	for _, alarm := range s.etcd.Alarms() {
