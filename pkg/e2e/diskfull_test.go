@@ -37,8 +37,15 @@ func TestFullDisk(t *testing.T) {
 		}
 		return nil
 	})
-	p.expectWarning(t, "the disk of the data directory is full")
+	n.eventually("the server says so", func() error {
+		return p.hasWarning(t, "the disk of the data directory is full")
+	})
 	p.awaitStorageEvent(t, "DiskFull")
+	// etcd may have met the full disk in the middle of a write, and been started again.
+	n.eventually("boxes are read", func() error {
+		_, err := n.boxes.List(n.ctx, metav1.ListOptions{Limit: 1})
+		return err
+	})
 	n.expectStored(journal.copy())
 	n.eventually("a box is deleted", func() error {
 		return n.boxes.Delete(n.ctx, deleted.Name, metav1.DeleteOptions{})

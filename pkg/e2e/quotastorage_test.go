@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +24,7 @@ const quotaReached = "QuotaReached"
 // written to again once that has made room. Nothing that was acknowledged is lost.
 func TestFullStorage(t *testing.T) {
 	t.Parallel()
-	p := newControlPlane(t, serverFlags("--quota-backend-bytes=16777216")...)
+	p := newControlPlane(t, serverFlags("--quota-backend-bytes=16777216", "--max-modelbox-bytes-per-namespace=-1")...)
 	n, other := p.newNamespace(t), p.newNamespace(t)
 	held := newBox("held", pause)
 	held.Finalizers = []string{"example.com/hold"}
@@ -31,18 +32,20 @@ func TestFullStorage(t *testing.T) {
 	n.create(held)
 
 	acknowledged := n.fillStorage("web")
-	other.expectRefused()
-	n.expectRefused()
 	n.expectHas(acknowledged)
-	p.expectWarning(t, "the storage is full: boxes take")
-	if sum(scrape(t, p.directClient(t)), "modelbox_storage_shortage", map[string]string{"reason": quotaReached}) != 1 {
-		t.Error("the metric does not say so")
-	}
+	n.whileFull("no box is created in another namespace", func() error { return isRefused(other.createOnce(newLargeBox("last"))) })
+	n.whileFull("readyz says so", func() error { return p.hasWarning(t, "the storage is full: boxes take") })
+	n.whileFull("a metric says so", func() error {
+		if sum(scrape(t, p.directClient(t)), "modelbox_storage_shortage", map[string]string{"reason": quotaReached}) != 1 {
+			return errors.New("it does not")
+		}
+		return nil
+	})
 
 	// What grows is refused. What shrinks is not, nor is what a deletion needs.
-	if _, err := n.patchOnce("held", `{"metadata":{"annotations":{"more":"text"}}}`); !isStorageFull(err) {
-		t.Errorf("a box that grows: %v", err)
-	}
+	n.whileFull("no box grows", func() error {
+		return isRefused(n.patchOnce("held", fmt.Sprintf(`{"metadata":{"annotations":{"more-%d":"text"}}}`, time.Now().UnixNano())))
+	})
 	if _, err := n.patchOnce("held", `{"metadata":{"annotations":{"note":null}}}`); err != nil {
 		t.Errorf("a box that shrinks: %v", err)
 	}
@@ -74,6 +77,38 @@ func TestFullStorage(t *testing.T) {
 	}
 	n.eventually("there is room again", func() error {
 		_, err := n.createOnce(newBox("newer", pause))
+		return err
+	})
+}
+
+// TestNamespaceTakesNoMoreThanItsShare: the boxes of one namespace fill half of the storage, and leave the other half to
+// others.
+func TestNamespaceTakesNoMoreThanItsShare(t *testing.T) {
+	t.Parallel()
+	p := newControlPlane(t, serverFlags("--quota-backend-bytes=16777216")...)
+	n, other := p.newNamespace(t), p.newNamespace(t)
+	created := 0
+	n.eventually("the namespace is full", func() error {
+		_, err := n.createOnce(newLargeBox("web"))
+		switch {
+		case err == nil:
+			created++
+			return errors.New("there is room")
+		case !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "limited to 6291456 by --max-modelbox-bytes-per-namespace"):
+			return err
+		}
+		return nil
+	})
+	if bytes := created * len(newLargeBox("").Annotations["fill"]); bytes > 6291456 {
+		t.Errorf("it has %d bytes", bytes)
+	}
+	other.createReady(newBox("web"))
+
+	if err := n.boxes.DeleteCollection(n.ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	n.eventually("there is room again", func() error {
+		_, err := n.createOnce(newLargeBox("new"))
 		return err
 	})
 }
@@ -130,14 +165,22 @@ func isStorageFull(err error) bool {
 		status.Status().Reason == "InsufficientStorage" && status.Status().Details.RetryAfterSeconds > 0
 }
 
-// expectRefused checks that boxes are refused, but for those that fill the last room.
-func (n *namespace) expectRefused() {
-	n.t.Helper()
-	n.eventually("boxes are refused in namespace "+n.name, func() error {
-		if _, err := n.createOnce(newLargeBox("last")); !isStorageFull(err) {
-			return fmt.Errorf("got %v", err)
-		}
+// isRefused returns nil when a write was refused because the storage is full.
+func isRefused(_ *modelv1.ModelBox, err error) error {
+	if isStorageFull(err) {
 		return nil
+	}
+	return fmt.Errorf("the write ended with: %v", err)
+}
+
+// whileFull tries check until it returns nil, and fills the room again that comes free meanwhile, of history.
+func (n *namespace) whileFull(what string, check func() error) {
+	n.t.Helper()
+	n.eventually(what+" while the storage is full", func() error {
+		if err := isRefused(n.createOnce(newLargeBox("last"))); err != nil {
+			return err
+		}
+		return check()
 	})
 }
 
@@ -162,13 +205,14 @@ func (n *namespace) expectHas(uids map[string]string) {
 	}
 }
 
-// expectWarning checks that the server is ready, and that its health says this.
-func (p *controlPlane) expectWarning(t *testing.T, want string) {
+// hasWarning returns nil when the server is ready, and its health says this.
+func (p *controlPlane) hasWarning(t *testing.T, want string) error {
 	t.Helper()
 	text, err := p.directClient(t).Get().AbsPath("/readyz").Param("verbose", "").DoRaw(t.Context())
-	if err != nil || !strings.Contains(string(text), "readyz check passed\nwarn: boxes may not grow: "+want) {
-		t.Errorf("%v, readyz says:\n%s", err, text)
+	if err == nil && !strings.Contains(string(text), "readyz check passed\nwarn: boxes may not grow: "+want) {
+		err = fmt.Errorf("readyz says:\n%s", text)
 	}
+	return err
 }
 
 // awaitStorageEvent waits until the server has told this of its storage.

@@ -7,10 +7,12 @@ package storagequota
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -29,9 +31,11 @@ func Register(plugins *admission.Plugins) {
 
 // Plugin refuses new boxes, and boxes that grow, while the storage has no room. Boxes may shrink, and lose finalizers,
 // and statuses are written.
+//
+// It refuses the same while the boxes of their namespace take too much: one namespace cannot fill the storage of all.
 type Plugin struct {
 	*admission.Handler
-	shortage func() error
+	Initializer
 }
 
 var _ admission.ValidationInterface = &Plugin{}
@@ -41,48 +45,71 @@ type Initializer struct {
 	// Shortage returns the error with which boxes may not grow at this moment, and nil when they may. Nil: the storage
 	// is an outside one, of which nothing is known.
 	Shortage func() error
+	// Usage is what the boxes of each namespace take. Nil: there is no limit for it.
+	Usage *Usage
+	// MaxNamespaceBytes is how much they may take.
+	MaxNamespaceBytes int
 }
 
 // Initialize gives it to the plugin, and nothing to others.
 func (i Initializer) Initialize(plugin admission.Interface) {
 	if p, ok := plugin.(*Plugin); ok {
-		p.shortage = i.Shortage
+		p.Initializer = i
+		if i.Usage != nil {
+			p.SetReadyFunc(i.Usage.HasSynced)
+		}
 	}
 }
 
 // Validate refuses what there is no room for.
 func (p *Plugin) Validate(_ context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
-	if p.shortage == nil || a.GetResource().GroupResource() != model.Resource("modelboxes") || a.GetSubresource() != "" {
+	if a.GetResource().GroupResource() != model.Resource("modelboxes") || a.GetSubresource() != "" {
 		return nil
 	}
-	shortage := p.shortage()
-	if shortage == nil || a.GetOperation() == admission.Create {
-		return shortage
+	box, isBox := a.GetObject().(*model.ModelBox)
+	if !isBox {
+		return apierrors.NewInternalError(fmt.Errorf("a %T is no box", a.GetObject()))
 	}
-	isGrowing, err := grows(a.GetOldObject(), a.GetObject())
-	if err != nil || !isGrowing {
-		return err
+	// What deletes a box has to write.
+	if box.DeletionTimestamp != nil {
+		return nil
 	}
-	return shortage
+	bytes, err := size(box)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if oldBox, isUpdate := a.GetOldObject().(*model.ModelBox); isUpdate {
+		before, err := size(oldBox)
+		if err != nil {
+			return apierrors.NewInternalError(err)
+		}
+		if bytes <= before {
+			return nil
+		}
+	}
+	if p.Shortage != nil {
+		if err := p.Shortage(); err != nil {
+			return err
+		}
+	}
+	return p.validateNamespace(a, box, bytes)
 }
 
-// grows returns whether a box takes more space than it did. One that is being deleted does not count: what deletes it
-// has to write.
-func grows(from, to runtime.Object) (bool, error) {
-	box, isBox := to.(*model.ModelBox)
-	oldBox, wasBox := from.(*model.ModelBox)
-	if !isBox || !wasBox {
-		return false, fmt.Errorf("a %T that was a %T is no box", to, from)
+// validateNamespace refuses a box that the limit of its namespace has no room for.
+func (p *Plugin) validateNamespace(a admission.Attributes, box *model.ModelBox, bytes int) error {
+	if p.Usage == nil {
+		return nil
 	}
-	if box.DeletionTimestamp != nil {
-		return false, nil
+	if !p.WaitForReady() {
+		return admission.NewForbidden(a, errors.New("not yet ready to handle request"))
 	}
-	before, err := size(oldBox)
-	if err != nil {
-		return false, err
+	name := types.NamespacedName{Namespace: box.Namespace, Name: box.Name}
+	total, fits := p.Usage.reserve(name, bytes, p.MaxNamespaceBytes, a.IsDryRun())
+	if !fits {
+		return admission.NewForbidden(a, fmt.Errorf(
+			"exceeded quota: the boxes of the namespace would take %d bytes, limited to %d by --max-modelbox-bytes-per-namespace", total, p.MaxNamespaceBytes))
 	}
-	after, err := size(box)
-	return after > before, err
+	return nil
 }
 
 // size returns how many bytes a box takes in the storage, but for the record of who wrote which field: it grows by

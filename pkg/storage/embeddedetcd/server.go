@@ -135,6 +135,9 @@ func (s *Server) Err() <-chan error { return s.etcd.Err() }
 // Shortage returns why boxes may not be created and may not grow at this moment, and nil when they may.
 func (s *Server) Shortage() *Shortage { return s.space.shortage() }
 
+// BytesForBoxes returns how much of the quota boxes may fill.
+func (s *Server) BytesForBoxes() int64 { return s.space.forBoxes() }
+
 // Stop ends etcd and gives up the data directory. Its clients have to be closed before.
 func (s *Server) Stop() {
 	s.maintenance.close()

@@ -28,7 +28,6 @@ import (
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 	baseversion "k8s.io/component-base/version"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/storagequota"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
@@ -171,9 +170,12 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	}
 	recommended := *o.Recommended
 	recommended.Etcd = nil // Storage applies it: see there.
+	storageQuota, err := storageQuotaFor(etcd, o.Storage.namespaceLimit(etcd), &config.Config)
+	if err != nil {
+		return nil, err
+	}
 	recommended.ExtraAdmissionInitializers = func(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
-		initializers := []admission.PluginInitializer{storagequota.Initializer{Shortage: shortageOf(etcd)}, quotaInitializer()}
-		return initializers, o.policies.find(config)
+		return []admission.PluginInitializer{storageQuota, quotaInitializer()}, o.policies.find(config)
 	}
 	if err := recommended.ApplyTo(config); err != nil {
 		return nil, fmt.Errorf("applying the options: %w", err)
