@@ -127,7 +127,7 @@ Run it as the user of the server, which has to be stopped.`, snapshot.RevisionBu
 			if err := storage.Complete(newEtcdOptions()); err != nil {
 				return err
 			}
-			status, err := snapshot.Restore(args[0], storage.DataDir)
+			status, err := snapshot.Restore(cmd.Context(), args[0], storage.DataDir)
 			if err != nil {
 				return err
 			}

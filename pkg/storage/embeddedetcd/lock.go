@@ -4,24 +4,30 @@
 package embeddedetcd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"k8s.io/klog/v2"
 )
 
 // ErrInUse is wrapped by the errors about a data directory that another process uses.
 var ErrInUse = errors.New("in use by another process")
 
 // Lock keeps the data directory dir, which is created when it does not exist, from every etcd until release is called.
-func Lock(dir string) (release func(), err error) {
+func Lock(ctx context.Context, dir string) (release func(), err error) {
 	if err := os.MkdirAll(dir, privateDirMode); err != nil {
 		return nil, fmt.Errorf("creating the data directory: %w", err)
 	}
-	if err := refuseShared(dir); err != nil {
+	isOpen, err := keepOthersOut(dir)
+	if err != nil {
 		return nil, err
+	}
+	if isOpen {
+		klog.FromContext(ctx).Info("Everybody may write to the data directory. No other user may have access to its volume", "dir", dir)
 	}
 	lock, err := lockDirectory(dir)
 	if err != nil {

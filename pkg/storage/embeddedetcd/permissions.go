@@ -11,19 +11,30 @@ import (
 
 const privateDirMode = 0o700
 
-// refuseShared refuses a data directory in which everybody may put files, for they could be taken for ours. It may
-// belong to somebody else, and be open to its group: that is how a volume of Kubernetes is mounted for a process that
-// is not root. What is in it is private.
-func refuseShared(dir string) error {
+// keepOthersOut takes from others the right to put files into a data directory that is this user's: they could be taken
+// for ours. A directory for everybody's files, such as /tmp, is refused. One that is somebody else's stays as it is, and
+// isOpen: so are the volumes of some provisioners, which only the server's pod has. What is in it is private in any case.
+func keepOthersOut(dir string) (isOpen bool, err error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return fmt.Errorf("reading the mode of the data directory: %w", err)
+		return false, fmt.Errorf("reading the mode of the data directory: %w", err)
 	}
-	if info.Mode().Perm()&0o002 != 0 {
-		return fmt.Errorf("data directory %s has the mode %#o, with which everybody may write to it: chmod it to 0700, or give a directory of its own", dir, info.Mode().Perm())
+	const othersWrite = 0o002
+	switch mode := info.Mode(); {
+	case mode.Perm()&othersWrite == 0:
+		return false, nil
+	case mode&os.ModeSticky != 0:
+		return false, fmt.Errorf("data directory %s has the mode %s, and is for everybody's files: give a directory of its own", dir, mode)
+	case isOwn(info):
+		if err := os.Chmod(dir, mode&^othersWrite); err != nil {
+			return false, fmt.Errorf("keeping others out of the data directory: %w", err)
+		}
+		return false, nil
 	}
-	return nil
+	return true, nil
 }
+
+func isOwn(info os.FileInfo) bool { return int(info.Sys().(*syscall.Stat_t).Uid) == os.Geteuid() }
 
 // MakePrivateDir makes sure that the directory exists, is this user's, and is nobody else's to read.
 func MakePrivateDir(dir string) error {
@@ -37,8 +48,8 @@ func MakePrivateDir(dir string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is no directory", dir)
 	}
-	if owner, self := info.Sys().(*syscall.Stat_t).Uid, os.Geteuid(); int(owner) != self {
-		return fmt.Errorf("%s belongs to user %d and has to belong to user %d, as whom this runs", dir, owner, self)
+	if !isOwn(info) {
+		return fmt.Errorf("%s belongs to user %d and has to belong to user %d, as whom this runs", dir, info.Sys().(*syscall.Stat_t).Uid, os.Geteuid())
 	}
 	if info.Mode().Perm() == privateDirMode {
 		return nil

@@ -58,7 +58,7 @@ func Exists(dir string) bool {
 }
 
 // Start runs an etcd and returns once it serves clients. It fails without touching anything when another process uses
-// the directory, and when everybody may write to it. Whoever starts it has to Stop it.
+// the directory, and when it is for everybody's files. Whoever starts it has to Stop it.
 func Start(ctx context.Context, config Config) (*Server, error) {
 	endpoint, err := Endpoint(config.Dir)
 	if err != nil {
@@ -68,7 +68,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	config.Dir = filepath.Dir(socket)
 	// A second etcd on the same directory would delete the first one's socket before it notices that the
 	// database is locked, so the directory is locked before etcd touches it.
-	release, err := Lock(config.Dir)
+	release, err := Lock(ctx, config.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -306,41 +305,5 @@ func TestReserve(t *testing.T) {
 				t.Errorf("after a restart, held: %t, want %t", again.held, r.held)
 			}
 		})
-	}
-}
-
-func TestPermissions(t *testing.T) {
-	dir := newDir(t)
-	if err := os.MkdirAll(filepath.Join(dir, "etcd"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	chmod := func(mode os.FileMode, paths ...string) {
-		t.Helper()
-		for _, path := range paths {
-			if err := os.Chmod(path, mode); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-
-	chmod(0o777, dir)
-	_, err := Start(t.Context(), Config{Dir: dir})
-	if err == nil || !strings.Contains(err.Error(), dir+" has the mode 0777, with which everybody may write to it") {
-		t.Fatalf("a directory that everybody may write to: %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "lock")); !os.IsNotExist(err) {
-		t.Errorf("it was written to: %v", err)
-	}
-
-	chmod(0o775, dir, filepath.Join(dir, "etcd")) // as a volume is mounted for a group
-	start(t, dir)
-	for path, want := range map[string]os.FileMode{dir: 0o775, filepath.Join(dir, "etcd"): 0o700, filepath.Join(dir, "client.sock"): 0o600} {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := info.Mode().Perm(); got != want {
-			t.Errorf("%s has the mode %o, want %o", path, got, want)
-		}
 	}
 }

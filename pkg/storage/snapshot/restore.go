@@ -4,6 +4,7 @@
 package snapshot
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ const RevisionBump = 1_000_000_000
 // Restore makes the etcd of the data directory dir from the file. It fails when dir has one already, or is in use, and
 // leaves either the whole etcd or none. Older revisions than the restored one cannot be read or watched from: whoever
 // does is told to list again. It is another cluster than the one that was saved, with an ID of its own.
-func Restore(file, dir string) (*Status, error) {
+func Restore(ctx context.Context, file, dir string) (*Status, error) {
 	status, err := Read(file)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func Restore(file, dir string) (*Status, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("resolving the data directory: %w", err)
 	}
-	release, err := embeddedetcd.Lock(dir)
+	release, err := embeddedetcd.Lock(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

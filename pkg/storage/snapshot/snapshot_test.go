@@ -117,7 +117,7 @@ func TestSaveAndRestore(t *testing.T) {
 	}
 
 	dir := newDir(t)
-	restored, err := Restore(file, dir)
+	restored, err := Restore(t.Context(), file, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestARestoredEtcdIsAnotherCluster(t *testing.T) {
 	seen := map[uint64]bool{}
 	for range 2 {
 		dir := newDir(t)
-		if _, err := Restore(file, dir); err != nil {
+		if _, err := Restore(t.Context(), file, dir); err != nil {
 			t.Fatal(err)
 		}
 		client, stop := start(t, dir)
@@ -197,7 +197,7 @@ func TestADamagedSnapshotIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, readErr := Read(file)
-			_, restoreErr := Restore(file, dir)
+			_, restoreErr := Restore(t.Context(), file, dir)
 			for name, err := range map[string]error{"Read": readErr, "Restore": restoreErr} {
 				if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), row.want) {
 					t.Errorf("%s: %v, want %q", name, err, row.want)
@@ -216,11 +216,11 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 	dir := newDir(t)
 	client, stop := start(t, dir)
 	put(t, client, "box", "kept")
-	if _, err := Restore(file, dir); !errors.Is(err, embeddedetcd.ErrInUse) {
+	if _, err := Restore(t.Context(), file, dir); !errors.Is(err, embeddedetcd.ErrInUse) {
 		t.Errorf("while a server runs: %v", err)
 	}
 	stop()
-	if _, err := Restore(file, dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "etcd")+" holds data already") {
+	if _, err := Restore(t.Context(), file, dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "etcd")+" holds data already") {
 		t.Errorf("of a server that was stopped: %v", err)
 	}
 	client, _ = start(t, dir)
@@ -236,7 +236,7 @@ func TestRestoreStartsAgainAfterOneThatWasStopped(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "etcd"+partSuffix, "member"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(file, dir); err != nil {
+	if _, err := Restore(t.Context(), file, dir); err != nil {
 		t.Fatal(err)
 	}
 	expectNames(t, dir, "etcd", "lock")
