@@ -37,7 +37,7 @@ CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/mode
 
 .PHONY: help
 help: ## Show this help
-	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
 build: ## Build the server and the local control plane into _output/bin
@@ -89,6 +89,10 @@ test-install: build node-images image ## Install the image in a cluster as the R
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes
 	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e -run TestChaos -timeout 20m -v
+
+.PHONY: test-disaster
+test-disaster: build ## Lose the store in every way with 200 boxes, and kill the server 50 times
+	@MODELBOX_E2E_DISASTER_BOXES=200 MODELBOX_E2E_KILLS=50 go test ./pkg/e2e -run 'TestDisasters|TestKilledServerLosesNothing' -timeout 60m -v
 
 .PHONY: test-healing
 test-healing: build ## Edit every field of what boxes become, in every way, and see it healed

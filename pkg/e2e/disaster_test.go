@@ -14,10 +14,13 @@ import (
 	"syscall"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
 const (
@@ -35,10 +38,13 @@ func TestDisasters(t *testing.T) {
 		strike func(*disaster)
 	}{
 		{"the store is empty", (*disaster).emptyStore},
+		{"the store is empty and was used for years", (*disaster).oldStore},
 		{"a snapshot of earlier is restored", (*disaster).earlierStore},
 		{"the volume is rolled back", (*disaster).rolledBackVolume},
 		{"the store is another one", (*disaster).foreignStore},
 		{"the store moves to an outside etcd and back", (*disaster).outsideAndBack},
+		{"the administrator is to decide", (*disaster).refuse},
+		{"nothing is done about it", (*disaster).ignore},
 	} {
 		if !t.Run(disaster.name, func(t *testing.T) { disaster.strike(d.in(t)) }) {
 			return
@@ -51,6 +57,8 @@ type disaster struct {
 	*namespace
 	flagsFile string
 	boxes     int
+	// told is an informer that lives through all disasters.
+	told *replica
 }
 
 func newDisaster(t *testing.T) *disaster {
@@ -71,7 +79,13 @@ func newDisaster(t *testing.T) *disaster {
 		}
 	}
 	p := newControlPlane(t, append(serverFlags("--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"), "--server="+script)...)
-	d := &disaster{namespace: p.newNamespace(t), flagsFile: flagsFile, boxes: boxes}
+	d := &disaster{namespace: p.newNamespace(t), flagsFile: flagsFile, boxes: boxes, told: &replica{t: t, boxes: map[string]string{}}}
+	factory := externalversions.NewSharedInformerFactoryWithOptions(p.boxes, 0, externalversions.WithNamespace(d.name))
+	if _, err := factory.Model().V1().ModelBoxes().Informer().AddEventHandler(d.told); err != nil {
+		t.Fatal(err)
+	}
+	factory.Start(t.Context().Done())
+	t.Cleanup(factory.Shutdown)
 	for number := range boxes {
 		d.create(d.box(number))
 	}
@@ -100,6 +114,20 @@ func (d *disaster) dataDir() string { return filepath.Join(d.plane.dir, "modelbo
 func (d *disaster) emptyStore() {
 	before := d.state()
 	d.replaceStore(func() { d.rename(d.dataDir(), d.dataDir()+".lost") })
+	d.expectRecovered(before, "Empty")
+}
+
+// oldStore loses a data directory that has seen very many writes.
+func (d *disaster) oldStore() {
+	before := d.state()
+	d.replaceStore(func() {
+		d.rename(d.dataDir(), d.dataDir()+".old")
+		patch := `{"metadata":{"labels":{"model.github.com/store-revision":"5000000000"}}}`
+		if _, err := d.plane.kube.CoordinationV1().Leases(serverNamespace).
+			Patch(d.ctx, "modelbox-controller", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			d.t.Fatal(err)
+		}
+	})
 	d.expectRecovered(before, "Empty")
 }
 
@@ -175,6 +203,42 @@ func (d *disaster) outsideAndBack() {
 	d.delete("moving-2")
 }
 
+// refuse keeps the server from becoming ready until it is told what to do.
+func (d *disaster) refuse() {
+	before := d.state()
+	d.setFlags("--store-recovery=refuse")
+	killed := d.strike(func() { d.rename(d.dataDir(), d.dataDir()+".refused") })
+	server := d.plane.directClient(d.t)
+	d.eventually("the server says what it has found", func() error {
+		answer, err := server.Get().AbsPath("/readyz/store-recovery").DoRaw(d.ctx)
+		if err == nil || !strings.Contains(string(answer), "the store is Empty") || !strings.Contains(string(answer), before.store) {
+			return fmt.Errorf("%w: %s", err, answer)
+		}
+		return nil
+	})
+	if _, err := d.namespace.boxes.Get(d.ctx, "box-0", metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) {
+		d.t.Errorf("a box is answered with %v", err)
+	}
+	d.setFlags()
+	d.plane.signalServer(d.t, syscall.SIGKILL)
+	d.awaitServed(killed)
+	d.expectRecovered(before, "Empty")
+}
+
+// ignore serves from an empty store, which is what every disaster would come to without recovery: the cluster deletes
+// everything.
+func (d *disaster) ignore() {
+	d.setFlags("--store-recovery=ignore")
+	d.replaceStore(func() { d.rename(d.dataDir(), d.dataDir()+".ignored") })
+	d.eventually("everything is deleted", func() error {
+		deployments, err := d.deployments.List(d.ctx, metav1.ListOptions{})
+		if err != nil || len(deployments.Items) > 0 {
+			return fmt.Errorf("there are %d Deployments (%w)", len(deployments.Items), err)
+		}
+		return nil
+	})
+}
+
 // changeAll deletes boxes, changes some, and creates one.
 func (d *disaster) changeAll(doomed []string) {
 	d.t.Helper()
@@ -235,9 +299,15 @@ func (d *disaster) copyFrozen(to string) {
 	}
 }
 
-// replaceStore does something to the store of a server that does not notice, and kills the server. What was written
-// since the Lease was last renewed would be lost unnoticed.
+// replaceStore lets a disaster strike, and waits until the server serves.
 func (d *disaster) replaceStore(replace func()) {
+	d.t.Helper()
+	d.awaitServed(d.strike(replace))
+}
+
+// strike does something to the store of a server that does not notice, and kills the server and the garbage collector.
+// What was written since the Lease was last renewed would be lost unnoticed.
+func (d *disaster) strike(replace func()) (killed int) {
 	d.t.Helper()
 	latest := d.create(newBox("latest-write", withReplicas(0)))
 	d.delete(latest.Name)
@@ -256,5 +326,5 @@ func (d *disaster) replaceStore(replace func()) {
 	replace()
 	d.plane.signalServer(d.t, syscall.SIGKILL)
 	d.plane.signalProcess(d.t, controllerManagerProcess, syscall.SIGKILL)
-	d.awaitServed(pid)
+	return pid
 }

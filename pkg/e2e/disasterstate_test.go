@@ -97,6 +97,7 @@ func (d *disaster) expectRecovered(before disasterState, situation string) {
 	d.createReady(newBox(canary))
 	d.delete(canary)
 
+	d.expectTold()
 	if diff := cmp.Diff(before, d.state(), cmpopts.IgnoreUnexported(disasterState{})); diff != "" {
 		d.t.Errorf("-before +after:\n%s", diff)
 	}
@@ -108,6 +109,25 @@ func (d *disaster) expectRecovered(before disasterState, situation string) {
 	}
 	d.t.Logf("%d boxes, %d children and %d pods are as they were; the store is %s after %s",
 		len(after.Boxes), len(after.Children), len(after.Pods), after.store, before.store)
+}
+
+// expectTold checks that an informer from before the disaster knows what there is.
+func (d *disaster) expectTold() {
+	d.t.Helper()
+	d.eventually("the informer has told what there is", func() error {
+		boxes, err := d.namespace.boxes.List(d.ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		stored := map[string]string{}
+		for i := range boxes.Items {
+			stored[boxes.Items[i].Name] = versionOf(&boxes.Items[i])
+		}
+		if diff := cmp.Diff(stored, d.told.copy()); diff != "" {
+			return fmt.Errorf("-stored +told:\n%s", diff)
+		}
+		return nil
+	})
 }
 
 func namespaceNamed(name string) *corev1.Namespace {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
+	"os"
 	"strconv"
 	"sync"
 	"syscall"
@@ -21,9 +23,11 @@ import (
 )
 
 const (
-	killRounds = 3
-	writers    = 8
-	// writesBetweenKills is how many more writes have to be acknowledged before the next kill.
+	// killsVariable is how often TestKilledServerLosesNothing kills the server.
+	killsVariable = "MODELBOX_E2E_KILLS"
+	killRounds    = 5
+	writers       = 8
+	// writesBetweenKills is how many more writes have to be acknowledged before the next kill, at least.
 	writesBetweenKills = 200
 )
 
@@ -33,11 +37,20 @@ func TestKilledServerLosesNothing(t *testing.T) {
 	n := newNamespace(t)
 	settled := n.settledChildren("settled-1", "settled-2", "settled-3")
 
+	store := n.plane.awaitLeader(t, "").Labels["model.github.com/store"]
+	rounds := killRounds
+	if text := os.Getenv(killsVariable); text != "" {
+		var err error
+		if rounds, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("%s: %v", killsVariable, err)
+		}
+	}
+
 	journal := &journal{acknowledged: map[string]int{}}
 	stop := journal.startWriters(n)
 	defer stop()
-	for round := 1; round <= killRounds; round++ {
-		enough := journal.count() + writesBetweenKills
+	for round := 1; round <= rounds; round++ {
+		enough := journal.count() + writesBetweenKills + rand.IntN(writesBetweenKills)
 		n.eventually("boxes are being written", func() error {
 			if count := journal.count(); count < enough {
 				return fmt.Errorf("%d of %d writes were acknowledged", count, enough)
@@ -50,6 +63,11 @@ func TestKilledServerLosesNothing(t *testing.T) {
 		n.awaitServed(killed)
 		t.Logf("round %d: killed after %d acknowledged writes of %d boxes", round, journal.count(), len(acknowledged))
 		n.expectStored(acknowledged)
+		// The store was never taken for one that had less than before.
+		found := scrape(t, n.plane.directClient(t))
+		expectEqual(t, "starts on a store that is Current", 1.0, sum(found, "modelbox_store_starts_total", map[string]string{"situation": "Current"}))
+		expectEqual(t, "recovered boxes", 0.0, sum(found, "modelbox_store_recovered_boxes_total", nil))
+		expectEqual(t, "store", store, n.plane.awaitLeader(t, "").Labels["model.github.com/store"])
 	}
 	stop()
 	n.expectStored(journal.copy())

@@ -6,6 +6,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
 
 // NewCommand returns the command that runs the server until ctx is done.
@@ -64,6 +66,17 @@ of its own and turns each of them into a Deployment and a Service in the cluster
 // Run serves until ctx is done and everything is stopped: first the controllers, then the requests, then the
 // storage.
 func Run(ctx context.Context, o *options.Options) error {
+	err := run(ctx, o)
+	var raise *recovery.RaiseRevisionError
+	if errors.As(err, &raise) {
+		if err := embeddedetcd.RaiseRevision(o.Storage.DataDir, raise.To); err != nil {
+			return fmt.Errorf("raising the revision of the embedded etcd: %w", err)
+		}
+	}
+	return err
+}
+
+func run(ctx context.Context, o *options.Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var etcd *embeddedetcd.Server

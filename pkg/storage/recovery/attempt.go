@@ -181,7 +181,13 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 		return Position{}, err
 	}
 	if known := identity.Recovery.Mark.Revision; known > 0 {
-		if err := a.store.raise(ctx, now.Revision, known+revisionMargin); err != nil {
+		to := known + revisionMargin
+		if a.IsExclusive && to-now.Revision > maxRaiseByWriting {
+			err := &RaiseRevisionError{To: to}
+			a.fail(err)
+			return Position{}, err
+		}
+		if err := a.store.raise(ctx, now.Revision, to); err != nil {
 			return Position{}, err
 		}
 	}

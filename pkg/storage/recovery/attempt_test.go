@@ -4,6 +4,7 @@
 package recovery
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -189,6 +190,18 @@ func TestARecoveryThatDidNotEndIsDoneAgain(t *testing.T) {
 	f.serve(Behind)
 	expectNames(t, f.stored(), "web")
 	f.serve(Current)
+}
+
+// What would take the store long to reach is left to when it does not run.
+func TestARevisionThatIsFarAway(t *testing.T) {
+	f := newFixture(t, deploymentOf(t, box("web", "1")))
+	f.setLease(Position{Identity: earlier.Identity, Revision: 5_000_000})
+	expectRefused(t, f, "5010000")
+	var raise *RaiseRevisionError
+	if !errors.As(f.failed, &raise) || raise.To != 5_010_000 {
+		t.Errorf("the server ends with %v", f.failed)
+	}
+	expectNames(t, f.stored(), "web")
 }
 
 func TestRefuse(t *testing.T) {

@@ -18,9 +18,24 @@ const (
 	// revision.
 	revisionMargin = 10_000
 
+	// maxRaiseByWriting is how much of a difference is made up for by writing, some thousand times a second. A store that
+	// can be stopped is raised while it is not running where it is more.
+	maxRaiseByWriting = 100_000
+
 	putsAtOnce    = 256
 	raiseLogEvery = 10 * time.Second
 )
+
+// RaiseRevisionError is why a server ends: the store has to be raised to a revision, which takes a moment while it is not
+// running and very long while it is. The next start goes on with the recovery.
+type RaiseRevisionError struct {
+	To int64
+}
+
+// Error implements error.
+func (e *RaiseRevisionError) Error() string {
+	return fmt.Sprintf("the revision of the store has to be raised to %d while it is not running: start the server again", e.To)
+}
 
 // raise lets the store count on from a revision that is above what any client has seen. Clients that watch from what
 // they saw last would otherwise see nothing until the store has come there again.

@@ -22,8 +22,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
 
-// recoveryTimeout is how long one request to the cluster may take. A page of records is some 20 MiB at most.
-const recoveryTimeout = 30 * time.Second
+const (
+	// recoveryTimeout is how long one request to the cluster may take. A page of records is some 20 MiB at most.
+	recoveryTimeout = 30 * time.Second
+	// minObservePeriod keeps a server without leader election, whose periods are not checked, from asking all the time.
+	minObservePeriod = 100 * time.Millisecond
+)
 
 // RecoveryOptions says what is done about a store that has less than the cluster knows of.
 type RecoveryOptions struct {
@@ -71,7 +75,7 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 		Boxes:         boxes,
 		IsExclusive:   o.Storage.DataDir != "",
 		Holder:        holder,
-		ObservePeriod: o.Controllers.LeaderElection.RetryPeriod.Duration,
+		ObservePeriod: max(o.Controllers.LeaderElection.RetryPeriod.Duration, minObservePeriod),
 	}
 	if election := o.Controllers.LeaderElection; election.LeaderElect {
 		runnerConfig.Lease = types.NamespacedName{Namespace: election.ResourceNamespace, Name: election.ResourceName}
