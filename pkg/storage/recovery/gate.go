@@ -5,6 +5,7 @@ package recovery
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,7 +36,9 @@ func storageWithCacher(done <-chan struct{}) generic.StorageDecorator {
 		if err != nil {
 			return raw, destroyRaw, err
 		}
-		raw = gatedStorage{raw, done}
+		// The cache stops only when its list or watch has ended, and does not end them itself.
+		stopped := make(chan struct{})
+		raw = gatedStorage{raw, done, stopped}
 		cacher, err := cacherstorage.NewCacherFromConfig(cacherstorage.Config{
 			Storage:             raw,
 			Versioner:           storage.APIObjectVersioner{},
@@ -56,6 +59,7 @@ func storageWithCacher(done <-chan struct{}) generic.StorageDecorator {
 		}
 		delegator := cacherstorage.NewCacheDelegator(cacher, raw)
 		return delegator, sync.OnceFunc(func() {
+			close(stopped)
 			delegator.Stop()
 			cacher.Stop()
 			destroyRaw()
@@ -63,10 +67,13 @@ func storageWithCacher(done <-chan struct{}) generic.StorageDecorator {
 	}
 }
 
-// gatedStorage answers no list and no watch before done is closed.
+// errStopped is the answer to lists and watches of storage that was stopped before it could be read.
+var errStopped = errors.New("the storage was stopped")
+
+// gatedStorage answers no list and no watch before done is closed, or it is stopped.
 type gatedStorage struct {
 	storage.Interface
-	done <-chan struct{}
+	done, stopped <-chan struct{}
 }
 
 // GetList lists objects.
@@ -89,6 +96,8 @@ func (s gatedStorage) wait(ctx context.Context) error {
 	select {
 	case <-s.done:
 		return nil
+	case <-s.stopped:
+		return errStopped
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
