@@ -38,11 +38,11 @@ func TestDisasters(t *testing.T) {
 		strike func(*disaster)
 	}{
 		{"the store is empty", (*disaster).emptyStore},
-		{"the store is empty and was used for years", (*disaster).oldStore},
 		{"a snapshot of earlier is restored", (*disaster).earlierStore},
 		{"the volume is rolled back", (*disaster).rolledBackVolume},
 		{"the store is another one", (*disaster).foreignStore},
 		{"the store moves to an outside etcd and back", (*disaster).outsideAndBack},
+		{"the store is empty and was used for years", (*disaster).oldStore},
 		{"the administrator is to decide", (*disaster).refuse},
 		{"nothing is done about it", (*disaster).ignore},
 	} {

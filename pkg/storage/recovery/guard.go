@@ -28,7 +28,10 @@ type Guard struct {
 	// fail ends the server.
 	fail context.CancelCauseFunc
 
-	mu   sync.Mutex
+	// observing lets one look at the store at a time: their answers may not overtake each other.
+	observing sync.Mutex
+	// mu is held for no longer than it takes to read or write these.
+	mu   sync.RWMutex
 	last Position
 	err  error
 }
@@ -45,11 +48,13 @@ func (g *Guard) Run(ctx context.Context, period time.Duration) {
 
 // observe returns how far the store is, or was last where it does not answer in time.
 func (g *Guard) observe(ctx context.Context) Position {
+	g.observing.Lock()
+	defer g.observing.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
+	position, err := g.store.Position(ctx)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	position, err := g.store.Position(ctx)
 	if err != nil {
 		klog.FromContext(ctx).V(2).Info("The store does not say how far it is", "err", err)
 		return g.last
@@ -87,8 +92,8 @@ func (g *Guard) Verify(lease *coordinationv1.Lease) error {
 
 // Err returns why the server ends, nil while there is no reason.
 func (g *Guard) Err() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.mu.RLock()
+	defer g.mu.RUnlock()
 	return g.err
 }
 

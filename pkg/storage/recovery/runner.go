@@ -67,7 +67,7 @@ type Runner struct {
 	fail context.CancelCauseFunc
 	done chan struct{}
 
-	mu    sync.Mutex
+	mu    sync.RWMutex
 	err   error
 	guard *Guard
 }
@@ -94,8 +94,8 @@ func (*Runner) Name() string { return "store-recovery" }
 
 // Check returns why the store may not be served from, nil when it may.
 func (r *Runner) Check(*http.Request) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	if r.guard != nil {
 		return r.guard.Err()
 	}
