@@ -15,7 +15,7 @@ const (
 	New Situation = "New"
 	// Empty is a store without boxes, where the cluster knows of another store, or has what boxes have made.
 	Empty Situation = "Empty"
-	// Behind is a store that had more before, or one that another has taken the place of.
+	// Behind is a store that had more before, that a snapshot was restored to, or that another has taken the place of.
 	Behind Situation = "Behind"
 	// Foreign is a store with boxes, and not the one that the cluster knows.
 	Foreign Situation = "Foreign"
@@ -28,6 +28,9 @@ func assess(store Position, mark Mark, hasBoxes, hasChildren func() (bool, error
 	switch {
 	case own.Recovery != nil:
 		return own.Recovery.Situation, nil
+	// What is restored from a snapshot may have a later revision than the store that the snapshot is of.
+	case store.isRestored() && (mark.Store == "" || mark.Store == own.UID || slices.Contains(own.Ancestors, mark.Store)):
+		return Behind, nil
 	case mark.Store != "" && mark.Store == own.UID:
 		if store.Revision < mark.Revision {
 			return Behind, nil

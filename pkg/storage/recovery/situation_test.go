@@ -14,6 +14,10 @@ func TestAssess(t *testing.T) {
 	at := func(revision int64, uid types.UID, ancestors ...types.UID) Position {
 		return Position{Identity: Identity{UID: uid, Ancestors: ancestors}, Revision: revision}
 	}
+	// The cluster that a snapshot is restored to begins with a revision that is later than that of any snapshot.
+	restored := func(uid types.UID, ancestors ...types.UID) Position {
+		return Position{Identity: Identity{UID: uid, Cluster: 1, Ancestors: ancestors}, Revision: 1_000_000_000, Cluster: 2}
+	}
 	begun := Position{Identity: Identity{UID: "a", Recovery: &Recovery{Situation: Behind}}, Revision: 1000}
 	for _, row := range []struct {
 		name                  string
@@ -38,6 +42,11 @@ func TestAssess(t *testing.T) {
 		{"the store of another cluster", at(900, "x"), Mark{Store: "a", Revision: 500}, true, true, Foreign},
 		{"a store of an older release in place of the known one", at(900, ""), Mark{Store: "a", Revision: 500}, true, true, Foreign},
 		{"a recovered store that the cluster was not told of", at(900, "b", "a"), Mark{Store: "a", Revision: 500}, true, true, Current},
+		{"a snapshot that was restored", restored("a"), Mark{Store: "a", Revision: 500}, true, true, Behind},
+		{"a snapshot that was restored, and a Lease that somebody deleted", restored("a"), Mark{}, true, true, Behind},
+		{"a snapshot of a recovered store that the cluster was not told of", restored("b", "a"), Mark{Store: "a", Revision: 500}, true, true, Behind},
+		{"a snapshot of before a recovery", restored("a"), Mark{Store: "b", Revision: 500, Ancestors: []types.UID{"a"}}, true, true, Behind},
+		{"a snapshot of another cluster's store", restored("x"), Mark{Store: "a", Revision: 500}, true, true, Foreign},
 		{"a recovery that has not ended", begun, Mark{Store: "a", Revision: 500}, true, true, Behind},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -38,10 +38,18 @@ type Identity struct {
 	// UID is the store's own. It changes when the store was recovered: its history is another one from then on. Empty in
 	// a store that was never served from.
 	UID types.UID `json:"uid,omitempty"`
+	// Cluster is the ID of the etcd cluster that the identity was written to. A snapshot that is restored keeps the
+	// identity and makes a cluster of its own. 0 in a store that was never served from.
+	Cluster uint64 `json:"cluster,omitempty"`
 	// Ancestors are the stores that this one was recovered from or took the place of, the latest first.
 	Ancestors []types.UID `json:"ancestors,omitempty"`
 	// Recovery is one that was begun and has not ended.
 	Recovery *Recovery `json:"recovery,omitempty"`
+}
+
+// isRestored returns whether the store is what a snapshot was restored to, and was not served from since.
+func (p *Position) isRestored() bool {
+	return p.Identity.Cluster != 0 && p.Identity.Cluster != p.Cluster
 }
 
 // Recovery is why a store is recovered, and what for.
@@ -56,6 +64,8 @@ type Position struct {
 	Identity Identity
 	// Revision is the store's. It only ever grows, unless the store is replaced by an older one.
 	Revision int64
+	// Cluster is the ID of the etcd cluster that it is in.
+	Cluster uint64
 
 	// version is that of the identity, 0 where there is none.
 	version int64
@@ -113,7 +123,7 @@ func (s *Store) Position(ctx context.Context) (Position, error) {
 	if err != nil {
 		return Position{}, fmt.Errorf("reading the identity of the store: %w", err)
 	}
-	position := Position{Revision: response.Header.Revision}
+	position := Position{Revision: response.Header.Revision, Cluster: response.Header.ClusterId}
 	if len(response.Kvs) == 0 {
 		return position, nil
 	}
@@ -127,8 +137,9 @@ func (s *Store) Position(ctx context.Context) (Position, error) {
 // errIdentityChanged is of a write that came after that of another process.
 var errIdentityChanged = errors.New("another process has changed the identity of the store")
 
-// setIdentity replaces the identity that was read at a position.
+// setIdentity replaces the identity that was read at a position, in the cluster where it was read.
 func (s *Store) setIdentity(ctx context.Context, read Position, identity Identity) (Position, error) {
+	identity.Cluster = read.Cluster
 	value, err := json.Marshal(identity)
 	if err != nil {
 		return Position{}, fmt.Errorf("encoding the identity of the store: %w", err)
@@ -144,5 +155,5 @@ func (s *Store) setIdentity(ctx context.Context, read Position, identity Identit
 		return Position{}, errIdentityChanged
 	}
 	revision := response.Header.Revision
-	return Position{Identity: identity, Revision: revision, version: revision}, nil
+	return Position{Identity: identity, Revision: revision, Cluster: read.Cluster, version: revision}, nil
 }
