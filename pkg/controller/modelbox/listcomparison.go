@@ -46,25 +46,33 @@ func (c *comparison) visitList(path fieldpath.Path, atom schema.Atom, want, live
 // missing: because it is that element under another key, or because it has what only one element may have.
 func (c *comparison) visitForeigners(path fieldpath.Path, atom schema.Atom, want, missing, live []any) {
 	wanted := c.placesOf(atom, want).first
+	places := make([]any, len(missing))
+	for i, element := range missing {
+		places[i], _ = wanted.Get(c.elementOf(atom, element))
+	}
+	isShort := len(missing)*len(live) <= maxRenamedPairs
 	for i, element := range live {
 		fields, isMap := element.(map[string]any)
 		step := c.elementOf(atom, element)
 		if !isMap || has(wanted, step) {
 			continue
 		}
-		for _, element := range missing {
+		for j, element := range missing {
 			wantedFields, _ := element.(map[string]any)
-			place, _ := wanted.Get(c.elementOf(atom, element))
-			isInItsPlace := len(live) == len(want) && place == i
+			isInItsPlace := len(live) == len(want) && places[j] == i
 			switch {
 			case c.hasSameUniqueField(atom, wantedFields, fields):
 				c.found.conflicting.Insert(append(path, step))
-			case c.isRenamed(path, atom, wantedFields, fields, isInItsPlace):
+			case (isShort || isInItsPlace) && c.isRenamed(path, atom, wantedFields, fields, isInItsPlace):
 				c.found.renamed.Insert(append(path, step))
 			}
 		}
 	}
 }
+
+// maxRenamedPairs is how many pairs of elements of a list are looked at to find those that are the same under another
+// key. In a longer list it is only those that are in the same place.
+const maxRenamedPairs = 1 << 12
 
 // isRenamed returns whether the live element has everything that is wanted but for the keys. Where keys are all that is
 // wanted, it has to have one of them, or to be in the place of the one that is missing. A container in that place may have

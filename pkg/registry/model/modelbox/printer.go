@@ -65,12 +65,12 @@ func row(box *model.ModelBox) metav1.TableRow {
 			fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, desiredReplicas(box)),
 			int64(box.Status.UpdatedReplicas),
 			status,
-			box.Spec.Image,
+			cell(box.Spec.Image),
 			orNone(box.Status.Address),
 			age(box),
 			string(box.Spec.ResourceType),
-			orNone(message),
-			service(box),
+			cell(orNone(message)),
+			cell(service(box)),
 		},
 		Object: runtime.RawExtension{Object: box},
 	}
@@ -155,6 +155,17 @@ func age(box *model.ModelBox) string {
 		return "<unknown>"
 	}
 	return duration.HumanDuration(time.Since(box.CreationTimestamp.Time))
+}
+
+// maxCellBytes is more than any terminal shows of a cell.
+const maxCellBytes = 1024
+
+// cell returns the text with "..." in place of what is too long for a cell.
+func cell(text string) string {
+	if len(text) <= maxCellBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxCellBytes-3], "") + "..."
 }
 
 func orNone(s string) string {

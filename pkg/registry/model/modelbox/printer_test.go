@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -201,5 +202,17 @@ func TestCellsFitTheirColumns(t *testing.T) {
 	}
 	if !slices.ContainsFunc(table.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool { return c.Format == "name" }) {
 		t.Error("no column is the name")
+	}
+}
+
+func TestLongCells(t *testing.T) {
+	box := webBox(image(strings.Repeat("ü", maxCellBytes)))
+	table, err := TableConvertor{}.ConvertToTable(t.Context(), box, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := table.Rows[0].Cells[slices.IndexFunc(columns, func(c metav1.TableColumnDefinition) bool { return c.Name == "Image" })].(string)
+	if len(cell) > maxCellBytes || !utf8.ValidString(cell) || !strings.HasSuffix(cell, "ü...") {
+		t.Errorf("an image of %d bytes is printed as %d: %q", len(box.Spec.Image), len(cell), cell)
 	}
 }

@@ -27,6 +27,9 @@ func serviceOptionWarnings(spec *model.ModelBoxSpec, path *field.Path) []string 
 		warnings = append(warnings, fmt.Sprintf("%s: is ignored for serviceType %s", path.Child("sessionAffinity"), model.ServiceTypeHeadless))
 	}
 	for i, cidr := range service.LoadBalancerSourceRanges {
+		if len(warnings) >= maxWarnings {
+			break
+		}
 		warnings = append(warnings, utilvalidation.GetWarningsForCIDR(path.Child("loadBalancerSourceRanges").Index(i), cidr)...)
 	}
 	if distribution := service.TrafficDistribution; distribution != nil && *distribution == corev1.ServiceTrafficDistributionPreferClose {

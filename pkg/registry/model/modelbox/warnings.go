@@ -21,6 +21,9 @@ import (
 // ListAll returns the boxes of all namespaces, possibly of a moment ago. They may not be changed.
 type ListAll func(ctx context.Context) (*model.ModelBoxList, error)
 
+// maxWarnings is how many warnings of a kind are looked for. A response has room for 4 KiB of them.
+const maxWarnings = 16
+
 // warningsOnCreate says what the user of a new box may not expect.
 func (s Strategy) warningsOnCreate(ctx context.Context, box *model.ModelBox) []string {
 	return append(specWarnings(box), s.nodePortWarnings(ctx, box, nil)...)
@@ -118,6 +121,9 @@ func (s Strategy) nodePortWarnings(ctx context.Context, box, old *model.ModelBox
 	var warnings []string
 	visible := s.visibility()
 	for i := range boxes.Items {
+		if len(warnings) >= maxWarnings {
+			break
+		}
 		other := &boxes.Items[i]
 		if other.Namespace == box.Namespace && other.Name == box.Name {
 			continue
