@@ -74,7 +74,9 @@ func (c *Controller) adopt(ctx context.Context, box *modelv1.ModelBox, s step) (
 // confirm returns the box as it is now. It is for what must not be done on the word of a cache, and fails where there
 // is no such box any more, or another one of its name.
 func (c *Controller) confirm(ctx context.Context, box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
-	now, err := c.boxes.ModelV1().ModelBoxes(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
+	now, err := withTimeout(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) {
+		return c.boxes.ModelV1().ModelBoxes(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
+	})
 	if apierrors.IsNotFound(err) {
 		return nil, errBoxChanged
 	}

@@ -115,7 +115,9 @@ func newChildKind[T child](kind schema.GroupVersionKind, resource string, inform
 		resource: schema.GroupResource{Group: kind.Group, Resource: resource},
 		informer: informer,
 		get: func(ctx context.Context, namespace, name string) (child, error) {
-			object, err := client(namespace).Get(ctx, name, metav1.GetOptions{})
+			object, err := withTimeout(ctx, func(ctx context.Context) (T, error) {
+				return client(namespace).Get(ctx, name, metav1.GetOptions{})
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -126,7 +128,9 @@ func newChildKind[T child](kind schema.GroupVersionKind, resource string, inform
 			return client(namespace).Watch(ctx, options)
 		},
 		patch: func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (child, error) {
-			object, err := client(namespace).Patch(ctx, name, patchType, data, options)
+			object, err := withTimeout(ctx, func(ctx context.Context) (T, error) {
+				return client(namespace).Patch(ctx, name, patchType, data, options)
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -134,7 +138,10 @@ func newChildKind[T child](kind schema.GroupVersionKind, resource string, inform
 			return object, nil
 		},
 		delete: func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
-			return client(namespace).Delete(ctx, name, options)
+			_, err := withTimeout(ctx, func(ctx context.Context) (struct{}, error) {
+				return struct{}{}, client(namespace).Delete(ctx, name, options)
+			})
+			return err
 		},
 	}
 }

@@ -40,7 +40,9 @@ func (c *Controller) updateStatus(ctx context.Context, box *modelv1.ModelBox, st
 	}
 	changed := box.DeepCopy()
 	changed.Status = status
-	updated, err := c.boxes.ModelV1().ModelBoxes(box.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.ManagedBy})
+	updated, err := withTimeout(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) {
+		return c.boxes.ModelV1().ModelBoxes(box.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.ManagedBy})
+	})
 	if apierrors.IsNotFound(err) {
 		return 0, errBoxChanged
 	}

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// hungBoxes are more than the server would be done with in time, if each of its workers were held by the webhook.
+const hungBoxes = 100
+
+// TestANamespaceWhoseWebhookHangsHoldsUpNoOther lets the creation of Deployments hang in one namespace, as long as a
+// webhook may, and creates a box in another.
+func TestANamespaceWhoseWebhookHangsHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	hung, other := newNamespace(t), newNamespace(t)
+	calls := hung.hangDeployments()
+	for i := range hungBoxes {
+		hung.create(newBox(fmt.Sprintf("box-%d", i), withReplicas(0), withPorts()))
+	}
+	hung.eventually("Deployments hang", func() error {
+		if calls.Load() == 0 {
+			return fmt.Errorf("the webhook was not called")
+		}
+		return nil
+	})
+	other.createReady(newBox("web"))
+}
+
+// hangDeployments registers a webhook that does not answer when Deployments are created in the namespace. It counts its
+// calls.
+func (n *namespace) hangDeployments() *atomic.Int32 {
+	n.t.Helper()
+	var calls atomic.Int32
+	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		calls.Add(1)
+		<-request.Context().Done()
+	}))
+	n.t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	webhooks := n.plane.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	_, err := webhooks.Create(n.ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: n.name},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: "hangs.example.com",
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{
+				URL:      ptr.To(server.URL),
+				CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+			},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+			}},
+			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: n.name}},
+			SideEffects:             ptr.To(admissionregistrationv1.SideEffectClassNone),
+			AdmissionReviewVersions: []string{"v1"},
+			TimeoutSeconds:          ptr.To[int32](30),
+		}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.t.Cleanup(func() {
+		if err := webhooks.Delete(context.WithoutCancel(n.ctx), n.name, metav1.DeleteOptions{}); err != nil {
+			n.t.Error(err)
+		}
+	})
+	return &calls
+}
