@@ -44,14 +44,13 @@ func TestANamespaceWhoseWebhookHangsHoldsUpNoOther(t *testing.T) {
 func (n *namespace) hangDeployments() *atomic.Int32 {
 	n.t.Helper()
 	var calls atomic.Int32
-	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+	ended := make(chan struct{})
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		calls.Add(1)
-		<-request.Context().Done()
+		<-ended
 	}))
-	n.t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
-	})
+	n.t.Cleanup(server.Close)
+	n.t.Cleanup(func() { close(ended) })
 	webhooks := n.plane.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	_, err := webhooks.Create(n.ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: n.name},
