@@ -48,7 +48,16 @@ func (a *attempt) run(ctx context.Context) (Position, error) {
 	if err := a.awaitOtherServer(); err != nil {
 		return Position{}, err
 	}
-	session, err := concurrency.NewSession(a.store.client, concurrency.WithTTL(lockSeconds), concurrency.WithContext(ctx))
+	if a.IsExclusive {
+		return a.recover(ctx)
+	}
+	return a.recoverLocked(ctx)
+}
+
+// recoverLocked recovers a store that other servers may be about to recover, too.
+func (a *attempt) recoverLocked(ctx context.Context) (Position, error) {
+	// The lock is given back also when ctx is done.
+	session, err := concurrency.NewSession(a.store.client, concurrency.WithTTL(lockSeconds), concurrency.WithContext(context.WithoutCancel(ctx)))
 	if err != nil {
 		return Position{}, fmt.Errorf("preparing to lock the store: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -229,6 +230,39 @@ func TestApplicationsWhoseBoxesAreLostAreNotDeleted(t *testing.T) {
 	expectNames(t, f.stored(), "web")
 	f.config.Policy = Ignore
 	f.serve(Empty)
+}
+
+// Servers that share an etcd do not recover it at the same time, and not again after one has.
+func TestSeveralServersRecoverOnce(t *testing.T) {
+	const servers = 3
+	f := newFixture(t, deploymentOf(t, box("web", "1")))
+	f.config.IsExclusive = false
+	f.setLease(earlier)
+	positions := make([]Position, servers)
+	var running sync.WaitGroup
+	for server := range servers {
+		running.Go(func() {
+			for t.Context().Err() == nil {
+				a := &attempt{Runner: NewRunner(f.config, nil), store: f.store, boxes: f.boxes}
+				position, err := a.run(t.Context())
+				if err == nil {
+					positions[server] = position
+					return
+				}
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	running.Wait()
+	for _, position := range positions {
+		if position.Identity.UID == "" || position.Identity.UID != positions[0].Identity.UID {
+			t.Errorf("they serve from %v", positions)
+		}
+	}
+	if got := len(positions[0].Identity.Ancestors); got != 2 {
+		t.Errorf("it was recovered more than once: %v", positions[0])
+	}
+	expectNames(t, f.stored(), "web")
 }
 
 func TestTheOriginalOfACopyIsAlive(t *testing.T) {
