@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/admission/plugin/resourcequota"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/podsecurity"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/storagequota"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/workloadpermission"
 )
 
@@ -20,7 +22,7 @@ func TestAdmissionPlugins(t *testing.T) {
 		"registered": {generic.Plugins.Registered(), options.Plugins.Registered()},
 		"on":         {generic.RecommendedPluginOrder, options.RecommendedPluginOrder},
 	} {
-		want := sets.New(lists[0]...).Insert(podsecurity.PluginName, workloadpermission.PluginName)
+		want := sets.New(lists[0]...).Insert(podsecurity.PluginName, workloadpermission.PluginName, storagequota.PluginName, resourcequota.PluginName)
 		if got := sets.New(lists[1]...); !got.Equal(want) {
 			t.Errorf("%s: got %v, want %v", what, sets.List(got), sets.List(want))
 		}
