@@ -38,10 +38,11 @@ func TestDisasters(t *testing.T) {
 		strike func(*disaster)
 	}{
 		{"the store is empty", (*disaster).emptyStore},
-		{"a snapshot of earlier is restored", (*disaster).earlierStore},
+		{"the store is that of earlier", (*disaster).earlierStore},
 		{"the volume is rolled back", (*disaster).rolledBackVolume},
 		{"the store is another one", (*disaster).foreignStore},
 		{"the store moves to an outside etcd and back", (*disaster).outsideAndBack},
+		{"a saved snapshot is restored", (*disaster).restoredSnapshot},
 		{"the store is empty and was used for years", (*disaster).oldStore},
 		{"the administrator is to decide", (*disaster).refuse},
 		{"nothing is done about it", (*disaster).ignore},
@@ -146,6 +147,33 @@ func (d *disaster) earlierStore() {
 		d.rename(snapshot, d.dataDir())
 	})
 	d.expectRecovered(before, "Behind")
+}
+
+// restoredSnapshot does as the documentation of backups says, after boxes were created, changed, deleted and replaced.
+func (d *disaster) restoredSnapshot() {
+	doomed := []string{"doomed-3", "doomed-4"}
+	for _, name := range doomed {
+		d.createReady(newBox(name))
+	}
+	file := d.dataDir() + ".db"
+	d.snapshot("save", file)
+	d.changeAll(doomed)
+	d.change("box-1", withImage(newImage))
+	d.awaitReady("box-1")
+	before := d.state()
+	d.replaceStore(func() {
+		d.rename(d.dataDir(), d.dataDir()+".broken")
+		d.snapshot("restore", file)
+	})
+	d.expectRecovered(before, "Behind")
+}
+
+func (d *disaster) snapshot(command, file string) {
+	d.t.Helper()
+	output, err := exec.Command(binary("modelbox-apiserver"), "snapshot", command, file, "--data-dir="+d.dataDir()).CombinedOutput()
+	if err != nil {
+		d.t.Fatalf("snapshot %s: %v: %s", command, err, output)
+	}
 }
 
 // rolledBackVolume kills the server and starts it on what the data directory was a few writes ago.
