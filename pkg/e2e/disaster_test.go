@@ -337,7 +337,8 @@ func (d *disaster) replaceStore(replace func()) {
 // What was written since the Lease was last renewed would be lost unnoticed.
 func (d *disaster) strike(replace func()) (killed int) {
 	d.t.Helper()
-	latest := d.create(newBox("latest-write", withReplicas(0)))
+	// Its children are there, and seen to go: a deletion that nobody has carried out yet would be undone.
+	latest := d.createReady(newBox("latest-write"))
 	d.delete(latest.Name)
 	d.eventually("the Lease knows of the last write", func() error {
 		known := d.plane.awaitLeader(d.t, "").Labels["model.github.com/store-revision"]
