@@ -76,6 +76,7 @@ clients: ## Build the programs that others read and write boxes with, for the te
 test: build clients node-images ## Run all tests, against a control plane of their own
 	@echo "testing the server"
 	@go test $(RACE) -timeout 30m $$(go list ./... | grep -v '/pkg/e2e$$')
+	@go test -run '^TestCost' ./pkg/registry/...
 	@go test -timeout 30m ./pkg/e2e
 	@echo "testing the local control plane"
 	@cd hack/localcluster && go test ./node ./pki ./supervisor ./workdir

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/insufficient"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
 
@@ -92,7 +93,8 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 	runner := recovery.NewRunner(runnerConfig, fail)
 
 	if o.Recommended.Etcd.EnableWatchCache {
-		config.RESTOptionsGetter = decorated{config.RESTOptionsGetter, runner.Decorator()}
+		// The decorator takes the place of the one that StorageOptions gave.
+		config.RESTOptionsGetter = insufficient.WithStatus(decorated{config.RESTOptionsGetter, runner.Decorator()})
 	}
 	config.AddReadyzChecks(runner)
 	refuseWhile(config, runner)

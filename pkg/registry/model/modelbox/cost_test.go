@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !race
+
 package modelbox
 
 import (
