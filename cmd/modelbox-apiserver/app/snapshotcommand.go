@@ -85,7 +85,7 @@ func save(ctx context.Context, storage *options.StorageOptions, transport storag
 			return nil, err
 		}
 	}
-	client, err := newEtcdClient(ctx, transport)
+	client, err := connectToEtcd(ctx, transport)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func startSnapshots(ctx context.Context, o *options.Options) (stop func(), err e
 	if o.Snapshots.Period == 0 {
 		return func() {}, nil
 	}
-	client, err := newEtcdClient(ctx, o.Recommended.Etcd.StorageConfig.Transport)
+	client, err := connectToEtcd(ctx, o.Recommended.Etcd.StorageConfig.Transport)
 	if err != nil {
 		return nil, err
 	}

@@ -12,26 +12,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"path"
-	"time"
 
-	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-	"google.golang.org/grpc"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apiserver/pkg/server/egressselector"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/etcdclient"
 )
 
-const (
-	// storeDirectory is below the prefix of all keys and beside those of the resources, so that snapshots have it.
-	// Changing it makes every store one that is not known.
-	storeDirectory = "store.model.github.com"
-
-	dialTimeout = 20 * time.Second
-)
+// storeDirectory is below the prefix of all keys and beside those of the resources, so that snapshots have it. Changing it
+// makes every store one that is not known.
+const storeDirectory = "store.model.github.com"
 
 // Identity is what a store knows of itself. It is kept in the store.
 type Identity struct {
@@ -80,29 +72,9 @@ type Store struct {
 
 // Open returns the store at the other end of the transport, whose keys begin with the prefix. It has to be closed.
 func Open(config storagebackend.TransportConfig, prefix string) (*Store, error) {
-	info := transport.TLSInfo{CertFile: config.CertFile, KeyFile: config.KeyFile, TrustedCAFile: config.TrustedCAFile}
-	clientConfig := clientv3.Config{Endpoints: config.ServerList, DialTimeout: dialTimeout, Logger: zap.NewNop()}
-	if !info.Empty() || info.TrustedCAFile != "" {
-		tlsConfig, err := info.ClientConfig()
-		if err != nil {
-			return nil, fmt.Errorf("reading the certificates for etcd: %w", err)
-		}
-		clientConfig.TLS = tlsConfig
-	}
-	if config.EgressLookup != nil {
-		dial, err := config.EgressLookup(egressselector.Etcd.AsNetworkContext())
-		if err != nil {
-			return nil, fmt.Errorf("finding the way out to etcd: %w", err)
-		}
-		if dial != nil {
-			clientConfig.DialOptions = append(clientConfig.DialOptions, grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
-				return dial(ctx, "tcp", address)
-			}))
-		}
-	}
-	client, err := clientv3.New(clientConfig)
+	client, err := etcdclient.New(config)
 	if err != nil {
-		return nil, fmt.Errorf("creating a client of etcd: %w", err)
+		return nil, err
 	}
 	return newStore(client, prefix), nil
 }
