@@ -6,11 +6,15 @@ package modelbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/informers"
@@ -65,7 +69,7 @@ type Controller struct {
 
 	startInformers func(ctx context.Context)
 	stopInformers  func()
-	hasSynced      []cache.InformerSynced
+	caches         []*cacheHealth
 }
 
 // New returns a controller that reads boxes through the one client and writes their children through the other.
@@ -140,7 +144,7 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 // watch puts a box on the queue whenever it, one of its children or pods, or an autoscaler of its Deployment changes.
 func (c *Controller) watch(boxes, pods, autoscalers cache.SharedIndexInformer) error {
 	c.written.observe(boxResource, boxes.GetStore())
-	if err := c.enqueueOn(boxes, boxKey); err != nil {
+	if err := c.enqueueOn(boxResource, required, boxes, boxKey); err != nil {
 		return err
 	}
 	for _, kind := range c.kinds {
@@ -148,20 +152,20 @@ func (c *Controller) watch(boxes, pods, autoscalers cache.SharedIndexInformer) e
 		if err := kind.informer.AddIndexers(cache.Indexers{byOwner: ownerIndex}); err != nil {
 			return fmt.Errorf("indexing %s: %w", kind.resource, err)
 		}
-		if err := c.enqueueOn(kind.informer, ownerKey); err != nil {
+		if err := c.enqueueOn(kind.resource, required, kind.informer, ownerKey); err != nil {
 			return err
 		}
 	}
 	if err := pods.AddIndexers(cache.Indexers{byBox: indexBy(podBoxKey)}); err != nil {
 		return fmt.Errorf("indexing pods: %w", err)
 	}
-	if err := c.enqueueOn(pods, podBoxKey); err != nil {
+	if err := c.enqueueOn(corev1.Resource("pods"), required, pods, podBoxKey); err != nil {
 		return err
 	}
 	if err := autoscalers.AddIndexers(cache.Indexers{byDeployment: indexBy(scaledDeployment)}); err != nil {
 		return fmt.Errorf("indexing autoscalers: %w", err)
 	}
-	return c.enqueueOn(autoscalers, scaledDeployment)
+	return c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), optional, autoscalers, scaledDeployment)
 }
 
 // indexBy indexes objects by what key makes of each; one for which it returns false is not in the index.
@@ -180,32 +184,42 @@ func indexBy(key func(metav1.Object) (types.NamespacedName, bool)) cache.IndexFu
 
 // enqueueOn puts on the queue what owner makes of each object that the informer reports; nothing where it
 // returns false.
-func (c *Controller) enqueueOn(informer cache.SharedIndexInformer, owner func(metav1.Object) (types.NamespacedName, bool)) error {
+func (c *Controller) enqueueOn(resource schema.GroupResource, isRequired bool, informer cache.SharedIndexInformer, owner func(metav1.Object) (types.NamespacedName, bool)) error {
 	registration, err := informer.AddEventHandler(c.enqueueOwners(owner))
 	if err != nil {
-		return fmt.Errorf("watching: %w", err)
+		return fmt.Errorf("watching %s: %w", resource, err)
 	}
-	c.hasSynced = append(c.hasSynced, registration.HasSynced)
-	return nil
+	return c.watchHealth(resource, isRequired, informer, registration.HasSynced)
 }
 
+// Without the objects of an optional informer boxes are kept all the same: without events, their status does not say of
+// mounts why they fail, and without autoscalers, a box whose Deployment gets its first one puts back the number of pods
+// until it gives way to it. One that an autoscaler had before stays with it.
+const required, optional = true, false
+
 // Run reconciles with that many workers until ctx is done, of which those of one namespace hold at most half. When it
-// returns, the last write is done.
-func (c *Controller) Run(ctx context.Context, workers int) {
+// returns, the last write is done. It returns an error, before ctx is done, when it cannot work: ErrCacheNotSynced when
+// another server may be able to.
+func (c *Controller) Run(ctx context.Context, workers int) error {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	defer c.queue.ShutDown()
 	logger := klog.FromContext(ctx).WithName(controllerName)
 	ctx = klog.NewContext(ctx, logger)
 
 	if err := c.events.StartRecordingToSinkWithContext(ctx); err != nil {
-		logger.Error(err, "Events will not be recorded")
+		return fmt.Errorf("starting to record events: %w", err)
 	}
 	defer c.events.Shutdown()
 
+	ctx, giveUp := context.WithCancelCause(ctx)
 	c.startInformers(ctx)
 	defer c.stopInformers()
-	if !cache.WaitForNamedCacheSyncWithContext(ctx, c.hasSynced...) {
-		return
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer giveUp(nil)
+	watching.Go(func() { c.watchCaches(ctx, giveUp) })
+	if !c.waitForCaches(ctx) {
+		return unableToWork(ctx)
 	}
 	c.metrics.boxes.show(c.boxLister)
 	defer c.metrics.boxes.hide()
@@ -224,6 +238,15 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 	running.Wait()
 	c.taken.wait()
 	logger.Info("Stopped reconciling")
+	return unableToWork(ctx)
+}
+
+// unableToWork returns why the controller itself ended its context, nil where somebody else did.
+func unableToWork(ctx context.Context) error {
+	if cause := context.Cause(ctx); errors.Is(cause, ErrCacheNotSynced) {
+		return cause
+	}
+	return nil
 }
 
 // reconcileNext returns false when the queue is shut down.

@@ -19,7 +19,9 @@ func TestALeadThatEndsBeforeItBeganLeavesNoQueue(t *testing.T) {
 	f := newFixture(t, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	f.Run(ctx, 1)
+	if err := f.Run(ctx, 1); err != nil {
+		t.Error(err)
+	}
 	if !f.queue.ShuttingDown() {
 		t.Error("the queue goes on")
 	}
@@ -40,7 +42,7 @@ func TestPodsAreWatchedByTheLabelThatSelectsThem(t *testing.T) {
 	defer f.stopInformers()
 	defer stop()
 	f.startInformers(ctx)
-	if !cache.WaitForCacheSync(ctx.Done(), f.hasSynced...) {
+	if !cache.WaitForCacheSync(ctx.Done(), f.synced()...) {
 		t.Fatal("the informers did not sync")
 	}
 	pods, err := f.podsOf(keyOf(box))

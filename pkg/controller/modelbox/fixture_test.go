@@ -287,3 +287,12 @@ func waiting(container, reason, message string) func(*corev1.Pod) {
 		})
 	}
 }
+
+// synced are whether the caches of the controller have synced.
+func (c *Controller) synced() []cache.InformerSynced {
+	var synced []cache.InformerSynced
+	for _, health := range c.caches {
+		synced = append(synced, health.hasSynced)
+	}
+	return synced
+}

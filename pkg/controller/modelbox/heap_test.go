@@ -56,7 +56,7 @@ func newCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Clientset) 
 	return &caches{
 		start:     c.startInformers,
 		stop:      func() { c.stopInformers(); c.queue.ShutDown() },
-		hasSynced: c.hasSynced,
+		hasSynced: c.synced(),
 	}
 }
 

@@ -45,8 +45,11 @@ func (c *Controller) watchMountFailures(events cache.SharedIndexInformer) error 
 	if err := events.AddIndexers(cache.Indexers{byPod: regardingUIDs}); err != nil {
 		return fmt.Errorf("indexing events: %w", err)
 	}
-	_, err := events.AddEventHandler(c.enqueueOwners(c.boxOfEvent))
-	return err
+	registration, err := events.AddEventHandler(c.enqueueOwners(c.boxOfEvent))
+	if err != nil {
+		return fmt.Errorf("watching events: %w", err)
+	}
+	return c.watchHealth(eventsv1.Resource("events"), optional, events, registration.HasSynced)
 }
 
 func regardingUIDs(obj any) ([]string, error) {
