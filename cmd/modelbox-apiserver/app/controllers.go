@@ -5,9 +5,13 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
@@ -19,9 +23,13 @@ import (
 
 const controllersHook = "modelbox-controllers"
 
+// controllersPath is where the health of the controllers is served, each under its name. It is apart from /livez and
+// /readyz: a server whose controllers cannot work serves boxes all the same, and a restart would not help.
+const controllersPath = "/healthz/controllers"
+
 // addControllers lets the controllers run from when the server serves, from a store that has everything, until just
-// before it stops to.
-func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *apiserver.Config, o *options.Options, store *recovery.Runner) error {
+// before it stops to. What keeps them from being started goes to fail, which has to end the server.
+func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *apiserver.Config, o *options.Options, store *recovery.Runner, fail func(error)) error {
 	election := o.Controllers.LeaderElection
 	var fence *leaderelection.Fence
 	if election.LeaderElect {
@@ -35,30 +43,65 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 	if err != nil {
 		return err
 	}
+	health := &controllerHealth{name: "modelbox"}
+	healthz.InstallPathHandler(server.Handler.NonGoRestfulMux, controllersPath, health)
 
-	run := func(ctx context.Context) {
+	work := func(ctx context.Context) error {
 		controller, err := modelbox.New(ctx, clients.boxes, clients.cluster, o.Controllers.ResyncPeriod)
 		if err != nil {
-			klog.FromContext(ctx).Error(err, "Creating the controller failed")
-			return
+			return fmt.Errorf("creating the controller of boxes: %w", err)
 		}
-		controller.Run(ctx, o.Controllers.Workers)
+		health.running(controller)
+		err = controller.Run(ctx, o.Controllers.Workers)
+		health.ended(err)
+		return err
 	}
-	runElected := func(ctx context.Context) {
+	runElected := func(ctx context.Context) error {
+		if fence == nil {
+			return work(ctx)
+		}
+		// The Lease is released when this context ends.
+		ctx, giveUp := context.WithCancelCause(ctx)
+		defer giveUp(nil)
+		if err := leaderelection.Run(ctx, clients.election.CoordinationV1(), election, identity, fence, store, func(lead context.Context) {
+			if err := work(lead); err != nil {
+				giveUp(err)
+			}
+		}); err != nil {
+			return fmt.Errorf("electing a leader: %w", err)
+		}
+		return context.Cause(ctx)
+	}
+	return runWhileServing(ctx, server, func(ctx context.Context) {
 		select {
 		case <-store.Done():
 		case <-ctx.Done():
 			return
 		}
-		if fence == nil {
-			run(ctx)
-			return
+		if err := runUntilDone(ctx, election.LeaseDuration.Duration, runElected); err != nil {
+			fail(err)
 		}
-		if err := leaderelection.Run(ctx, clients.election.CoordinationV1(), election, identity, fence, store, run); err != nil {
-			klog.FromContext(ctx).Error(err, "Leader election ended")
+	})
+}
+
+// runUntilDone runs the controllers again when they could not work, after a pause in which another server can take over.
+// It returns nil once ctx is done, and any other error of run.
+func runUntilDone(ctx context.Context, pause time.Duration, run func(ctx context.Context) error) error {
+	for {
+		err := run(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case !errors.Is(err, modelbox.ErrCacheNotSynced):
+			return fmt.Errorf("the controllers ended: %w", err)
+		}
+		klog.FromContext(ctx).Error(err, "The controllers cannot work; another server may, and this one tries again", "after", pause)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
 		}
 	}
-	return runWhileServing(ctx, server, runElected)
 }
 
 // runWhileServing starts run once the server is up, and at shutdown waits for its end before requests are refused.

@@ -108,7 +108,7 @@ func run(ctx context.Context, o *options.Options) error {
 	if err != nil {
 		return err
 	}
-	if err := addControllers(ctx, server, config, o, store); err != nil {
+	if err := addControllers(ctx, server, config, o, store, cancel); err != nil {
 		return err
 	}
 	if err := addStorageEvents(ctx, server, config, etcd, o.Controllers.LeaderElection.ResourceNamespace); err != nil {
