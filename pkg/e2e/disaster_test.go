@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -282,13 +283,17 @@ func (d *disaster) changeAll(doomed []string) {
 	d.awaitReady("box-0")
 }
 
+// collectorPatience is how long the garbage collector may take. One that was started while the server was away knows of
+// no boxes until it looks for new kinds, and asks for owners that it does not know less and less often.
+const collectorPatience = 5 * time.Minute
+
 // delete deletes a box and waits until its children are gone.
 func (d *disaster) delete(name string) {
 	d.t.Helper()
 	if err := d.namespace.boxes.Delete(d.ctx, name, metav1.DeleteOptions{}); err != nil {
 		d.t.Fatal(err)
 	}
-	d.eventually("the children of box "+name+" are gone", func() error {
+	eventually(d.t, collectorPatience, "the children of box "+name+" are gone", func() error {
 		if _, err := d.deployments.Get(d.ctx, name, metav1.GetOptions{}); err == nil {
 			return errors.New("there is a Deployment")
 		}
