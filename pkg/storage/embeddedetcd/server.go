@@ -93,11 +93,11 @@ func startLocked(ctx context.Context, config Config, socket string) (*Server, er
 		}
 		config.QuotaBackendBytes = quota
 	}
+	registerMetrics() // what is set before is lost
 	space, err := newSpace(dir, config.QuotaBackendBytes)
 	if err != nil {
 		return nil, err
 	}
-	registerMetrics()
 	logger := newEtcdLogger(klog.FromContext(ctx).WithName("etcd"))
 
 	etcd, err := embed.StartEtcd(configuration(dir, socket, config.QuotaBackendBytes, logger))
