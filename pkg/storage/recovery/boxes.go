@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -49,8 +50,9 @@ type boxes struct {
 	store   *Store
 	// prefix of the keys for the storage, and of those in etcd.
 	prefix, rawPrefix string
-	// lease of what is kept of boxes that were replaced.
-	lease clientv3.LeaseID
+	// lease of what is kept of boxes that were replaced; 0 before there is any.
+	leaseMu sync.Mutex
+	lease   clientv3.LeaseID
 }
 
 // openBoxes has to be closed.
@@ -157,12 +159,9 @@ func (b *boxes) remove(ctx context.Context, box types.NamespacedName, uid types.
 
 // keep copies a box, as it is stored, to where it can be had back from for a while.
 func (b *boxes) keep(ctx context.Context, box types.NamespacedName) error {
-	if b.lease == 0 {
-		lease, err := b.store.client.Grant(ctx, int64(keepReplaced/time.Second))
-		if err != nil {
-			return fmt.Errorf("limiting how long what is replaced is kept: %w", err)
-		}
-		b.lease = lease.ID
+	lease, err := b.keptLease(ctx)
+	if err != nil {
+		return err
 	}
 	response, err := b.store.client.Get(ctx, b.rawKey(box))
 	if err != nil {
@@ -170,9 +169,23 @@ func (b *boxes) keep(ctx context.Context, box types.NamespacedName) error {
 	}
 	for _, pair := range response.Kvs {
 		key := fmt.Sprintf("%s/%s/%s/%d", b.store.key("replaced"), box.Namespace, box.Name, pair.ModRevision)
-		if _, err := b.store.client.Put(ctx, key, string(pair.Value), clientv3.WithLease(b.lease)); err != nil {
+		if _, err := b.store.client.Put(ctx, key, string(pair.Value), clientv3.WithLease(lease)); err != nil {
 			return fmt.Errorf("keeping what is stored of box %s: %w", box, err)
 		}
 	}
 	return nil
+}
+
+// keptLease returns the lease that ends what is kept, one for all of it. Boxes are written at the same time.
+func (b *boxes) keptLease(ctx context.Context) (clientv3.LeaseID, error) {
+	b.leaseMu.Lock()
+	defer b.leaseMu.Unlock()
+	if b.lease == 0 {
+		granted, err := b.store.client.Grant(ctx, int64(keepReplaced/time.Second))
+		if err != nil {
+			return 0, fmt.Errorf("limiting how long what is replaced is kept: %w", err)
+		}
+		b.lease = granted.ID
+	}
+	return b.lease, nil
 }
