@@ -6,6 +6,8 @@ package render
 import (
 	"maps"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -39,12 +41,30 @@ func labels(box *modelv1.ModelBox) map[string]string {
 	return labels
 }
 
+// ControllingBox returns the reference to the box, of whatever version of the API, that an object names as its controller;
+// nil where it names none. The box is in the namespace of the object.
+func ControllingBox(object metav1.Object) *metav1.OwnerReference {
+	reference := metav1.GetControllerOfNoCopy(object)
+	if reference == nil || reference.Kind != boxKind || !IsOfGroup(*reference) {
+		return nil
+	}
+	return reference
+}
+
+// IsOfGroup returns whether the owner is of the API group of boxes.
+func IsOfGroup(owner metav1.OwnerReference) bool {
+	groupVersion, err := schema.ParseGroupVersion(owner.APIVersion)
+	return err == nil && groupVersion.Group == modelv1.GroupName
+}
+
+const boxKind = "ModelBox"
+
 // ownerReference makes the box the controller of a child. blockOwnerDeletion lets a foreground deletion of the
 // box wait for the child.
 func ownerReference(box *modelv1.ModelBox) *applymetav1.OwnerReferenceApplyConfiguration {
 	return applymetav1.OwnerReference().
 		WithAPIVersion(modelv1.SchemeGroupVersion.String()).
-		WithKind("ModelBox").
+		WithKind(boxKind).
 		WithName(box.Name).
 		WithUID(box.UID).
 		WithController(true).

@@ -7,10 +7,10 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // byOwner indexes children by the boxes that control them.
@@ -32,12 +32,8 @@ func ownerOf(box *modelv1.ModelBox) owner { return owner{keyOf(box), box.UID} }
 // controllerOf returns the box that an object names as its controller, in its own namespace and of whatever version of
 // the API; false where it names none.
 func controllerOf(object metav1.Object) (owner, bool) {
-	reference := metav1.GetControllerOfNoCopy(object)
-	if reference == nil || reference.Kind != "ModelBox" {
-		return owner{}, false
-	}
-	groupVersion, err := schema.ParseGroupVersion(reference.APIVersion)
-	if err != nil || groupVersion.Group != modelv1.SchemeGroupVersion.Group {
+	reference := render.ControllingBox(object)
+	if reference == nil {
 		return owner{}, false
 	}
 	return owner{types.NamespacedName{Namespace: object.GetNamespace(), Name: reference.Name}, reference.UID}, true

@@ -11,11 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // newBox returns what is stored of a box that was recorded. It need not be valid by the rules of today: it is what its
@@ -76,17 +76,12 @@ func isSameBox(a, b *model.ModelBox) bool {
 
 // hasOwnOwners returns whether objects of this group own the box.
 func hasOwnOwners(box *model.ModelBox) bool {
-	return slices.ContainsFunc(box.OwnerReferences, isOfThisGroup)
+	return slices.ContainsFunc(box.OwnerReferences, render.IsOfGroup)
 }
 
 // dropOwners takes the owners of this group away that do not exist.
 func dropOwners(box *model.ModelBox, exists func(types.UID) bool) {
 	box.OwnerReferences = slices.DeleteFunc(box.OwnerReferences, func(owner metav1.OwnerReference) bool {
-		return isOfThisGroup(owner) && !exists(owner.UID)
+		return render.IsOfGroup(owner) && !exists(owner.UID)
 	})
-}
-
-func isOfThisGroup(owner metav1.OwnerReference) bool {
-	version, err := schema.ParseGroupVersion(owner.APIVersion)
-	return err == nil && version.Group == modelv1.GroupName
 }

@@ -65,8 +65,8 @@ func eachChild(ctx context.Context, cluster metadata.Interface, resource schema.
 		}
 		for i := range list.Items {
 			object := &list.Items[i]
-			owner := metav1.GetControllerOfNoCopy(object)
-			if owner == nil || owner.Kind != "ModelBox" || !isOfThisGroup(*owner) || object.DeletionTimestamp != nil {
+			owner := render.ControllingBox(object)
+			if owner == nil || object.DeletionTimestamp != nil {
 				continue
 			}
 			if err := visit(child{object, *owner}); err != nil {
