@@ -43,7 +43,8 @@ func refuseUntilReady(config *genericapiserver.Config) error {
 	ready := make(chan struct{})
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
-		return withReadiness(build(handler, c), ready, c.LoopbackClientConfig.BearerToken, c.Serializer)
+		isReady := func(*http.Request) bool { return isClosed(ready) }
+		return withReadiness(build(handler, c), isReady, c.LoopbackClientConfig.BearerToken, c.Serializer)
 	}
 	config.AddReadyzChecks(healthz.NamedCheck(acceptingRequests, func(*http.Request) error {
 		if !isClosed(ready) {
@@ -89,22 +90,16 @@ func awaitReadyz(ctx context.Context, client rest.Interface) error {
 func refuseWhile(config *genericapiserver.RecommendedConfig, check healthz.HealthChecker) {
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
-		chain := build(handler, c)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if isHealth(r.URL.Path) || hasToken(r, c.LoopbackClientConfig.BearerToken) || check.Check(r) == nil {
-				chain.ServeHTTP(w, r)
-				return
-			}
-			responsewriters.ErrorNegotiated(notReady(), c.Serializer, metav1.Unversioned, w, r)
-		})
+		passes := func(r *http.Request) bool { return check.Check(r) == nil }
+		return withReadiness(build(handler, c), passes, c.LoopbackClientConfig.BearerToken, c.Serializer)
 	}
 }
 
-// withReadiness refuses requests until ready is closed. Health is always served, and so is whoever has the token,
+// withReadiness refuses requests while isReady says no. Health is always served, and so is whoever has the token,
 // which only this process knows. It comes before authentication: who somebody is may not be known yet.
-func withReadiness(handler http.Handler, ready <-chan struct{}, token string, serializer runtime.NegotiatedSerializer) http.Handler {
+func withReadiness(handler http.Handler, isReady func(*http.Request) bool, token string, serializer runtime.NegotiatedSerializer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isClosed(ready) || isHealth(r.URL.Path) || hasToken(r, token) {
+		if isHealth(r.URL.Path) || hasToken(r, token) || isReady(r) {
 			handler.ServeHTTP(w, r)
 			return
 		}

@@ -49,7 +49,7 @@ func TestRequestsBeforeTheServerIsReady(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			ready := make(chan struct{})
-			handler := withReadiness(teapot, ready, row.token, apiserver.Codecs)
+			handler := withReadiness(teapot, func(*http.Request) bool { return isClosed(ready) }, row.token, apiserver.Codecs)
 			request := httptest.NewRequest(http.MethodGet, row.path, nil)
 			request.Header.Set("Authorization", row.authorization)
 			got := httptest.NewRecorder()
@@ -83,7 +83,7 @@ func TestARefusalBeforeTheServerIsReadyIsAStatus(t *testing.T) {
 			request := httptest.NewRequest(http.MethodGet, "/apis/model.github.com/v1/modelboxes", nil)
 			request.Header.Set("Accept", mediaType)
 			response := httptest.NewRecorder()
-			withReadiness(teapot, make(chan struct{}), "token", apiserver.Codecs).ServeHTTP(response, request)
+			withReadiness(teapot, func(*http.Request) bool { return false }, "token", apiserver.Codecs).ServeHTTP(response, request)
 
 			if got := response.Header().Get("Retry-After"); got != "1" {
 				t.Errorf("Retry-After: got %q", got)
