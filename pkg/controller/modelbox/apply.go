@@ -192,7 +192,7 @@ func (c *Controller) applyAs(ctx context.Context, box *modelv1.ModelBox, s step,
 
 // wrote takes note of a write of a child.
 func (c *Controller) wrote(box *modelv1.ModelBox, s step, written child) {
-	c.written.wrote(keyOf(box), s.kind.resource, written.GetResourceVersion())
+	c.consistency.WroteAt(keyOf(box), box.UID, s.kind.resource, written.GetResourceVersion())
 	c.metrics.wrote(s)
 }
 

@@ -25,6 +25,7 @@ import (
 	"k8s.io/utils/clock"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
 	boxinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
@@ -57,7 +58,7 @@ type Controller struct {
 	recorder    events.EventRecorderLogger
 	compare     *comparer
 	clock       clock.PassiveClock
-	written     *writeRecord
+	consistency *consistency.Store
 	applied     *appliedRecord
 	pace        *statusPace
 	rollouts    *rolloutRecord
@@ -110,7 +111,7 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 		recorder:    broadcaster.NewRecorder(scheme.Scheme, render.ManagedBy),
 		compare:     newComparer(),
 		clock:       now,
-		written:     newWriteRecord(now),
+		consistency: newConsistencyStore(now, boxInformer.Informer(), kinds),
 		applied:     newAppliedRecord(),
 		pace:        newStatusPace(now),
 		rollouts:    newRolloutRecord(),
@@ -143,12 +144,10 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 
 // watch puts a box on the queue whenever it, one of its children or pods, or an autoscaler of its Deployment changes.
 func (c *Controller) watch(boxes, pods, autoscalers cache.SharedIndexInformer) error {
-	c.written.observe(boxResource, boxes.GetStore())
 	if err := c.enqueueOn(boxResource, required, boxes, boxKey); err != nil {
 		return err
 	}
 	for _, kind := range c.kinds {
-		c.written.observe(kind.resource, kind.informer.GetStore())
 		if err := kind.informer.AddIndexers(cache.Indexers{byOwner: ownerIndex}); err != nil {
 			return fmt.Errorf("indexing %s: %w", kind.resource, err)
 		}
@@ -281,6 +280,15 @@ func (c *Controller) reconcileNext(ctx context.Context) bool {
 
 func boxKey(box metav1.Object) (types.NamespacedName, bool) {
 	return keyOf(box), true
+}
+
+// newConsistencyStore returns a store that waits for the caches of boxes and of their children.
+func newConsistencyStore(clock clock.PassiveClock, boxes cache.SharedIndexInformer, kinds []*childKind) *consistency.Store {
+	caches := map[schema.GroupResource]consistency.LastSyncRVGetter{boxResource: boxes.GetStore()}
+	for _, kind := range kinds {
+		caches[kind.resource] = kind.informer.GetStore()
+	}
+	return consistency.NewStore(clock, caches)
 }
 
 var boxResource = modelv1.Resource("modelboxes")

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -25,7 +26,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	// The box is the cache's own: it is read, and copied where it is changed, which is when its status is written.
 	box, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
-		c.written.forget(key)
+		c.consistency.Clear(key, "")
 		c.applied.forget(key)
 		c.pace.forget(key)
 		c.rollouts.forget(key)
@@ -41,7 +42,8 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		c.taken.forget(key)
 		return 0, nil
 	}
-	if !c.written.isVisible(key) {
+	if err := c.consistency.EnsureReady(key); err != nil {
+		klog.FromContext(ctx).V(4).Info("Waiting for a cache", "reason", err)
 		return staleCacheRetry, nil
 	}
 

@@ -17,12 +17,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -423,7 +425,7 @@ func TestABoxThatIsGoneOrGoingIsLeftAlone(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			f := newFixture(t, row.box)
 			f.cache(t, liveDeployment(t), liveService(t))
-			f.written.wrote(webKey, f.kinds[0].resource, "1")
+			f.consistency.WroteAt(webKey, webUID, f.kinds[0].resource, "1")
 			check(t, "look again after", time.Duration(0), f.mustReconcile(t))
 			check(t, "requests", []string(nil), f.requests())
 		})
@@ -441,23 +443,30 @@ func TestTheStatusOfABoxThatHasGoneIsNoError(t *testing.T) {
 	}
 }
 
+// storeAt is a cache that has seen everything up to a version.
+type storeAt struct{ version string }
+
+func (s *storeAt) LastStoreSyncResourceVersion() string { return s.version }
+
 func TestABoxThatIsGoneIsForgotten(t *testing.T) {
 	f := newFixture(t, nil)
-	f.written.wrote(webKey, f.kinds[0].resource, "1")
+	deployments := f.kinds[0].resource
+	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: &storeAt{"10"}})
+	f.consistency.WroteAt(webKey, webUID, deployments, "11")
 	f.mustReconcile(t)
-	check(t, "boxes with writes", 0, len(f.written.writes))
+	check(t, "writes that are waited for", error(nil), f.consistency.EnsureReady(webKey))
 }
 
 func TestABoxWaitsForItsOwnLastWrite(t *testing.T) {
 	f := newFixture(t, webBox(t))
-	cache := &cacheAt{"10"}
-	f.written.observe(f.kinds[0].resource, cache)
-	f.written.wrote(webKey, f.kinds[0].resource, "11")
+	store, deployments := &storeAt{"10"}, f.kinds[0].resource
+	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: store})
+	f.consistency.WroteAt(webKey, webUID, deployments, "11")
 
 	check(t, "look again after", staleCacheRetry, f.mustReconcile(t))
 	check(t, "requests", []string(nil), f.requests())
 
-	cache.version = "11"
+	store.version = "11"
 	check(t, "look again after", time.Duration(0), f.mustReconcile(t))
 	if len(f.requests()) == 0 {
 		t.Error("the box still waits")

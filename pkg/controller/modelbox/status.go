@@ -49,7 +49,7 @@ func (c *Controller) updateStatus(ctx context.Context, box *modelv1.ModelBox, st
 	if err != nil {
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
-	c.written.wrote(keyOf(box), boxResource, updated.ResourceVersion)
+	c.consistency.WroteAt(keyOf(box), box.UID, boxResource, updated.ResourceVersion)
 	c.pace.wrote(keyOf(box))
 	c.tellTransitions(box, &status)
 	return 0, nil
