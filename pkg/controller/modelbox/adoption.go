@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 )
 
 // errBoxChanged says that the box in the cache is not the one that there is.
@@ -74,7 +75,7 @@ func (c *Controller) adopt(ctx context.Context, box *modelv1.ModelBox, s step) (
 // confirm returns the box as it is now. It is for what must not be done on the word of a cache, and fails where there
 // is no such box any more, or another one of its name.
 func (c *Controller) confirm(ctx context.Context, box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
-	now, err := withTimeout(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) {
+	now, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) {
 		return c.boxes.ModelV1().ModelBoxes(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
 	})
 	if apierrors.IsNotFound(err) {

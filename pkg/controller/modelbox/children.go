@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -115,7 +116,7 @@ func newChildKind[T child](kind schema.GroupVersionKind, resource string, inform
 		resource: schema.GroupResource{Group: kind.Group, Resource: resource},
 		informer: informer,
 		get: func(ctx context.Context, namespace, name string) (child, error) {
-			object, err := withTimeout(ctx, func(ctx context.Context) (T, error) {
+			object, err := timeout.Request(ctx, func(ctx context.Context) (T, error) {
 				return client(namespace).Get(ctx, name, metav1.GetOptions{})
 			})
 			if err != nil {
@@ -128,7 +129,7 @@ func newChildKind[T child](kind schema.GroupVersionKind, resource string, inform
 			return client(namespace).Watch(ctx, options)
 		},
 		patch: func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (child, error) {
-			object, err := withTimeout(ctx, func(ctx context.Context) (T, error) {
+			object, err := timeout.Request(ctx, func(ctx context.Context) (T, error) {
 				return client(namespace).Patch(ctx, name, patchType, data, options)
 			})
 			if err != nil {
@@ -138,7 +139,7 @@ func newChildKind[T child](kind schema.GroupVersionKind, resource string, inform
 			return object, nil
 		},
 		delete: func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
-			_, err := withTimeout(ctx, func(ctx context.Context) (struct{}, error) {
+			_, err := timeout.Request(ctx, func(ctx context.Context) (struct{}, error) {
 				return struct{}{}, client(namespace).Delete(ctx, name, options)
 			})
 			return err

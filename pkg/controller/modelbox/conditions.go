@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
 // verdict is a condition without its bookkeeping.
@@ -43,7 +44,7 @@ func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Conditi
 			Type:               v.condition,
 			Status:             metav1.ConditionFalse,
 			Reason:             conditionReason(v.reason),
-			Message:            shorten(v.message),
+			Message:            message.Truncate(v.message),
 			ObservedGeneration: box.Generation,
 		}
 		if v.isTrue {
@@ -69,7 +70,7 @@ func withStalled(conditions []metav1.Condition, generation int64, applied, rollo
 		Type:               modelv1.ConditionStalled,
 		Status:             metav1.ConditionTrue,
 		Reason:             stalled.reason,
-		Message:            shorten(stalled.message),
+		Message:            message.Truncate(stalled.message),
 		ObservedGeneration: generation,
 	})
 	return conditions

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
 const (
@@ -26,14 +27,14 @@ const (
 
 // eventf records an event about the box. reason names what happened, action what the controller did.
 func (c *Controller) eventf(box *modelv1.ModelBox, eventType, reason, action, format string, args ...any) {
-	c.recorder.Eventf(box, nil, eventType, reason, action, "%s", shorten(fmt.Sprintf(format, args...)))
+	c.recorder.Eventf(box, nil, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }
 
 // childEventf records an event about the box and about a child as it is in this version. A broadcaster takes events that
 // differ in nothing but their notes for the same, which happened several times, and keeps the first note: an event that
 // names who did something to a child must not be taken for that about somebody else.
 func (c *Controller) childEventf(box *modelv1.ModelBox, child child, eventType, reason, action, format string, args ...any) {
-	c.recorder.Eventf(box, child, eventType, reason, action, "%s", shorten(fmt.Sprintf(format, args...)))
+	c.recorder.Eventf(box, child, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }
 
 // tellRollout records that a rollout is complete, each once.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
 // panicError is a panic while one box was reconciled. It is that box's failure, and nobody else's.
@@ -74,7 +75,7 @@ func panickedStatus(box *modelv1.ModelBox, failure *panicError) modelv1.ModelBox
 			Type:               condition,
 			Status:             metav1.ConditionFalse,
 			Reason:             reason,
-			Message:            shorten(failure.Error()),
+			Message:            message.Truncate(failure.Error()),
 			ObservedGeneration: box.Generation,
 		})
 	}

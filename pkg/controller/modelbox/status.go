@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -40,7 +41,7 @@ func (c *Controller) updateStatus(ctx context.Context, box *modelv1.ModelBox, st
 	}
 	changed := box.DeepCopy()
 	changed.Status = status
-	updated, err := withTimeout(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) {
+	updated, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) {
 		return c.boxes.ModelV1().ModelBoxes(box.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.ManagedBy})
 	})
 	if apierrors.IsNotFound(err) {

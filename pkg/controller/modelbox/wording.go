@@ -13,10 +13,6 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// maxMessage is how many bytes a message may have: what the note of an event allows. It keeps a condition within what
-// metav1.Condition allows (32768), and a table readable.
-const maxMessage = 1024
-
 // count words a number of things.
 func count(number int32, singular, plural string) string {
 	if number == 1 {
@@ -62,15 +58,4 @@ func reasonAndMessage(v verdict) string {
 		return v.message
 	}
 	return fmt.Sprintf("%s: %s", v.reason, v.message)
-}
-
-// shorten cuts a message that has more than maxMessage bytes, between two characters, and says so. Whatever it is
-// made of, the result is valid UTF-8.
-func shorten(message string) string {
-	const ellipsis = "…"
-	message = strings.ToValidUTF8(message, "�")
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage-len(ellipsis)], "") + ellipsis
 }

@@ -9,30 +9,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
-func TestShorten(t *testing.T) {
-	for _, row := range []struct{ name, message, want string }{
-		{"a short message stays", "short", "short"},
-		{"the longest message stays", strings.Repeat("a", 1024), strings.Repeat("a", 1024)},
-		{"a longer one is cut", strings.Repeat("a", 1025), strings.Repeat("a", 1021) + "…"},
-		{"it is cut between characters", strings.Repeat("ü", 1000), strings.Repeat("ü", 510) + "…"},
-		{"what is no character is replaced", "a\xffb", "a�b"},
-		{"and may make it too long", strings.Repeat("a\xff", 400), strings.Repeat("a�", 255) + "a…"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, shorten(row.message)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestLongMessagesAreCut(t *testing.T) {
+func TestConditionsHaveMessagesOfLimitedLength(t *testing.T) {
 	observed := &observation{failures: []error{errors.New(strings.Repeat("ü", 20_000))}}
 	for _, condition := range conditionsOf(webBox(t), observed) {
-		if len(condition.Message) > maxMessage || !utf8.ValidString(condition.Message) {
+		if len(condition.Message) > message.MaxBytes || !utf8.ValidString(condition.Message) {
 			t.Errorf("the message of %s has %d bytes, valid UTF-8: %v", condition.Type, len(condition.Message), utf8.ValidString(condition.Message))
 		}
 	}

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package modelbox
+// Package timeout keeps an API server that does not answer from holding the workers of controllers.
+package timeout
 
 import (
 	"context"
@@ -13,8 +14,8 @@ import (
 // longer than any admission webhook may take.
 const requestTimeout = time.Minute
 
-// withTimeout sends a request that holds its worker for no longer than requestTimeout.
-func withTimeout[T any](ctx context.Context, request func(ctx context.Context) (T, error)) (T, error) {
+// Request sends a request that is given up after a minute. It is not for watches.
+func Request[T any](ctx context.Context, request func(ctx context.Context) (T, error)) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	answer, err := request(limited)
