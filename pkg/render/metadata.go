@@ -13,8 +13,14 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// ManagedBy is the value of ManagedByLabel on every child, and the name under which children are written.
+// ManagedBy is the value of ManagedByLabel on every child.
 const ManagedBy = "modelbox-apiserver"
+
+// FieldManager is the name under which children and statuses are written.
+const FieldManager = "modelbox-apiserver"
+
+// EventReporter is the controller that events are reported by.
+const EventReporter = "modelbox-apiserver"
 
 // The recommended labels that every child and every pod of a box carries.
 const (
@@ -41,14 +47,22 @@ func labels(box *modelv1.ModelBox) map[string]string {
 	return labels
 }
 
-// ControllingBox returns the reference to the box, of whatever version of the API, that an object names as its controller;
-// nil where it names none. The box is in the namespace of the object.
-func ControllingBox(object metav1.Object) *metav1.OwnerReference {
+// ControllerOfKind returns the reference to an owner of the kind, of whatever version of the API, that an object names as
+// its controller; nil where it names none. The owner is in the namespace of the object.
+func ControllerOfKind(object metav1.Object, kind schema.GroupKind) *metav1.OwnerReference {
 	reference := metav1.GetControllerOfNoCopy(object)
-	if reference == nil || reference.Kind != boxKind || !IsOfGroup(*reference) {
+	if reference == nil || reference.Kind != kind.Kind {
+		return nil
+	}
+	if groupVersion, err := schema.ParseGroupVersion(reference.APIVersion); err != nil || groupVersion.Group != kind.Group {
 		return nil
 	}
 	return reference
+}
+
+// ControllingBox is ControllerOfKind for boxes.
+func ControllingBox(object metav1.Object) *metav1.OwnerReference {
+	return ControllerOfKind(object, schema.GroupKind{Group: modelv1.GroupName, Kind: boxKind})
 }
 
 // IsOfGroup returns whether the owner is of the API group of boxes.

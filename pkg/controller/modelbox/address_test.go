@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func TestAddress(t *testing.T) {
@@ -24,7 +25,7 @@ func TestAddress(t *testing.T) {
 	}
 	number, name := intstr.FromInt32, intstr.FromString
 	service := func(clusterIP string, ports ...corev1.ServicePort) *corev1.Service {
-		return liveService(t, func(s *corev1.Service) { s.Spec.ClusterIP, s.Spec.Ports = clusterIP, ports })
+		return fixture.LiveService(t, func(s *corev1.Service) { s.Spec.ClusterIP, s.Spec.Ports = clusterIP, ports })
 	}
 	containers := func(containers ...corev1.Container) *appsv1.Deployment {
 		return completeDeployment(func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers = containers })
@@ -79,7 +80,7 @@ func TestAddress(t *testing.T) {
 		{"a name does not matter where there is a cluster IP", []corev1.ServicePort{tcp(80, name("http"))}, service(ip, tcp(80, name("http"))), nil, "web.default.svc:80"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			box := webBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = slices.Clone(row.box) })
+			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = slices.Clone(row.box) })
 			status := statusOf(box, &observation{service: row.service, deployment: row.deployment})
 			if status.Address != row.want {
 				t.Errorf("got %q, want %q", status.Address, row.want)

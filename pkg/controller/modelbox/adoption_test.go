@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func adopting(box *modelv1.ModelBox) {
@@ -41,9 +43,14 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 			taken + "it cannot be adopted, for it is headless and cannot get a cluster IP; delete it or give the box another name"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			box := webBox(t, row.change)
-			err := refusal(box, newFixture(t, box).kinds[1], renderedKind(t, box, "Service"), liveService(t, row.live))
-			if err == nil || err.Error() != row.want {
+			box := fixture.WebBox(t, row.change)
+			f := newTestController(t, box)
+			f.cache(t, fixture.LiveService(t, row.live))
+			result, err := f.children.Reconcile(t.Context(), box)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := result.Err(); err == nil || err.Error() != row.want {
 				t.Errorf("got %v, want %s", err, row.want)
 			}
 		})
@@ -51,22 +58,27 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 }
 
 func TestRefusalNamesBothSelectors(t *testing.T) {
-	box := webBox(t, adopting)
-	live := liveDeployment(t, func(d *appsv1.Deployment) {
+	box := fixture.WebBox(t, adopting)
+	live := fixture.LiveDeployment(t, func(d *appsv1.Deployment) {
 		d.OwnerReferences = nil
 		d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	})
-	err := refusal(box, newFixture(t, box).kinds[0], renderedKind(t, box, "Deployment"), live)
+	f := newTestController(t, box)
+	f.cache(t, live)
+	result, err := f.children.Reconcile(t.Context(), box)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := `a Deployment named web exists already and does not belong to this box: it cannot be adopted, for its selector is ` +
 		`"app=web" and cannot become "modelbox=web"; delete it or give the box another name`
-	if err == nil || err.Error() != want {
+	if err := result.Err(); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
 func TestABoxAdoptsWhatNobodyControls(t *testing.T) {
-	orphan := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences, d.UID = nil, "of-the-orphan" })
-	f := newFixture(t, webBox(t, adopting), orphan)
+	orphan := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences, d.UID = nil, "of-the-orphan" })
+	f := newTestController(t, fixture.WebBox(t, adopting), orphan)
 	f.mustReconcile(t)
 	check(t, "requests", []string{
 		"get deployments web", "patch deployments web", "patch deployments web", "get services web", "patch services web",
@@ -83,17 +95,17 @@ func TestABoxAdoptsWhatNobodyControls(t *testing.T) {
 }
 
 func TestABoxThatChangedMeanwhileAdoptsNothing(t *testing.T) {
-	orphan := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil })
+	orphan := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil })
 	for name, change := range map[string]func(*modelv1.ModelBox){
 		"it was created anew":            func(box *modelv1.ModelBox) { box.UID = "another" },
 		"it is being deleted":            func(box *modelv1.ModelBox) { now := metav1.Now(); box.DeletionTimestamp = &now },
 		"it does not ask for it anymore": func(box *modelv1.ModelBox) { box.Annotations = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, webBox(t, adopting), orphan)
+			f := newTestController(t, fixture.WebBox(t, adopting), orphan)
 			f.update(t, change)
-			if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, errBoxChanged) {
-				t.Errorf("got error %v, want %v", err, errBoxChanged)
+			if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
+				t.Errorf("got error %v, want %v", err, children.ErrOwnerChanged)
 			}
 			check(t, "owners", 0, len(f.deployment(t).OwnerReferences))
 		})
@@ -101,20 +113,20 @@ func TestABoxThatChangedMeanwhileAdoptsNothing(t *testing.T) {
 }
 
 func TestABoxThatHasGoneAdoptsNothing(t *testing.T) {
-	orphan := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil })
-	f := newFixture(t, webBox(t, adopting), orphan)
-	if err := f.boxes.ModelV1().ModelBoxes(webKey.Namespace).Delete(t.Context(), webKey.Name, metav1.DeleteOptions{}); err != nil {
+	orphan := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil })
+	f := newTestController(t, fixture.WebBox(t, adopting), orphan)
+	if err := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace).Delete(t.Context(), fixture.WebKey.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, errBoxChanged) {
-		t.Errorf("got error %v, want %v", err, errBoxChanged)
+	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
+		t.Errorf("got error %v, want %v", err, children.ErrOwnerChanged)
 	}
 	check(t, "owners", 0, len(f.deployment(t).OwnerReferences))
 }
 
 func TestWhatThePredecessorLeftIsReplaced(t *testing.T) {
-	left := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "before" })
-	f := newFixture(t, webBox(t), left)
+	left := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "before" })
+	f := newTestController(t, fixture.WebBox(t), left)
 	f.cache(t, left)
 	f.mustReconcile(t)
 	check(t, "requests", []string{
@@ -127,12 +139,12 @@ func TestWhatThePredecessorLeftIsReplaced(t *testing.T) {
 }
 
 func TestABoxThatIsThePredecessorItselfReplacesNothing(t *testing.T) {
-	successors := liveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "after" })
-	f := newFixture(t, webBox(t), successors)
+	successors := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "after" })
+	f := newTestController(t, fixture.WebBox(t), successors)
 	f.cache(t, successors)
 	f.update(t, func(box *modelv1.ModelBox) { box.UID = "after" })
-	if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, errBoxChanged) {
-		t.Errorf("got error %v, want %v", err, errBoxChanged)
+	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
+		t.Errorf("got error %v, want %v", err, children.ErrOwnerChanged)
 	}
 	check(t, "UID", successors.UID, f.deployment(t).UID)
 }

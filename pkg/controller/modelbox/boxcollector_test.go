@@ -17,6 +17,7 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
 
@@ -74,7 +75,7 @@ func TestBoxesAreCountedAsTheyAreNow(t *testing.T) {
 
 func TestBoxesAreCountedWhileTheControllerRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, webBox(t))
+		f := newTestController(t, fixture.WebBox(t))
 		registry := f.measure()
 		expectBoxes(t, registry)
 

@@ -20,11 +20,12 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 )
 
 // forbid lets the cluster refuse to list the resource, as it does where a permission is missing, while allowed is false.
-func (f *fixture) forbid(resource string, allowed *bool) {
+func (f *testController) forbid(resource string, allowed *bool) {
 	f.cluster.PrependReactor("list", resource, func(action clienttesting.Action) (bool, runtime.Object, error) {
 		return !*allowed, nil, apierrors.NewForbidden(action.GetResource().GroupResource(), "", errors.New(`User "server" cannot list it`))
 	})
@@ -41,7 +42,7 @@ func withoutErrorBackoff(t *testing.T) {
 func TestAControllerThatMayNotListGivesUpWithinAMinute(t *testing.T) {
 	withoutErrorBackoff(t)
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, webBox(t))
+		f := newTestController(t, fixture.WebBox(t))
 		f.forbid("deployments", new(bool))
 		begin := time.Now()
 		err := f.Run(t.Context(), 1)
@@ -60,7 +61,7 @@ func TestAControllerThatMayNotListGivesUpWithinAMinute(t *testing.T) {
 	})
 }
 
-func (f *fixture) requestsToWrite() []string {
+func (f *testController) requestsToWrite() []string {
 	var writes []string
 	for _, request := range f.requests() {
 		if !strings.HasPrefix(request, "list ") && !strings.HasPrefix(request, "get ") {
@@ -73,8 +74,8 @@ func (f *fixture) requestsToWrite() []string {
 func TestAControllerThatMayNotListWhatIsOptionalWorks(t *testing.T) {
 	withoutErrorBackoff(t)
 	synctest.Test(t, func(t *testing.T) {
-		f := &fixture{boxes: boxfake.NewSimpleClientset(), cluster: fake.NewClientset()}
-		box := webBox(t)
+		f := &testController{boxes: boxfake.NewSimpleClientset(), cluster: fake.NewClientset()}
+		box := fixture.WebBox(t)
 		if _, err := f.boxes.ModelV1().ModelBoxes(box.Namespace).Create(t.Context(), box, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +90,7 @@ func TestAControllerThatMayNotListWhatIsOptionalWorks(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- controller.Run(ctx, 2) }()
 		time.Sleep(2 * syncPatience) // of the test's own time
-		if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Get(t.Context(), webKey.Name, metav1.GetOptions{}); err != nil {
+		if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{}); err != nil {
 			t.Errorf("reading the Deployment: %v", err)
 		}
 		if err := controller.CheckHealth(); err != nil || !controller.HasSynced() {

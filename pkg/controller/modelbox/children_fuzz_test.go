@@ -11,18 +11,22 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 // maxEventNote is how many bytes the API takes for the note of an event.
 const maxEventNote = 1024
 
-// FuzzChildren changes the live children of a box by any merge patch, and gives it a pod of any status. The controller has
+// FuzzChildren changes the live children.Objectren of a box by any merge patch, and gives it a pod of any status. The controller has
 // to get along with it: it does not panic, the status that it writes is valid, and when it says that the children are what
 // the box says, they are.
 func FuzzChildren(f *testing.F) {
@@ -40,20 +44,20 @@ func FuzzChildren(f *testing.F) {
 		f.Add([]byte(seed.deployment), []byte(seed.service), []byte(seed.pod))
 	}
 	f.Fuzz(func(t *testing.T, deploymentPatch, servicePatch, podStatus []byte) {
-		box := webBox(t)
-		deployment, service, pod := liveDeployment(t), liveService(t), newPod("web-1")
-		setHash(t, box, deployment)
-		setHash(t, box, service)
+		box := fixture.WebBox(t)
+		deployment, service, pod := fixture.LiveDeployment(t), fixture.LiveService(t), newPod("web-1")
+		fixture.SetHash(t, box, deployment)
+		fixture.SetHash(t, box, service)
 		if !patched(deployment, deploymentPatch) || !patched(service, servicePatch) || json.Unmarshal(podStatus, &pod.Status) != nil {
 			return
 		}
-		fuzzed := newFixture(t, box, deployment.DeepCopy(), service.DeepCopy())
+		fuzzed := newTestController(t, box, deployment.DeepCopy(), service.DeepCopy())
 		fuzzed.cache(t, pod)
 		fuzzed.catchUp(t)
 
 		var err error
 		for range 3 {
-			_, err = fuzzed.reconcileSafely(t.Context(), webKey)
+			_, err = fuzzed.reconcileSafely(t.Context(), fixture.WebKey)
 			var panicked *panicError
 			if errors.As(err, &panicked) {
 				t.Fatal(err)
@@ -69,7 +73,7 @@ func FuzzChildren(f *testing.F) {
 }
 
 // patched merges the patch into the child, and returns false where the result would be no child of the box.
-func patched(live child, patch []byte) bool {
+func patched(live children.Object, patch []byte) bool {
 	kind, name, namespace := live.GetObjectKind().GroupVersionKind(), live.GetName(), live.GetNamespace()
 	before, err := json.Marshal(live)
 	if err != nil {
@@ -95,7 +99,7 @@ func patched(live child, patch []byte) bool {
 	return live.GetDeletionTimestamp() == nil
 }
 
-func (f *fixture) expectShortNotes(t *testing.T) {
+func (f *testController) expectShortNotes(t *testing.T) {
 	t.Helper()
 	for _, event := range f.told() {
 		if len(event) > maxEventNote+len("Warning RestoredDeployment ") {
@@ -104,7 +108,7 @@ func (f *fixture) expectShortNotes(t *testing.T) {
 	}
 }
 
-func (f *fixture) expectValidStatus(t *testing.T) {
+func (f *testController) expectValidStatus(t *testing.T) {
 	t.Helper()
 	served, box := f.boxInServer(t), &model.ModelBox{}
 	if err := modelv1.Convert_v1_ModelBox_To_model_ModelBox(served, box, nil); err != nil {
@@ -116,19 +120,23 @@ func (f *fixture) expectValidStatus(t *testing.T) {
 	}
 }
 
-func (f *fixture) expectAsRendered(t *testing.T, box *modelv1.ModelBox) {
+func (f *testController) expectAsRendered(t *testing.T, box *modelv1.ModelBox) {
 	t.Helper()
-	for i, rendered := range children(t, box) {
-		live, err := f.kinds[i].get(t.Context(), webKey.Namespace, webKey.Name)
+	service, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment := f.deployment(t)
+	deployment.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	service.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Service"))
+	for _, live := range []children.Object{deployment, service} {
+		rendered := fixture.Rendered(t, box, live.GetObjectKind().GroupVersionKind().Kind)
+		found, err := fixture.NewComparer().Compare(rendered, live)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := f.compare.compare(rendered, live)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !found.isEmpty() {
-			t.Errorf("%s is said to be what the box says, and differs in %s", rendered.GetKind(), leaves(found.fields))
+		if !found.IsEmpty() {
+			t.Errorf("%s is said to be what the box says, and differs in %s", rendered.GetKind(), fields.Names(found.Fields))
 		}
 	}
 }

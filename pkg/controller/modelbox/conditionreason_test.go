@@ -18,6 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func TestConditionReason(t *testing.T) {
@@ -91,7 +92,7 @@ func TestTheStatusIsValidWhateverTheReason(t *testing.T) {
 	for _, reason := range []string{"", "seccomp killed", "127", "NodeAffinity:", "größe", strings.Repeat("a", 2000), "\xff"} {
 		for where, observed := range failingWith(reason, "m") {
 			t.Run(fmt.Sprintf("%s, %.20q", where, reason), func(t *testing.T) {
-				if err := validateStatus(t.Context(), webBox(t), observed); err != nil {
+				if err := validateStatus(t.Context(), fixture.WebBox(t), observed); err != nil {
 					t.Error(err)
 				}
 			})
@@ -115,7 +116,7 @@ func FuzzStatus(f *testing.F) {
 					status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: reason, ExitCode: exitCode, StartedAt: begin, FinishedAt: metav1.NewTime(now)}
 				}
 			}
-			if err := validateStatus(t.Context(), webBox(t), observed); err != nil {
+			if err := validateStatus(t.Context(), fixture.WebBox(t), observed); err != nil {
 				t.Errorf("%s: %v", where, err)
 			}
 		}

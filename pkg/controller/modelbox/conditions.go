@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
@@ -88,7 +89,7 @@ var lastingReasons = []string{
 func appliedVerdict(observed *observation) verdict {
 	switch {
 	case len(observed.failures) > 0:
-		return verdict{false, reasonOf(observed.failures[0]), describe(observed.failures)}
+		return verdict{false, children.Classify(observed.failures[0]).Reason, describe(observed.failures)}
 	case len(observed.pending) > 0:
 		return verdict{false, modelv1.ReasonPaused, "the box is paused; not yet as it says: " + strings.Join(observed.pending, ", ")}
 	default:

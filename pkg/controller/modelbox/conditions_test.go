@@ -20,6 +20,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 // conditions are the status and the reason of each condition; "none" is one that is not there.
@@ -183,21 +185,21 @@ func TestConditions(t *testing.T) {
 		{"a load balancer without an address is not reachable", nil, loadBalancer(), good.with(conditions{ready: "False LoadBalancerPending"})},
 		{"a load balancer with an address is", nil, loadBalancer("192.0.2.1"), good},
 
-		{"somebody else's object", nil, failing(&notOwnedError{kind: "Service", name: "web"}), stalledBy("NotOwned")},
-		{"a child that is being deleted", nil, failing(errBeingDeleted), notApplied("ChildBeingDeleted")},
+		{"somebody else's object", nil, failing(&children.NotOwnedError{Kind: "Service", Name: "web"}), stalledBy("NotOwned")},
+		{"a child that is being deleted", nil, failing(children.ErrBeingDeleted), notApplied("ChildBeingDeleted")},
 		{"a missing right", nil, failing(apierrors.NewForbidden(deployments, "web", errors.New("no"))), stalledBy("Forbidden")},
 		{"a quota", nil, failing(apierrors.NewForbidden(deployments, "web", errors.New("exceeded quota: small"))), notApplied("QuotaExceeded")},
 		{"an invalid child", nil, failing(apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)), stalledBy("Invalid")},
-		{"a conflict", nil, failing(&conflictError{kind: "Deployment", name: "web"}), notApplied("Conflict")},
+		{"a conflict", nil, failing(&children.ConflictError{Kind: "Deployment", Name: "web"}), notApplied("Conflict")},
 		{"anything else", nil, failing(errors.New("connection refused")), notApplied("Error")},
 		{"a child that cannot be written stalls the box more than a rollout", nil,
-			&observation{deployment: completeDeployment(stalled), failures: []error{&notOwnedError{kind: "Service", name: "web"}}},
+			&observation{deployment: completeDeployment(stalled), failures: []error{&children.NotOwnedError{Kind: "Service", Name: "web"}}},
 			stalledBy("NotOwned").with(conditions{progressing: "False ProgressDeadlineExceeded"})},
 		{"a failure that passes does not hide a rollout that does not", nil,
 			&observation{deployment: completeDeployment(stalled), failures: []error{errors.New("connection refused")}},
 			notApplied("Error").with(conditions{progressing: "False ProgressDeadlineExceeded", stalled: "True ProgressDeadlineExceeded"})},
 		{"the first of several failures is the reason", nil,
-			&observation{deployment: completeDeployment(), failures: []error{errBeingDeleted, errors.New("connection refused")}},
+			&observation{deployment: completeDeployment(), failures: []error{children.ErrBeingDeleted, errors.New("connection refused")}},
 			notApplied("ChildBeingDeleted")},
 		{"what could not be applied comes before a pod that fails", nil,
 			withPods(failing(errors.New("connection refused")), crashing), notApplied("Error")},
@@ -207,10 +209,10 @@ func TestConditions(t *testing.T) {
 			good.with(conditions{ready: "False Paused", applied: "False Paused"})},
 		{"a paused box without one is Ready", func(box *modelv1.ModelBox) { box.Spec.Paused = true }, complete(), good},
 		{"a failure counts more than a pause", func(box *modelv1.ModelBox) { box.Spec.Paused = true },
-			&observation{deployment: completeDeployment(), pending: []string{"Deployment"}, failures: []error{&notOwnedError{}}}, stalledBy("NotOwned")},
+			&observation{deployment: completeDeployment(), pending: []string{"Deployment"}, failures: []error{&children.NotOwnedError{}}}, stalledBy("NotOwned")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			box := webBox(t)
+			box := fixture.WebBox(t)
 			if row.change != nil {
 				row.change(box)
 			}
@@ -238,7 +240,7 @@ func withPods(observed *observation, pods ...*corev1.Pod) *observation {
 // Whatever the numbers are: Ready is True when the Deployment controller's own rule says that the rollout is
 // complete and everything is applied, and at no other time.
 func TestReadyIsTheDeploymentControllersRule(t *testing.T) {
-	box := webBox(t)
+	box := fixture.WebBox(t)
 	seen := map[bool]int{}
 	for desired := range int32(3) {
 		for total := range int32(4) {
@@ -272,8 +274,8 @@ func TestReadyIsTheDeploymentControllersRule(t *testing.T) {
 }
 
 func TestABoxThatIsNoLongerStalledDoesNotSaySo(t *testing.T) {
-	box := webBox(t)
-	box.Status.Conditions = conditionsOf(box, &observation{failures: []error{&notOwnedError{}}})
+	box := fixture.WebBox(t)
+	box.Status.Conditions = conditionsOf(box, &observation{failures: []error{&children.NotOwnedError{}}})
 	if got := summarize(box.Status.Conditions).stalled; got != "True NotOwned" {
 		t.Fatalf("got %s", got)
 	}
@@ -312,7 +314,7 @@ func TestConditionMessages(t *testing.T) {
 		{"Available says what the Deployment says", modelv1.ConditionAvailable, complete(), "Deployment has minimum availability."},
 		{"Applied has every failure", modelv1.ConditionApplied,
 			&observation{failures: []error{errors.New("one"), errors.New("two")}}, "one\ntwo"},
-		{"Ready says why it is not applied", modelv1.ConditionReady, &observation{failures: []error{errBeingDeleted}},
+		{"Ready says why it is not applied", modelv1.ConditionReady, &observation{failures: []error{children.ErrBeingDeleted}},
 			"ChildBeingDeleted: it is being deleted and will be created again when it is gone"},
 		{"one of one", modelv1.ConditionReady, replicas(1, 1, 1, 1), "1 of 1 replica is available"},
 		{"none of one", modelv1.ConditionReady, replicas(1, 1, 1, 0), "0 of 1 replica is available"},
@@ -339,7 +341,7 @@ func TestConditionMessages(t *testing.T) {
 			`2 of 2 replicas are available; somebody has paused the Deployment, until "kubectl rollout resume deployment/web"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := meta.FindStatusCondition(conditionsOf(webBox(t), row.observed), row.condition)
+			got := meta.FindStatusCondition(conditionsOf(fixture.WebBox(t), row.observed), row.condition)
 			if got == nil || got.Message != row.want {
 				t.Errorf("got %+v, want message %q", got, row.want)
 			}
@@ -349,7 +351,7 @@ func TestConditionMessages(t *testing.T) {
 
 func TestTransitionTimes(t *testing.T) {
 	long := metav1.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
-	box := webBox(t)
+	box := fixture.WebBox(t)
 	box.Status.Conditions = conditionsOf(box, complete())
 	for i := range box.Status.Conditions {
 		box.Status.Conditions[i].LastTransitionTime = long
@@ -366,7 +368,7 @@ func TestTransitionTimes(t *testing.T) {
 		{"another message is no transition", complete(func(d *appsv1.Deployment) { d.Status.Conditions[1].Message = "other" }), map[string]bool{}},
 		{"a rollout begins", complete(func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }),
 			map[string]bool{modelv1.ConditionReady: true, modelv1.ConditionProgressing: true}},
-		{"a child cannot be written", &observation{deployment: completeDeployment(), failures: []error{errBeingDeleted}},
+		{"a child cannot be written", &observation{deployment: completeDeployment(), failures: []error{children.ErrBeingDeleted}},
 			map[string]bool{modelv1.ConditionReady: true, modelv1.ConditionApplied: true}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -25,6 +25,7 @@ import (
 	"k8s.io/utils/clock"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
@@ -36,36 +37,28 @@ import (
 const (
 	controllerName = "modelbox"
 
-	// recheckPeriod is how often a box looks again for something of which it may get no event, such as a foreign
-	// object in the place of its child.
-	recheckPeriod = 15 * time.Second
-
 	// staleCacheRetry is how soon a box is looked at again whose own last write is not in the cache yet.
 	staleCacheRetry = 50 * time.Millisecond
 )
 
 // Controller reconciles ModelBoxes.
 type Controller struct {
-	boxes     versioned.Interface
-	boxLister modellisters.ModelBoxLister
-	// kinds are those of children; that of the Deployment comes first.
-	kinds       []*childKind
+	modelClient versioned.Interface
+	boxLister   modellisters.ModelBoxLister
+	kinds       []*children.Kind
+	children    *children.Engine[*modelv1.ModelBox]
 	pods        cache.Indexer
 	autoscalers cache.Indexer
 	mounts      cache.Indexer
 	queue       *boxQueue
 	events      events.EventBroadcaster
 	recorder    events.EventRecorderLogger
-	compare     *comparer
 	clock       clock.PassiveClock
 	consistency *consistency.Store
-	applied     *appliedRecord
 	pace        *statusPace
 	rollouts    *rolloutRecord
 	// unrecorded are the boxes that were told to be too large for a record.
 	unrecorded sync.Map
-	taken      *takenNames
-	fights     *fightRecord
 	metrics    *controllerMetrics
 
 	startInformers func(ctx context.Context)
@@ -92,30 +85,21 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 	podInformer := podFactory.Core().V1().Pods().Informer()
 	autoscalerInformer := autoscalerFactory.Autoscaling().V2().HorizontalPodAutoscalers().Informer()
 	mountFailureInformer := mountFailureFactory.Events().V1().Events().Informer()
-	kinds := []*childKind{
-		deploymentKind(cluster, childFactory.Apps().V1().Deployments().Informer()),
-		serviceKind(cluster, childFactory.Core().V1().Services().Informer()),
-	}
 	broadcaster := events.NewBroadcaster(&leaderSink{&events.EventSinkImpl{Interface: cluster.EventsV1()}})
 	now := clock.RealClock{}
 
 	c := &Controller{
-		boxes:       boxes,
+		modelClient: boxes,
 		boxLister:   boxInformer.Lister(),
-		kinds:       kinds,
 		pods:        podInformer.GetIndexer(),
 		autoscalers: autoscalerInformer.GetIndexer(),
 		mounts:      mountFailureInformer.GetIndexer(),
 		queue:       newBoxQueue(newDeadlineQueue(now)),
 		events:      broadcaster,
-		recorder:    broadcaster.NewRecorder(scheme.Scheme, render.ManagedBy),
-		compare:     newComparer(),
+		recorder:    broadcaster.NewRecorder(scheme.Scheme, render.EventReporter),
 		clock:       now,
-		consistency: newConsistencyStore(now, boxInformer.Informer(), kinds),
-		applied:     newAppliedRecord(),
 		pace:        newStatusPace(now),
 		rollouts:    newRolloutRecord(),
-		fights:      newFightRecord(now),
 		metrics:     processMetrics(),
 		startInformers: func(ctx context.Context) {
 			boxFactory.StartWithContext(ctx)
@@ -132,7 +116,12 @@ func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Inte
 			mountFailureFactory.Shutdown()
 		},
 	}
-	c.taken = newTakenNames(c.queue.Add)
+	c.kinds = []*children.Kind{
+		c.deploymentKind(cluster, childFactory.Apps().V1().Deployments().Informer()),
+		serviceKind(cluster, childFactory.Core().V1().Services().Informer()),
+	}
+	c.consistency = newConsistencyStore(now, boxInformer.Informer(), c.kinds)
+	c.children = c.newEngine()
 	if err := c.watch(boxInformer.Informer(), podInformer, autoscalerInformer); err != nil {
 		return nil, err
 	}
@@ -148,10 +137,10 @@ func (c *Controller) watch(boxes, pods, autoscalers cache.SharedIndexInformer) e
 		return err
 	}
 	for _, kind := range c.kinds {
-		if err := kind.informer.AddIndexers(cache.Indexers{byOwner: ownerIndex}); err != nil {
-			return fmt.Errorf("indexing %s: %w", kind.resource, err)
+		if err := kind.Informer.AddIndexers(c.children.Indexers()); err != nil {
+			return fmt.Errorf("indexing %s: %w", kind.Resource, err)
 		}
-		if err := c.enqueueOn(kind.resource, required, kind.informer, ownerKey); err != nil {
+		if err := c.enqueueOn(kind.Resource, required, kind.Informer, c.children.OwnerOf); err != nil {
 			return err
 		}
 	}
@@ -235,7 +224,7 @@ func (c *Controller) Run(ctx context.Context, workers int) error {
 	<-ctx.Done()
 	c.queue.ShutDown()
 	running.Wait()
-	c.taken.wait()
+	c.children.Wait()
 	logger.Info("Stopped reconciling")
 	return unableToWork(ctx)
 }
@@ -265,7 +254,7 @@ func (c *Controller) reconcileNext(ctx context.Context) bool {
 	c.metrics.reconciled(begin, again, err)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		if !isExpected(err) {
+		if !children.IsExpected(err) {
 			logger.Error(err, "Reconciling failed, will be tried again", "failures", c.queue.NumRequeues(key)+1)
 		}
 		c.queue.AddRateLimited(key)
@@ -278,15 +267,19 @@ func (c *Controller) reconcileNext(ctx context.Context) bool {
 	return true
 }
 
+func keyOf(box metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: box.GetNamespace(), Name: box.GetName()}
+}
+
 func boxKey(box metav1.Object) (types.NamespacedName, bool) {
 	return keyOf(box), true
 }
 
 // newConsistencyStore returns a store that waits for the caches of boxes and of their children.
-func newConsistencyStore(clock clock.PassiveClock, boxes cache.SharedIndexInformer, kinds []*childKind) *consistency.Store {
+func newConsistencyStore(clock clock.PassiveClock, boxes cache.SharedIndexInformer, kinds []*children.Kind) *consistency.Store {
 	caches := map[schema.GroupResource]consistency.LastSyncRVGetter{boxResource: boxes.GetStore()}
 	for _, kind := range kinds {
-		caches[kind.resource] = kind.informer.GetStore()
+		caches[kind.Resource] = kind.Informer.GetStore()
 	}
 	return consistency.NewStore(clock, caches)
 }

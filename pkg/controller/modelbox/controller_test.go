@@ -11,12 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // The queue has a goroutine, and every lead of this process has a queue.
 func TestALeadThatEndsBeforeItBeganLeavesNoQueue(t *testing.T) {
-	f := newFixture(t, nil)
+	f := newTestController(t, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if err := f.Run(ctx, 1); err != nil {
@@ -32,8 +33,8 @@ func TestPodsAreWatchedByTheLabelThatSelectsThem(t *testing.T) {
 	managedBy := func(manager string) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) { pod.Labels[render.ManagedByLabel] = manager }
 	}
-	box := webBox(t)
-	f := newFixture(t, nil,
+	box := fixture.WebBox(t)
+	f := newTestController(t, nil,
 		newPod("web-a", managedBy(render.ManagedBy)),
 		newPod("web-b", managedBy("Helm")),
 		newPod("other", func(pod *corev1.Pod) { pod.Labels = map[string]string{render.ManagedByLabel: render.ManagedBy} }),

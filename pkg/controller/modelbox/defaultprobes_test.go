@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -78,7 +79,7 @@ func TestAFailingDefaultProbeIsNamed(t *testing.T) {
 			if row.change != nil {
 				changes = append(changes, row.change)
 			}
-			box := webBox(t, changes...)
+			box := fixture.WebBox(t, changes...)
 			template, err := render.PodTemplate(box)
 			if err != nil {
 				t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func TestPodsOfAnEarlierDeploymentAreNotReady(t *testing.T) {
@@ -55,7 +56,7 @@ func TestPodsOfAnEarlierDeploymentAreNotReady(t *testing.T) {
 			if got := earlierPods(observed.deployment, observed.pods); got != row.want {
 				t.Errorf("got %d, want %d", got, row.want)
 			}
-			ready := meta.FindStatusCondition(conditionsOf(webBox(t), observed), modelv1.ConditionReady)
+			ready := meta.FindStatusCondition(conditionsOf(fixture.WebBox(t), observed), modelv1.ConditionReady)
 			if isReady := ready.Status == metav1.ConditionTrue; isReady != (row.want == 0) {
 				t.Errorf("Ready is %s, %s: %s", ready.Status, ready.Reason, ready.Message)
 			}

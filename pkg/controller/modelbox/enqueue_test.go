@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func TestWhatIsUrgent(t *testing.T) {
@@ -32,7 +33,7 @@ func TestWhatIsUrgent(t *testing.T) {
 		}, "web"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := newFixture(t, nil).Controller
+			c := newTestController(t, nil).Controller
 			defer c.queue.ShutDown()
 			c.queue.AddInBackground(keyNamed("other"))
 			row.event(c.enqueueOwners(boxKey))
@@ -47,10 +48,10 @@ func TestWhatIsUrgent(t *testing.T) {
 }
 
 func TestObjectsOfNoBoxAreNotEnqueued(t *testing.T) {
-	c := newFixture(t, nil).Controller
+	c := newTestController(t, nil).Controller
 	defer c.queue.ShutDown()
-	handler := c.enqueueOwners(ownerKey)
-	service := liveService(t)
+	handler := c.enqueueOwners(c.children.OwnerOf)
+	service := fixture.LiveService(t)
 	service.OwnerReferences = nil
 	handler.OnAdd(service, false)
 	handler.OnUpdate(service, service)

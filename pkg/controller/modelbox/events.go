@@ -5,36 +5,23 @@ package modelbox
 
 import (
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
-const (
-	// maxNamedFields is how many changed fields an event names.
-	maxNamedFields = 3
-	// maxEventReason is how long the reason of an event may be.
-	maxEventReason = 128
-)
+// maxEventReason is how long the reason of an event may be.
+const maxEventReason = 128
 
 // eventf records an event about the box. reason names what happened, action what the controller did.
 func (c *Controller) eventf(box *modelv1.ModelBox, eventType, reason, action, format string, args ...any) {
 	c.recorder.Eventf(box, nil, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
-}
-
-// childEventf records an event about the box and about a child as it is in this version. A broadcaster takes events that
-// differ in nothing but their notes for the same, which happened several times, and keeps the first note: an event that
-// names who did something to a child must not be taken for that about somebody else.
-func (c *Controller) childEventf(box *modelv1.ModelBox, child child, eventType, reason, action, format string, args ...any) {
-	c.recorder.Eventf(box, child, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }
 
 // tellRollout records that a rollout is complete, each once.
@@ -68,8 +55,8 @@ func (c *Controller) tellPodFailure(box *modelv1.ModelBox, status *modelv1.Model
 	}
 }
 
-// tellTransitions records what a new status changes, compared with the last one: nothing is told twice.
-func (c *Controller) tellTransitions(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus) {
+// recordTransitions records what a new status changes, compared with the last one: nothing is told twice.
+func (c *Controller) recordTransitions(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus) {
 	for _, t := range []struct {
 		condition, reason string
 		eventType, event  string
@@ -97,14 +84,4 @@ func reasonIn(conditions []metav1.Condition, conditionType string) string {
 		return condition.Reason
 	}
 	return ""
-}
-
-// leaves names the fields in a set, the first few of them.
-func leaves(fields *fieldpath.Set) string {
-	var names []string
-	fields.Leaves().Iterate(func(path fieldpath.Path) { names = append(names, strings.TrimPrefix(path.String(), ".")) })
-	if len(names) > maxNamedFields {
-		names = append(names[:maxNamedFields], "…")
-	}
-	return strings.Join(names, ", ")
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func TestTransitionsAreToldOnce(t *testing.T) {
@@ -58,10 +59,10 @@ func TestTransitionsAreToldOnce(t *testing.T) {
 		{"all is well again", applied("NotOwned"), applied("Applied"), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			box := webBox(t)
+			box := fixture.WebBox(t)
 			box.Status.Conditions = row.before
-			f := newFixture(t, box)
-			f.tellTransitions(box, &modelv1.ModelBoxStatus{Conditions: row.now})
+			f := newTestController(t, box)
+			f.recordTransitions(box, &modelv1.ModelBoxStatus{Conditions: row.now})
 			if diff := cmp.Diff(row.want, f.told()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -71,8 +72,8 @@ func TestTransitionsAreToldOnce(t *testing.T) {
 
 // The API refuses an event whose note is longer.
 func TestNotesAreCut(t *testing.T) {
-	box := webBox(t)
-	f := newFixture(t, box)
+	box := fixture.WebBox(t)
+	f := newTestController(t, box)
 	f.eventf(box, corev1.EventTypeWarning, "Restored", "Restore", "%s had changed %s", "somebody", strings.Repeat("ü", 1000))
 	note := strings.TrimPrefix(f.told()[0], "Warning Restored ")
 	if len(note) > 1024 || !strings.HasSuffix(note, "ü…") {
@@ -112,8 +113,8 @@ func TestARolloutIsToldOnceAndNothingElseAsOne(t *testing.T) {
 			[]*appsv1.Deployment{revision("a", "1"), goingOn(revision("a", "2")), revision("a", "2")}, []string{told}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			box := webBox(t)
-			f := newFixture(t, box)
+			box := fixture.WebBox(t)
+			f := newTestController(t, box)
 			if row.status != "" {
 				box.Status.Conditions = []metav1.Condition{{Type: modelv1.ConditionProgressing, Reason: row.status}}
 			}

@@ -5,7 +5,6 @@ package modelbox
 
 import (
 	"errors"
-	"os"
 	"testing"
 	"time"
 
@@ -13,148 +12,21 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-const webUID = "4ec5d55a-0000-4000-8000-000000000000"
-
-// webBox returns the box that testdata holds, with the given changes, defaulted.
-func webBox(t testing.TB, changes ...func(*modelv1.ModelBox)) *modelv1.ModelBox {
-	t.Helper()
-	box := &modelv1.ModelBox{}
-	read(t, "testdata/web.box.yaml", box)
-	box.Namespace, box.UID, box.Generation = metav1.NamespaceDefault, webUID, 3
-	for _, change := range changes {
-		change(box)
-	}
-	modelv1.SetObjectDefaults_ModelBox(box)
-	return box
-}
-
-// liveDeployment and liveService return the children of webBox as a cluster has them: with everything that its API
-// server, its controllers and somebody's injector added.
-func liveDeployment(t testing.TB, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
-	t.Helper()
-	deployment := &appsv1.Deployment{}
-	read(t, "testdata/web.live-deployment.yaml", deployment)
-	ownHash(t, deployment)
-	setRecord(t, webBox(t), deployment)
-	for _, change := range changes {
-		change(deployment)
-	}
-	return deployment
-}
-
-func liveService(t testing.TB, changes ...func(*corev1.Service)) *corev1.Service {
-	t.Helper()
-	service := &corev1.Service{}
-	read(t, "testdata/web.live-service.yaml", service)
-	ownHash(t, service)
-	for _, change := range changes {
-		change(service)
-	}
-	return service
-}
-
-func read(t testing.TB, file string, into any) {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := utilyaml.UnmarshalStrict(data, into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
-
-func children(t testing.TB, box *modelv1.ModelBox) []*unstructured.Unstructured {
-	t.Helper()
-	children, err := render.Children(box, render.ScaledByBox)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return children
-}
-
-// renderedKind returns the child of the box that is of the kind.
-func renderedKind(t testing.TB, box *modelv1.ModelBox, kind string) *unstructured.Unstructured {
-	t.Helper()
-	for _, child := range children(t, box) {
-		if child.GetKind() == kind {
-			return child
-		}
-	}
-	t.Fatalf("the box renders no %s", kind)
-	return nil
-}
-
-// setHash says that the child was last written from what the box says now.
-func setHash(t testing.TB, box *modelv1.ModelBox, live child) {
-	t.Helper()
-	rendered := renderedKind(t, box, live.GetObjectKind().GroupVersionKind().Kind)
-	annotations := live.GetAnnotations()
-	annotations[modelv1.RenderHashAnnotation] = render.Hash(rendered)
-	setRecord(t, box, live)
-	live.SetAnnotations(annotations)
-	owned, err := newComparer().ownedFields(rendered)
-	if err != nil {
-		t.Fatal(err)
-	}
-	live.SetManagedFields([]metav1.ManagedFieldsEntry{managedBy(t, live, render.ManagedBy, metav1.ManagedFieldsOperationApply, owned)})
-}
-
-// setRecord gives the child, if it is a Deployment, the record of the box.
-func setRecord(t testing.TB, box *modelv1.ModelBox, live child) {
-	t.Helper()
-	if deployment, ok := live.(*appsv1.Deployment); ok {
-		value, err := render.Record(box)
-		if err != nil {
-			t.Fatal(err)
-		}
-		deployment.Annotations[modelv1.RecordAnnotation] = value
-	}
-}
-
-// ownHash says that the child was last written by us, from whatever its hash says.
-func ownHash(t testing.TB, live child) {
-	t.Helper()
-	live.SetManagedFields([]metav1.ManagedFieldsEntry{
-		managedBy(t, live, render.ManagedBy, metav1.ManagedFieldsOperationApply, fieldpath.NewSet(renderHashPath)),
-	})
-}
-
-// managedBy is an entry of the managed fields of the child.
-func managedBy(t testing.TB, live child, manager string, operation metav1.ManagedFieldsOperationType, set *fieldpath.Set) metav1.ManagedFieldsEntry {
-	t.Helper()
-	fields, err := encodeFields(set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return metav1.ManagedFieldsEntry{
-		Manager:    manager,
-		Operation:  operation,
-		APIVersion: live.GetObjectKind().GroupVersionKind().GroupVersion().String(),
-		FieldsType: "FieldsV1",
-		FieldsV1:   fields,
-	}
-}
-
-// fixture is a controller between two fake servers whose caches only move when a test says so.
-type fixture struct {
+// testController is a controller between two fake servers whose caches only move when a test says so.
+type testController struct {
 	*Controller
 	boxes    *boxfake.Clientset
 	cluster  *fake.Clientset
@@ -162,10 +34,10 @@ type fixture struct {
 	events   chan string
 }
 
-// newFixture returns a controller that sees the box, and a cluster with the given objects that it does not see.
-func newFixture(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime.Object) *fixture {
+// newTestController returns a controller that sees the box, and a cluster with the given objects that it does not see.
+func newTestController(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime.Object) *testController {
 	t.Helper()
-	f := &fixture{
+	f := &testController{
 		boxes:    boxfake.NewSimpleClientset(),
 		cluster:  fake.NewClientset(inCluster...),
 		boxCache: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
@@ -191,19 +63,23 @@ func newFixture(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime.Object
 	controller.recorder = recorder
 	controller.boxLister = modellisters.NewModelBoxLister(f.boxCache)
 	f.Controller, f.events = controller, recorder.Events
+	f.restart()
 	return f
 }
 
+// restart lets the controller forget what only the memory of its process has.
+func (f *testController) restart() { f.children = f.newEngine() }
+
 // cache lets the controller see the objects.
-func (f *fixture) cache(t *testing.T, objects ...runtime.Object) {
+func (f *testController) cache(t *testing.T, objects ...runtime.Object) {
 	t.Helper()
 	for _, object := range objects {
 		store := f.boxCache
 		switch object := object.(type) {
 		case *appsv1.Deployment, *corev1.Service:
 			for _, kind := range f.kinds {
-				if kind.kind == object.GetObjectKind().GroupVersionKind() {
-					store = kind.informer.GetIndexer()
+				if kind.GroupVersionKind == object.GetObjectKind().GroupVersionKind() {
+					store = kind.Informer.GetIndexer()
 				}
 			}
 		case *corev1.Pod:
@@ -218,7 +94,7 @@ func (f *fixture) cache(t *testing.T, objects ...runtime.Object) {
 }
 
 // told returns the events that were recorded since the last call.
-func (f *fixture) told() []string {
+func (f *testController) told() []string {
 	var told []string
 	for {
 		select {

@@ -6,6 +6,7 @@ package modelbox
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 	boxinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
@@ -75,13 +77,18 @@ func newWholeCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Client
 			childFactory.Shutdown()
 		},
 	}
+	controller, err := New(b.Context(), boxes, cluster, time.Hour)
+	if err != nil {
+		b.Fatal(err)
+	}
+	byOwner := controller.children.Indexers()
 	for _, cached := range []struct {
 		informer cache.SharedIndexInformer
 		indexers cache.Indexers
 	}{
 		{boxFactory.Model().V1().ModelBoxes().Informer(), nil},
-		{childFactory.Apps().V1().Deployments().Informer(), cache.Indexers{byOwner: ownerIndex}},
-		{childFactory.Core().V1().Services().Informer(), cache.Indexers{byOwner: ownerIndex}},
+		{childFactory.Apps().V1().Deployments().Informer(), byOwner},
+		{childFactory.Core().V1().Services().Informer(), byOwner},
 		{childFactory.Core().V1().Pods().Informer(), cache.Indexers{byBox: indexBy(podBoxKey)}},
 	} {
 		if err := cached.informer.AddIndexers(cached.indexers); err != nil {
@@ -133,7 +140,7 @@ func serveBoxes(b *testing.B, boxServer *boxfake.Clientset, cluster *fake.Client
 	}
 	box, deployment, service, pod := &modelv1.ModelBox{}, &appsv1.Deployment{}, &corev1.Service{}, &corev1.Pod{}
 	for file, into := range map[string]any{"modelbox": box, "deployment": deployment, "service": service, "pod": pod} {
-		read(b, "testdata/heap/"+file+".yaml", into)
+		fixture.Read(b, os.DirFS("."), "testdata/heap/"+file+".yaml", into)
 	}
 	list(&boxServer.Fake, "modelboxes", func() k8sruntime.Object {
 		return &modelv1.ModelBoxList{ListMeta: newestVersion, Items: decoded[modelv1.ModelBox](b, box, boxes)}

@@ -4,7 +4,6 @@
 package modelbox
 
 import (
-	"strings"
 	"sync"
 	"time"
 
@@ -54,7 +53,7 @@ func newControllerMetrics() *controllerMetrics {
 			Name:           "child_writes_total",
 			Help:           "Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, record (of a box that changed otherwise than in what it asks for), restore, reclaim (of fields that others had taken over unchanged), replace (a deletion and a creation) or prune.",
 			StabilityLevel: metrics.ALPHA,
-		}, []string{"kind", "verb"}),
+		}, []string{"kind", "operation"}),
 		driftRestored: metrics.NewCounterVec(&metrics.CounterOpts{
 			Subsystem:      metricsSubsystem,
 			Name:           "drift_restored_total",
@@ -89,14 +88,14 @@ func (m *controllerMetrics) reconciled(begin time.Time, again time.Duration, err
 	m.reconcileDuration.WithLabelValues(result).Observe(time.Since(begin).Seconds())
 }
 
-// wrote counts a write that the step asked for.
-func (m *controllerMetrics) wrote(s step) {
-	m.childWrites.WithLabelValues(s.kind.kind.Kind, strings.ToLower(string(s.verb))).Inc()
+// ChildWritten implements children.Metrics.
+func (m *controllerMetrics) ChildWritten(kind, operation string) {
+	m.childWrites.WithLabelValues(kind, operation).Inc()
 }
 
-// restored counts a child that was restored after the field manager had changed it.
-func (m *controllerMetrics) restored(s step, manager string) {
-	m.driftRestored.WithLabelValues(s.kind.kind.Kind, m.managers.bound(manager)).Inc()
+// DriftRestored implements children.Metrics.
+func (m *controllerMetrics) DriftRestored(kind, manager string) {
+	m.driftRestored.WithLabelValues(kind, m.managers.bound(manager)).Inc()
 }
 
 // cacheFollows takes note of whether the cache of a resource follows its API server.

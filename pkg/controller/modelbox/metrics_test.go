@@ -15,13 +15,16 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 // measure gives the controller metrics of its own and returns where to read them.
-func (f *fixture) measure() metrics.KubeRegistry {
+func (f *testController) measure() metrics.KubeRegistry {
 	registry := metrics.NewKubeRegistry()
 	f.metrics = newControllerMetrics()
 	f.metrics.register(registry.MustRegister, registry.CustomMustRegister)
+	f.restart()
 	return registry
 }
 
@@ -39,34 +42,34 @@ func expectWrites(t *testing.T, registry metrics.Gatherer, want string) {
 func TestWritesAreCounted(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		change func(t *testing.T, f *fixture)
+		change func(t *testing.T, f *testController)
 		want   string
 	}{
-		{"an update", func(t *testing.T, f *fixture) {
+		{"an update", func(t *testing.T, f *testController) {
 			f.update(t, func(box *modelv1.ModelBox) { box.Spec.Image = "nginx:2" })
 		}, `
-modelbox_controller_child_writes_total{kind="Deployment",verb="update"} 1
+modelbox_controller_child_writes_total{kind="Deployment",operation="update"} 1
 `},
-		{"a restore", func(t *testing.T, f *fixture) { f.scaleBy(t, "somebody") }, `
-modelbox_controller_child_writes_total{kind="Deployment",verb="restore"} 1
+		{"a restore", func(t *testing.T, f *testController) { f.scaleBy(t, "somebody") }, `
+modelbox_controller_child_writes_total{kind="Deployment",operation="restore"} 1
 `},
-		{"a prune", func(t *testing.T, f *fixture) {
+		{"a prune", func(t *testing.T, f *testController) {
 			f.update(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
 		}, `
-modelbox_controller_child_writes_total{kind="Deployment",verb="update"} 1
-modelbox_controller_child_writes_total{kind="Service",verb="prune"} 1
+modelbox_controller_child_writes_total{kind="Deployment",operation="update"} 1
+modelbox_controller_child_writes_total{kind="Service",operation="prune"} 1
 `},
-		{"a replacement", func(t *testing.T, f *fixture) {
+		{"a replacement", func(t *testing.T, f *testController) {
 			f.update(t, func(box *modelv1.ModelBox) {
 				box.Spec.ServiceType, box.Spec.Ports[1].NodePort = modelv1.ServiceTypeHeadless, 0
 			})
 		}, `
-modelbox_controller_child_writes_total{kind="Deployment",verb="record"} 1
-modelbox_controller_child_writes_total{kind="Service",verb="replace"} 2
+modelbox_controller_child_writes_total{kind="Deployment",operation="record"} 1
+modelbox_controller_child_writes_total{kind="Service",operation="replace"} 2
 `},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f := newFixture(t, webBox(t))
+			f := newTestController(t, fixture.WebBox(t))
 			f.converge(t)
 			registry := f.measure()
 			row.change(t, f)
@@ -78,28 +81,28 @@ modelbox_controller_child_writes_total{kind="Service",verb="replace"} 2
 }
 
 func TestCreationsAreCountedOnce(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	registry := f.measure()
 	f.converge(t)
 	f.mustReconcile(t)
 	expectWrites(t, registry, `
-modelbox_controller_child_writes_total{kind="Deployment",verb="create"} 1
-modelbox_controller_child_writes_total{kind="Service",verb="create"} 1
+modelbox_controller_child_writes_total{kind="Deployment",operation="create"} 1
+modelbox_controller_child_writes_total{kind="Service",operation="create"} 1
 `)
 }
 
 // scaleBy changes the replicas of the Deployment in the name of a field manager.
-func (f *fixture) scaleBy(t *testing.T, manager string) {
+func (f *testController) scaleBy(t *testing.T, manager string) {
 	t.Helper()
-	scaled := applyappsv1.Deployment("web", webKey.Namespace).WithSpec(applyappsv1.DeploymentSpec().WithReplicas(7))
-	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Apply(t.Context(), scaled,
+	scaled := applyappsv1.Deployment("web", fixture.WebKey.Namespace).WithSpec(applyappsv1.DeploymentSpec().WithReplicas(7))
+	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Apply(t.Context(), scaled,
 		metav1.ApplyOptions{FieldManager: manager, Force: true}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestDriftIsCountedByWhoCausedIt(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	registry := f.measure()
 	for _, manager := range []string{"helm", "kubectl-edit", "helm"} {
@@ -125,11 +128,11 @@ func TestReconcilesAreTimedByResult(t *testing.T) {
 		err    error
 	}{
 		{"success", 0, nil},
-		{"requeue", recheckPeriod, nil},
+		{"requeue", children.RecheckPeriod, nil},
 		{"error", 0, errors.New("the server is away")},
 	} {
 		t.Run(row.result, func(t *testing.T) {
-			f := newFixture(t, nil)
+			f := newTestController(t, nil)
 			registry := f.measure()
 			f.metrics.reconciled(time.Now().Add(-time.Minute), row.again, row.err)
 			histogram, err := testutil.GetHistogramVecFromGatherer(registry, "modelbox_controller_reconcile_duration_seconds", map[string]string{"result": row.result})
@@ -148,7 +151,7 @@ func TestReconcilesAreTimedByResult(t *testing.T) {
 
 // The names and texts of metrics are read by people and programs that know Kubernetes' conventions.
 func TestMetricsFollowTheConventions(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	registry := f.measure()
 	f.metrics.boxes.show(f.boxLister)
 	f.converge(t)

@@ -27,9 +27,9 @@ func TestALabelKeepsTheFirstOfItsValues(t *testing.T) {
 
 // A field manager is any bytes that a request names, and a metric panics on those that are no text.
 func TestALabelIsText(t *testing.T) {
-	f := newFixture(t, nil)
+	f := newTestController(t, nil)
 	registry := f.measure()
-	f.metrics.restored(step{kind: f.kinds[0]}, "not \xff text")
+	f.metrics.DriftRestored("Deployment", "not \xff text")
 	counted, err := testutil.GetCounterValuesFromGatherer(registry, "modelbox_controller_drift_restored_total", nil, "manager")
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 // mountEvent is what a kubelet records about the pod of that name.
@@ -78,7 +79,7 @@ func TestAVolumeThatThereIsNotIsTold(t *testing.T) {
 			conditions{}, "1 of 2 replicas is available"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f := newFixture(t, webBox(t))
+			f := newTestController(t, fixture.WebBox(t))
 			for _, event := range row.events {
 				if err := f.mounts.Add(event); err != nil {
 					t.Fatal(err)
@@ -90,7 +91,7 @@ func TestAVolumeThatThereIsNotIsTold(t *testing.T) {
 			}
 			observed := withPods(complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }), row.pod)
 			observed.mountFailures = failures
-			got := conditionsOf(webBox(t), observed)
+			got := conditionsOf(fixture.WebBox(t), observed)
 			check(t, "conditions", rollingOut.with(row.want), summarize(got))
 			check(t, "message", row.message, meta.FindStatusCondition(got, modelv1.ConditionReady).Message)
 		})
@@ -98,14 +99,14 @@ func TestAVolumeThatThereIsNotIsTold(t *testing.T) {
 }
 
 func TestWhatAKubeletSaysOfAPodConcernsItsBox(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.cache(t, newPendingPod("web-1"), newPendingPod("other-1", func(pod *corev1.Pod) { pod.Labels = nil }))
 	for _, row := range []struct {
 		pod  string
 		want bool
 	}{{"web-1", true}, {"other-1", false}, {"unknown-1", false}} {
 		box, got := f.boxOfEvent(mountEvent("a", row.pod, "m", time.Now()))
-		if got != row.want || got && box != webKey {
+		if got != row.want || got && box != fixture.WebKey {
 			t.Errorf("pod %s: got %v, %v", row.pod, box, got)
 		}
 	}

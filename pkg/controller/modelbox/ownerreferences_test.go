@@ -6,11 +6,12 @@ package modelbox
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 // forgeries are controller references with the UID of webBox that name something else than it.
@@ -30,20 +31,14 @@ var forgeries = []struct {
 func TestForgedOwnerReferencesAreNotPruned(t *testing.T) {
 	for _, row := range forgeries {
 		t.Run(row.name, func(t *testing.T) {
-			box := webBox(t)
-			f := newFixture(t, box)
-			f.cache(t, liveService(t, func(s *corev1.Service) { s.Name = "forged" }, row.forge))
-			steps, err := f.plan(box, children(t, box))
+			box := fixture.WebBox(t)
+			f := newTestController(t, box)
+			f.cache(t, fixture.LiveService(t, func(s *corev1.Service) { s.Name = "forged" }, row.forge))
+			steps, _, err := f.children.Plan(box)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got []string
-			for _, s := range steps {
-				got = append(got, sentence(s))
-			}
-			if diff := cmp.Diff([]string{"Create Deployment web", "Create Service web"}, got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			check(t, "steps", []string{"Create Deployment web", "Create Service web"}, sentences(steps))
 		})
 	}
 }
@@ -52,11 +47,11 @@ func TestForgedOwnerReferencesAreNotPruned(t *testing.T) {
 func TestForgedOwnerReferencesOfTheBoxsNameAreLeftAlone(t *testing.T) {
 	for _, row := range forgeries {
 		t.Run(row.name, func(t *testing.T) {
-			box := webBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
-			forged := liveService(t, row.forge)
-			deployment := liveOf(t, box)
-			setHash(t, box, deployment)
-			f := newFixture(t, box, deployment, forged)
+			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
+			forged := fixture.LiveService(t, row.forge)
+			deployment := fixture.BareDeployment(t, box)
+			fixture.SetHash(t, box, deployment)
+			f := newTestController(t, box, deployment, forged)
 			f.cache(t, deployment, forged)
 			if _, err := f.reconcile(t.Context(), keyOf(box)); err != nil {
 				t.Error(err)
@@ -77,26 +72,22 @@ func TestForgedOwnerReferencesOfTheBoxsNameAreLeftAlone(t *testing.T) {
 func TestOwnerReferencesAreRestored(t *testing.T) {
 	for _, row := range forgeries[:len(forgeries)-1] {
 		t.Run(row.name, func(t *testing.T) {
-			box := webBox(t)
-			f := newFixture(t, box)
-			forged := liveService(t, row.forge)
-			setHash(t, box, forged)
-			rendered := renderedKind(t, box, "Service")
-			s, err := f.planOne(box, f.kinds[1], rendered, forged)
-			if err != nil {
-				t.Fatal(err)
+			box := fixture.WebBox(t)
+			f := newTestController(t, box)
+			forged := fixture.LiveService(t, row.forge)
+			fixture.SetHash(t, box, forged)
+			operation := func() children.Operation {
+				f.cache(t, forged)
+				steps, _, err := f.children.Plan(box)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return steps[1].Operation
 			}
-			if s.verb != restore {
-				t.Errorf("got %s", s.verb)
-			}
+			check(t, "operation", children.Restore, operation())
 			// Of anybody else's record it is anybody's.
 			forged.ManagedFields = nil
-			if s, err = f.planOne(box, f.kinds[1], rendered, forged); err != nil {
-				t.Fatal(err)
-			}
-			if s.verb != refuse {
-				t.Errorf("not applied by the server, it is to %s", s.verb)
-			}
+			check(t, "operation on what was not applied by the server", children.Refuse, operation())
 		})
 	}
 }

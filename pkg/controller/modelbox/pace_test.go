@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func TestMereProgress(t *testing.T) {
@@ -51,7 +52,7 @@ func TestMereProgress(t *testing.T) {
 }
 
 func TestProgressIsToldAtItsPace(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	clock := testingclock.NewFakePassiveClock(time.Now())
 	f.pace = newStatusPace(clock)
 	f.converge(t)
@@ -78,7 +79,7 @@ func TestProgressIsToldAtItsPace(t *testing.T) {
 // that of any other box.
 func TestProgressIsToldBesideAChildThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, webBox(t))
+		f := newTestController(t, fixture.WebBox(t))
 		defer f.Controller.events.Shutdown()
 		defer f.queue.ShutDown()
 		f.cluster.PrependReactor("patch", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -86,13 +87,13 @@ func TestProgressIsToldBesideAChildThatFails(t *testing.T) {
 		})
 		// It has failed so often that the next try is in five minutes.
 		for range 20 {
-			f.queue.AddRateLimited(webKey)
+			f.queue.AddRateLimited(fixture.WebKey)
 		}
 		f.reconcileNext(t.Context())
 		f.catchUp(t)
 
 		f.setReady(t, 1)
-		f.queue.Add(webKey)
+		f.queue.Add(fixture.WebKey)
 		f.reconcileNext(t.Context())
 		f.catchUp(t)
 		check(t, "the number that is put off", int32(0), f.boxInServer(t).Status.ReadyReplicas)
@@ -114,11 +115,11 @@ func TestProgressIsToldBesideAChildThatFails(t *testing.T) {
 }
 
 // setReady lets the Deployment report that many ready pods, and the caches see it.
-func (f *fixture) setReady(t *testing.T, ready int32) {
+func (f *testController) setReady(t *testing.T, ready int32) {
 	t.Helper()
 	deployment := f.deployment(t)
 	deployment.Status.ReadyReplicas = ready
-	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).UpdateStatus(t.Context(), deployment, metav1.UpdateOptions{}); err != nil {
+	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).UpdateStatus(t.Context(), deployment, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	f.catchUp(t)

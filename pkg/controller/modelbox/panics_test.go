@@ -13,11 +13,12 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 // A panic is injected where the first child is written.
 func TestAPanicIsAFailureOfTheBoxAlone(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.measure()
 	f.converge(t)
 	f.scaleBySomebody(t)
@@ -30,7 +31,7 @@ func TestAPanicIsAFailureOfTheBoxAlone(t *testing.T) {
 		return false, nil, nil
 	})
 
-	_, err := f.reconcileSafely(t.Context(), webKey)
+	_, err := f.reconcileSafely(t.Context(), fixture.WebKey)
 	var panicked *panicError
 	if !errors.As(err, &panicked) || panicked.value != "injected" {
 		t.Fatalf("got error %v, want the panic: the box has to be tried again", err)
@@ -56,21 +57,21 @@ func TestAPanicIsAFailureOfTheBoxAlone(t *testing.T) {
 
 // The worker is what the process would end with.
 func TestAPanicDoesNotEndTheWorker(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.cluster.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { panic("injected") })
-	f.queue.Add(webKey)
+	f.queue.Add(fixture.WebKey)
 	if !f.reconcileNext(t.Context()) {
 		t.Error("the worker has ended")
 	}
-	check(t, "failures", 1, f.queue.NumRequeues(webKey))
+	check(t, "failures", 1, f.queue.NumRequeues(fixture.WebKey))
 }
 
 // What tells of a panic may panic as well.
 func TestAPanicThatCannotBeToldIsStillAnError(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.cluster.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { panic("injected") })
 	f.boxes.PrependReactor("update", "*", func(clienttesting.Action) (bool, runtime.Object, error) { panic("injected again") })
-	if _, err := f.reconcileSafely(t.Context(), webKey); err == nil {
+	if _, err := f.reconcileSafely(t.Context(), fixture.WebKey); err == nil {
 		t.Error("got no error: the box would not be tried again")
 	}
 }

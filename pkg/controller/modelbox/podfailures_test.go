@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func TestWorstFailure(t *testing.T) {
@@ -153,7 +155,7 @@ func TestWorstFailure(t *testing.T) {
 			&podFailure{"ErrImagePull", "pod web-2, container app: two"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, examine(webBox(t), &observation{pods: row.pods, now: now}).worst, cmp.AllowUnexported(podFailure{})); diff != "" {
+			if diff := cmp.Diff(row.want, examine(fixture.WebBox(t), &observation{pods: row.pods, now: now}).worst, cmp.AllowUnexported(podFailure{})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -179,19 +181,19 @@ func TestWhatTakesItsTimeIsLookedAtAgain(t *testing.T) {
 		{"the oldest of several", []*corev1.Pod{running("web-1", 10*time.Second), running("web-2", 25*time.Second)}, 5 * time.Second},
 		{"a pod that is old", []*corev1.Pod{running("web-1", time.Minute)}, 0},
 	} {
-		check(t, row.name, row.want, examine(webBox(t), &observation{pods: row.pods, now: now}).wait)
+		check(t, row.name, row.want, examine(fixture.WebBox(t), &observation{pods: row.pods, now: now}).wait)
 	}
 }
 
 func TestABoxWhosePodsTakeTheirTimeIsLookedAtAgain(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.cache(t, newPod("web-1", func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
 		}}
 	}))
-	f.pace.forget(webKey)
+	f.pace.forget(fixture.WebKey)
 	if after := f.mustReconcile(t); after <= 0 || after > patience {
 		t.Errorf("it is looked at again after %s, want at most %s", after, patience)
 	}

@@ -10,11 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func TestPodsOf(t *testing.T) {
-	box := webBox(t)
-	f := newFixture(t, box)
+	box := fixture.WebBox(t)
+	f := newTestController(t, box)
 	phase := func(phase corev1.PodPhase) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) { pod.Status.Phase = phase }
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
 // reconcile brings one box nearer to what it says. It returns how soon to look again although nothing happens, 0
@@ -27,11 +28,10 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	box, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
 		c.consistency.Clear(key, "")
-		c.applied.forget(key)
 		c.pace.forget(key)
 		c.rollouts.forget(key)
 		c.unrecorded.Delete(key)
-		c.taken.forget(key)
+		c.children.Forget(key)
 		return 0, nil
 	}
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 	// The garbage collector deletes the children of a box that is being deleted, in the way its user asked for.
 	if box.DeletionTimestamp != nil {
-		c.taken.forget(key)
+		c.children.Forget(key)
 		return 0, nil
 	}
 	if err := c.consistency.EnsureReady(key); err != nil {
@@ -47,44 +47,28 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return staleCacheRetry, nil
 	}
 
-	deployment, err := c.cachedDeployment(key)
+	result, err := c.children.Reconcile(ctx, box)
 	if err != nil {
 		return 0, err
 	}
-	rendered, err := c.render(box, deployment)
+	c.reportUnrecorded(box, result.Rendered)
+	if slices.ContainsFunc(result.Failures, func(err error) bool { return children.Classify(err).IsStale }) {
+		return 0, result.Err()
+	}
+	observed, err := c.observe(box, result)
 	if err != nil {
-		return 0, err
-	}
-	c.tellUnrecorded(box, rendered[0])
-	steps, err := c.plan(box, rendered)
-	if err != nil {
-		return 0, fmt.Errorf("comparing the children: %w", err)
-	}
-	observed := c.reconcileChildren(ctx, box, steps)
-	observed.now = c.clock.Now()
-	if !slices.ContainsFunc(observed.failures, isNotOwned) {
-		c.taken.forget(key)
-	}
-	if slices.ContainsFunc(observed.failures, isOfThePast) {
-		// The cache was behind. What there is now, the next try will see.
-		return 0, observed.failure()
-	}
-	if observed.pods, err = c.podsOf(key); err != nil {
-		return 0, err
-	}
-	if observed.mountFailures, err = c.mountFailures(observed.pods); err != nil {
 		return 0, err
 	}
 	delay, err := c.reconcileStatus(ctx, box, observed)
 	if err != nil {
-		return 0, errors.Join(err, observed.failure())
+		return 0, errors.Join(err, result.Err())
 	}
-	after, ok := lookAgain(observed.failures)
-	after = soonest(delay, after, examine(box, observed).wait)
+	retry, ok := children.RetryAfter(result.Failures)
+	requeueAfter := soonest(delay, retry, examine(box, observed).wait)
 	if !ok {
-		return after, observed.failure()
+		return requeueAfter, result.Err()
 	}
-	return after, nil
+	return requeueAfter, nil
 }
 
 // observation is what a reconcile found and did.
@@ -102,46 +86,25 @@ type observation struct {
 	failures []error
 }
 
-// failure returns all failures as one, nil if there are none.
-func (o *observation) failure() error { return errors.Join(o.failures...) }
-
-// see takes note of a child, unless it is nil or does not belong to the box.
-func (o *observation) see(box *modelv1.ModelBox, object child) {
-	if object == nil || !isOwnedBy(object, box) {
-		return
+// observe returns what there is of a box after its children were reconciled.
+func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*observation, error) {
+	pods, err := c.podsOf(keyOf(box))
+	if err != nil {
+		return nil, err
 	}
-	switch object := object.(type) {
-	case *appsv1.Deployment:
-		o.deployment = object
-	case *corev1.Service:
-		o.service = object
+	mountFailures, err := c.mountFailures(pods)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// reconcileChildren carries out the steps. One that fails does not keep the others from being done.
-func (c *Controller) reconcileChildren(ctx context.Context, box *modelv1.ModelBox, steps []step) *observation {
-	observed := &observation{}
-	for _, s := range steps {
-		if box.Spec.Paused && !s.verb.keepsFields() {
-			observed.pending = append(observed.pending, s.kind.kind.Kind)
-			live, err := c.recordPaused(ctx, box, s)
-			if err != nil {
-				observed.failures = append(observed.failures, err)
-			}
-			observed.see(box, live)
-			continue
-		}
-		live, err := c.carryOut(ctx, box, s)
-		if err != nil {
-			observed.failures = append(observed.failures, err)
-		}
-		if live == nil && err != nil {
-			live = s.live
-		}
-		observed.see(box, live)
-	}
-	observed.deployment = c.rollouts.observed(keyOf(box), observed.deployment)
-	return observed
+	return &observation{
+		deployment:    c.rollouts.observed(keyOf(box), children.Observed[*appsv1.Deployment](result, box.Name)),
+		service:       children.Observed[*corev1.Service](result, box.Name),
+		pods:          pods,
+		mountFailures: mountFailures,
+		now:           c.clock.Now(),
+		pending:       result.Pending,
+		failures:      result.Failures,
+	}, nil
 }
 
 // soonest returns the shortest of some times to look again after, where 0 is not at all.

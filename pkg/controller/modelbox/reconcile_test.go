@@ -24,16 +24,16 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-var webKey = types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: "web"}
-
 // mustReconcile reconciles webBox.
-func (f *fixture) mustReconcile(t *testing.T) time.Duration {
+func (f *testController) mustReconcile(t *testing.T) time.Duration {
 	t.Helper()
-	again, err := f.reconcile(t.Context(), webKey)
+	again, err := f.reconcile(t.Context(), fixture.WebKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,17 +41,17 @@ func (f *fixture) mustReconcile(t *testing.T) time.Duration {
 }
 
 // catchUp lets the caches see what the servers have, as the informers would show it.
-func (f *fixture) catchUp(t *testing.T) {
+func (f *testController) catchUp(t *testing.T) {
 	t.Helper()
-	box, err := f.boxes.ModelV1().ModelBoxes(webKey.Namespace).Get(t.Context(), webKey.Name, metav1.GetOptions{})
+	box, err := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace).Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	deployments, err := f.cluster.AppsV1().Deployments(webKey.Namespace).List(t.Context(), metav1.ListOptions{})
+	deployments, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	services, err := f.cluster.CoreV1().Services(webKey.Namespace).List(t.Context(), metav1.ListOptions{})
+	services, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func (f *fixture) catchUp(t *testing.T) {
 			}
 			trimmed = append(trimmed, object)
 		}
-		f.kinds[i].informer.GetIndexer().Replace(trimmed, "")
+		f.kinds[i].Informer.GetIndexer().Replace(trimmed, "")
 	}
 	f.boxes.ClearActions()
 	f.cluster.ClearActions()
@@ -80,7 +80,7 @@ func pointers[T any](items []T) []any {
 }
 
 // converge reconciles until the caches show a box with its children as it says.
-func (f *fixture) converge(t *testing.T) {
+func (f *testController) converge(t *testing.T) {
 	t.Helper()
 	f.mustReconcile(t)
 	f.catchUp(t)
@@ -88,11 +88,11 @@ func (f *fixture) converge(t *testing.T) {
 }
 
 // requests returns what was sent to the servers, as "patch deployments web".
-func (f *fixture) requests() []string {
+func (f *testController) requests() []string {
 	var requests []string
 	for _, action := range append(f.cluster.Actions(), f.boxes.Actions()...) {
 		if action.GetVerb() == "watch" {
-			continue // See newFixture.
+			continue // See newTestController.
 		}
 		words := []string{action.GetVerb(), action.GetResource().Resource}
 		if action.GetSubresource() != "" {
@@ -109,18 +109,18 @@ func (f *fixture) requests() []string {
 	return requests
 }
 
-func (f *fixture) deployment(t *testing.T) *appsv1.Deployment {
+func (f *testController) deployment(t *testing.T) *appsv1.Deployment {
 	t.Helper()
-	deployment, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Get(t.Context(), webKey.Name, metav1.GetOptions{})
+	deployment, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return deployment
 }
 
-func (f *fixture) status(t *testing.T) conditions {
+func (f *testController) status(t *testing.T) conditions {
 	t.Helper()
-	box, err := f.boxes.ModelV1().ModelBoxes(webKey.Namespace).Get(t.Context(), webKey.Name, metav1.GetOptions{})
+	box, err := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace).Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,10 +128,10 @@ func (f *fixture) status(t *testing.T) conditions {
 }
 
 // update changes the box in its server.
-func (f *fixture) update(t *testing.T, change func(*modelv1.ModelBox)) {
+func (f *testController) update(t *testing.T, change func(*modelv1.ModelBox)) {
 	t.Helper()
-	boxes := f.boxes.ModelV1().ModelBoxes(webKey.Namespace)
-	box, err := boxes.Get(t.Context(), webKey.Name, metav1.GetOptions{})
+	boxes := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace)
+	box, err := boxes.Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,13 +143,11 @@ func (f *fixture) update(t *testing.T, change func(*modelv1.ModelBox)) {
 
 func check(t *testing.T, what string, want, got any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(conditions{})); diff != "" {
-		t.Errorf("%s, -want +got:\n%s", what, diff)
-	}
+	fixture.Check(t, what, want, got, cmp.AllowUnexported(conditions{}))
 }
 
 func TestANewBoxGetsItsChildren(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	check(t, "look again after", time.Duration(0), f.mustReconcile(t))
 
 	check(t, "requests", []string{
@@ -160,7 +158,7 @@ func TestANewBoxGetsItsChildren(t *testing.T) {
 
 	deployment := f.deployment(t)
 	check(t, "image", "nginx:1.7.9", deployment.Spec.Template.Spec.Containers[0].Image)
-	check(t, "controller", types.UID(webUID), metav1.GetControllerOf(deployment).UID)
+	check(t, "controller", types.UID(fixture.WebUID), metav1.GetControllerOf(deployment).UID)
 	check(t, "managers", []string{"modelbox-apiserver Apply"}, managers(deployment))
 	check(t, "conditions", conditions{"False Progressing", "False Progressing", "True Progressing", "True Applied", "none"}, f.status(t))
 }
@@ -174,7 +172,7 @@ func managers(object metav1.Object) []string {
 }
 
 func TestAConvergedBoxIsSilent(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 
 	check(t, "look again after", time.Duration(0), f.mustReconcile(t))
@@ -183,7 +181,7 @@ func TestAConvergedBoxIsSilent(t *testing.T) {
 }
 
 func TestAChangedBoxChangesItsChildren(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) {
 		box.Spec.Image = "nginx:2"
@@ -201,7 +199,7 @@ func TestAChangedBoxChangesItsChildren(t *testing.T) {
 }
 
 func TestWhatSomebodyChangedIsRestored(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.scaleBySomebody(t)
 
@@ -213,13 +211,13 @@ func TestWhatSomebodyChangedIsRestored(t *testing.T) {
 }
 
 func TestWhatIsNotOursAnyMoreIsNotRestored(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.scaleBySomebody(t)
 	// The cache does not show yet that somebody has taken the Deployment.
 	taken := f.deployment(t)
 	taken.OwnerReferences[0].Name, taken.OwnerReferences[0].UID = "other", "of-the-other"
-	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Update(t.Context(), taken, metav1.UpdateOptions{}); err != nil {
+	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Update(t.Context(), taken, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	f.cluster.ClearActions()
@@ -231,28 +229,28 @@ func TestWhatIsNotOursAnyMoreIsNotRestored(t *testing.T) {
 }
 
 func TestWhatHasGoneIsNotRestored(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.scaleBySomebody(t)
 	// The cache does not show yet that somebody has deleted the Deployment.
-	if err := f.cluster.AppsV1().Deployments(webKey.Namespace).Delete(t.Context(), webKey.Name, metav1.DeleteOptions{}); err != nil {
+	if err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Delete(t.Context(), fixture.WebKey.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	f.cluster.ClearActions()
 
-	if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, errChildGone) {
-		t.Errorf("got error %v, want %v: the box has to be tried again", err, errChildGone)
+	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrChildGone) {
+		t.Errorf("got error %v, want %v: the box has to be tried again", err, children.ErrChildGone)
 	}
 	check(t, "requests", []string{"get deployments web"}, f.requests())
 }
 
 // scaleBySomebody lets somebody give the Deployment another number of replicas, and the caches see it.
-func (f *fixture) scaleBySomebody(t *testing.T) {
+func (f *testController) scaleBySomebody(t *testing.T) {
 	t.Helper()
-	somebodys := applyappsv1.Deployment("web", webKey.Namespace).
+	somebodys := applyappsv1.Deployment("web", fixture.WebKey.Namespace).
 		WithLabels(map[string]string{"team": "shop"}).
 		WithSpec(applyappsv1.DeploymentSpec().WithReplicas(7))
-	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Apply(t.Context(), somebodys,
+	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Apply(t.Context(), somebodys,
 		metav1.ApplyOptions{FieldManager: "somebody", Force: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +258,7 @@ func (f *fixture) scaleBySomebody(t *testing.T) {
 }
 
 func TestAServiceThatIsNotAskedForIsPruned(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
 	f.catchUp(t)
@@ -275,7 +273,7 @@ func TestAServiceThatIsNotAskedForIsPruned(t *testing.T) {
 }
 
 func TestAServiceThatCannotChangeIsReplaced(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) {
 		box.Spec.ServiceType, box.Spec.Ports[1].NodePort = modelv1.ServiceTypeHeadless, 0
@@ -290,7 +288,7 @@ func TestAServiceThatCannotChangeIsReplaced(t *testing.T) {
 		"Normal ReplacedService Deleted Service web to create it anew: it has a cluster IP and cannot become headless",
 		"Normal CreatedService Created Service web",
 	}, f.told())
-	service, err := f.cluster.CoreV1().Services(webKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
+	service, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,14 +296,14 @@ func TestAServiceThatCannotChangeIsReplaced(t *testing.T) {
 }
 
 func TestAPruneIsOfTheVeryObject(t *testing.T) {
-	box := webBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
-	f := newFixture(t, box)
-	f.cache(t, liveService(t))
+	box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
+	f := newTestController(t, box)
+	f.cache(t, fixture.LiveService(t))
 	f.mustReconcile(t)
 
 	for _, action := range f.cluster.Actions() {
 		if deletion, ok := action.(clienttesting.DeleteActionImpl); ok {
-			check(t, "uid", ptr.To(liveService(t).UID), deletion.DeleteOptions.Preconditions.UID)
+			check(t, "uid", ptr.To(fixture.LiveService(t).UID), deletion.DeleteOptions.Preconditions.UID)
 			check(t, "propagation", ptr.To(metav1.DeletePropagationBackground), deletion.DeleteOptions.PropagationPolicy)
 			return
 		}
@@ -314,7 +312,7 @@ func TestAPruneIsOfTheVeryObject(t *testing.T) {
 }
 
 func TestSomebodyElsesObjectIsLeftAlone(t *testing.T) {
-	foreign := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: webKey.Namespace}}
+	foreign := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: fixture.WebKey.Namespace}}
 	labelled := foreign.DeepCopy()
 	labelled.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}
 	labelled.Labels = map[string]string{render.ManagedByLabel: render.ManagedBy}
@@ -329,16 +327,16 @@ func TestSomebodyElsesObjectIsLeftAlone(t *testing.T) {
 		{"one that the cache shows", labelled, true, []string{"get deployments web", "patch deployments web"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f := newFixture(t, webBox(t), row.service)
+			f := newTestController(t, fixture.WebBox(t), row.service)
 			if row.cached {
 				f.cache(t, row.service)
 			}
-			check(t, "look again after", recheckPeriod, f.mustReconcile(t))
+			check(t, "look again after", children.RecheckPeriod, f.mustReconcile(t))
 			check(t, "requests", append(row.want, "update modelboxes/status web"), f.requests())
 			check(t, "applied", "False NotOwned", f.status(t).applied)
 			check(t, "ready", "False NotApplied", f.status(t).ready)
 
-			service, err := f.cluster.CoreV1().Services(webKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
+			service, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -354,9 +352,9 @@ func TestSomebodyElsesObjectIsLeftAlone(t *testing.T) {
 	}
 }
 
-func (f *fixture) boxInServer(t *testing.T) *modelv1.ModelBox {
+func (f *testController) boxInServer(t *testing.T) *modelv1.ModelBox {
 	t.Helper()
-	box, err := f.boxes.ModelV1().ModelBoxes(webKey.Namespace).Get(t.Context(), webKey.Name, metav1.GetOptions{})
+	box, err := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace).Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,15 +363,15 @@ func (f *fixture) boxInServer(t *testing.T) *modelv1.ModelBox {
 
 // A child whose label somebody removed drops out of the cache, and is found all the same.
 func TestAChildThatLostItsLabelIsRestored(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	deployment := f.deployment(t)
 	delete(deployment.Labels, render.ManagedByLabel)
-	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Update(t.Context(), deployment, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Update(t.Context(), deployment, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
 		t.Fatal(err)
 	}
 	f.catchUp(t)
-	if err := f.kinds[0].informer.GetIndexer().Delete(deployment); err != nil {
+	if err := f.kinds[0].Informer.GetIndexer().Delete(deployment); err != nil {
 		t.Fatal(err)
 	}
 
@@ -383,7 +381,7 @@ func TestAChildThatLostItsLabelIsRestored(t *testing.T) {
 }
 
 func TestAPausedBoxLeavesItsChildren(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) {
 		box.Spec.Paused = true
@@ -414,7 +412,7 @@ func TestAPausedBoxLeavesItsChildren(t *testing.T) {
 }
 
 func TestABoxThatIsGoneOrGoingIsLeftAlone(t *testing.T) {
-	going := webBox(t, func(box *modelv1.ModelBox) { box.DeletionTimestamp = ptr.To(metav1.Now()) })
+	going := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.DeletionTimestamp = ptr.To(metav1.Now()) })
 	for _, row := range []struct {
 		name string
 		box  *modelv1.ModelBox
@@ -423,9 +421,9 @@ func TestABoxThatIsGoneOrGoingIsLeftAlone(t *testing.T) {
 		{"going", going},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f := newFixture(t, row.box)
-			f.cache(t, liveDeployment(t), liveService(t))
-			f.consistency.WroteAt(webKey, webUID, f.kinds[0].resource, "1")
+			f := newTestController(t, row.box)
+			f.cache(t, fixture.LiveDeployment(t), fixture.LiveService(t))
+			f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, f.kinds[0].Resource, "1")
 			check(t, "look again after", time.Duration(0), f.mustReconcile(t))
 			check(t, "requests", []string(nil), f.requests())
 		})
@@ -433,13 +431,13 @@ func TestABoxThatIsGoneOrGoingIsLeftAlone(t *testing.T) {
 }
 
 func TestTheStatusOfABoxThatHasGoneIsNoError(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	// The cache does not show yet that the box is gone.
-	if err := f.boxes.ModelV1().ModelBoxes(webKey.Namespace).Delete(t.Context(), webKey.Name, metav1.DeleteOptions{}); err != nil {
+	if err := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace).Delete(t.Context(), fixture.WebKey.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, errBoxChanged) {
-		t.Errorf("got error %v, want %v", err, errBoxChanged)
+	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
+		t.Errorf("got error %v, want %v", err, children.ErrOwnerChanged)
 	}
 }
 
@@ -449,19 +447,19 @@ type storeAt struct{ version string }
 func (s *storeAt) LastStoreSyncResourceVersion() string { return s.version }
 
 func TestABoxThatIsGoneIsForgotten(t *testing.T) {
-	f := newFixture(t, nil)
-	deployments := f.kinds[0].resource
+	f := newTestController(t, nil)
+	deployments := f.kinds[0].Resource
 	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: &storeAt{"10"}})
-	f.consistency.WroteAt(webKey, webUID, deployments, "11")
+	f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, deployments, "11")
 	f.mustReconcile(t)
-	check(t, "writes that are waited for", error(nil), f.consistency.EnsureReady(webKey))
+	check(t, "writes that are waited for", error(nil), f.consistency.EnsureReady(fixture.WebKey))
 }
 
 func TestABoxWaitsForItsOwnLastWrite(t *testing.T) {
-	f := newFixture(t, webBox(t))
-	store, deployments := &storeAt{"10"}, f.kinds[0].resource
+	f := newTestController(t, fixture.WebBox(t))
+	store, deployments := &storeAt{"10"}, f.kinds[0].Resource
 	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: store})
-	f.consistency.WroteAt(webKey, webUID, deployments, "11")
+	f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, deployments, "11")
 
 	check(t, "look again after", staleCacheRetry, f.mustReconcile(t))
 	check(t, "requests", []string(nil), f.requests())
@@ -474,11 +472,11 @@ func TestABoxWaitsForItsOwnLastWrite(t *testing.T) {
 }
 
 func TestOneChildThatFailsDoesNotKeepBackTheOthers(t *testing.T) {
-	f := newFixture(t, webBox(t))
-	refusal := apierrors.NewForbidden(f.kinds[0].resource, "web", errors.New("exceeded quota: small"))
+	f := newTestController(t, fixture.WebBox(t))
+	refusal := apierrors.NewForbidden(f.kinds[0].Resource, "web", errors.New("exceeded quota: small"))
 	f.cluster.PrependReactor("patch", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refusal })
 
-	if _, err := f.reconcile(t.Context(), webKey); !errors.Is(err, refusal) {
+	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, refusal) {
 		t.Errorf("got error %v, want %v: the box has to be tried again", err, refusal)
 	}
 	check(t, "requests", []string{
@@ -499,11 +497,11 @@ func TestAnApplyNamesTheVeryObjectAndForcesOnlyWhatIsOurs(t *testing.T) {
 		{"a child that is there", true, "00000000-0000-4000-8000-00000000000d", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f := newFixture(t, webBox(t))
+			f := newTestController(t, fixture.WebBox(t))
 			if row.live {
-				f.cache(t, liveDeployment(t))
+				f.cache(t, fixture.LiveDeployment(t))
 			}
-			f.reconcile(t.Context(), webKey)
+			f.reconcile(t.Context(), fixture.WebKey)
 			for _, action := range f.cluster.Actions() {
 				patch, ok := action.(clienttesting.PatchActionImpl)
 				if !ok || patch.Resource.Resource != "deployments" {
@@ -521,7 +519,7 @@ func TestAnApplyNamesTheVeryObjectAndForcesOnlyWhatIsOurs(t *testing.T) {
 }
 
 func TestTheStatusIsWrittenByItsOwnName(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.mustReconcile(t)
 	for _, action := range f.boxes.Actions() {
 		if update, ok := action.(clienttesting.UpdateActionImpl); ok {

@@ -13,11 +13,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // recorded is the box that the Deployment in the cluster has the record of.
-func (f *fixture) recorded(t *testing.T) *modelv1.ModelBox {
+func (f *testController) recorded(t *testing.T) *modelv1.ModelBox {
 	t.Helper()
 	box, err := render.ReadRecord(f.deployment(t).Annotations[modelv1.RecordAnnotation])
 	if err != nil {
@@ -27,7 +29,7 @@ func (f *fixture) recorded(t *testing.T) *modelv1.ModelBox {
 }
 
 // expectRecord checks that the record is that of the box in the server, and that nothing is left to do.
-func (f *fixture) expectRecord(t *testing.T) {
+func (f *testController) expectRecord(t *testing.T) {
 	t.Helper()
 	want, err := render.Record(f.boxInServer(t))
 	if err != nil {
@@ -76,12 +78,12 @@ func TestRecordFollowsTheBox(t *testing.T) {
 			requests: []string{"get deployments web", "patch deployments web"}, events: []string{somebody}},
 		{name: "a record that somebody changed, of a box that is paused", change: pauses, edit: changesRecord("forged"),
 			requests: []string{"get deployments web", "patch deployments web", "update modelboxes/status web"}, events: []string{somebody}},
-		{name: "a label, and another change by somebody", change: labels, edit: func(d *appsv1.Deployment) { mainOf(d).Image = "nginx:2" },
+		{name: "a label, and another change by somebody", change: labels, edit: func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" },
 			requests: []string{"get deployments web", "patch deployments web"},
 			events:   []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed " + mainImage}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f := newFixture(t, webBox(t))
+			f := newTestController(t, fixture.WebBox(t))
 			f.converge(t)
 			if row.change != nil {
 				f.update(t, row.change)
@@ -91,7 +93,7 @@ func TestRecordFollowsTheBox(t *testing.T) {
 			}
 			f.catchUp(t)
 			if row.restarts {
-				f.applied = newAppliedRecord()
+				f.restart()
 			}
 			f.mustReconcile(t)
 			check(t, "requests", row.requests, f.requests())
@@ -105,18 +107,18 @@ const mainImage = `spec.template.spec.containers[name="app"].image`
 
 // What is asked of a box while it is paused must not be lost with its store.
 func TestAPausedBoxIsRecordedWithWhatWaits(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) {
 		box.Spec.Paused, box.Spec.Image, box.Generation = true, "nginx:2", box.Generation+1
 	})
 	f.catchUp(t)
 	f.mustReconcile(t)
-	check(t, "image", "nginx:1.7.9", mainOf(f.deployment(t)).Image)
+	check(t, "image", "nginx:1.7.9", fixture.MainContainer(f.deployment(t)).Image)
 	check(t, "ready", "False Paused", f.status(t).ready)
 	f.expectRecord(t)
 
-	for range 2 * maxRestores {
+	for range 2 * children.MaxRestores {
 		f.changeDeployment(t, "somebody", removesRecord)
 		f.catchUp(t)
 		f.mustReconcile(t)
@@ -126,7 +128,7 @@ func TestAPausedBoxIsRecordedWithWhatWaits(t *testing.T) {
 	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Paused, box.Generation = false, box.Generation+1 })
 	f.catchUp(t)
 	f.mustReconcile(t)
-	check(t, "image once it goes on", "nginx:2", mainOf(f.deployment(t)).Image)
+	check(t, "image once it goes on", "nginx:2", fixture.MainContainer(f.deployment(t)).Image)
 	f.expectRecord(t)
 }
 
@@ -135,7 +137,7 @@ func TestABoxThatIsTooLargeForARecordIsToldOnce(t *testing.T) {
 	for i := range large {
 		large[i] = fmt.Sprint("--option=", i*i*i)
 	}
-	f := newFixture(t, webBox(t, func(box *modelv1.ModelBox) { box.Spec.Args = large }))
+	f := newTestController(t, fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Args = large }))
 	f.mustReconcile(t)
 	const want = "Warning NotRecorded The box is too large to be recorded on its Deployment, and would not be recovered if its store were lost: its spec has "
 	events := f.told()
@@ -157,12 +159,12 @@ func TestABoxThatIsTooLargeForARecordIsToldOnce(t *testing.T) {
 }
 
 func TestARecordThatIsFoughtOverIsLeftAlone(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
-	for range 2 * maxRestores {
+	for range 2 * children.MaxRestores {
 		f.changeDeployment(t, "somebody", changesRecord("forged"))
 		f.catchUp(t)
-		if _, err := f.reconcile(t.Context(), webKey); err != nil {
+		if _, err := f.reconcile(t.Context(), fixture.WebKey); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -172,22 +174,21 @@ func TestARecordThatIsFoughtOverIsLeftAlone(t *testing.T) {
 
 // A record is as large as its box. Whether it is the right one its digest tells.
 func TestCachedDeploymentsHaveNoRecord(t *testing.T) {
-	box := webBox(t)
-	rendered := renderedKind(t, box, "Deployment")
+	box := fixture.WebBox(t)
 	for _, row := range []struct {
 		name   string
 		change func(*appsv1.Deployment)
-		want   []string
+		want   children.Operation
 	}{
-		{"the box's", func(*appsv1.Deployment) {}, nil},
-		{"another one that is ours", changesRecord("of an earlier generation"), []string{recordPath.String()}},
+		{"the box's", func(*appsv1.Deployment) {}, children.Keep},
+		{"another one that is ours", changesRecord("of an earlier generation"), children.Record},
 		{"the box's, set by somebody else", func(d *appsv1.Deployment) { d.ManagedFields[0].Manager = "somebody" },
-			[]string{recordPath.String()}},
-		{"none", removesRecord, []string{recordPath.String()}},
+			children.Record},
+		{"none", removesRecord, children.Record},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			live := liveDeployment(t)
-			setHash(t, box, live)
+			live := fixture.LiveDeployment(t)
+			fixture.SetHash(t, box, live)
 			row.change(live)
 			for range 2 {
 				if _, err := trimForCache(live); err != nil {
@@ -195,7 +196,13 @@ func TestCachedDeploymentsHaveNoRecord(t *testing.T) {
 				}
 			}
 			check(t, "annotations", []string{"deployment.kubernetes.io/revision", modelv1.RenderHashAnnotation}, slices.Sorted(maps.Keys(live.Annotations)))
-			checkDifferences(t, row.want, func() (*difference, error) { return newComparer().compare(rendered, live) })
+			f := newTestController(t, box)
+			f.cache(t, live)
+			steps, _, err := f.children.Plan(box)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, "operation", row.want, steps[0].Operation)
 		})
 	}
 }
@@ -226,12 +233,12 @@ func TestAGenerationOfAnnotationsIsNoRollout(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			rollouts := newRolloutRecord()
 			for _, write := range row.writes {
-				rollouts.annotated(webKey, write[0], write[1])
+				rollouts.annotated(fixture.WebKey, write[0], write[1])
 			}
-			check(t, "observed generation", row.want, rollouts.observed(webKey, row.now).Status.ObservedGeneration)
+			check(t, "observed generation", row.want, rollouts.observed(fixture.WebKey, row.now).Status.ObservedGeneration)
 		})
 	}
-	if newRolloutRecord().observed(webKey, nil) != nil {
+	if newRolloutRecord().observed(fixture.WebKey, nil) != nil {
 		t.Error("no Deployment became one")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
 // revisionAnnotation is the Deployment controller's number of a rollout: it changes with the pod template and with
@@ -58,8 +60,8 @@ func (r *rolloutRecord) complete(box types.NamespacedName, deployment *appsv1.De
 	return last != rollout
 }
 
-// annotated takes note that a write of the child changed nothing but its annotations; after is nil when it failed.
-func (r *rolloutRecord) annotated(box types.NamespacedName, before, after child) {
+// annotated takes note of a write that changed nothing but annotations.
+func (r *rolloutRecord) annotated(box types.NamespacedName, before, after children.Object) {
 	was, ok := before.(*appsv1.Deployment)
 	is, written := after.(*appsv1.Deployment)
 	if !ok || !written || is.Generation != was.Generation+1 || !apiequality.Semantic.DeepEqual(was.Spec, is.Spec) {

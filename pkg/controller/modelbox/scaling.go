@@ -4,7 +4,6 @@
 package modelbox
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 
@@ -17,15 +16,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // byDeployment indexes autoscalers by the Deployment that they scale.
 const byDeployment = "deployment"
-
-// handoverManager owns the number of pods from when the box gives it up until an autoscaler sets it. Nobody's, it
-// would be reset to the API's default, which is 1.
-const handoverManager = render.ManagedBy + "-handover"
 
 // scaledDeployment returns the Deployment that an autoscaler scales. A box has its Deployment's name.
 func scaledDeployment(object metav1.Object) (types.NamespacedName, bool) {
@@ -39,19 +35,6 @@ func scaledDeployment(object metav1.Object) (types.NamespacedName, bool) {
 		return types.NamespacedName{}, false
 	}
 	return types.NamespacedName{Namespace: autoscaler.Namespace, Name: target.Name}, true
-}
-
-// render returns the children that the box asks for. deployment is the live one, nil where there is none.
-func (c *Controller) render(box *modelv1.ModelBox, deployment *appsv1.Deployment) ([]*unstructured.Unstructured, error) {
-	scaling, err := c.scaling(box, deployment)
-	if err != nil {
-		return nil, err
-	}
-	rendered, err := render.Children(box, scaling)
-	if err != nil {
-		return nil, fmt.Errorf("rendering the children: %w", err)
-	}
-	return rendered, nil
 }
 
 // scaling leaves the number of pods to an autoscaler of the Deployment, and leaves it as that left it until the box
@@ -79,29 +62,24 @@ func (c *Controller) scaling(box *modelv1.ModelBox, deployment *appsv1.Deploymen
 	return render.ScaledByAutoscaler(replicas), nil
 }
 
-// givesUpReplicas returns whether the step takes the number of pods out of what we apply.
-func givesUpReplicas(s step) bool {
-	return isAutoscaled(s.rendered) && !isAutoscaled(s.live)
+// handOverReplicas returns the number of pods of the live Deployment when the rendered one gives it up. Nobody's, it would
+// become 1, which is the API's default.
+func handOverReplicas(rendered *unstructured.Unstructured, live children.Object) (*unstructured.Unstructured, error) {
+	deployment := live.(*appsv1.Deployment)
+	if !isAutoscaled(rendered) || isAutoscaled(deployment) {
+		return nil, nil
+	}
+	replicas := &unstructured.Unstructured{}
+	replicas.SetGroupVersionKind(rendered.GroupVersionKind())
+	replicas.SetNamespace(deployment.Namespace)
+	replicas.SetName(deployment.Name)
+	if err := unstructured.SetNestedField(replicas.Object, int64(ptr.Deref(deployment.Spec.Replicas, 1)), "spec", "replicas"); err != nil {
+		return nil, fmt.Errorf("setting the replicas to hand over: %w", err)
+	}
+	return replicas, nil
 }
 
 func isAutoscaled(deployment metav1.Object) bool {
 	_, is := deployment.GetAnnotations()[modelv1.AutoscaledAnnotation]
 	return is
-}
-
-// handOverReplicas lets the Deployment keep its number of pods when the box gives it up. It returns the Deployment
-// as it is then.
-func (c *Controller) handOverReplicas(ctx context.Context, box *modelv1.ModelBox, s step) (child, error) {
-	deployment, ok := s.live.(*appsv1.Deployment)
-	if !ok {
-		return s.live, nil
-	}
-	s.rendered = &unstructured.Unstructured{}
-	s.rendered.SetGroupVersionKind(s.kind.kind)
-	s.rendered.SetNamespace(deployment.Namespace)
-	s.rendered.SetName(deployment.Name)
-	if err := unstructured.SetNestedField(s.rendered.Object, int64(ptr.Deref(deployment.Spec.Replicas, 1)), "spec", "replicas"); err != nil {
-		return nil, fmt.Errorf("setting the replicas to hand over: %w", err)
-	}
-	return c.applyAs(ctx, box, s, handoverManager, false)
 }

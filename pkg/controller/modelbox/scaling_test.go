@@ -16,13 +16,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // autoscalerOf returns an autoscaler of what has the name of webBox.
 func autoscalerOf(apiVersion, kind string) *autoscalingv2.HorizontalPodAutoscaler {
 	return &autoscalingv2.HorizontalPodAutoscaler{
-		ObjectMeta: metav1.ObjectMeta{Name: "by-load", Namespace: webKey.Namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: "by-load", Namespace: fixture.WebKey.Namespace},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: apiVersion, Kind: kind, Name: "web"},
 		},
@@ -32,7 +33,7 @@ func autoscalerOf(apiVersion, kind string) *autoscalingv2.HorizontalPodAutoscale
 func TestScaling(t *testing.T) {
 	ofDeployment := autoscalerOf("apps/v1", "Deployment")
 	live := func(replicas int32, leftAt string) *appsv1.Deployment {
-		return liveDeployment(t, func(d *appsv1.Deployment) {
+		return fixture.LiveDeployment(t, func(d *appsv1.Deployment) {
 			d.Spec.Replicas = &replicas
 			if leftAt != "" {
 				d.Annotations[modelv1.AutoscaledAnnotation] = leftAt
@@ -59,8 +60,8 @@ func TestScaling(t *testing.T) {
 		{"one that the autoscaler stopped stays stopped", 2, live(0, "2"), ofDeployment, render.ScaledByAutoscaler(0)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			box := webBox(t, func(box *modelv1.ModelBox) { box.Spec.Replicas = &row.replicas })
-			f := newFixture(t, box)
+			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Replicas = &row.replicas })
+			f := newTestController(t, box)
 			if row.autoscaler != nil {
 				f.cache(t, row.autoscaler)
 			}
@@ -74,7 +75,7 @@ func TestScaling(t *testing.T) {
 }
 
 func TestReplicasAreHandedOverAndTakenBack(t *testing.T) {
-	f := newFixture(t, webBox(t))
+	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 
 	f.cache(t, autoscalerOf("apps/v1", "Deployment"))
@@ -108,7 +109,7 @@ func TestReplicasAreHandedOverAndTakenBack(t *testing.T) {
 
 // What an update may take away depends on whether there is one pod or several, and on nothing else of their number.
 func TestTheOnlyPodOfAnAutoscalerIsNotTakenAway(t *testing.T) {
-	f := newFixture(t, webBox(t, func(box *modelv1.ModelBox) { box.Spec.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(1)) }))
+	f := newTestController(t, fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(1)) }))
 	f.converge(t)
 	f.cache(t, autoscalerOf("apps/v1", "Deployment"))
 	f.converge(t) // which hands the replicas over
@@ -135,10 +136,10 @@ func TestTheOnlyPodOfAnAutoscalerIsNotTakenAway(t *testing.T) {
 }
 
 // scaleDeployment is what an autoscaler does.
-func (f *fixture) scaleDeployment(t *testing.T, replicas int32) {
+func (f *testController) scaleDeployment(t *testing.T, replicas int32) {
 	t.Helper()
-	configuration := applyappsv1.Deployment("web", webKey.Namespace).WithSpec(applyappsv1.DeploymentSpec().WithReplicas(replicas))
-	if _, err := f.cluster.AppsV1().Deployments(webKey.Namespace).Apply(t.Context(), configuration,
+	configuration := applyappsv1.Deployment("web", fixture.WebKey.Namespace).WithSpec(applyappsv1.DeploymentSpec().WithReplicas(replicas))
+	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Apply(t.Context(), configuration,
 		metav1.ApplyOptions{FieldManager: "kube-controller-manager", Force: true}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,11 +16,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// reconcileStatus writes the status of the box when it is not what was observed, and tells of the transitions. It
+// reconcileStatus writes the status of the box when it is not what was observed, and records the transitions as events. It
 // returns how soon to look again at what it put off, 0 for not at all.
 func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox, observed *observation) (time.Duration, error) {
 	status := statusOf(box, observed)
@@ -42,17 +43,17 @@ func (c *Controller) updateStatus(ctx context.Context, box *modelv1.ModelBox, st
 	changed := box.DeepCopy()
 	changed.Status = status
 	updated, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) {
-		return c.boxes.ModelV1().ModelBoxes(box.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.ManagedBy})
+		return c.modelClient.ModelV1().ModelBoxes(box.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.FieldManager})
 	})
 	if apierrors.IsNotFound(err) {
-		return 0, errBoxChanged
+		return 0, fmt.Errorf("the box %w", children.ErrOwnerChanged)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
 	c.consistency.WroteAt(keyOf(box), box.UID, boxResource, updated.ResourceVersion)
 	c.pace.wrote(keyOf(box))
-	c.tellTransitions(box, &status)
+	c.recordTransitions(box, &status)
 	return 0, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func TestStatus(t *testing.T) {
@@ -37,20 +38,20 @@ func TestStatus(t *testing.T) {
 		})},
 		{"the pods have names", &observation{pods: []*corev1.Pod{newPod("web-a"), newPod("web-b")}},
 			with(func(s *modelv1.ModelBoxStatus) { s.PodNames = []string{"web-a", "web-b"} })},
-		{"the address is that of the first port, the node ports are those that are allocated", &observation{service: liveService(t)},
+		{"the address is that of the first port, the node ports are those that are allocated", &observation{service: fixture.LiveService(t)},
 			with(func(s *modelv1.ModelBoxStatus) {
 				s.Address = "web.default.svc:80"
 				s.NodePorts = []modelv1.NodePort{{Port: 80, Protocol: "UDP", NodePort: 31234}, {Port: 80, Protocol: "TCP", NodePort: 30010}}
 			})},
-		{"a Service without node ports", &observation{service: liveService(t, func(s *corev1.Service) {
+		{"a Service without node ports", &observation{service: fixture.LiveService(t, func(s *corev1.Service) {
 			for i := range s.Spec.Ports {
 				s.Spec.Ports[i].NodePort = 0
 			}
 		})}, with(func(s *modelv1.ModelBoxStatus) { s.Address = "web.default.svc:80" })},
-		{"a Service without ports has no address", &observation{service: liveService(t, func(s *corev1.Service) { s.Spec.Ports = nil })}, always},
+		{"a Service without ports has no address", &observation{service: fixture.LiveService(t, func(s *corev1.Service) { s.Spec.Ports = nil })}, always},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := statusOf(webBox(t), row.observed)
+			got := statusOf(fixture.WebBox(t), row.observed)
 			if len(got.Conditions) == 0 {
 				t.Error("there are no conditions")
 			}
@@ -77,7 +78,7 @@ func TestStatusNamesSoManyPods(t *testing.T) {
 			for i := range row.pods {
 				observed.pods = append(observed.pods, newPod(fmt.Sprintf("web-%03d", i)))
 			}
-			status := statusOf(webBox(t), observed)
+			status := statusOf(fixture.WebBox(t), observed)
 			if len(status.PodNames) != row.named || status.PodNamesOmitted != row.omitted {
 				t.Errorf("got %d names and %d omitted, want %d and %d", len(status.PodNames), status.PodNamesOmitted, row.named, row.omitted)
 			}
@@ -90,7 +91,7 @@ func TestStatusNamesSoManyPods(t *testing.T) {
 
 // What an older spec left behind may not survive in the status of this one.
 func TestStatusForgetsTheLastOne(t *testing.T) {
-	box := webBox(t)
+	box := fixture.WebBox(t)
 	box.Status = modelv1.ModelBoxStatus{
 		ObservedGeneration: 2, Replicas: 9, PodNames: []string{"gone"}, PodNamesOmitted: 3, Address: "old",
 		NodePorts: []modelv1.NodePort{{Port: 1, Protocol: "TCP", NodePort: 30000}},

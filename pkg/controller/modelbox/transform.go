@@ -4,13 +4,13 @@
 package modelbox
 
 import (
-	"slices"
-
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
 // dropManagedFields keeps the largest part of an object that nothing here reads from the cache out of memory.
@@ -31,22 +31,20 @@ func trimForCache(obj any) (any, error) {
 		return trimAutoscaler(object), nil
 	case *eventsv1.Event:
 		return trimEvent(object), nil
-	case child:
+	case children.Object:
 		return trimChild(object)
 	default:
 		return dropManagedFields(obj)
 	}
 }
 
-func trimChild(object child) (any, error) {
+func trimChild(object children.Object) (any, error) {
 	kinds, _, err := scheme.Scheme.ObjectKinds(object)
 	if err != nil {
 		return nil, err
 	}
 	object.GetObjectKind().SetGroupVersionKind(kinds[0])
-	pausers, record := pausersOf(object), trimRecord(object)
-	keepFingerprint(object)
-	object.SetManagedFields(slices.Concat(object.GetManagedFields(), record, pausers))
+	children.Trim(object, pausersOf(object)...)
 	return object, nil
 }
 

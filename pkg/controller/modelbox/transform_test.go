@@ -10,12 +10,16 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 func TestCachedChildrenHaveTheirKindAndNoManagedFields(t *testing.T) {
 	managed := []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	for _, row := range []struct {
-		object child
+		object children.Object
 		want   string
 	}{
 		{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", ManagedFields: managed}}, "apps/v1, Kind=Deployment"},
@@ -26,7 +30,7 @@ func TestCachedChildrenHaveTheirKindAndNoManagedFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			object := trimmed.(child)
+			object := trimmed.(children.Object)
 			if got := object.GetObjectKind().GroupVersionKind().String(); got != row.want {
 				t.Errorf("kind: got %s, want %s", got, row.want)
 			}
@@ -79,4 +83,22 @@ func TestCachedPodsHaveWhatTheStatusNeeds(t *testing.T) {
 	if diff := cmp.Diff(want, trimmed); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+}
+
+// What the cache keeps of managed fields tells the same as they do.
+func TestCachedFingerprint(t *testing.T) {
+	box := fixture.WebBox(t)
+	live := fixture.LiveDeployment(t)
+	fixture.SetHash(t, box, live)
+	before := fields.Fingerprint(live)
+	cached, err := trimForCache(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected, err := fixture.NewComparer().OwnedFingerprint(fixture.Rendered(t, box, "Deployment"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "fingerprint", before, expected)
+	check(t, "fingerprint in the cache", before, fields.Fingerprint(cached.(metav1.Object)))
 }

@@ -9,12 +9,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
 func TestConditionsHaveMessagesOfLimitedLength(t *testing.T) {
 	observed := &observation{failures: []error{errors.New(strings.Repeat("ü", 20_000))}}
-	for _, condition := range conditionsOf(webBox(t), observed) {
+	for _, condition := range conditionsOf(fixture.WebBox(t), observed) {
 		if len(condition.Message) > message.MaxBytes || !utf8.ValidString(condition.Message) {
 			t.Errorf("the message of %s has %d bytes, valid UTF-8: %v", condition.Type, len(condition.Message), utf8.ValidString(condition.Message))
 		}

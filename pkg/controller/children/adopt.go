@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+)
+
+// refusal returns why an object that does not belong to the owner is left alone, nil where the owner may adopt it.
+func (e *Engine[O]) refusal(owner O, s Step) error {
+	obstacle := s.Kind.immutable(s.rendered, s.live)
+	if controller := metav1.GetControllerOfNoCopy(s.live); controller != nil {
+		obstacle = fmt.Sprintf("it is controlled by %s %s", controller.Kind, controller.Name)
+	}
+	refused := &NotOwnedError{Noun: e.Noun, Kind: s.Kind.name(), Name: s.Name()}
+	switch {
+	case obstacle == "" && asksToAdopt(owner):
+		return nil
+	case obstacle == "":
+		refused.Remedy = fmt.Sprintf("delete it, give the %[1]s another name, or annotate the %[1]s with %[2]s=true to take it over", e.Noun, modelv1.AdoptAnnotation)
+	case asksToAdopt(owner):
+		refused.Remedy = fmt.Sprintf("it cannot be adopted, for %s; delete it or give the %s another name", obstacle, e.Noun)
+	default:
+		refused.Remedy = fmt.Sprintf("delete it or give the %s another name", e.Noun)
+	}
+	return refused
+}
+
+func asksToAdopt(owner metav1.Object) bool {
+	return owner.GetAnnotations()[modelv1.AdoptAnnotation] == "true"
+}
+
+// confirmAdoption returns an error unless the owner still asks to adopt. One that was deleted meanwhile, so that its
+// children be left, must not take them back.
+func (e *Engine[O]) confirmAdoption(ctx context.Context, owner O) error {
+	now, err := e.confirmOwner(ctx, owner)
+	if err != nil {
+		return err
+	}
+	if !asksToAdopt(now) {
+		return e.ownerChanged()
+	}
+	return nil
+}
+
+// confirmOwner returns the owner as it is now. It is for what must not be done on the word of a cache, and fails where
+// there is no such owner any more, or another one of its name.
+func (e *Engine[O]) confirmOwner(ctx context.Context, owner O) (O, error) {
+	now, err := timeout.Request(ctx, func(ctx context.Context) (O, error) {
+		return e.GetOwner(ctx, owner.GetNamespace(), owner.GetName())
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return now, e.ownerChanged()
+	case err != nil:
+		return now, fmt.Errorf("reading the %s anew: %w", e.Noun, err)
+	case now.GetUID() != owner.GetUID() || now.GetDeletionTimestamp() != nil:
+		return now, e.ownerChanged()
+	default:
+		return now, nil
+	}
+}
+
+func (e *Engine[O]) ownerChanged() error { return fmt.Errorf("the %s %w", e.Noun, ErrOwnerChanged) }
+
+// adopt takes over an object of nobody.
+func (e *Engine[O]) adopt(ctx context.Context, owner O, s Step) (Object, error) {
+	s, err := e.claimAdopted(ctx, owner, s)
+	if err != nil {
+		return nil, err
+	}
+	adopted, err := e.apply(ctx, owner, s, true)
+	if err != nil {
+		return nil, err
+	}
+	e.eventf(owner, corev1.EventTypeNormal, "Adopted"+s.Kind.name(), "Adopt", "Took over %s %s, which nobody controlled", s.Kind.name(), adopted.GetName())
+	return adopted, nil
+}

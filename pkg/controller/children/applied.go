@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// appliedAnswers remembers what the cluster answered when a child was last applied. It is lost with the process, and
+// costs no request to find out anew unless something is not as it should be.
+type appliedAnswers struct {
+	mu      sync.Mutex
+	answers map[types.NamespacedName]map[childName]appliedAnswer
+}
+
+// childName tells the children of an owner apart.
+type childName struct{ kind, name string }
+
+// appliedAnswer is the answer to an apply.
+type appliedAnswer struct {
+	uid types.UID
+	// render is the hash of what was applied.
+	render string
+	// fingerprint identifies the fields that are ours since.
+	fingerprint string
+	// rejected are the fields that the answer lacked or had otherwise; nil is none.
+	rejected *fieldpath.Set
+}
+
+// rejectedFields returns the fields that the cluster does not take as the render has them. Of an answer that is not known,
+// which is nil, there are none.
+func (a *appliedAnswer) rejectedFields() *fieldpath.Set {
+	if a == nil || a.rejected == nil {
+		return fieldpath.NewSet()
+	}
+	return a.rejected
+}
+
+func newAppliedAnswers() *appliedAnswers {
+	return &appliedAnswers{answers: map[types.NamespacedName]map[childName]appliedAnswer{}}
+}
+
+// remember takes note of the answer to the step.
+func (a *appliedAnswers) remember(owner types.NamespacedName, s Step, answer appliedAnswer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.answers[owner] == nil {
+		a.answers[owner] = map[childName]appliedAnswer{}
+	}
+	a.answers[owner][childName{s.Kind.name(), s.Name()}] = answer
+}
+
+// find returns what the cluster answered to the apply of this very render to this very child, nil where that is not known.
+func (a *appliedAnswers) find(owner types.NamespacedName, s Step) *appliedAnswer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	answer, ok := a.answers[owner][childName{s.Kind.name(), s.Name()}]
+	if !ok || answer.uid != s.live.GetUID() || answer.render != render.Hash(s.rendered) {
+		return nil
+	}
+	return &answer
+}
+
+// forget drops what was remembered of the children of an owner that is gone.
+func (a *appliedAnswers) forget(owner types.NamespacedName) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.answers, owner)
+}

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// claim makes fields of the live child ours, see fields.Comparer.Claim. It changes nothing but managed fields, so no pod rolls
+// for it, and does nothing where the fields are ours already.
+func (e *Engine[O]) claim(ctx context.Context, owner O, s Step, own, exclusive *fieldpath.Set) (Object, error) {
+	managedFields, isChanged, err := e.compare.Claim(s.live, s.rendered, own, exclusive)
+	if err != nil || !isChanged {
+		return s.live, err
+	}
+	patch, err := fields.ManagedFieldsPatch(s.live, managedFields)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the managed fields of %s %s: %w", s.Kind.name(), s.live.GetName(), err)
+	}
+	claimed, err := s.Kind.patch(ctx, owner.GetNamespace(), s.live.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
+	if err != nil {
+		return nil, fmt.Errorf("claiming fields of %s %s: %w", s.Kind.name(), s.live.GetName(), err)
+	}
+	e.wrote(owner, s, claimed)
+	klog.FromContext(ctx).V(2).Info("Claimed fields of child", "operation", s.Operation, "kind", s.Kind.name(), "child", klog.KObj(claimed))
+	return claimed, nil
+}
+
+// claimConflicting makes ours what is in the way of the render, so that applying it takes that out. The live child of
+// the step has to have its managed fields.
+func (e *Engine[O]) claimConflicting(ctx context.Context, owner O, s Step) (Step, error) {
+	live, err := e.compare.LiveFields(s.live)
+	if err != nil {
+		return s, err
+	}
+	renamed, err := fields.NotApplied(s.live, s.Difference.Renamed)
+	if err != nil {
+		return s, err
+	}
+	exclusive := fields.Below(live, s.Difference.Conflicting.Union(renamed))
+	if s.live, err = e.claim(ctx, owner, s, fieldpath.NewSet(), exclusive); err != nil {
+		return s, err
+	}
+	return s, nil
+}
+
+// claimShared makes the fields of a child that was applied ours alone, but for those of other appliers. Nothing else would
+// notice that they are shared, so somebody who writes to the child in between, as its controller does, is waited for.
+func (e *Engine[O]) claimShared(ctx context.Context, owner O, s Step, applied Object) (Object, error) {
+	var claimed Object
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		claimed, err = e.claimSharedOf(ctx, owner, s, applied)
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		live, getErr := s.Kind.get(ctx, owner.GetNamespace(), applied.GetName())
+		if getErr != nil {
+			return getErr
+		}
+		applied = live
+		return err
+	})
+	return claimed, err
+}
+
+func (e *Engine[O]) claimSharedOf(ctx context.Context, owner O, s Step, applied Object) (Object, error) {
+	for i := range applied.GetManagedFields() {
+		if entry := &applied.GetManagedFields()[i]; fields.IsOurs(entry) {
+			own, err := fields.Decode(entry)
+			if err != nil {
+				return nil, err
+			}
+			s.live = applied
+			return e.claim(ctx, owner, s, own, fieldpath.NewSet())
+		}
+	}
+	return applied, nil
+}
+
+// claimAdopted makes everything ours that the owner asks for or could ask for of a child that it adopts. What the render
+// leaves out goes with the next apply.
+func (e *Engine[O]) claimAdopted(ctx context.Context, owner O, s Step) (Step, error) {
+	live, err := e.compare.LiveFields(s.live)
+	if err != nil {
+		return s, err
+	}
+	own, err := e.compare.OwnedFields(s.rendered)
+	if err != nil {
+		return s, err
+	}
+	spec := fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
+	exclusive := fields.Below(live, spec).Difference(spec).Difference(fields.Below(live, s.Kind.kept()))
+	if s.live, err = e.claim(ctx, owner, s, own.Intersection(live), exclusive); err != nil {
+		return s, err
+	}
+	return s, nil
+}

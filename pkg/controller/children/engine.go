@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package children keeps what owners ask for: it renders the children of an owner, plans what has to be done so that the
+// live ones are as rendered, does it, and says what there is then. It knows neither the kind of the owner nor those of the
+// children.
+package children
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
+)
+
+// Object is an owner or a child as the API has it. One that comes from a Kind carries its kind.
+type Object = fields.Object
+
+// Config is what an Engine has to be told of its owners and their children. Every field is required.
+type Config[O Object] struct {
+	// OwnerKind is the kind of the owners, as it is in owner references.
+	OwnerKind schema.GroupVersionKind
+	// Noun is what messages call an owner, such as "box".
+	Noun string
+	// GetOwner reads an owner from its API server and not from a cache.
+	GetOwner func(ctx context.Context, namespace, name string) (O, error)
+	// IsPaused returns whether the children of the owner are to stay as they are, but for the record of the owner.
+	IsPaused func(owner O) bool
+	// Render returns what the owner asks for, as server-side apply takes it, while these children are there. Each has the
+	// namespace and a controller reference of the owner, and render.Hash.
+	Render func(owner O, live Live) ([]*unstructured.Unstructured, error)
+
+	// Kinds are those of the children.
+	Kinds []*Kind
+	// TypeConverter knows the schemas of the children.
+	TypeConverter managedfields.TypeConverter
+	// Consistency is told every write of a child.
+	Consistency *consistency.Store
+	// Enqueue is called when an owner may get further that was in need of a name.
+	Enqueue  func(owner types.NamespacedName)
+	Recorder events.EventRecorder
+	Metrics  Metrics
+	Clock    clock.PassiveClock
+}
+
+// Metrics counts what is done about children.
+type Metrics interface {
+	// ChildWritten counts a write of a child of the kind. The operation is in lower case.
+	ChildWritten(kind, operation string)
+	// DriftRestored counts a child of the kind of which fields were put back that the field manager had changed.
+	DriftRestored(kind, manager string)
+}
+
+// Engine keeps the children of all owners of a kind. What it remembers is lost with the process, and costs no more than a
+// few requests. It may be used by several goroutines, for each owner by one at a time.
+type Engine[O Object] struct {
+	Config[O]
+
+	compare   *fields.Comparer
+	applied   *appliedAnswers
+	conflicts *conflictRecord
+	taken     *takenNames
+}
+
+// NewEngine returns an Engine that remembers nothing.
+func NewEngine[O Object](config Config[O]) *Engine[O] {
+	return &Engine[O]{
+		Config:    config,
+		compare:   fields.NewComparer(config.TypeConverter),
+		applied:   newAppliedAnswers(),
+		conflicts: newConflictRecord(config.Clock),
+		taken:     newTakenNames(config.Enqueue),
+	}
+}
+
+// Result is what a reconcile of the children of an owner found and did.
+type Result struct {
+	// Rendered is what the owner asks for.
+	Rendered []*unstructured.Unstructured
+	// Pending are the kinds of the children that are not as rendered because the owner is paused.
+	Pending []string
+	// Failures are what keeps children from being as rendered.
+	Failures []error
+
+	owned []Object
+}
+
+// Err returns all failures as one, nil if there are none.
+func (r *Result) Err() error { return errors.Join(r.Failures...) }
+
+// Observed returns the child of the type and name as it is after the reconcile, nil where there is none that belongs to the
+// owner.
+func Observed[T Object](result *Result, name string) T {
+	var observed T
+	for _, object := range result.owned {
+		if child, ok := object.(T); ok && child.GetName() == name {
+			observed = child
+		}
+	}
+	return observed
+}
+
+// Reconcile brings the children of the owner nearer to what it asks for. A child that fails does not keep the others from
+// being reconciled: what becomes of them is in the Result. The error is for an owner of which nothing could be planned.
+func (e *Engine[O]) Reconcile(ctx context.Context, owner O) (*Result, error) {
+	steps, rendered, err := e.Plan(owner)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{Rendered: rendered}
+	for _, s := range steps {
+		child, err := e.reconcileChild(ctx, owner, s, result)
+		if err != nil {
+			result.Failures = append(result.Failures, err)
+		}
+		if child == nil && err != nil {
+			child = s.live
+		}
+		if child != nil && e.isOwnedBy(child, owner) {
+			result.owned = append(result.owned, child)
+		}
+	}
+	if !slices.ContainsFunc(result.Failures, isNotOwned) {
+		e.taken.forget(keyOf(owner))
+	}
+	return result, nil
+}
+
+// Forget drops what is remembered of an owner that is gone or going.
+func (e *Engine[O]) Forget(owner types.NamespacedName) {
+	e.applied.forget(owner)
+	e.taken.forget(owner)
+}
+
+// Wait returns when nothing is watched any more, which ends with the contexts that Reconcile was called with.
+func (e *Engine[O]) Wait() { e.taken.wait() }
+
+// eventf records an event about the owner. reason names what happened, action what was done.
+func (e *Engine[O]) eventf(owner O, eventType, reason, action, format string, args ...any) {
+	e.Recorder.Eventf(owner, nil, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
+}
+
+// childEventf records an event about the owner and about a child as it is in this version. A broadcaster takes events that
+// differ in nothing but their notes for the same, which happened several times, and keeps the first note: an event that
+// names who did something to a child must not be taken for that about somebody else.
+func (e *Engine[O]) childEventf(owner O, child Object, eventType, reason, action, format string, args ...any) {
+	e.Recorder.Eventf(owner, child, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
+)
+
+// ErrOwnerChanged says that the owner in the cache is not the one that there is.
+var ErrOwnerChanged = errors.New("has changed meanwhile")
+
+// ErrBeingDeleted says that a child has to go before it can come back.
+var ErrBeingDeleted = errors.New("it is being deleted and will be created again when it is gone")
+
+// ErrChildGone says that the cache still has a child that there is no more.
+var ErrChildGone = errors.New("it has gone meanwhile")
+
+// errChildChanged says that a child is not the one that the cache has.
+var errChildChanged = errors.New("it has changed meanwhile")
+
+// NotOwnedError says that the name of a child belongs to somebody else's object.
+type NotOwnedError struct {
+	// Noun is what the owner is called.
+	Noun       string
+	Kind, Name string
+	// Remedy is what can be done about it.
+	Remedy string
+}
+
+func (e *NotOwnedError) Error() string {
+	return fmt.Sprintf("a %s named %s exists already and does not belong to this %s: %s", e.Kind, e.Name, e.Noun, e.Remedy)
+}
+
+func isNotOwned(err error) bool {
+	var notOwned *NotOwnedError
+	return errors.As(err, &notOwned)
+}
+
+// ConflictError says that others insist on other values of fields of a child.
+type ConflictError struct {
+	// Noun is what the owner is called.
+	Noun       string
+	Kind, Name string
+	// Fields are those that are left alone for a while; there is at least one.
+	Fields []ContestedField
+}
+
+func (e *ConflictError) Error() string {
+	byManager := map[string]*fieldpath.Set{}
+	for _, field := range e.Fields {
+		if byManager[field.Manager] == nil {
+			byManager[field.Manager] = fieldpath.NewSet()
+		}
+		byManager[field.Manager].Insert(field.Path)
+	}
+	var insists []string
+	for _, manager := range slices.Sorted(maps.Keys(byManager)) {
+		insists = append(insists, fmt.Sprintf("%s keeps changing %s", nameOfManager(manager), fields.Names(byManager[manager])))
+	}
+	return fmt.Sprintf("%s %s: %s; what the %s says is put back less and less often until that stops",
+		e.Kind, e.Name, strings.Join(insists, ", "), e.Noun)
+}
+
+// RetryAfter is how soon the first of the fields is to be taken back again.
+func (e *ConflictError) RetryAfter() time.Duration {
+	var soonest time.Duration
+	for i, field := range e.Fields {
+		if i == 0 || field.Pause < soonest {
+			soonest = field.Pause
+		}
+	}
+	return soonest
+}
+
+// RejectedError says that the cluster takes a child only without some of what the owner asks for.
+type RejectedError struct {
+	// Noun is what the owner is called.
+	Noun       string
+	Kind, Name string
+	// Fields names them.
+	Fields string
+}
+
+func (e *RejectedError) Error() string {
+	return fmt.Sprintf("%s %s: this cluster does not take what the %s says about %s: the field belongs to a feature that is off, or a policy changes it",
+		e.Kind, e.Name, e.Noun, e.Fields)
+}
+
+// RecheckPeriod is how often an owner looks again for something of which it may get no event, such as somebody else's object
+// in the place of its child.
+const RecheckPeriod = 15 * time.Second
+
+// Failure says what an error means for the owner whose child it is about.
+type Failure struct {
+	// Reason is that of the condition Applied.
+	Reason string
+	// IsStale says that something was not done because a cache was behind: what there is now, the next try will see.
+	IsStale bool
+	// IsExpected says that the status tells of it, or that the next try settles it, and that no operator has to read of it.
+	IsExpected bool
+	// NeedsRetry says that it is to be tried again as soon as its backoff allows.
+	NeedsRetry bool
+	// RetryAfter is how soon to look again where it does not, 0 for not at all.
+	RetryAfter time.Duration
+}
+
+// Classify says what an error means. Of several errors that are joined it is about one.
+func Classify(err error) Failure {
+	var notOwned *NotOwnedError
+	var conflict *ConflictError
+	var rejected *RejectedError
+	switch {
+	case errors.As(err, &notOwned):
+		return Failure{Reason: modelv1.ReasonNotOwned, IsExpected: true, RetryAfter: RecheckPeriod}
+	case errors.As(err, &conflict):
+		return Failure{Reason: modelv1.ReasonConflict, IsExpected: true, RetryAfter: conflict.RetryAfter()}
+	case errors.As(err, &rejected):
+		return Failure{Reason: modelv1.ReasonRejected, IsExpected: true}
+	case errors.Is(err, ErrBeingDeleted):
+		return Failure{Reason: modelv1.ReasonChildBeingDeleted, IsExpected: true, NeedsRetry: true}
+	case apierrors.IsForbidden(err):
+		reason := modelv1.ReasonForbidden
+		if strings.Contains(err.Error(), "exceeded quota") {
+			reason = modelv1.ReasonQuotaExceeded
+		}
+		return Failure{Reason: reason, IsExpected: apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause), NeedsRetry: true}
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return Failure{Reason: modelv1.ReasonInvalid, NeedsRetry: true}
+	case apierrors.IsConflict(err), errors.Is(err, ErrOwnerChanged), errors.Is(err, ErrChildGone), errors.Is(err, errChildChanged):
+		return Failure{Reason: modelv1.ReasonError, IsStale: true, IsExpected: true, NeedsRetry: true}
+	default:
+		return Failure{Reason: modelv1.ReasonError, IsExpected: errors.Is(err, leaderelection.ErrNotLeading), NeedsRetry: true}
+	}
+}
+
+// IsExpected is that of Failure. Of several errors that are joined all have to be expected.
+func IsExpected(err error) bool {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !IsExpected(err) })
+	}
+	return Classify(err).IsExpected
+}
+
+// RetryAfter returns how soon to look again at an owner whose failures these are, 0 for not at all. It is false when one of
+// them is to be tried again as soon as its backoff allows.
+func RetryAfter(failures []error) (time.Duration, bool) {
+	var soonest time.Duration
+	for _, err := range failures {
+		failure := Classify(err)
+		if failure.NeedsRetry {
+			return 0, false
+		}
+		if failure.RetryAfter > 0 && (soonest == 0 || failure.RetryAfter < soonest) {
+			soonest = failure.RetryAfter
+		}
+	}
+	return soonest, true
+}

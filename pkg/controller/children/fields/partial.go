@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fields
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// RenderHashPath is that of the annotation by which a child tells what was rendered.
+var RenderHashPath = fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RenderHashAnnotation)
+
+// Without returns the render without contested fields, so that applying it leaves them as somebody else has set them.
+// An order of elements, or an element that is there twice, cannot be left alone so: leaving it out would remove it.
+func (c *Comparer) Without(rendered *unstructured.Unstructured, live Object, contested *fieldpath.Set) (*unstructured.Unstructured, error) {
+	if contested.Empty() {
+		return rendered, nil
+	}
+	want, err := c.converter.ObjectToTyped(rendered)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
+	}
+	have, err := c.LiveFields(live)
+	if err != nil {
+		return nil, err
+	}
+	left := fieldpath.NewSet()
+	contested.Iterate(func(path fieldpath.Path) {
+		isThere := have.Has(path) || hasBelow(have, path)
+		if !path.Equals(RenderHashPath) && !(isThere && c.isAssociative(want, path)) {
+			left.Insert(path.Copy())
+		}
+	})
+	object, _ := dropNulls(want.RemoveItems(left).AsValue().Unstructured()).(map[string]any)
+	return &unstructured.Unstructured{Object: object}, nil
+}
+
+// isAssociative returns whether the path is that of an element of a list that is merged by keys, or of such a list.
+func (c *Comparer) isAssociative(of *typed.TypedValue, path fieldpath.Path) bool {
+	walk := comparison{schema: of.Schema()}
+	ref := of.TypeRef()
+	for _, step := range path {
+		if step.FieldName == nil {
+			ref = elementType(walk.resolve(ref))
+			continue
+		}
+		ref = fieldOf(walk.resolve(ref), *step.FieldName)
+	}
+	atom := walk.resolve(ref)
+	return path[len(path)-1].FieldName == nil || atom.List != nil && atom.List.ElementRelationship == schema.Associative
+}
+
+// dropNulls removes what removing fields has left empty.
+func dropNulls(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, field := range value {
+			if field == nil {
+				delete(value, name)
+				continue
+			}
+			dropNulls(field)
+		}
+	case []any:
+		for _, element := range value {
+			dropNulls(element)
+		}
+	}
+	return value
+}
+
+// Foreign returns what others have set on the live object and neither the render nor the API does, to be applied to
+// another object of its name; nil where that is nothing.
+func (c *Comparer) Foreign(live Object, rendered *unstructured.Unstructured, kept *fieldpath.Set) (*unstructured.Unstructured, error) {
+	own, err := c.OwnedFields(rendered)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.LiveFields(live)
+	if err != nil {
+		return nil, err
+	}
+	theirs := fieldpath.NewSet()
+	for i := range live.GetManagedFields() {
+		entry := &live.GetManagedFields()[i]
+		if IsOurs(entry) || entry.FieldsV1 == nil || entry.Subresource != "" {
+			continue
+		}
+		managed, err := Decode(entry)
+		if err != nil {
+			return nil, err
+		}
+		theirs = theirs.Union(managed)
+	}
+	named, err := c.withNames(rendered, own)
+	if err != nil {
+		return nil, err
+	}
+	theirs = theirs.Intersection(all).Difference(named).Difference(Below(all, kept))
+	carried := fieldpath.NewSet()
+	theirs.Leaves().Iterate(func(path fieldpath.Path) {
+		if isCarried(path) {
+			carried.Insert(path.Copy())
+		}
+	})
+	if carried.Empty() {
+		return nil, nil
+	}
+	have, err := c.liveTyped(live)
+	if err != nil {
+		return nil, err
+	}
+	object, _ := dropNulls(have.ExtractItems(carried, typed.WithAppendKeyFields()).AsValue().Unstructured()).(map[string]any)
+	foreign := &unstructured.Unstructured{Object: object}
+	foreign.SetGroupVersionKind(rendered.GroupVersionKind())
+	foreign.SetNamespace(rendered.GetNamespace())
+	foreign.SetName(rendered.GetName())
+	return foreign, nil
+}
+
+// isCarried returns whether a field that somebody set is to be set on an object that takes the place of the one that had
+// it: what is in its spec, its labels, and its annotations, but not those of kubectl and of the Deployment controller
+// about what that object was.
+func isCarried(path fieldpath.Path) bool {
+	top := path[0].FieldName
+	if top == nil || *top == "spec" {
+		return top != nil
+	}
+	if *top != "metadata" || len(path) != 3 || path[1].FieldName == nil || path[2].FieldName == nil {
+		return false
+	}
+	switch name := *path[2].FieldName; *path[1].FieldName {
+	case "labels":
+		return true
+	case "annotations":
+		return !strings.HasPrefix(name, "deployment.kubernetes.io/") && name != "kubectl.kubernetes.io/last-applied-configuration"
+	default:
+		return false
+	}
+}

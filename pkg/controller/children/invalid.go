@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// applyInPlaceOf applies the rendered child once more, in place of what others had set near the fields that the API
+// found invalid: what is rendered is valid by itself. It returns the error that there was if there is no such thing.
+func (e *Engine[O]) applyInPlaceOf(ctx context.Context, owner O, s Step, invalid error) (Object, error) {
+	live, err := s.Kind.get(ctx, owner.GetNamespace(), s.live.GetName())
+	if err != nil {
+		return nil, errors.Join(invalid, err)
+	}
+	if live.GetResourceVersion() != s.live.GetResourceVersion() {
+		return nil, fmt.Errorf("%s %s: %w", s.Kind.name(), s.live.GetName(), errChildChanged)
+	}
+	s.live = live
+	inTheWay, err := e.compare.ForeignNear(invalid, s.rendered, live)
+	if err != nil {
+		return nil, errors.Join(invalid, err)
+	}
+	if s.live, err = e.claim(ctx, owner, s, fieldpath.NewSet(), inTheWay); err != nil {
+		return nil, errors.Join(invalid, err)
+	}
+	if s.live == live {
+		return nil, invalid
+	}
+	return e.applyAs(ctx, owner, s, render.FieldManager, true)
+}

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+)
+
+// Kind is a kind of children. What NewKind leaves out is optional.
+type Kind struct {
+	GroupVersionKind schema.GroupVersionKind
+	Resource         schema.GroupResource
+	// Informer caches the children, as Trim leaves them, and may cache objects of others.
+	Informer cache.SharedIndexInformer
+
+	// Immutable returns what keeps the live child from becoming the rendered one, because the API does not let it be
+	// changed, as "its selector is ...". It is empty where nothing does. Nil is a kind of which everything can be changed.
+	Immutable func(rendered *unstructured.Unstructured, live Object) string
+	// Kept are the fields below spec that a child keeps when it is adopted, although the render leaves them out: what
+	// the API allocates, and what others may have there. Nil is none.
+	Kept *fieldpath.Set
+	// HandOver returns fields of the live child that the render gives up and that keep their values until somebody else
+	// sets them, nil where there are none. They are applied under HandoverManager before the render is. Nil is a kind of
+	// which nothing is handed over.
+	HandOver func(rendered *unstructured.Unstructured, live Object) (*unstructured.Unstructured, error)
+	// Recorded is called when nothing but the record of its owner was written into a child. It may be nil.
+	Recorded func(owner types.NamespacedName, before, after Object)
+
+	goType reflect.Type
+	get    func(ctx context.Context, namespace, name string) (Object, error)
+	watch  func(ctx context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error)
+	patch  func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (Object, error)
+	delete func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
+}
+
+// Client is the part of a generated client that writing children needs.
+type Client[T Object] interface {
+	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+	Patch(ctx context.Context, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (T, error)
+	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
+}
+
+// NewKind returns a kind of children that are read and written by clients of their namespaces.
+func NewKind[T Object](kind schema.GroupVersionKind, resource string, informer cache.SharedIndexInformer, client func(namespace string) Client[T]) *Kind {
+	withKind := func(object T, err error) (Object, error) {
+		if err != nil {
+			return nil, err
+		}
+		object.GetObjectKind().SetGroupVersionKind(kind)
+		return object, nil
+	}
+	return &Kind{
+		GroupVersionKind: kind,
+		Resource:         schema.GroupResource{Group: kind.Group, Resource: resource},
+		Informer:         informer,
+		goType:           reflect.TypeFor[T](),
+		get: func(ctx context.Context, namespace, name string) (Object, error) {
+			return withKind(timeout.Request(ctx, func(ctx context.Context) (T, error) {
+				return client(namespace).Get(ctx, name, metav1.GetOptions{})
+			}))
+		},
+		watch: func(ctx context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error) {
+			return client(namespace).Watch(ctx, options)
+		},
+		patch: func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (Object, error) {
+			return withKind(timeout.Request(ctx, func(ctx context.Context) (T, error) {
+				return client(namespace).Patch(ctx, name, patchType, data, options)
+			}))
+		},
+		delete: func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
+			_, err := timeout.Request(ctx, func(ctx context.Context) (struct{}, error) {
+				return struct{}{}, client(namespace).Delete(ctx, name, options)
+			})
+			return err
+		},
+	}
+}
+
+// name is what messages call the kind.
+func (k *Kind) name() string { return k.GroupVersionKind.Kind }
+
+// immutable is Immutable of a kind that may have none.
+func (k *Kind) immutable(rendered *unstructured.Unstructured, live Object) string {
+	if k.Immutable == nil {
+		return ""
+	}
+	return k.Immutable(rendered, live)
+}
+
+// kept is Kept of a kind that may have none.
+func (k *Kind) kept() *fieldpath.Set {
+	if k.Kept == nil {
+		return fieldpath.NewSet()
+	}
+	return k.Kept
+}
+
+// cached returns the child of that name as the cache has it, nil where it has none.
+func (k *Kind) cached(namespace, name string) (Object, error) {
+	obj, exists, err := k.Informer.GetIndexer().GetByKey(namespace + "/" + name)
+	if err != nil || !exists {
+		return nil, err
+	}
+	return obj.(Object), nil
+}
+
+// controlledBy returns the cached children that the owner controls, whatever their names.
+func (k *Kind) controlledBy(index string, owner ownerID) ([]Object, error) {
+	objects, err := k.Informer.GetIndexer().ByIndex(index, owner.String())
+	if err != nil {
+		return nil, fmt.Errorf("looking up the %s of the owner: %w", k.Resource.Resource, err)
+	}
+	children := make([]Object, 0, len(objects))
+	for _, object := range objects {
+		children = append(children, object.(Object))
+	}
+	return children, nil
+}

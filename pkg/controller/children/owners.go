@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// ownerID is an owner as the one that controls a child. Anybody who may write a child may write any reference into it, and
+// a UID is no secret: a reference is believed only if it is right in every part.
+type ownerID struct {
+	types.NamespacedName
+	uid types.UID
+}
+
+func (o ownerID) String() string {
+	return o.NamespacedName.String() + string(types.Separator) + string(o.uid)
+}
+
+func idOf(owner metav1.Object) ownerID { return ownerID{keyOf(owner), owner.GetUID()} }
+
+func keyOf(owner metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: owner.GetNamespace(), Name: owner.GetName()}
+}
+
+// Indexers index objects by their owners. The informers of all kinds have to have them. They do not clash with those of an
+// Engine for another kind of owners.
+func (e *Engine[O]) Indexers() cache.Indexers {
+	return cache.Indexers{e.ownerIndex(): func(obj any) ([]string, error) {
+		object, ok := obj.(metav1.Object)
+		if !ok {
+			return nil, fmt.Errorf("expected an object with metadata, got %T", obj)
+		}
+		if owner, ok := e.controllerOf(object); ok {
+			return []string{owner.String()}, nil
+		}
+		return nil, nil
+	}}
+}
+
+func (e *Engine[O]) ownerIndex() string { return "owner/" + e.OwnerKind.GroupKind().String() }
+
+// OwnerOf returns the owner that controls the object, by name: a child of an owner that was deleted and created again
+// concerns the new one as well, which is waiting for the name. It is false where there is none.
+func (e *Engine[O]) OwnerOf(object metav1.Object) (types.NamespacedName, bool) {
+	owner, ok := e.controllerOf(object)
+	return owner.NamespacedName, ok
+}
+
+// controllerOf returns the owner that an object names as its controller, in its own namespace and of whatever version of
+// the API; false where it names none.
+func (e *Engine[O]) controllerOf(object metav1.Object) (ownerID, bool) {
+	reference := render.ControllerOfKind(object, e.OwnerKind.GroupKind())
+	if reference == nil {
+		return ownerID{}, false
+	}
+	return ownerID{types.NamespacedName{Namespace: object.GetNamespace(), Name: reference.Name}, reference.UID}, true
+}
+
+func (e *Engine[O]) isOwnedBy(object metav1.Object, owner O) bool {
+	controller, ok := e.controllerOf(object)
+	return ok && controller == idOf(owner)
+}
+
+// isOwnedByPredecessor returns whether the object is controlled by an owner of the same name that was there before. That
+// one is gone, or there would not be this one, and the object is garbage: the collector deletes it, but may overlook that
+// one owner has taken the place of another.
+func (e *Engine[O]) isOwnedByPredecessor(object metav1.Object, owner O) bool {
+	controller, ok := e.controllerOf(object)
+	return ok && controller.NamespacedName == keyOf(owner) && controller.uid != owner.GetUID()
+}
+
+// hasLostOwner returns whether somebody changed whose the live child is: it was made for this very owner, as its labels,
+// its field manager and its render hash say, which no other owner of the name has, and nobody else controls it.
+func (e *Engine[O]) hasLostOwner(owner O, rendered *unstructured.Unstructured, live Object) bool {
+	controller := metav1.GetControllerOfNoCopy(live)
+	isControlled := controller != nil && controller.UID != owner.GetUID() && !e.isOwnedByPredecessor(live, owner)
+	if isControlled || fields.Fingerprint(live) == "" {
+		return false
+	}
+	for name, value := range rendered.GetLabels() {
+		if live.GetLabels()[name] != value {
+			return false
+		}
+	}
+	return render.Hash(live) == render.Hash(rendered)
+}

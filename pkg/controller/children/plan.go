@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// Plan says what Reconcile would do as long as the caches are right, and what the owner asks for. It sends no request.
+func (e *Engine[O]) Plan(owner O) ([]Step, []*unstructured.Unstructured, error) {
+	rendered, err := e.Render(owner, e.live(owner, nil))
+	if err != nil {
+		return nil, nil, err
+	}
+	steps, err := e.plan(owner, rendered)
+	if err != nil {
+		return nil, nil, fmt.Errorf("comparing the children: %w", err)
+	}
+	return steps, rendered, nil
+}
+
+// plan says what has to be done so that the live children of the owner are the rendered ones.
+func (e *Engine[O]) plan(owner O, rendered []*unstructured.Unstructured) ([]Step, error) {
+	steps := make([]Step, 0, len(rendered))
+	for _, kind := range e.Kinds {
+		wanted := map[string]bool{}
+		for _, object := range rendered {
+			if object.GroupVersionKind() != kind.GroupVersionKind {
+				continue
+			}
+			wanted[object.GetName()] = true
+			live, err := kind.cached(owner.GetNamespace(), object.GetName())
+			if err != nil {
+				return nil, err
+			}
+			planned, err := e.planChild(owner, Step{Kind: kind, rendered: object, live: live})
+			if err != nil {
+				return nil, err
+			}
+			steps = append(steps, planned)
+		}
+		controlled, err := kind.controlledBy(e.ownerIndex(), idOf(owner))
+		if err != nil {
+			return nil, err
+		}
+		for _, live := range controlled {
+			if !wanted[live.GetName()] && live.GetDeletionTimestamp() == nil {
+				steps = append(steps, Step{Operation: Prune, Kind: kind, live: live})
+			}
+		}
+	}
+	return steps, nil
+}
+
+// planLive says what has to be done about the child of a step as the cluster has it, and not as the cache does.
+func (e *Engine[O]) planLive(ctx context.Context, owner O, s Step) (Step, error) {
+	live, err := s.Kind.get(ctx, owner.GetNamespace(), s.Name())
+	switch {
+	case apierrors.IsNotFound(err) && s.live == nil:
+		s.isLive = true
+		return s, nil
+	case apierrors.IsNotFound(err):
+		return s, fmt.Errorf("%s %s: %w", s.Kind.name(), s.Name(), ErrChildGone)
+	case err != nil && s.live == nil:
+		return s, fmt.Errorf("looking for a %s of the %s's name: %w", s.Kind.name(), e.Noun, err)
+	case err != nil:
+		return s, fmt.Errorf("reading %s %s: %w", s.Kind.name(), s.Name(), err)
+	}
+	all, err := e.Render(owner, e.live(owner, live))
+	if err != nil {
+		return s, err
+	}
+	for _, rendered := range all {
+		if rendered.GroupVersionKind() == s.Kind.GroupVersionKind && rendered.GetName() == s.Name() {
+			return e.planChild(owner, Step{Kind: s.Kind, rendered: rendered, live: live, isLive: true})
+		}
+	}
+	return s, fmt.Errorf("%s %s: %w", s.Kind.name(), s.Name(), errChildChanged)
+}
+
+// planChild compares one rendered child with the live one.
+func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
+	if s.live == nil {
+		s.Operation = Create
+		return s, nil
+	}
+	isOurs := e.isOwnedBy(s.live, owner) || e.hasLostOwner(owner, s.rendered, s.live)
+	s.isPredecessors = !isOurs && e.isOwnedByPredecessor(s.live, owner)
+	if !isOurs && !s.isPredecessors {
+		s.refusal = e.refusal(owner, s)
+	}
+	switch {
+	case s.refusal != nil:
+		s.Operation = Refuse
+	case s.live.GetDeletionTimestamp() != nil:
+		s.Operation = Wait
+	case s.isPredecessors:
+		s.Operation, s.obstacle = Replace, fmt.Sprintf("it belonged to a %s of this name that has been deleted", e.Noun)
+	case !isOurs:
+		s.Operation = Adopt
+	default:
+		if s.obstacle = s.Kind.immutable(s.rendered, s.live); s.obstacle == "" {
+			return e.planFields(owner, s)
+		}
+		s.Operation = Replace
+	}
+	return s, nil
+}
+
+// planFields compares the fields of a child that is the owner's. What was last rendered for it is taken from the annotation
+// only as long as that is ours: somebody else may have set it, as kubectl rollout undo does.
+func (e *Engine[O]) planFields(owner O, s Step) (Step, error) {
+	var err error
+	if s.Difference, err = e.compareChild(s.rendered, s.live); err != nil {
+		return s, err
+	}
+	if fields.Fingerprint(s.live) != "" && render.Hash(s.rendered) != render.Hash(s.live) {
+		s.Operation = Update
+		return s, nil
+	}
+	s.answer = e.applied.find(keyOf(owner), s)
+	rejected := s.answer.rejectedFields()
+	s.Difference.Fields = s.Difference.Fields.Difference(rejected)
+	switch {
+	case s.Difference.Fields.Equals(recordFields) && !(s.isLive && !s.isRecordOutdated()):
+		s.Operation = Record
+		return s, nil
+	case !s.Difference.IsEmpty():
+		s.Operation = Restore
+		return s, nil
+	case !rejected.Empty():
+		s.Operation, s.Difference.Fields = Reject, rejected
+		return s, nil
+	}
+	isLost, err := e.hasLostFields(owner, s)
+	if err != nil {
+		return s, err
+	}
+	s.Operation = Keep
+	if isLost {
+		s.Operation = Reclaim
+	}
+	return s, nil
+}
+
+// hasLostFields returns whether somebody else has taken over fields that the last apply made ours.
+func (e *Engine[O]) hasLostFields(owner O, s Step) (bool, error) {
+	fingerprint := fields.Fingerprint(s.live)
+	if s.answer != nil {
+		return fingerprint != s.answer.fingerprint, nil
+	}
+	expected, err := e.compare.OwnedFingerprint(s.rendered)
+	if err != nil {
+		return false, err
+	}
+	if expected != fingerprint {
+		return true, nil
+	}
+	e.applied.remember(keyOf(owner), s, appliedAnswer{uid: s.live.GetUID(), render: render.Hash(s.rendered), fingerprint: expected})
+	return false, nil
+}

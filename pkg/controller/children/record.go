@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// A child may carry the record of its owner in an annotation, which also changes when the owner asks for nothing else: with
+// its labels, or when it is paused. What is here writes it then, in silence, and tells that from somebody else's change.
+
+// recordManager owns the record of an owner that is paused while the child is not as rendered.
+const recordManager = render.FieldManager + "-record"
+
+var (
+	recordPath   = fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RecordAnnotation)
+	recordFields = fieldpath.NewSet(recordPath)
+)
+
+// record writes a record that is not of the owner as it is.
+func (e *Engine[O]) record(ctx context.Context, owner O, s Step) (Object, error) {
+	recorded, err := e.apply(ctx, owner, s, true)
+	if recorded != nil && s.Kind.Recorded != nil {
+		s.Kind.Recorded(keyOf(owner), s.live, recorded)
+	}
+	return recorded, err
+}
+
+// isRecordOutdated returns whether the owner changed since its record was written, rather than somebody the record. A
+// record that is missing was written by no earlier release, unless this process has seen it there. The live child of the
+// step has to have its managed fields.
+func (s *Step) isRecordOutdated() bool {
+	if _, isThere := s.live.GetAnnotations()[modelv1.RecordAnnotation]; isThere {
+		return ownsRecord(s.live)
+	}
+	return s.answer == nil
+}
+
+// recordPaused writes the record, and nothing else, of an owner that is paused before the step. A record that goes again
+// and again is left alone for a while.
+func (e *Engine[O]) recordPaused(ctx context.Context, owner O, s Step) (Object, error) {
+	if s.Difference == nil || !s.Difference.Fields.Has(recordPath) {
+		return s.live, nil
+	}
+	isForeign := !ownsRecord(s.live)
+	if isForeign && len(e.conflicts.contested(s.live.GetUID(), map[string]*fieldpath.Set{"": recordFields})) > 0 {
+		return s.live, nil
+	}
+	value := s.rendered.GetAnnotations()[modelv1.RecordAnnotation]
+	s.Operation, s.rendered = Record, &unstructured.Unstructured{}
+	s.rendered.SetGroupVersionKind(s.Kind.GroupVersionKind)
+	s.rendered.SetNamespace(owner.GetNamespace())
+	s.rendered.SetName(s.live.GetName())
+	s.rendered.SetAnnotations(map[string]string{modelv1.RecordAnnotation: value})
+	recorded, err := e.applyAs(ctx, owner, s, recordManager, true)
+	if err != nil {
+		return s.live, err
+	}
+	if isForeign {
+		e.conflicts.restored(s.live.GetUID(), recordFields)
+	}
+	if s.Kind.Recorded != nil {
+		s.Kind.Recorded(keyOf(owner), s.live, recorded)
+	}
+	return recorded, nil
+}
+
+// ownsRecord returns whether the record of the child is as we wrote it last.
+func ownsRecord(object metav1.Object) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		if isRecordDigest(&entry) {
+			return true
+		}
+		isApplied := entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" && entry.FieldsV1 != nil
+		return isApplied && (entry.Manager == render.FieldManager || entry.Manager == recordManager) &&
+			strings.Contains(entry.FieldsV1.GetRawString(), `"f:`+modelv1.RecordAnnotation+`"`)
+	})
+}
+
+// Trim takes out of an object for the cache what an Engine does not read there: its managed fields, but for those in kept,
+// and the record of its owner, which is as large as that. It leaves what identifies both.
+func Trim(object Object, kept ...metav1.ManagedFieldsEntry) {
+	record := trimRecord(object)
+	fields.KeepFingerprint(object)
+	object.SetManagedFields(slices.Concat(object.GetManagedFields(), record, kept))
+}
+
+// trimRecord takes the record out of an object and returns an entry of managed fields that identifies it, none where there
+// is none that is as we wrote it last. No API server takes such an entry, so nobody else can make one.
+func trimRecord(object Object) []metav1.ManagedFieldsEntry {
+	annotations := object.GetAnnotations()
+	value, isThere := annotations[modelv1.RecordAnnotation]
+	if !isThere {
+		return slices.DeleteFunc(slices.Clone(object.GetManagedFields()), func(entry metav1.ManagedFieldsEntry) bool { return !isRecordDigest(&entry) })
+	}
+	isOwned := ownsRecord(object)
+	delete(annotations, modelv1.RecordAnnotation)
+	object.SetAnnotations(annotations)
+	if !isOwned {
+		return nil
+	}
+	digest := &metav1.FieldsV1{}
+	digest.SetRawString(strconv.Quote(fields.Digest(value)))
+	return []metav1.ManagedFieldsEntry{{Manager: recordManager, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: digest}}
+}
+
+// isRecordDigest returns whether trimRecord made the entry.
+func isRecordDigest(entry *metav1.ManagedFieldsEntry) bool {
+	return entry.Manager == recordManager && entry.FieldsV1 != nil && strings.HasPrefix(entry.FieldsV1.GetRawString(), `"`)
+}
+
+// compareChild returns how the live child differs from the rendered one, whether or not it has been trimmed.
+func (e *Engine[O]) compareChild(rendered *unstructured.Unstructured, live Object) (*fields.Difference, error) {
+	return e.compare.Compare(rendered, withRecord(live, rendered))
+}
+
+// withRecord returns the live child with the record that trimRecord took out of it, if that is the rendered one. It does not
+// change the child, but shares its memory.
+func withRecord(live Object, rendered *unstructured.Unstructured) Object {
+	entries := live.GetManagedFields()
+	i := slices.IndexFunc(entries, func(entry metav1.ManagedFieldsEntry) bool { return isRecordDigest(&entry) })
+	if i < 0 {
+		return live
+	}
+	value := rendered.GetAnnotations()[modelv1.RecordAnnotation]
+	if strconv.Quote(fields.Digest(value)) != entries[i].FieldsV1.GetRawString() {
+		return live
+	}
+	recorded := reflect.New(reflect.TypeOf(live).Elem())
+	recorded.Elem().Set(reflect.ValueOf(live).Elem())
+	object := recorded.Interface().(Object)
+	annotations := map[string]string{modelv1.RecordAnnotation: value}
+	for name, value := range live.GetAnnotations() {
+		annotations[name] = value
+	}
+	object.SetAnnotations(annotations)
+	return object
+}

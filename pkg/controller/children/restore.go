@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+)
+
+// restore takes back what somebody else changed, but for the fields that would only be changed again. Who that was only
+// the live object tells.
+func (e *Engine[O]) restore(ctx context.Context, owner O, s Step) (Object, error) {
+	if !e.isOwnedBy(s.live, owner) {
+		// Somebody took the owner off, or the garbage collector did, because the owner was deleted and its children are to stay.
+		if _, err := e.confirmOwner(ctx, owner); err != nil {
+			return nil, err
+		}
+	}
+
+	byManager := fields.ChangedBy(s.live, s.Difference.Fields, s.Difference.Conflicting.Union(s.Difference.Renamed))
+	if s.isRecordOutdated() {
+		leaveOut(byManager, recordFields)
+	}
+	contested := e.conflicts.contested(s.live.GetUID(), byManager)
+	conflict := e.conflictError(s, contested)
+	if leaveOut(byManager, pathsOf(contested)); s.Difference.Fields.Difference(pathsOf(contested)).Empty() {
+		return s.live, conflict
+	}
+	partial, err := e.compare.Without(s.rendered, s.live, pathsOf(contested))
+	if err != nil {
+		return nil, err
+	}
+	s.rendered = partial
+	restored, err := e.apply(ctx, owner, s, true)
+	if restored == nil {
+		return nil, err
+	}
+	// What the cluster does not take as rendered was not changed by anybody.
+	s.live = restored
+	if leaveOut(byManager, e.applied.find(keyOf(owner), s).rejectedFields()); len(byManager) > 0 {
+		e.noteRestored(owner, s, byManager)
+	}
+	if err != nil {
+		return restored, err
+	}
+	return restored, conflict
+}
+
+// leaveOut takes fields out of those of each manager, and the managers that have none left.
+func leaveOut(byManager map[string]*fieldpath.Set, fields *fieldpath.Set) {
+	for manager := range byManager {
+		byManager[manager] = byManager[manager].Difference(fields)
+	}
+	maps.DeleteFunc(byManager, func(_ string, fields *fieldpath.Set) bool { return fields.Empty() })
+}
+
+func pathsOf(contested []ContestedField) *fieldpath.Set {
+	paths := fieldpath.NewSet()
+	for _, field := range contested {
+		paths.Insert(field.Path)
+	}
+	return paths
+}
+
+// noteRestored remembers, counts and tells that fields were taken back from managers.
+func (e *Engine[O]) noteRestored(owner O, s Step, byManager map[string]*fieldpath.Set) {
+	var changes []string
+	for _, manager := range slices.Sorted(maps.Keys(byManager)) {
+		restored := byManager[manager]
+		e.conflicts.restored(s.live.GetUID(), restored)
+		e.Metrics.DriftRestored(s.Kind.name(), nameOfManager(manager))
+		changes = append(changes, fmt.Sprintf("%s had changed %s", nameOfManager(manager), fields.Names(restored)))
+	}
+	e.childEventf(owner, s.live, corev1.EventTypeWarning, "Restored"+s.Kind.name(), "Restore",
+		"Restored %s %s: %s", s.Kind.name(), s.live.GetName(), strings.Join(changes, "; "))
+}
+
+// nameOfManager is what a field manager is called in a message. Nobody is known to have a field that was removed.
+func nameOfManager(manager string) string {
+	if manager == "" {
+		return "somebody"
+	}
+	return manager
+}
+
+// conflictOf returns why nothing is to be restored now, nil where something is.
+func (e *Engine[O]) conflictOf(s Step) error {
+	paused := e.conflicts.paused(s.live.GetUID(), s.Difference.Fields)
+	if len(paused) < s.Difference.Fields.Size() {
+		return nil
+	}
+	return e.conflictError(s, paused)
+}
+
+// conflictError returns an error about fields that are left alone for a while, nil where there are none.
+func (e *Engine[O]) conflictError(s Step, contested []ContestedField) error {
+	if len(contested) == 0 {
+		return nil
+	}
+	return &ConflictError{Noun: e.Noun, Kind: s.Kind.name(), Name: s.Name(), Fields: contested}
+}
+
+// reclaim makes the fields of the render ours again, all of which are as the render has them.
+func (e *Engine[O]) reclaim(ctx context.Context, owner O, s Step) (Object, error) {
+	own, err := e.compare.OwnedFields(s.rendered)
+	if err != nil {
+		return nil, err
+	}
+	reclaimed, err := e.claim(ctx, owner, s, own, fieldpath.NewSet())
+	if err != nil {
+		return nil, err
+	}
+	return reclaimed, e.rememberAnswer(owner, s, reclaimed)
+}

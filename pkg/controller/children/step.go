@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+)
+
+// Operation is what has to be done about one child.
+type Operation string
+
+const (
+	// Keep: the child is as rendered.
+	Keep Operation = "Keep"
+	// Create: the child is not there.
+	Create Operation = "Create"
+	// Update: the owner asks for something else than when the child was last written.
+	Update Operation = "Update"
+	// Restore: somebody else changed what the owner asks for.
+	Restore Operation = "Restore"
+	// Record: the child is as rendered, but for the record of the owner.
+	Record Operation = "Record"
+	// Reclaim: the child is as rendered, and somebody else has taken over some of its fields.
+	Reclaim Operation = "Reclaim"
+	// Reject: the cluster does not take some field of the child as rendered.
+	Reject Operation = "Reject"
+	// Replace: the child cannot become what is rendered.
+	Replace Operation = "Replace"
+	// Prune: the owner does not ask for the child any more.
+	Prune Operation = "Prune"
+	// Adopt: the name is taken by an object of nobody, and the owner asks to take it over.
+	Adopt Operation = "Adopt"
+	// Refuse: the name is taken by an object that is not the owner's.
+	Refuse Operation = "Refuse"
+	// Wait: the child is being deleted, and can only be created again when it is gone.
+	Wait Operation = "Wait"
+)
+
+// label is the operation as metrics have it.
+func (o Operation) label() string { return strings.ToLower(string(o)) }
+
+// Step is one child and what has to be done about it.
+type Step struct {
+	Operation Operation
+	Kind      *Kind
+	// Difference is how the live child differs from what is rendered; nil unless the fields were compared.
+	Difference *fields.Difference
+
+	// rendered is what the owner asks for; nil to prune.
+	rendered *unstructured.Unstructured
+	// live is the child as the cache has it; nil where there is none.
+	live Object
+	// isLive says that it is as the cluster has it, which also tells its managed fields.
+	isLive bool
+	// isPredecessors says that the live child belongs to an owner of the name that was there before.
+	isPredecessors bool
+	// answer is what the cluster answered when this render was applied to the live child; nil where that is not known.
+	answer *appliedAnswer
+	// refusal is why the live child is not the owner's; nil unless to refuse.
+	refusal error
+	// obstacle is what keeps the live child from becoming the rendered one; empty unless to replace.
+	obstacle string
+}
+
+// Name is that of the child.
+func (s *Step) Name() string {
+	if s.rendered == nil {
+		return s.live.GetName()
+	}
+	return s.rendered.GetName()
+}
+
+// keepsFields returns whether the child has the same fields afterwards, but for the record of its owner.
+func (s *Step) keepsFields() bool {
+	switch s.Operation {
+	case Keep, Record, Reclaim, Reject, Refuse:
+		return true
+	case Restore:
+		return s.Difference.Fields.Equals(recordFields)
+	default:
+		return false
+	}
+}
+
+// needsLive returns whether the step cannot be done on the word of a cache: because the cache may hide what there is, or
+// lacks the managed fields.
+func (s *Step) needsLive() bool {
+	switch s.Operation {
+	case Create, Restore, Reclaim, Adopt:
+		return true
+	case Update:
+		return s.Difference.IsObstructed()
+	case Record:
+		return !ownsRecord(s.live)
+	case Replace:
+		return !s.isPredecessors
+	default:
+		return false
+	}
+}
+
+// isSameAs returns whether another look at the child led to the same.
+func (s *Step) isSameAs(other Step) bool {
+	return s.Operation == other.Operation && s.isPredecessors == other.isPredecessors && (s.live == nil) == (other.live == nil)
+}

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"context"
+	"sync"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+)
+
+// maxTakenNames is how many names are watched at a time. The owners of any more look again every RecheckPeriod, as all of
+// them do whose watch has ended.
+const maxTakenNames = 100
+
+// takenNames watches the objects that are in the place of children, one by one: the informers do not show objects without
+// our label, nor is an owner told about those that it does not own. A watch ends when its object has gone or has changed
+// hands, when its owner has, and when the API server ends it.
+type takenNames struct {
+	enqueue func(owner types.NamespacedName)
+
+	mu      sync.Mutex
+	watches map[types.NamespacedName]map[takenName]context.CancelFunc
+	count   int
+	running sync.WaitGroup
+}
+
+// takenName is the name of a child that an owner wants, in its namespace.
+type takenName struct {
+	resource schema.GroupResource
+	name     string
+}
+
+func newTakenNames(enqueue func(owner types.NamespacedName)) *takenNames {
+	return &takenNames{enqueue: enqueue, watches: map[types.NamespacedName]map[takenName]context.CancelFunc{}}
+}
+
+// watch begins to watch the live object, which is in the place of a child of the owner, unless that is done already.
+func (t *takenNames) watch(ctx context.Context, owner types.NamespacedName, kind *Kind, live Object) {
+	taken := takenName{kind.Resource, live.GetName()}
+	ctx, end := context.WithCancel(ctx)
+	if !t.begin(owner, taken, end) {
+		end()
+		return
+	}
+	t.running.Go(func() {
+		isFree := awaitChange(ctx, kind, live)
+		t.end(owner, taken)
+		if isFree {
+			t.enqueue(owner)
+		}
+	})
+}
+
+// begin returns false where the name is watched already, or too many are.
+func (t *takenNames) begin(owner types.NamespacedName, taken takenName, end context.CancelFunc) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.watches[owner][taken] != nil || t.count == maxTakenNames {
+		return false
+	}
+	if t.watches[owner] == nil {
+		t.watches[owner] = map[takenName]context.CancelFunc{}
+	}
+	t.watches[owner][taken] = end
+	t.count++
+	return true
+}
+
+func (t *takenNames) end(owner types.NamespacedName, taken takenName) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.watches[owner][taken]()
+	delete(t.watches[owner], taken)
+	if len(t.watches[owner]) == 0 {
+		delete(t.watches, owner)
+	}
+	t.count--
+}
+
+// forget ends the watches for an owner that wants no name any more that is taken.
+func (t *takenNames) forget(owner types.NamespacedName) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, end := range t.watches[owner] {
+		end()
+	}
+}
+
+// wait returns when every watch has ended, which they do with their context.
+func (t *takenNames) wait() { t.running.Wait() }
+
+// awaitChange returns true as soon as the live object has gone or may belong to somebody else, and false where it cannot
+// tell.
+func awaitChange(ctx context.Context, kind *Kind, live Object) bool {
+	logger := klog.FromContext(ctx)
+	changes, err := kind.watch(ctx, live.GetNamespace(), metav1.SingleObject(metav1.ObjectMeta{Name: live.GetName()}))
+	if err != nil {
+		logger.V(2).Info("Watching a name that is taken failed", "kind", kind.name(), "err", err)
+		return false
+	}
+	defer changes.Stop()
+	defer context.AfterFunc(ctx, changes.Stop)()
+	// It may have gone before the watch began.
+	now, err := kind.get(ctx, live.GetNamespace(), live.GetName())
+	if err != nil {
+		return apierrors.IsNotFound(err)
+	}
+	if hasChangedHands(live, now) {
+		return true
+	}
+	for change := range changes.ResultChan() {
+		object, ok := change.Object.(Object)
+		switch {
+		case !ok:
+			return false // The API server says why it ends the watch.
+		case object.GetName() != live.GetName():
+		case change.Type == watch.Deleted, hasChangedHands(live, object):
+			return true
+		}
+	}
+	return false
+}
+
+// hasChangedHands returns whether an object is another one than it was, or whose it is may be another question.
+func hasChangedHands(before, now metav1.Object) bool {
+	return before.GetUID() != now.GetUID() ||
+		before.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero() ||
+		!apiequality.Semantic.DeepEqual(before.GetOwnerReferences(), now.GetOwnerReferences()) ||
+		!apiequality.Semantic.DeepEqual(before.GetLabels(), now.GetLabels()) ||
+		!apiequality.Semantic.DeepEqual(before.GetAnnotations(), now.GetAnnotations())
+}

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// newEngine returns what keeps the children of boxes.
+func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
+	return children.NewEngine(children.Config[*modelv1.ModelBox]{
+		OwnerKind: modelv1.SchemeGroupVersion.WithKind("ModelBox"),
+		Noun:      "box",
+		GetOwner: func(ctx context.Context, namespace, name string) (*modelv1.ModelBox, error) {
+			return c.modelClient.ModelV1().ModelBoxes(namespace).Get(ctx, name, metav1.GetOptions{})
+		},
+		IsPaused:      func(box *modelv1.ModelBox) bool { return box.Spec.Paused },
+		Render:        c.render,
+		Kinds:         c.kinds,
+		TypeConverter: applyconfigurations.NewTypeConverter(scheme.Scheme),
+		Consistency:   c.consistency,
+		Enqueue:       c.queue.Add,
+		Recorder:      c.recorder,
+		Metrics:       c.metrics,
+		Clock:         c.clock,
+	})
+}
+
+// render returns the children that the box asks for while these are there.
+func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstructured.Unstructured, error) {
+	deployment, err := children.Lookup[*appsv1.Deployment](live, box.Name)
+	if err != nil {
+		return nil, err
+	}
+	scaling, err := c.scaling(box, deployment)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := render.Children(box, scaling)
+	if err != nil {
+		return nil, fmt.Errorf("rendering the children: %w", err)
+	}
+	return rendered, nil
+}
+
+// reportUnrecorded records, once, that a box has no record on any child, which only one can be too large for that was
+// stored by an earlier release.
+func (c *Controller) reportUnrecorded(box *modelv1.ModelBox, rendered []*unstructured.Unstructured) {
+	for _, child := range rendered {
+		if _, isRecorded := child.GetAnnotations()[modelv1.RecordAnnotation]; isRecorded {
+			c.unrecorded.Delete(keyOf(box))
+			return
+		}
+	}
+	if _, isReported := c.unrecorded.LoadOrStore(keyOf(box), true); !isReported {
+		c.eventf(box, corev1.EventTypeWarning, "NotRecorded", "Reconcile",
+			"The box is too large to be recorded on its Deployment, and would not be recovered if its store were lost: its spec has %d bytes", box.Spec.Size())
+	}
+}
