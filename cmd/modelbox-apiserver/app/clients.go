@@ -17,29 +17,29 @@ import (
 
 // clients are how the controllers reach API servers.
 type clients struct {
-	// boxes is for this server and cluster for the cluster's. They write behind the fence.
-	boxes   versioned.Interface
-	cluster kubernetes.Interface
+	// model is for this server and kube for the cluster's. They write behind the fence.
+	model versioned.Interface
+	kube  kubernetes.Interface
 	// election is for the cluster's and opens the fence: it is not behind it.
 	election kubernetes.Interface
 }
 
 // newClients returns clients that write behind the fence; nil for none.
 func newClients(config *apiserver.Config, fence *leaderelection.Fence) (*clients, error) {
-	loopback, cluster := clientConfig(config.GenericConfig.LoopbackClientConfig), clientConfig(config.GenericConfig.ClientConfig)
+	loopback, kube := clientConfig(config.GenericConfig.LoopbackClientConfig), clientConfig(config.GenericConfig.ClientConfig)
 	var c clients
 	var err error
-	if c.election, err = kubernetes.NewForConfig(cluster); err != nil {
+	if c.election, err = kubernetes.NewForConfig(kube); err != nil {
 		return nil, fmt.Errorf("creating the client for leader election: %w", err)
 	}
 	if fence != nil {
 		loopback.Wrap(fence.Wrap)
-		cluster.Wrap(fence.Wrap)
+		kube.Wrap(fence.Wrap)
 	}
-	if c.boxes, err = versioned.NewForConfig(loopback); err != nil {
+	if c.model, err = versioned.NewForConfig(loopback); err != nil {
 		return nil, fmt.Errorf("creating the controllers' client of this server: %w", err)
 	}
-	if c.cluster, err = kubernetes.NewForConfig(cluster); err != nil {
+	if c.kube, err = kubernetes.NewForConfig(kube); err != nil {
 		return nil, fmt.Errorf("creating the controllers' client of the cluster: %w", err)
 	}
 	return &c, nil

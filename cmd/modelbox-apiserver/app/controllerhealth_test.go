@@ -11,10 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 )
 
 type fakeController struct {
+	controller.Controller
 	err    error
 	synced bool
 }
@@ -59,7 +61,7 @@ func TestControllersThatCannotWorkAreTriedAgain(t *testing.T) {
 			if tries++; tries == 3 {
 				stop()
 			}
-			return fmt.Errorf("starting: %w", modelbox.ErrCacheNotSynced)
+			return fmt.Errorf("starting: %w", cachehealth.ErrCacheNotSynced)
 		})
 		if err != nil || tries != 3 || time.Since(begin) != 30*time.Second {
 			t.Errorf("%d tries in %s ended with %v", tries, time.Since(begin), err)

@@ -11,25 +11,28 @@ import (
 	"time"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
 
 const controllersHook = "modelbox-controllers"
 
-// controllersPath is where the health of the controllers is served, each under its name. It is apart from /livez and
-// /readyz: a server whose controllers cannot work serves boxes all the same, and a restart would not help.
-const controllersPath = "/healthz/controllers"
-
-// addControllers lets the controllers run from when the server serves, from a store that has everything, until just
-// before it stops to. What keeps them from being started goes to fail, which has to end the server.
+// addControllers lets the controllers that are enabled run from when the server serves, from a store that has
+// everything, until just before it stops to. What keeps them from being started goes to fail, which has to end the
+// server. Where none is enabled, nothing is added: the server does not campaign to lead either.
 func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *apiserver.Config, o *options.Options, store *recovery.Runner, fail func(error)) error {
+	configuration := o.Controllers.Configuration()
+	descriptors := controller.EnabledDescriptors(controller.NewDescriptors(), configuration.Controllers)
+	if len(descriptors) == 0 {
+		klog.FromContext(ctx).Info("No controller is enabled", "controllers", configuration.Controllers)
+		return nil
+	}
 	election := o.Controllers.LeaderElection
 	var fence *leaderelection.Fence
 	if election.LeaderElect {
@@ -43,18 +46,16 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 	if err != nil {
 		return err
 	}
-	health := &controllerHealth{name: "modelbox"}
-	healthz.InstallPathHandler(server.Handler.NonGoRestfulMux, controllersPath, health)
+	health := newControllersHealth(descriptors)
+	health.install(server.Handler.NonGoRestfulMux)
 
 	work := func(ctx context.Context) error {
-		controller, err := modelbox.New(ctx, clients.boxes, clients.cluster, o.Controllers.ResyncPeriod)
+		controllerContext := controller.NewContext(clients.model, clients.kube, configuration)
+		controllers, err := controller.BuildControllers(controllerContext, descriptors)
 		if err != nil {
-			return fmt.Errorf("creating the controller of boxes: %w", err)
+			return err
 		}
-		health.running(controller)
-		err = controller.Run(ctx, o.Controllers.Workers)
-		health.ended(err)
-		return err
+		return controllerContext.Run(ctx, health.observe(controllers))
 	}
 	runElected := func(ctx context.Context) error {
 		if fence == nil {
@@ -92,7 +93,7 @@ func runUntilDone(ctx context.Context, pause time.Duration, run func(ctx context
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case !errors.Is(err, modelbox.ErrCacheNotSynced):
+		case !errors.Is(err, cachehealth.ErrCacheNotSynced):
 			return fmt.Errorf("the controllers ended: %w", err)
 		}
 		klog.FromContext(ctx).Error(err, "The controllers cannot work; another server may, and this one tries again", "after", pause)

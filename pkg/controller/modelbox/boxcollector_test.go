@@ -76,6 +76,7 @@ func TestBoxesAreCountedAsTheyAreNow(t *testing.T) {
 func TestBoxesAreCountedWhileTheControllerRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestController(t, fixture.WebBox(t))
+		f.concurrentSyncs = 0
 		registry := f.measure()
 		expectBoxes(t, registry)
 
@@ -83,7 +84,7 @@ func TestBoxesAreCountedWhileTheControllerRuns(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			f.Run(ctx, 0)
+			f.run(ctx)
 		}()
 		time.Sleep(time.Second) // of the test's own time, in which informers look whether they have synced
 		synctest.Wait()

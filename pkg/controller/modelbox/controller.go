@@ -13,11 +13,15 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/informers"
+	appsinformers "k8s.io/client-go/informers/apps/v1"
+	autoscalinginformers "k8s.io/client-go/informers/autoscaling/v2"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	eventsinformers "k8s.io/client-go/informers/events/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
@@ -25,17 +29,18 @@ import (
 	"k8s.io/utils/clock"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
-	boxinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
+	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 const (
-	controllerName = "modelbox"
+	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
+	Name = "modelbox"
 
 	// staleCacheRetry is how soon a box is looked at again whose own last write is not in the cache yet.
 	staleCacheRetry = 50 * time.Millisecond
@@ -43,117 +48,127 @@ const (
 
 // Controller reconciles ModelBoxes.
 type Controller struct {
-	modelClient versioned.Interface
-	boxLister   modellisters.ModelBoxLister
-	kinds       []*children.Kind
-	children    *children.Engine[*modelv1.ModelBox]
-	pods        cache.Indexer
-	autoscalers cache.Indexer
-	mounts      cache.Indexer
-	queue       *boxQueue
-	events      events.EventBroadcaster
-	recorder    events.EventRecorderLogger
-	clock       clock.PassiveClock
-	consistency *consistency.Store
-	pace        *statusPace
-	rollouts    *rolloutRecord
+	modelClient     versioned.Interface
+	boxLister       modellisters.ModelBoxLister
+	kinds           []*children.Kind
+	children        *children.Engine[*modelv1.ModelBox]
+	pods            cache.Indexer
+	autoscalers     cache.Indexer
+	mountEvents     cache.Indexer
+	caches          *cachehealth.Dependencies
+	queue           *boxQueue
+	concurrentSyncs int
+	recorder        events.EventRecorder
+	clock           clock.PassiveClock
+	consistency     *consistency.Store
+	pace            *statusPace
+	rollouts        *rolloutRecord
 	// unrecorded are the boxes that were told to be too large for a record.
 	unrecorded sync.Map
 	metrics    *controllerMetrics
-
-	startInformers func(ctx context.Context)
-	stopInformers  func()
-	caches         []*cacheHealth
 }
 
-// New returns a controller that reads boxes through the one client and writes their children through the other.
-// Every resyncPeriod it looks at every box although nothing happened, which costs no request. It does nothing until Run.
-func New(ctx context.Context, boxes versioned.Interface, cluster kubernetes.Interface, resyncPeriod time.Duration) (*Controller, error) {
-	boxFactory := boxinformers.NewSharedInformerFactoryWithOptions(boxes, resyncPeriod, boxinformers.WithTransform(dropManagedFields))
-	childFactory := informers.NewSharedInformerFactoryWithOptions(cluster, 0,
-		informers.WithTransform(trimForCache),
-		informers.WithTweakListOptions(func(options *metav1.ListOptions) {
-			options.LabelSelector = render.ManagedByLabel + "=" + render.ManagedBy
-		}))
-	// An overlay can change every other label of pods, as users of Helm do with that of childFactory.
-	podFactory := informers.NewSharedInformerFactoryWithOptions(cluster, 0,
-		informers.WithTransform(trimForCache),
-		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = modelv1.SelectorLabel }))
-	autoscalerFactory := informers.NewSharedInformerFactoryWithOptions(cluster, 0, informers.WithTransform(trimForCache))
-	mountFailureFactory := newMountFailureFactory(cluster)
-	boxInformer := boxFactory.Model().V1().ModelBoxes()
-	podInformer := podFactory.Core().V1().Pods().Informer()
-	autoscalerInformer := autoscalerFactory.Autoscaling().V2().HorizontalPodAutoscalers().Informer()
-	mountFailureInformer := mountFailureFactory.Events().V1().Events().Informer()
-	broadcaster := events.NewBroadcaster(&leaderSink{&events.EventSinkImpl{Interface: cluster.EventsV1()}})
-	now := clock.RealClock{}
+// ControllerParameters is what a Controller is made of. None of the informers may be started yet.
+type ControllerParameters struct {
+	// ModelClient reads and writes boxes, KubeClient their children.
+	ModelClient versioned.Interface
+	KubeClient  kubernetes.Interface
 
+	Boxes       modelinformers.ModelBoxInformer
+	Deployments appsinformers.DeploymentInformer
+	Services    coreinformers.ServiceInformer
+	Pods        coreinformers.PodInformer
+	Autoscalers autoscalinginformers.HorizontalPodAutoscalerInformer
+	// MountFailures are the events about pods that cannot have a volume.
+	MountFailures eventsinformers.EventInformer
+	// CacheHealth checks the caches of these informers.
+	CacheHealth *cachehealth.Monitor
+
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+
+	// ConcurrentSyncs is how many boxes are reconciled at the same time, those of one namespace with at most half of
+	// them, and at least one.
+	ConcurrentSyncs int
+}
+
+// New returns a controller that does nothing until Run.
+func New(p ControllerParameters) (*Controller, error) {
+	queue := newBoxQueue(newDeadlineQueue(p.Clock))
+	queue.order.limit(p.ConcurrentSyncs / 2)
 	c := &Controller{
-		modelClient: boxes,
-		boxLister:   boxInformer.Lister(),
-		pods:        podInformer.GetIndexer(),
-		autoscalers: autoscalerInformer.GetIndexer(),
-		mounts:      mountFailureInformer.GetIndexer(),
-		queue:       newBoxQueue(newDeadlineQueue(now)),
-		events:      broadcaster,
-		recorder:    broadcaster.NewRecorder(scheme.Scheme, render.EventReporter),
-		clock:       now,
-		pace:        newStatusPace(now),
-		rollouts:    newRolloutRecord(),
-		metrics:     processMetrics(),
-		startInformers: func(ctx context.Context) {
-			boxFactory.StartWithContext(ctx)
-			childFactory.StartWithContext(ctx)
-			podFactory.StartWithContext(ctx)
-			autoscalerFactory.StartWithContext(ctx)
-			mountFailureFactory.StartWithContext(ctx)
-		},
-		stopInformers: func() {
-			boxFactory.Shutdown()
-			childFactory.Shutdown()
-			podFactory.Shutdown()
-			autoscalerFactory.Shutdown()
-			mountFailureFactory.Shutdown()
-		},
+		modelClient:     p.ModelClient,
+		boxLister:       p.Boxes.Lister(),
+		pods:            p.Pods.Informer().GetIndexer(),
+		autoscalers:     p.Autoscalers.Informer().GetIndexer(),
+		mountEvents:     p.MountFailures.Informer().GetIndexer(),
+		caches:          p.CacheHealth.NewDependencies(),
+		queue:           queue,
+		concurrentSyncs: p.ConcurrentSyncs,
+		recorder:        p.Recorder,
+		clock:           p.Clock,
+		pace:            newStatusPace(p.Clock),
+		rollouts:        newRolloutRecord(),
+		metrics:         processMetrics(),
 	}
 	c.kinds = []*children.Kind{
-		c.deploymentKind(cluster, childFactory.Apps().V1().Deployments().Informer()),
-		serviceKind(cluster, childFactory.Core().V1().Services().Informer()),
+		c.deploymentKind(p.KubeClient, p.Deployments.Informer()),
+		serviceKind(p.KubeClient, p.Services.Informer()),
 	}
-	c.consistency = newConsistencyStore(now, boxInformer.Informer(), c.kinds)
+	c.consistency = newConsistencyStore(p.Clock, p.Boxes.Informer(), c.kinds)
 	c.children = c.newEngine()
-	if err := c.watch(boxInformer.Informer(), podInformer, autoscalerInformer); err != nil {
-		return nil, err
-	}
-	if err := c.watchMountFailures(mountFailureInformer); err != nil {
+	if err := c.watch(&p); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// watch puts a box on the queue whenever it, one of its children or pods, or an autoscaler of its Deployment changes.
-func (c *Controller) watch(boxes, pods, autoscalers cache.SharedIndexInformer) error {
-	if err := c.enqueueOn(boxResource, required, boxes, boxKey); err != nil {
+// watch enqueues a box whenever it, one of its children or pods, an autoscaler of its Deployment or an event about a
+// volume of its pods changes.
+//
+// Of these, autoscalers and events are optional: without events, the status of a box does not say of mounts why they
+// fail, and without autoscalers, a box whose Deployment gets its first one puts back the number of pods until it gives
+// way to it. One that an autoscaler had before stays with it.
+func (c *Controller) watch(p *ControllerParameters) error {
+	boxes := p.Boxes.Informer()
+	if err := c.enqueueOn(boxResource, c.caches.AddRequired, boxes, boxKey); err != nil {
 		return err
 	}
 	for _, kind := range c.kinds {
-		if err := kind.Informer.AddIndexers(c.children.Indexers()); err != nil {
-			return fmt.Errorf("indexing %s: %w", kind.Resource, err)
-		}
-		if err := c.enqueueOn(kind.Resource, required, kind.Informer, c.children.OwnerOf); err != nil {
+		if err := c.enqueueOn(kind.Resource, c.caches.AddRequired, kind.Informer, c.children.OwnerOf); err != nil {
 			return err
 		}
 	}
-	if err := pods.AddIndexers(cache.Indexers{byBox: indexBy(podBoxKey)}); err != nil {
-		return fmt.Errorf("indexing pods: %w", err)
-	}
-	if err := c.enqueueOn(corev1.Resource("pods"), required, pods, podBoxKey); err != nil {
+	if err := c.enqueueOn(corev1.Resource("pods"), c.caches.AddRequired, p.Pods.Informer(), podBoxKey); err != nil {
 		return err
 	}
-	if err := autoscalers.AddIndexers(cache.Indexers{byDeployment: indexBy(scaledDeployment)}); err != nil {
+	if err := c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), c.caches.AddOptional, p.Autoscalers.Informer(), scaledDeployment); err != nil {
+		return err
+	}
+	if err := c.enqueueOn(eventsv1.Resource("events"), c.caches.AddOptional, p.MountFailures.Informer(), c.boxOfEvent); err != nil {
+		return err
+	}
+	return c.addIndexes(p)
+}
+
+func (c *Controller) addIndexes(p *ControllerParameters) error {
+	for _, kind := range c.kinds {
+		for name, index := range c.children.Indexers() {
+			if err := informers.AddIndex(kind.Informer, name, index); err != nil {
+				return fmt.Errorf("indexing %s: %w", kind.Resource, err)
+			}
+		}
+	}
+	if err := informers.AddIndex(p.Pods.Informer(), byBox, indexBy(podBoxKey)); err != nil {
+		return fmt.Errorf("indexing pods: %w", err)
+	}
+	if err := informers.AddIndex(p.Autoscalers.Informer(), byDeployment, indexBy(scaledDeployment)); err != nil {
 		return fmt.Errorf("indexing autoscalers: %w", err)
 	}
-	return c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), optional, autoscalers, scaledDeployment)
+	if err := informers.AddIndex(p.MountFailures.Informer(), byPod, regardingUIDs); err != nil {
+		return fmt.Errorf("indexing events: %w", err)
+	}
+	return nil
 }
 
 // indexBy indexes objects by what key makes of each; one for which it returns false is not in the index.
@@ -170,52 +185,55 @@ func indexBy(key func(metav1.Object) (types.NamespacedName, bool)) cache.IndexFu
 	}
 }
 
-// enqueueOn puts on the queue what owner makes of each object that the informer reports; nothing where it
-// returns false.
-func (c *Controller) enqueueOn(resource schema.GroupResource, isRequired bool, informer cache.SharedIndexInformer, owner func(metav1.Object) (types.NamespacedName, bool)) error {
+// enqueueOn enqueues what owner makes of each object that the informer reports, nothing where it returns false, and
+// makes its cache one that the controller depends on.
+func (c *Controller) enqueueOn(resource schema.GroupResource, dependOn dependFunc, informer cache.SharedIndexInformer, owner func(metav1.Object) (types.NamespacedName, bool)) error {
 	registration, err := informer.AddEventHandler(c.enqueueOwners(owner))
 	if err != nil {
 		return fmt.Errorf("watching %s: %w", resource, err)
 	}
-	return c.watchHealth(resource, isRequired, informer, registration.HasSynced)
+	return dependOn(resource, informer, registration.HasSynced)
 }
 
-// Without the objects of an optional informer boxes are kept all the same: without events, their status does not say of
-// mounts why they fail, and without autoscalers, a box whose Deployment gets its first one puts back the number of pods
-// until it gives way to it. One that an autoscaler had before stays with it.
-const required, optional = true, false
+// dependFunc is AddRequired or AddOptional of cachehealth.Dependencies.
+type dependFunc func(resource schema.GroupResource, informer cache.SharedIndexInformer, handlerHasSynced cache.InformerSynced) error
 
-// Run reconciles with that many workers until ctx is done, of which those of one namespace hold at most half. When it
-// returns, the last write is done. It returns an error, before ctx is done, when it cannot work: ErrCacheNotSynced when
-// another server may be able to.
-func (c *Controller) Run(ctx context.Context, workers int) error {
+// Name is what the controller is called.
+func (c *Controller) Name() string { return Name }
+
+// CheckHealth returns why the controller cannot work, nil when it can, or when nothing is wrong so far.
+func (c *Controller) CheckHealth() error { return c.caches.CheckHealth() }
+
+// HasSynced returns whether every cache has synced that the controller needs.
+func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
+
+// Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
+// is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
+// server may be able to.
+func (c *Controller) Run(ctx context.Context) error {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	defer c.queue.ShutDown()
-	logger := klog.FromContext(ctx).WithName(controllerName)
+	logger := klog.FromContext(ctx).WithName(Name)
 	ctx = klog.NewContext(ctx, logger)
 
-	if err := c.events.StartRecordingToSinkWithContext(ctx); err != nil {
-		return fmt.Errorf("starting to record events: %w", err)
-	}
-	defer c.events.Shutdown()
-
 	ctx, giveUp := context.WithCancelCause(ctx)
-	c.startInformers(ctx)
-	defer c.stopInformers()
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer giveUp(nil)
-	watching.Go(func() { c.watchCaches(ctx, giveUp) })
-	if !c.waitForCaches(ctx) {
+	watching.Go(func() {
+		if err := c.caches.Watch(ctx); err != nil {
+			giveUp(err)
+		}
+	})
+	if !c.caches.WaitForSync(ctx) {
 		return unableToWork(ctx)
 	}
 	c.metrics.boxes.show(c.boxLister)
 	defer c.metrics.boxes.hide()
-	c.queue.order.limit(workers / 2)
-	logger.Info("Reconciling", "workers", workers)
+	logger.Info("Reconciling", "workers", c.concurrentSyncs)
 
 	var running sync.WaitGroup
-	for range workers {
+	for range c.concurrentSyncs {
 		running.Go(func() {
 			for c.reconcileNext(ctx) {
 			}
@@ -231,7 +249,7 @@ func (c *Controller) Run(ctx context.Context, workers int) error {
 
 // unableToWork returns why the controller itself ended its context, nil where somebody else did.
 func unableToWork(ctx context.Context) error {
-	if cause := context.Cause(ctx); errors.Is(cause, ErrCacheNotSynced) {
+	if cause := context.Cause(ctx); errors.Is(cause, cachehealth.ErrCacheNotSynced) {
 		return cause
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -20,7 +19,7 @@ func TestALeadThatEndsBeforeItBeganLeavesNoQueue(t *testing.T) {
 	f := newTestController(t, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := f.Run(ctx, 1); err != nil {
+	if err := f.run(ctx); err != nil {
 		t.Error(err)
 	}
 	if !f.queue.ShuttingDown() {
@@ -40,10 +39,10 @@ func TestPodsAreWatchedByTheLabelThatSelectsThem(t *testing.T) {
 		newPod("other", func(pod *corev1.Pod) { pod.Labels = map[string]string{render.ManagedByLabel: render.ManagedBy} }),
 	)
 	ctx, stop := context.WithCancel(t.Context())
-	defer f.stopInformers()
+	defer f.informers.Shutdown()
 	defer stop()
-	f.startInformers(ctx)
-	if !cache.WaitForCacheSync(ctx.Done(), f.synced()...) {
+	f.informers.Start(ctx)
+	if !f.caches.WaitForSync(ctx) {
 		t.Fatal("the informers did not sync")
 	}
 	pods, err := f.podsOf(keyOf(box))

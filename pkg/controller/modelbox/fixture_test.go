@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -18,9 +19,11 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
@@ -28,10 +31,11 @@ import (
 // testController is a controller between two fake servers whose caches only move when a test says so.
 type testController struct {
 	*Controller
-	boxes    *boxfake.Clientset
-	cluster  *fake.Clientset
-	boxCache cache.Indexer
-	events   chan string
+	boxes     *boxfake.Clientset
+	cluster   *fake.Clientset
+	informers *informers.Factories
+	boxCache  cache.Indexer
+	events    chan string
 }
 
 // newTestController returns a controller that sees the box, and a cluster with the given objects that it does not see.
@@ -50,25 +54,53 @@ func newTestController(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime
 		f.boxes.ClearActions()
 		f.cache(t, box.DeepCopy())
 	}
-	controller, err := New(t.Context(), f.boxes, f.cluster, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f.newController(t)
 	f.cluster.PrependWatchReactor("*", func(action clienttesting.Action) (bool, watch.Interface, error) {
 		// Names that are taken are watched beside what a test does.
 		isOne := action.(clienttesting.WatchAction).GetWatchRestrictions().Fields.String() != ""
 		return isOne, nil, errors.New("this cluster lets nobody watch a single object")
 	})
-	recorder := events.NewFakeRecorder(100)
-	controller.recorder = recorder
-	controller.boxLister = modellisters.NewModelBoxLister(f.boxCache)
-	f.Controller, f.events = controller, recorder.Events
+	f.boxLister = modellisters.NewModelBoxLister(f.boxCache)
 	f.restart()
 	return f
 }
 
 // restart lets the controller forget what only the memory of its process has.
 func (f *testController) restart() { f.children = f.newEngine() }
+
+// newController gives the test a controller of its clients, with one worker.
+func (f *testController) newController(t testing.TB) {
+	t.Helper()
+	f.informers = informers.NewFactories(f.boxes, f.cluster, time.Hour, TrimChild)
+	recorder := events.NewFakeRecorder(100)
+	controller, err := New(ControllerParameters{
+		ModelClient:     f.boxes,
+		KubeClient:      f.cluster,
+		Boxes:           f.informers.Model.Model().V1().ModelBoxes(),
+		Deployments:     f.informers.Children.Apps().V1().Deployments(),
+		Services:        f.informers.Children.Core().V1().Services(),
+		Pods:            f.informers.Pods.Core().V1().Pods(),
+		Autoscalers:     f.informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
+		MountFailures:   f.informers.MountFailures.Events().V1().Events(),
+		CacheHealth:     f.informers.Health,
+		Recorder:        recorder,
+		Clock:           clock.RealClock{},
+		ConcurrentSyncs: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Controller, f.events = controller, recorder.Events
+}
+
+// run runs the controller with its informers.
+func (f *testController) run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	f.informers.Start(ctx)
+	defer f.informers.Shutdown()
+	defer stop()
+	return f.Controller.Run(ctx)
+}
 
 // cache lets the controller see the objects.
 func (f *testController) cache(t *testing.T, objects ...runtime.Object) {
@@ -162,13 +194,4 @@ func waiting(container, reason, message string) func(*corev1.Pod) {
 			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
 		})
 	}
-}
-
-// synced are whether the caches of the controller have synced.
-func (c *Controller) synced() []cache.InformerSynced {
-	var synced []cache.InformerSynced
-	for _, health := range c.caches {
-		synced = append(synced, health.hasSynced)
-	}
-	return synced
 }

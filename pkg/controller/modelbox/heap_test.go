@@ -51,14 +51,12 @@ type caches struct {
 // newCaches returns those of a controller.
 func newCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Clientset) *caches {
 	b.Helper()
-	c, err := New(b.Context(), boxes, cluster, time.Hour)
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := &testController{boxes: boxes, cluster: cluster}
+	f.newController(b)
 	return &caches{
-		start:     c.startInformers,
-		stop:      func() { c.stopInformers(); c.queue.ShutDown() },
-		hasSynced: c.synced(),
+		start:     f.informers.Start,
+		stop:      func() { f.informers.Shutdown(); f.queue.ShutDown() },
+		hasSynced: []cache.InformerSynced{f.HasSynced},
 	}
 }
 
@@ -77,11 +75,9 @@ func newWholeCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Client
 			childFactory.Shutdown()
 		},
 	}
-	controller, err := New(b.Context(), boxes, cluster, time.Hour)
-	if err != nil {
-		b.Fatal(err)
-	}
-	byOwner := controller.children.Indexers()
+	f := &testController{boxes: boxes, cluster: cluster}
+	f.newController(b)
+	byOwner := f.children.Indexers()
 	for _, cached := range []struct {
 		informer cache.SharedIndexInformer
 		indexers cache.Indexers

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 )
@@ -20,7 +19,6 @@ type controllerMetrics struct {
 	panics            *metrics.Counter
 	childWrites       *metrics.CounterVec
 	driftRestored     *metrics.CounterVec
-	cachesFollow      *metrics.GaugeVec
 	managers          *boundedLabel
 	boxes             *boxCollector
 }
@@ -60,19 +58,13 @@ func newControllerMetrics() *controllerMetrics {
 			Help:           "Number of times that fields of a child were put back to what the box says, by the child's kind and by the field manager that had changed them.",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"kind", "manager"}),
-		cachesFollow: metrics.NewGaugeVec(&metrics.GaugeOpts{
-			Subsystem:      metricsSubsystem,
-			Name:           "cache_synced",
-			Help:           "1 when the cache of a resource has synced and follows its API server, 0 when it does not, as when a permission is missing. Of the server that leads, or did last.",
-			StabilityLevel: metrics.ALPHA,
-		}, []string{"resource"}),
 		managers: newBoundedLabel(maxManagers),
 		boxes:    &boxCollector{},
 	}
 }
 
 func (m *controllerMetrics) register(register func(...metrics.Registerable), registerCustom func(...metrics.StableCollector)) {
-	register(m.reconcileDuration, m.panics, m.childWrites, m.driftRestored, m.cachesFollow)
+	register(m.reconcileDuration, m.panics, m.childWrites, m.driftRestored)
 	registerCustom(m.boxes)
 }
 
@@ -96,13 +88,4 @@ func (m *controllerMetrics) ChildWritten(kind, operation string) {
 // DriftRestored implements children.Metrics.
 func (m *controllerMetrics) DriftRestored(kind, manager string) {
 	m.driftRestored.WithLabelValues(kind, m.managers.bound(manager)).Inc()
-}
-
-// cacheFollows takes note of whether the cache of a resource follows its API server.
-func (m *controllerMetrics) cacheFollows(resource schema.GroupResource, follows bool) {
-	value := 0.0
-	if follows {
-		value = 1
-	}
-	m.cachesFollow.WithLabelValues(resource.String()).Set(value)
 }

@@ -4,7 +4,6 @@
 package modelbox
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -14,9 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
@@ -81,7 +77,7 @@ func TestAVolumeThatThereIsNotIsTold(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			f := newTestController(t, fixture.WebBox(t))
 			for _, event := range row.events {
-				if err := f.mounts.Add(event); err != nil {
+				if err := f.mountEvents.Add(event); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -110,44 +106,4 @@ func TestWhatAKubeletSaysOfAPodConcernsItsBox(t *testing.T) {
 			t.Errorf("pod %s: got %v, %v", row.pod, box, got)
 		}
 	}
-}
-
-// The events of a cluster are many, and those that are read here few.
-func TestOnlyFailedMountsAreRead(t *testing.T) {
-	cluster := fake.NewClientset()
-	factory := newMountFailureFactory(cluster)
-	informer := factory.Events().V1().Events().Informer()
-	ctx, stop := context.WithCancel(t.Context())
-	factory.StartWithContext(ctx)
-	defer factory.Shutdown()
-	defer stop()
-	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		t.Fatal("the informer does not sync")
-	}
-	for _, action := range cluster.Actions() {
-		var fields string
-		switch action := action.(type) {
-		case clienttesting.ListActionImpl:
-			fields = action.ListOptions.FieldSelector
-		case clienttesting.WatchActionImpl:
-			fields = action.ListOptions.FieldSelector
-		}
-		check(t, action.GetVerb(), "regarding.kind=Pod,type=Warning,reason=FailedMount", fields)
-	}
-	if len(cluster.Actions()) == 0 {
-		t.Error("nothing is read")
-	}
-}
-
-func TestCachedEventsHaveWhatTheStatusNeeds(t *testing.T) {
-	event := mountEvent("a", "web-1", "m", time.Now())
-	event.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
-	event.Series = &eventsv1.EventSeries{Count: 2}
-	trimmed, err := trimForCache(event.DeepCopy())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := event.DeepCopy()
-	want.ManagedFields, want.Type, want.Reason, want.Regarding.Kind = nil, "", "", ""
-	check(t, "event", want, trimmed)
 }

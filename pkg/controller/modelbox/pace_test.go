@@ -80,7 +80,6 @@ func TestProgressIsToldAtItsPace(t *testing.T) {
 func TestProgressIsToldBesideAChildThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestController(t, fixture.WebBox(t))
-		defer f.Controller.events.Shutdown()
 		defer f.queue.ShutDown()
 		f.cluster.PrependReactor("patch", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, errors.New("refused")

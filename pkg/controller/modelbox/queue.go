@@ -26,11 +26,11 @@ type boxQueue struct {
 
 func newBoxQueue(order *deadlineQueue) *boxQueue {
 	background := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.NamespacedName]{
-		Name:  controllerName,
+		Name:  Name,
 		Queue: order,
 	})
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.NamespacedName]{
-		Name:  controllerName,
+		Name:  Name,
 		Queue: urgentQueue{TypedInterface: background, order: order},
 	})
 	return &boxQueue{

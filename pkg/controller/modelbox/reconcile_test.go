@@ -59,7 +59,7 @@ func (f *testController) catchUp(t *testing.T) {
 	for i, objects := range [][]any{pointers(deployments.Items), pointers(services.Items)} {
 		trimmed := make([]any, 0, len(objects))
 		for _, object := range objects {
-			object, err := trimForCache(object)
+			object, err := TrimChild(object)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -191,7 +191,7 @@ func TestCachedDeploymentsHaveNoRecord(t *testing.T) {
 			fixture.SetHash(t, box, live)
 			row.change(live)
 			for range 2 {
-				if _, err := trimForCache(live); err != nil {
+				if _, err := TrimChild(live); err != nil {
 					t.Fatal(err)
 				}
 			}

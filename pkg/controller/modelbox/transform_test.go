@@ -6,7 +6,6 @@ package modelbox
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +25,7 @@ func TestCachedChildrenHaveTheirKindAndNoManagedFields(t *testing.T) {
 		{&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", ManagedFields: managed}}, "/v1, Kind=Service"},
 	} {
 		t.Run(row.want, func(t *testing.T) {
-			trimmed, err := trimForCache(row.object)
+			trimmed, err := TrimChild(row.object)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,30 +57,12 @@ func TestCachedDeploymentsHaveWhoPausedThem(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			trimmed, err := trimForCache(completeDeployment(row.change))
+			trimmed, err := TrimChild(completeDeployment(row.change))
 			if err != nil {
 				t.Fatal(err)
 			}
 			check(t, "managers", row.want, managers(trimmed.(metav1.Object)))
 		})
-	}
-}
-
-// What the status is made of has to survive.
-func TestCachedPodsHaveWhatTheStatusNeeds(t *testing.T) {
-	pod := newPod("web-1", waiting("app", "ErrImagePull", "not found"), func(pod *corev1.Pod) {
-		pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
-		pod.Annotations = map[string]string{"large": "x"}
-		pod.Spec.Containers = []corev1.Container{{Name: "app"}}
-	})
-	trimmed, err := trimForCache(pod.DeepCopy())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := pod.DeepCopy()
-	want.ManagedFields, want.Annotations, want.Spec = nil, nil, corev1.PodSpec{}
-	if diff := cmp.Diff(want, trimmed); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
@@ -91,7 +72,7 @@ func TestCachedFingerprint(t *testing.T) {
 	live := fixture.LiveDeployment(t)
 	fixture.SetHash(t, box, live)
 	before := fields.Fingerprint(live)
-	cached, err := trimForCache(live)
+	cached, err := TrimChild(live)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,28 +5,27 @@ package options
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	cliflag "k8s.io/component-base/cli/flag"
 	componentbaseconfig "k8s.io/component-base/config"
 	componentbaseoptions "k8s.io/component-base/config/options"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
 )
 
-// ControllerOptions says how the embedded controllers run.
+// ControllerOptions says which of the embedded controllers run, and how.
 type ControllerOptions struct {
 	LeaderElection componentbaseconfig.LeaderElectionConfiguration
-	// Workers is the number of boxes that are reconciled at the same time, those of one namespace with at most half of
-	// them, and at least one.
-	Workers int
-	// ResyncPeriod is how often every box is looked at although nothing happened.
-	ResyncPeriod time.Duration
+	// Controllers are those to enable, as in controller.Configuration.
+	Controllers []string
+	ModelBox    *ModelBoxControllerOptions
 }
-
-// minResyncPeriod is the shortest that informers keep to. They raise a shorter one without saying so.
-const minResyncPeriod = time.Second
 
 // NewControllerOptions returns the defaults.
 func NewControllerOptions() *ControllerOptions {
@@ -40,26 +39,38 @@ func NewControllerOptions() *ControllerOptions {
 			ResourceName:      "modelbox-controller",
 			ResourceNamespace: "modelbox-system",
 		},
-		Workers:      20,
-		ResyncPeriod: 10 * time.Minute,
+		Controllers: []string{"*"},
+		ModelBox:    NewModelBoxControllerOptions(),
 	}
 }
 
-// AddFlags adds the flags.
-func (o *ControllerOptions) AddFlags(fs *pflag.FlagSet) {
+// AddFlags adds the flags that concern all controllers, and those of each controller as a set of its own.
+func (o *ControllerOptions) AddFlags(sets *cliflag.NamedFlagSets) {
+	fs := sets.FlagSet("controllers")
+	fs.StringSliceVar(&o.Controllers, "controllers", o.Controllers, fmt.Sprintf(""+
+		"A list of controllers to enable. '*' enables all on-by-default controllers, 'foo' enables the controller "+
+		"named 'foo', '-foo' disables the controller named 'foo'.\nAll controllers: %s\nDisabled-by-default controllers: %s",
+		strings.Join(controller.KnownControllers(), ", "), strings.Join(controller.ControllersDisabledByDefault(), ", ")))
 	componentbaseoptions.BindLeaderElectionFlags(&o.LeaderElection, fs)
-	fs.IntVar(&o.Workers, "modelbox-workers", o.Workers, "Number of boxes that are reconciled at the same time, at most half of them of one namespace.")
-	fs.DurationVar(&o.ResyncPeriod, "modelbox-resync-period", o.ResyncPeriod, "How often every box is looked at although nothing happened. This costs no request where nothing is wrong.")
+	o.ModelBox.AddFlags(sets.FlagSet("modelbox controller"))
+}
+
+// Configuration returns what the options say of the controllers themselves.
+func (o *ControllerOptions) Configuration() controller.Configuration {
+	return controller.Configuration{
+		Controllers:        o.Controllers,
+		ModelBoxController: o.ModelBox.ModelBoxControllerConfiguration,
+	}
 }
 
 // Validate returns every error in the options.
 func (o *ControllerOptions) Validate() []error {
-	var errs []error
-	if o.Workers < 1 {
-		errs = append(errs, fmt.Errorf("--modelbox-workers is %d and must be at least 1", o.Workers))
-	}
-	if o.ResyncPeriod < minResyncPeriod {
-		errs = append(errs, fmt.Errorf("--modelbox-resync-period is %s and must be at least %s", o.ResyncPeriod, minResyncPeriod))
+	errs := o.ModelBox.Validate()
+	known := controller.KnownControllers()
+	for _, entry := range o.Controllers {
+		if name := strings.TrimPrefix(entry, "-"); entry != "*" && !slices.Contains(known, name) {
+			errs = append(errs, fmt.Errorf("--controllers: %q is not in the list of known controllers: %s", name, strings.Join(known, ", ")))
+		}
 	}
 	election := o.LeaderElection
 	if !election.LeaderElect {

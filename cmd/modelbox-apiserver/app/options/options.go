@@ -114,7 +114,7 @@ func (o *Options) addFlags(sets *cliflag.NamedFlagSets) {
 	o.Snapshots.AddFlags(sets.FlagSet("storage"))
 	o.Recommended.Etcd.AddFlags(sets.FlagSet("storage"))
 	o.StoreRecovery.AddFlags(sets.FlagSet("storage"))
-	o.Controllers.AddFlags(sets.FlagSet("controllers"))
+	o.Controllers.AddFlags(sets)
 	o.Server.AddUniversalFlags(sets.FlagSet("server"))
 	o.Recommended.Features.AddFlags(sets.FlagSet("server"))
 	o.Recommended.EgressSelector.AddFlags(sets.FlagSet("server"))

@@ -58,8 +58,8 @@ func TestTheShortestResyncPeriodIsValid(t *testing.T) {
 	if err := errors.Join(o.Controllers.Validate()...); err != nil {
 		t.Error(err)
 	}
-	if o.Controllers.ResyncPeriod != time.Second {
-		t.Errorf("the period is %s", o.Controllers.ResyncPeriod)
+	if o.Controllers.ModelBox.ResyncPeriod != time.Second {
+		t.Errorf("the period is %s", o.Controllers.ModelBox.ResyncPeriod)
 	}
 }
 
@@ -145,8 +145,9 @@ func TestRefusedOptions(t *testing.T) {
 	}{
 		{"two places for the objects", []string{"--data-dir=/data", "--etcd-servers=http://one:2379"}, "give only one of them"},
 		{"a data directory whose socket would have too long a path", []string{"--data-dir=/" + strings.Repeat("d", 100)}, "--data-dir: data directory /ddd"},
-		{"no workers", []string{"--modelbox-workers=0"}, "--modelbox-workers is 0 and must be at least 1"},
-		{"fewer than no workers", []string{"--modelbox-workers=-1"}, "--modelbox-workers is -1"},
+		{"no workers", []string{"--concurrent-modelbox-syncs=0"}, "--concurrent-modelbox-syncs is 0 and must be at least 1"},
+		{"fewer than no workers", []string{"--concurrent-modelbox-syncs=-1"}, "--concurrent-modelbox-syncs is -1"},
+		{"a controller that there is not", []string{"--controllers=*,-netwrok"}, `--controllers: "netwrok" is not in the list of known controllers: modelbox`},
 		{"resyncs without a pause", []string{"--modelbox-resync-period=0s"}, "--modelbox-resync-period is 0s and must be at least 1s"},
 		{"resyncs more often than informers do them", []string{"--modelbox-resync-period=999ms"}, "--modelbox-resync-period is 999ms and must be at least 1s"},
 		{"another lock than a Lease", []string{"--leader-elect-resource-lock=configmaps"}, `--leader-elect-resource-lock is "configmaps" and must be "leases"`},
@@ -173,12 +174,12 @@ func TestRefusedOptions(t *testing.T) {
 }
 
 func TestEveryErrorIsReported(t *testing.T) {
-	o := parse(t, "--modelbox-workers=0", "--leader-elect-resource-lock=configmaps", "--secure-port=70000")
+	o := parse(t, "--concurrent-modelbox-syncs=0", "--leader-elect-resource-lock=configmaps", "--secure-port=70000")
 	if err := o.Complete(); err != nil {
 		t.Fatal(err)
 	}
 	err := o.Validate()
-	for _, flag := range []string{"--modelbox-workers", "--leader-elect-resource-lock", "--secure-port"} {
+	for _, flag := range []string{"--concurrent-modelbox-syncs", "--leader-elect-resource-lock", "--secure-port"} {
 		if err == nil || !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s is missing in: %v", flag, err)
 		}

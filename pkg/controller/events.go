@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package modelbox
+package controller
 
 import (
 	"context"
@@ -13,19 +13,19 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 )
 
-// leaderSink drops the events that a fence refuses. The broadcaster would try each of them again and again, with a
+// fencedSink drops the events that a fence refuses. The broadcaster would try each of them again and again, with a
 // line in the log every time.
-type leaderSink struct {
+type fencedSink struct {
 	events.EventSink
 }
 
 // Create creates the event, or drops it and returns nil.
-func (s *leaderSink) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
+func (s *fencedSink) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
 	return dropRefused(s.EventSink.Create(ctx, event))
 }
 
 // Patch changes the event, or drops the change and returns nil.
-func (s *leaderSink) Patch(ctx context.Context, event *eventsv1.Event, patch []byte) (*eventsv1.Event, error) {
+func (s *fencedSink) Patch(ctx context.Context, event *eventsv1.Event, patch []byte) (*eventsv1.Event, error) {
 	return dropRefused(s.EventSink.Patch(ctx, event, patch))
 }
 

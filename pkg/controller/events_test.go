@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package modelbox
+package controller
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 )
 
-func TestEventsOfWhoDoesNotLeadAreDropped(t *testing.T) {
+func TestEventsThatTheFenceRefusesAreDropped(t *testing.T) {
 	other := errors.New("connection refused")
 	for _, row := range []struct {
 		name         string
@@ -32,7 +32,7 @@ func TestEventsOfWhoDoesNotLeadAreDropped(t *testing.T) {
 			cluster.PrependReactor("*", "events", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, row.answer
 			})
-			sink := &leaderSink{&events.EventSinkImpl{Interface: cluster.EventsV1()}}
+			sink := &fencedSink{&events.EventSinkImpl{Interface: cluster.EventsV1()}}
 			event := &eventsv1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web.1"}}
 			if _, err := sink.Create(t.Context(), event); !errors.Is(err, row.want) {
 				t.Errorf("creating: got error %v, want %v", err, row.want)

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import "time"
+
+// Configuration is what can be said about the controllers on the command line.
+type Configuration struct {
+	// Controllers are those to enable: "*" for all that are on by default, "foo" for the one named so, "-foo" for all
+	// but that one. The first entry about a controller counts.
+	Controllers []string
+
+	ModelBoxController ModelBoxControllerConfiguration
+}
+
+// ModelBoxControllerConfiguration is what can be said about the controller of boxes.
+type ModelBoxControllerConfiguration struct {
+	// ConcurrentSyncs is the number of boxes that are reconciled at the same time, those of one namespace with at most
+	// half of them, and at least one.
+	ConcurrentSyncs int
+	// ResyncPeriod is how often every box is reconciled although nothing happened.
+	ResyncPeriod time.Duration
+}

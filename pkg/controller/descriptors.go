@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
+)
+
+// Controller is what every controller implements.
+type Controller interface {
+	// Name is that of its descriptor.
+	Name() string
+	// Run reconciles until ctx is done. When it returns, the last write is done. It returns an error, before ctx is done,
+	// when the controller cannot work: cachehealth.ErrCacheNotSynced when another server may be able to.
+	Run(ctx context.Context) error
+	// CheckHealth returns why the controller cannot work, nil as long as it may.
+	CheckHealth() error
+	// HasSynced returns whether every cache has synced that the controller needs.
+	HasSynced() bool
+}
+
+// Constructor makes a controller of what it shares with others. It does not start it.
+type Constructor func(c *Context) (Controller, error)
+
+// Descriptor is what is known of a controller before it is made.
+type Descriptor struct {
+	name                string
+	constructor         Constructor
+	isDisabledByDefault bool
+}
+
+// Name is what the controller is called on the command line, in logs, metrics and health checks.
+func (d *Descriptor) Name() string { return d.name }
+
+// IsDisabledByDefault returns whether the controller only runs where it is asked for by its name.
+func (d *Descriptor) IsDisabledByDefault() bool { return d.isDisabledByDefault }
+
+// NewDescriptors returns all controllers that there are, by their names.
+func NewDescriptors() map[string]*Descriptor {
+	descriptors := map[string]*Descriptor{}
+	for _, descriptor := range []*Descriptor{
+		{name: modelbox.Name, constructor: newModelBoxController},
+	} {
+		descriptors[descriptor.name] = descriptor
+	}
+	return descriptors
+}
+
+func newModelBoxController(c *Context) (Controller, error) {
+	return modelbox.New(modelbox.ControllerParameters{
+		ModelClient:     c.ModelClient,
+		KubeClient:      c.KubeClient,
+		Boxes:           c.Informers.Model.Model().V1().ModelBoxes(),
+		Deployments:     c.Informers.Children.Apps().V1().Deployments(),
+		Services:        c.Informers.Children.Core().V1().Services(),
+		Pods:            c.Informers.Pods.Core().V1().Pods(),
+		Autoscalers:     c.Informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
+		MountFailures:   c.Informers.MountFailures.Events().V1().Events(),
+		CacheHealth:     c.Informers.Health,
+		Recorder:        c.Recorder,
+		Clock:           c.Clock,
+		ConcurrentSyncs: c.Configuration.ModelBoxController.ConcurrentSyncs,
+	})
+}
+
+// KnownControllers returns the names of all controllers, sorted.
+func KnownControllers() []string {
+	return slices.Sorted(maps.Keys(NewDescriptors()))
+}
+
+// ControllersDisabledByDefault returns the names of those that "*" does not enable, sorted.
+func ControllersDisabledByDefault() []string {
+	return disabledByDefault(NewDescriptors())
+}
+
+func disabledByDefault(descriptors map[string]*Descriptor) []string {
+	var names []string
+	for name, descriptor := range descriptors {
+		if descriptor.isDisabledByDefault {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// IsControllerEnabled returns whether a list as Configuration.Controllers enables the controller of that name.
+func IsControllerEnabled(name string, disabledByDefault sets.Set[string], controllers []string) bool {
+	hasStar := false
+	for _, controller := range controllers {
+		switch controller {
+		case name:
+			return true
+		case "-" + name:
+			return false
+		case "*":
+			hasStar = true
+		}
+	}
+	return hasStar && !disabledByDefault.Has(name)
+}
+
+// EnabledDescriptors returns those of the descriptors that a list as Configuration.Controllers enables, sorted by name.
+func EnabledDescriptors(descriptors map[string]*Descriptor, controllers []string) []*Descriptor {
+	disabled := sets.New(disabledByDefault(descriptors)...)
+	var enabled []*Descriptor
+	for _, name := range slices.Sorted(maps.Keys(descriptors)) {
+		if IsControllerEnabled(name, disabled, controllers) {
+			enabled = append(enabled, descriptors[name])
+		}
+	}
+	return enabled
+}
+
+// BuildControllers makes the controllers of the descriptors.
+func BuildControllers(c *Context, descriptors []*Descriptor) ([]Controller, error) {
+	controllers := make([]Controller, 0, len(descriptors))
+	for _, descriptor := range descriptors {
+		controller, err := descriptor.constructor(c)
+		if err != nil {
+			return nil, fmt.Errorf("creating controller %s: %w", descriptor.name, err)
+		}
+		controllers = append(controllers, controller)
+	}
+	return controllers, nil
+}

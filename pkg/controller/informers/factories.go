@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package informers has the shared informers of the controllers: one factory for each client and selector, so that
+// nothing is listed, watched or kept twice however many controllers ask for it.
+package informers
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	kubeinformers "k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// FailedMount is the reason of the event that a kubelet records when a pod cannot have one of its volumes, such as a
+// ConfigMap that there is not. The pod itself only says that it is being created.
+const FailedMount = "FailedMount"
+
+// Factories make informers that are shared. An informer is only started when some controller has asked for it before
+// Start. What an informer keeps is trimmed: see there before relying on a field.
+type Factories struct {
+	// Model sees the objects of this server, without their managed fields.
+	Model modelinformers.SharedInformerFactory
+	// Kube sees all objects of the cluster.
+	Kube kubeinformers.SharedInformerFactory
+	// Children sees what controllers of this server have made, by its label.
+	Children kubeinformers.SharedInformerFactory
+	// Pods sees the pods of boxes, by the label that selects them: an overlay can change every other label of pods, as
+	// users of Helm do with that of Children.
+	Pods kubeinformers.SharedInformerFactory
+	// MountFailures sees the events that say why pods wait for a volume, and no others: the API server leaves out the
+	// rest, so that this costs next to nothing however many pods there are. To list a pod's events while it is being
+	// created would cost a read of all events of its namespace for every pod that starts.
+	MountFailures kubeinformers.SharedInformerFactory
+
+	// Health checks the caches between Start and Shutdown.
+	Health *cachehealth.Monitor
+
+	checkingHealth sync.WaitGroup
+}
+
+// NewFactories returns factories of informers for both clients, none of which is started. Every boxResync, boxes are
+// reported again although nothing happened. trimChild is what Children keeps.
+func NewFactories(modelClient versioned.Interface, kubeClient kubernetes.Interface, boxResync time.Duration, trimChild cache.TransformFunc) *Factories {
+	return &Factories{
+		Model: modelinformers.NewSharedInformerFactoryWithOptions(modelClient, 0,
+			modelinformers.WithTransform(dropManagedFields),
+			modelinformers.WithCustomResyncConfig(map[metav1.Object]time.Duration{&modelv1.ModelBox{}: boxResync})),
+		Kube: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0, kubeinformers.WithTransform(trim)),
+		Children: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,
+			kubeinformers.WithTransform(trimChild),
+			withLabelSelector(render.ManagedByLabel+"="+render.ManagedBy)),
+		Pods: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,
+			kubeinformers.WithTransform(trim),
+			withLabelSelector(modelv1.SelectorLabel)),
+		MountFailures: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,
+			kubeinformers.WithTransform(trim),
+			withFieldSelector(fields.AndSelectors(
+				fields.OneTermEqualSelector("regarding.kind", "Pod"),
+				fields.OneTermEqualSelector("type", corev1.EventTypeWarning),
+				fields.OneTermEqualSelector("reason", FailedMount)))),
+		Health: cachehealth.NewMonitor(),
+	}
+}
+
+func withLabelSelector(selector string) kubeinformers.SharedInformerOption {
+	return kubeinformers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = selector })
+}
+
+func withFieldSelector(selector fields.Selector) kubeinformers.SharedInformerOption {
+	return kubeinformers.WithTweakListOptions(func(options *metav1.ListOptions) { options.FieldSelector = selector.String() })
+}
+
+// Start starts all informers that were asked for. They run until ctx is done.
+func (f *Factories) Start(ctx context.Context) {
+	f.Model.StartWithContext(ctx)
+	for _, factory := range f.kubeFactories() {
+		factory.StartWithContext(ctx)
+	}
+	f.checkingHealth.Go(func() { f.Health.Run(ctx) })
+}
+
+// Shutdown waits until all informers have ended, once the context that they were started with is done.
+func (f *Factories) Shutdown() {
+	f.Model.Shutdown()
+	for _, factory := range f.kubeFactories() {
+		factory.Shutdown()
+	}
+	f.checkingHealth.Wait()
+}
+
+func (f *Factories) kubeFactories() []kubeinformers.SharedInformerFactory {
+	return []kubeinformers.SharedInformerFactory{f.Kube, f.Children, f.Pods, f.MountFailures}
+}

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package informers
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// dropManagedFields keeps the largest part of an object that nothing here reads from the cache out of memory.
+func dropManagedFields(obj any) (any, error) {
+	if object, ok := obj.(metav1.Object); ok {
+		object.SetManagedFields(nil)
+	}
+	return obj, nil
+}
+
+// trim keeps no more of the most numerous kinds of objects than the status of their boxes is made of.
+func trim(obj any) (any, error) {
+	switch object := obj.(type) {
+	case *corev1.Pod:
+		return trimPod(object), nil
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		return trimAutoscaler(object), nil
+	case *eventsv1.Event:
+		return trimEvent(object), nil
+	default:
+		return dropManagedFields(obj)
+	}
+}
+
+// trimPod keeps what the pod is called, by whom it is selected, and its status.
+func trimPod(pod *corev1.Pod) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:              pod.Name,
+			Namespace:         pod.Namespace,
+			UID:               pod.UID,
+			ResourceVersion:   pod.ResourceVersion,
+			Labels:            pod.Labels,
+			CreationTimestamp: pod.CreationTimestamp,
+			DeletionTimestamp: pod.DeletionTimestamp,
+		},
+		Status: corev1.PodStatus{
+			Phase:                 pod.Status.Phase,
+			StartTime:             pod.Status.StartTime,
+			Reason:                pod.Status.Reason,
+			Message:               pod.Status.Message,
+			Conditions:            pod.Status.Conditions,
+			InitContainerStatuses: pod.Status.InitContainerStatuses,
+			ContainerStatuses:     pod.Status.ContainerStatuses,
+		},
+	}
+}
+
+// trimAutoscaler keeps what it scales.
+func trimAutoscaler(autoscaler *autoscalingv2.HorizontalPodAutoscaler) *autoscalingv2.HorizontalPodAutoscaler {
+	return &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            autoscaler.Name,
+			Namespace:       autoscaler.Namespace,
+			UID:             autoscaler.UID,
+			ResourceVersion: autoscaler.ResourceVersion,
+		},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: autoscaler.Spec.ScaleTargetRef},
+	}
+}
+
+// trimEvent keeps what was said about which object, and when.
+func trimEvent(event *eventsv1.Event) *eventsv1.Event {
+	return &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            event.Name,
+			Namespace:       event.Namespace,
+			UID:             event.UID,
+			ResourceVersion: event.ResourceVersion,
+		},
+		Regarding: corev1.ObjectReference{
+			Namespace: event.Regarding.Namespace,
+			Name:      event.Regarding.Name,
+			UID:       event.Regarding.UID,
+		},
+		Note:                    event.Note,
+		EventTime:               event.EventTime,
+		Series:                  event.Series,
+		DeprecatedLastTimestamp: event.DeprecatedLastTimestamp,
+	}
+}

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package informers
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+)
+
+// What the status of a box is made of has to survive.
+func TestTrim(t *testing.T) {
+	metadata := metav1.ObjectMeta{Name: "web-1", Namespace: "default", UID: "uid", ResourceVersion: "1"}
+	whole := *metadata.DeepCopy()
+	whole.Annotations = map[string]string{"large": "x"}
+	whole.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
+	withLabels := func(metadata metav1.ObjectMeta) metav1.ObjectMeta {
+		metadata.Labels = map[string]string{"modelbox": "web"}
+		return metadata
+	}
+	withoutManagedFields := *whole.DeepCopy()
+	withoutManagedFields.ManagedFields = nil
+	podStatus := corev1.PodStatus{
+		Phase:                 corev1.PodPending,
+		StartTime:             ptr.To(metav1.NewTime(time.Unix(1, 0))),
+		Reason:                "Evicted",
+		Message:               "m",
+		Conditions:            []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}},
+		InitContainerStatuses: []corev1.ContainerStatus{{Name: "init"}},
+		ContainerStatuses:     []corev1.ContainerStatus{{Name: "app"}},
+	}
+	wholePodStatus := *podStatus.DeepCopy()
+	wholePodStatus.PodIP = "10.0.0.1"
+	at := metav1.NewTime(time.Unix(2, 0))
+	target := autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "web"}
+
+	for _, row := range []struct {
+		name         string
+		object, want runtime.Object
+	}{
+		{
+			"of a Pod, what selects it and its status are kept",
+			&corev1.Pod{ObjectMeta: withLabels(whole), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}, Status: wholePodStatus},
+			&corev1.Pod{ObjectMeta: withLabels(metadata), Status: podStatus},
+		},
+		{
+			"of a HorizontalPodAutoscaler, its target is kept",
+			&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: withLabels(whole), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target, MaxReplicas: 5}},
+			&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metadata, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target}},
+		},
+		{
+			"of an Event, its pod, note and times are kept",
+			&eventsv1.Event{
+				ObjectMeta: withLabels(whole), Type: corev1.EventTypeWarning, Reason: FailedMount, Note: "m",
+				Regarding:               corev1.ObjectReference{Kind: "Pod", Namespace: "default", Name: "web-1", UID: "pod"},
+				EventTime:               metav1.NewMicroTime(at.Time),
+				Series:                  &eventsv1.EventSeries{Count: 2},
+				DeprecatedLastTimestamp: at,
+			},
+			&eventsv1.Event{
+				ObjectMeta: metadata, Note: "m",
+				Regarding:               corev1.ObjectReference{Namespace: "default", Name: "web-1", UID: "pod"},
+				EventTime:               metav1.NewMicroTime(at.Time),
+				Series:                  &eventsv1.EventSeries{Count: 2},
+				DeprecatedLastTimestamp: at,
+			},
+		},
+		{
+			"of any other object, all but its managed fields is kept",
+			&corev1.ConfigMap{ObjectMeta: *whole.DeepCopy(), Data: map[string]string{"key": "value"}},
+			&corev1.ConfigMap{ObjectMeta: withoutManagedFields, Data: map[string]string{"key": "value"}},
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			trimmed, err := trim(row.object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(row.want, trimmed); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
