@@ -3,15 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Fails when a package imports one that its place in the layout does not let it know. Data flows one way:
-# apis <- render <- controller, and apis <- registry <- apiserver <- cmd.
+# apis <- render <- controller, and apis <- registry <- apiserver <- cmd. No controller imports another.
 
 set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# For each folder, the folders of this module that its packages may import.
+# For each folder, the folders of this module that its packages may import. Of nested folders, the innermost counts.
 declare -A may_import=(
   [pkg/apis]="pkg/apis"
+  [pkg/apis/core]="pkg/apis/core"
   [pkg/render]="pkg/apis pkg/render"
   [pkg/generated]="pkg/apis pkg/generated"
   [pkg/registry]="pkg/apis pkg/render pkg/registry"
@@ -21,7 +22,7 @@ declare -A may_import=(
   [pkg/apiserver]="pkg/apis pkg/registry pkg/apiserver"
   [pkg/controller]="pkg/apis pkg/render pkg/generated pkg/controller"
   [pkg/e2e]="pkg/apis pkg/generated pkg/render pkg/e2e"
-  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/controller pkg/generated pkg/storage pkg/version"
+  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/controller pkg/generated pkg/render pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
 )
 
@@ -39,24 +40,50 @@ is_in() { # path folder...
   return 1
 }
 
+# rules_of sets rules to the folder whose rules hold for a package, to nothing where there is none.
+rules_of() { # package
+  rules=$1
+  while [[ -n "${rules}" && -z "${may_import[${rules}]+known}" ]]; do
+    if [[ "${rules}" == */* ]]; then rules=${rules%/*}; else rules=""; fi
+  done
+}
+
+# controller_of sets controller to the folder of the controller that a package belongs to, to nothing where it belongs
+# to none. The wiring of a controller is its controller.go; folders without one are what controllers share.
+controller_of() { # package
+  controller=""
+  if [[ "$1" == pkg/controller/* ]]; then
+    local rest=${1#pkg/controller/}
+    if [[ -e "pkg/controller/${rest%%/*}/controller.go" ]]; then
+      controller=pkg/controller/${rest%%/*}
+    fi
+  fi
+}
+
 while read -r package imports; do
   package=${package#"${module}/"}
-  folder=${package%%/*}
-  if [[ "${folder}" == pkg ]]; then
-    folder=$(cut -d/ -f1-2 <<<"${package}")
-  fi
-  if [[ -z "${may_import[${folder}]+known}" ]]; then
-    echo "ERROR: ${package}: hack/verify-imports.sh does not know the folder ${folder}"
+  rules_of "${package}"
+  if [[ -z "${rules}" ]]; then
+    echo "ERROR: hack/verify-imports.sh does not know what ${package} may import"
     failed=1
     continue
   fi
+  controller_of "${package}"
+  importer=${controller}
   for import in ${imports}; do
     if [[ "${import}" != "${module}/"* ]]; then
       continue
     fi
+    import=${import#"${module}/"}
     # shellcheck disable=SC2086 # a list of folders
-    if ! is_in "${import#"${module}/"}" ${may_import[${folder}]}; then
-      echo "ERROR: ${package} must not import ${import#"${module}/"}"
+    if ! is_in "${import}" ${may_import[${rules}]}; then
+      echo "ERROR: ${package} must not import ${import}"
+      failed=1
+      continue
+    fi
+    controller_of "${import}"
+    if [[ -n "${controller}" && "${controller}" != "${importer}" && "${package}" != pkg/controller ]]; then
+      echo "ERROR: ${package} must not import ${import}: only pkg/controller knows controllers"
       failed=1
     fi
   done
