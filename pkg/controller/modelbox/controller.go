@@ -33,6 +33,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
@@ -56,7 +57,7 @@ type Controller struct {
 	autoscalers     cache.Indexer
 	mountEvents     cache.Indexer
 	caches          *cachehealth.Dependencies
-	queue           *boxQueue
+	queue           *queue.Queue
 	concurrentSyncs int
 	recorder        events.EventRecorder
 	clock           clock.PassiveClock
@@ -94,8 +95,7 @@ type ControllerParameters struct {
 
 // New returns a controller that does nothing until Run.
 func New(p ControllerParameters) (*Controller, error) {
-	queue := newBoxQueue(newDeadlineQueue(p.Clock))
-	queue.order.limit(p.ConcurrentSyncs / 2)
+	workQueue := queue.New(Name, p.ConcurrentSyncs/2, p.Clock)
 	c := &Controller{
 		modelClient:     p.ModelClient,
 		boxLister:       p.Boxes.Lister(),
@@ -103,7 +103,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		autoscalers:     p.Autoscalers.Informer().GetIndexer(),
 		mountEvents:     p.MountFailures.Informer().GetIndexer(),
 		caches:          p.CacheHealth.NewDependencies(),
-		queue:           queue,
+		queue:           workQueue,
 		concurrentSyncs: p.ConcurrentSyncs,
 		recorder:        p.Recorder,
 		clock:           p.Clock,
@@ -188,7 +188,7 @@ func indexBy(key func(metav1.Object) (types.NamespacedName, bool)) cache.IndexFu
 // enqueueOn enqueues what owner makes of each object that the informer reports, nothing where it returns false, and
 // makes its cache one that the controller depends on.
 func (c *Controller) enqueueOn(resource schema.GroupResource, dependOn dependFunc, informer cache.SharedIndexInformer, owner func(metav1.Object) (types.NamespacedName, bool)) error {
-	registration, err := informer.AddEventHandler(c.enqueueOwners(owner))
+	registration, err := informer.AddEventHandler(c.queue.Handler(owner))
 	if err != nil {
 		return fmt.Errorf("watching %s: %w", resource, err)
 	}

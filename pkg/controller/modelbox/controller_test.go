@@ -60,3 +60,17 @@ func TestPodsAreWatchedByTheLabelThatSelectsThem(t *testing.T) {
 		t.Errorf("%d pods are kept, want those of boxes only", got)
 	}
 }
+
+func TestChildrenOfNoBoxAreNotEnqueued(t *testing.T) {
+	c := newTestController(t, nil).Controller
+	defer c.queue.ShutDown()
+	handler := c.queue.Handler(c.children.OwnerOf)
+	service := fixture.LiveService(t)
+	service.OwnerReferences = nil
+	handler.OnAdd(service, false)
+	handler.OnUpdate(service, service)
+	handler.OnDelete(service)
+	if c.queue.Len() != 0 {
+		t.Errorf("%d boxes are in the queue", c.queue.Len())
+	}
+}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package modelbox
+package queue
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,10 +9,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// enqueueOwners puts on the queue what owner makes of the objects that an informer reports; nothing where it returns
-// false. What was there before the informer began to watch, and what it reports again at a resync, is in the
-// background: most of it is as it should be.
-func (c *Controller) enqueueOwners(owner func(metav1.Object) (types.NamespacedName, bool)) cache.ResourceEventHandler {
+// Handler returns a handler that adds what itemOf makes of the objects that an informer reports; nothing where it returns
+// false. What was there before the informer began to watch, and what it reports again at a resync, has low priority: most
+// of it is as it should be.
+func (q *Queue) Handler(itemOf func(metav1.Object) (types.NamespacedName, bool)) cache.ResourceEventHandler {
 	enqueue := func(obj any, add func(types.NamespacedName)) {
 		if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 			obj = tombstone.Obj
@@ -21,27 +21,27 @@ func (c *Controller) enqueueOwners(owner func(metav1.Object) (types.NamespacedNa
 		if !ok {
 			return
 		}
-		if box, ok := owner(object); ok {
-			add(box)
+		if item, ok := itemOf(object); ok {
+			add(item)
 		}
 	}
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, isInInitialList bool) {
 			if isInInitialList {
-				enqueue(obj, c.queue.AddInBackground)
+				enqueue(obj, q.AddWithLowPriority)
 				return
 			}
-			enqueue(obj, c.queue.Add)
+			enqueue(obj, q.Add)
 		},
 		UpdateFunc: func(old, obj any) {
 			if isResync(old, obj) {
-				enqueue(obj, c.queue.AddInBackground)
+				enqueue(obj, q.AddWithLowPriority)
 				return
 			}
-			enqueue(old, c.queue.Add) // it may have been another box's
-			enqueue(obj, c.queue.Add)
+			enqueue(old, q.Add) // it may have been of another item
+			enqueue(obj, q.Add)
 		},
-		DeleteFunc: func(obj any) { enqueue(obj, c.queue.Add) },
+		DeleteFunc: func(obj any) { enqueue(obj, q.Add) },
 	}
 }
 
