@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 )
 
@@ -24,8 +25,6 @@ const (
 	storageEventsHook = "modelbox-storage-events"
 	// storageEventsPeriod is how often the server looks whether it has something to tell.
 	storageEventsPeriod = 5 * time.Second
-	// eventReporter is who the events are from.
-	eventReporter = "modelbox-apiserver"
 )
 
 // addStorageEvents lets the server write an event about its namespace when boxes may not grow any more, and when they
@@ -67,8 +66,8 @@ func (e *storageEvents) look(ctx context.Context) {
 	event := &eventsv1.Event{
 		ObjectMeta:          metav1.ObjectMeta{GenerateName: "modelbox-storage-", Namespace: e.namespace},
 		EventTime:           metav1.NowMicro(),
-		ReportingController: eventReporter,
-		ReportingInstance:   eventReporter,
+		ReportingController: render.EventReporter,
+		ReportingInstance:   render.EventReporter,
 		Action:              "Storing",
 		Reason:              reason,
 		Type:                eventType,
