@@ -6,13 +6,16 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apiserver/pkg/server/mux"
+
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 )
 
 type fakeController struct {
@@ -21,10 +24,18 @@ type fakeController struct {
 	synced bool
 }
 
+func (c *fakeController) Name() string { return "modelbox" }
+
+// Run cannot work, and ends when its context is done.
+func (c *fakeController) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return c.err
+}
+
 func (c *fakeController) CheckHealth() error { return c.err }
 func (c *fakeController) HasSynced() bool    { return c.synced }
 
-func TestControllerHealth(t *testing.T) {
+func TestControllerHealthRemembersWhyAControllerCouldNotWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		health := &controllerHealth{name: "modelbox"}
 		expect := func(when string, want error) {
@@ -53,25 +64,39 @@ func TestControllerHealth(t *testing.T) {
 	})
 }
 
-func TestControllersThatCannotWorkAreTriedAgain(t *testing.T) {
+func TestControllersHealthIsServedByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		begin, tries := time.Now(), 0
-		err := runUntilDone(ctx, 15*time.Second, func(context.Context) error {
-			if tries++; tries == 3 {
-				stop()
+		health, mux := newControllersHealth([]*controller.Descriptor{controller.NewDescriptors()["modelbox"]}), mux.NewPathRecorderMux("test")
+		health.install(mux)
+		status := func() map[string]int {
+			codes := map[string]int{}
+			for _, path := range []string{"/healthz/controllers", "/healthz/controllers/modelbox", "/healthz/controllers/network"} {
+				response := httptest.NewRecorder()
+				mux.ServeHTTP(response, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+				codes[path] = response.Code
 			}
-			return fmt.Errorf("starting: %w", cachehealth.ErrCacheNotSynced)
-		})
-		if err != nil || tries != 3 || time.Since(begin) != 30*time.Second {
-			t.Errorf("%d tries in %s ended with %v", tries, time.Since(begin), err)
+			return codes
 		}
-	})
-}
+		expect := func(when string, code int) {
+			t.Helper()
+			want := map[string]int{"/healthz/controllers": code, "/healthz/controllers/modelbox": code, "/healthz/controllers/network": http.StatusNotFound}
+			if diff := cmp.Diff(want, status()); diff != "" {
+				t.Errorf("%s, -want +got:\n%s", when, diff)
+			}
+		}
+		expect("before it runs", http.StatusOK)
 
-func TestControllersThatFailToStartEndTheServer(t *testing.T) {
-	broken := errors.New("no index")
-	if err := runUntilDone(t.Context(), time.Minute, func(context.Context) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("got error %v", err)
-	}
+		ctx, stop := context.WithCancel(t.Context())
+		failure := errors.New("forbidden")
+		observed := health.observe([]controller.Controller{&fakeController{err: failure}})
+		ended := make(chan error)
+		go func() { ended <- observed[0].Run(ctx) }()
+		synctest.Wait()
+		expect("while it cannot work", http.StatusInternalServerError)
+		stop()
+		if err := <-ended; err != failure {
+			t.Errorf("it ended with %v", err)
+		}
+		expect("when it has given up", http.StatusInternalServerError)
+	})
 }

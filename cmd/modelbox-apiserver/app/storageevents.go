@@ -23,7 +23,7 @@ import (
 
 const (
 	storageEventsHook = "modelbox-storage-events"
-	// storageEventsPeriod is how often the server looks whether it has something to tell.
+	// storageEventsPeriod is how often the server checks whether it has something to report.
 	storageEventsPeriod = 5 * time.Second
 )
 
@@ -39,28 +39,28 @@ func addStorageEvents(ctx context.Context, server *genericapiserver.GenericAPISe
 	}
 	events := &storageEvents{client: client, namespace: namespace, shortage: etcd.Shortage}
 	return server.AddPostStartHook(storageEventsHook, func(hook genericapiserver.PostStartHookContext) error {
-		go wait.UntilWithContext(klog.NewContext(hook, klog.FromContext(ctx)), events.look, storageEventsPeriod)
+		go wait.UntilWithContext(klog.NewContext(hook, klog.FromContext(ctx)), events.report, storageEventsPeriod)
 		return nil
 	})
 }
 
-// storageEvents remembers what was told last.
+// storageEvents reports to the cluster whether boxes may grow. It remembers what was reported last.
 type storageEvents struct {
 	client    kubernetes.Interface
 	namespace string
 	shortage  func() *embeddedetcd.Shortage
-	told      embeddedetcd.Reason
+	reported  embeddedetcd.Reason
 }
 
-// look tells what is new. What cannot be told is tried again at the next look.
-func (e *storageEvents) look(ctx context.Context) {
+// report writes an event about what is new. Where that fails, the next call tries again.
+func (e *storageEvents) report(ctx context.Context) {
 	eventType, reason, message := corev1.EventTypeNormal, "StorageAvailable", "there is room for boxes again"
 	var current embeddedetcd.Reason
 	if shortage := e.shortage(); shortage != nil {
 		current = shortage.Reason
 		eventType, reason, message = corev1.EventTypeWarning, string(shortage.Reason), "boxes may not grow: "+shortage.Message
 	}
-	if current == e.told {
+	if current == e.reported {
 		return
 	}
 	event := &eventsv1.Event{
@@ -78,5 +78,5 @@ func (e *storageEvents) look(ctx context.Context) {
 		klog.FromContext(ctx).V(2).Info("Writing an event about the storage failed", "namespace", e.namespace, "err", err)
 		return
 	}
-	e.told = current
+	e.reported = current
 }

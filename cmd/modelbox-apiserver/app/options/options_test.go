@@ -18,6 +18,7 @@ import (
 	baseversion "k8s.io/component-base/version"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
 )
 
 // parse returns the options that a command line says.
@@ -60,6 +61,39 @@ func TestTheShortestResyncPeriodIsValid(t *testing.T) {
 	}
 	if o.Controllers.ModelBox.ResyncPeriod != time.Second {
 		t.Errorf("the period is %s", o.Controllers.ModelBox.ResyncPeriod)
+	}
+}
+
+func TestControllerFlagsBecomeTheirConfiguration(t *testing.T) {
+	o := parse(t, "--controllers=*,-modelbox", "--concurrent-modelbox-syncs=5", "--modelbox-resync-period=1m")
+	want := controller.Configuration{
+		Controllers:        []string{"*", "-modelbox"},
+		ModelBoxController: controller.ModelBoxControllerConfiguration{ConcurrentSyncs: 5, ResyncPeriod: time.Minute},
+	}
+	if diff := cmp.Diff(want, o.Controllers.Configuration()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestControllerFlagsAreGrouped(t *testing.T) {
+	flags := parse(t).Flags()
+	for group, names := range map[string][]string{
+		"controllers":         {"controllers", "leader-elect"},
+		"modelbox controller": {"concurrent-modelbox-syncs", "modelbox-resync-period"},
+	} {
+		for _, name := range names {
+			if flags.FlagSet(group).Lookup(name) == nil {
+				t.Errorf("--%s is not in group %q", name, group)
+			}
+		}
+	}
+}
+
+func TestHelpOfControllersListsThem(t *testing.T) {
+	flags := parse(t).Flags()
+	help := flags.FlagSet("controllers").Lookup("controllers").Usage
+	if want := "All controllers: " + strings.Join(controller.KnownControllers(), ", "); !strings.Contains(help, want) {
+		t.Errorf("got %q, want %q in it", help, want)
 	}
 }
 
