@@ -7,14 +7,10 @@ package apiserver
 import (
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
+	modelrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/rest"
 )
 
 // Config is what the server is made from.
@@ -48,18 +44,18 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		return nil, fmt.Errorf("creating the generic API server: %w", err)
 	}
 
-	boxes, err := modelboxstorage.NewStorage(Scheme, c.genericConfig.RESTOptionsGetter, c.genericConfig.Authorization.Authorizer, c.extraConfig.NodePortRange)
-	if err != nil {
-		return nil, err
+	provider := modelrest.StorageProvider{
+		Scheme:        Scheme,
+		Codecs:        Codecs,
+		Authorizer:    c.genericConfig.Authorization.Authorizer,
+		NodePortRange: c.extraConfig.NodePortRange,
 	}
-	group := genericapiserver.NewDefaultAPIGroupInfo(model.GroupName, Scheme, metav1.ParameterCodec, Codecs)
-	group.VersionedResourcesStorageMap[modelv1.SchemeGroupVersion.Version] = map[string]rest.Storage{
-		"modelboxes":        boxes.ModelBox,
-		"modelboxes/status": boxes.Status,
-		"modelboxes/scale":  boxes.Scale,
+	group, err := provider.NewRESTStorage(c.genericConfig.RESTOptionsGetter)
+	if err != nil {
+		return nil, fmt.Errorf("creating the storage of API group %s: %w", provider.GroupName(), err)
 	}
 	if err := server.InstallAPIGroup(&group); err != nil {
-		return nil, fmt.Errorf("installing API group %s: %w", model.GroupName, err)
+		return nil, fmt.Errorf("installing API group %s: %w", provider.GroupName(), err)
 	}
 	return server, nil
 }

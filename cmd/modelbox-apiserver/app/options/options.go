@@ -71,7 +71,7 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 	o := &Options{
 		Server: genericoptions.NewServerRunOptionsForComponent(basecompatibility.DefaultKubeComponent, registry),
 		Recommended: genericoptions.NewRecommendedOptions(
-			registryPrefix,
+			apiserver.DefaultEtcdPathPrefix,
 			apiserver.Codecs.LegacyCodec(modelv1.SchemeGroupVersion),
 		),
 		Storage:       NewStorageOptions(),

@@ -13,29 +13,16 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
-	serverstorage "k8s.io/apiserver/pkg/server/storage"
 
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/insufficient"
 )
 
-const (
-	// registryPrefix and resourcePrefixes are the layout of the keys in etcd:
-	// /registry/model.github.com/modelboxes/<namespace>/<name>. Changing them loses every stored object.
-	registryPrefix = "/registry"
-
-	defaultDataDir = "/var/lib/modelbox"
-)
-
-var resourcePrefixes = map[schema.GroupResource]string{
-	modelv1.Resource("modelboxes"): "model.github.com/modelboxes",
-}
+const defaultDataDir = "/var/lib/modelbox"
 
 // StorageOptions says where the objects are kept: in an etcd of the server's own, or in an outside cluster.
 type StorageOptions struct {
@@ -117,14 +104,7 @@ func (o *StorageOptions) namespaceLimit(etcd *embeddedetcd.Server) int {
 func (o *StorageOptions) ApplyTo(etcd *genericoptions.EtcdOptions, config *genericapiserver.Config) error {
 	storageConfig := etcd.StorageConfig
 	storageConfig.StorageObjectCountTracker = config.StorageObjectCountTracker
-	factory := serverstorage.NewDefaultStorageFactory(
-		storageConfig,
-		etcd.DefaultStorageMediaType,
-		apiserver.Codecs,
-		serverstorage.NewDefaultResourceEncodingConfigForEffectiveVersion(apiserver.Scheme, config.EffectiveVersion),
-		serverstorage.NewResourceConfig(),
-		resourcePrefixes,
-	)
+	factory := apiserver.NewStorageFactory(storageConfig, etcd.DefaultStorageMediaType, config.EffectiveVersion)
 	if err := etcd.ApplyWithStorageFactoryTo(factory, config); err != nil {
 		return err
 	}

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rest holds the storage provider of the model.github.com API group: which resources there are, what stores
+// them and under which keys.
+package rest
+
+import (
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
+)
+
+// resources has one row for each resource of the group.
+var resources = []resource{
+	{"modelboxes", StorageProvider.newModelBoxStorage},
+}
+
+type resource struct {
+	// name is the plural that paths and the keys of stored objects have. Changing it loses every stored object.
+	name string
+	// newStorage returns the storage of the resource and of its subresources, by their paths.
+	newStorage func(StorageProvider, generic.RESTOptionsGetter) (map[string]rest.Storage, error)
+}
+
+// ResourcePrefixes returns the path below the server's prefix in etcd that the objects of each resource are stored at:
+// <group>/<resource>, which <namespace>/<name> follows.
+func ResourcePrefixes() map[schema.GroupResource]string {
+	prefixes := make(map[schema.GroupResource]string, len(resources))
+	for _, r := range resources {
+		prefixes[model.Resource(r.name)] = model.GroupName + "/" + r.name
+	}
+	return prefixes
+}
+
+// StorageProvider makes the storage of the group.
+type StorageProvider struct {
+	// Scheme knows the types of the group, and Codecs encodes and decodes them.
+	Scheme *runtime.Scheme
+	Codecs serializer.CodecFactory
+	// Authorizer is asked for what the users of requests may know of other objects.
+	Authorizer authorizer.UnconditionalAuthorizer
+	// NodePortRange is what the cluster gives out, empty where that is not known.
+	NodePortRange utilnet.PortRange
+}
+
+// GroupName returns the name of the group.
+func (StorageProvider) GroupName() string { return model.GroupName }
+
+// NewRESTStorage returns the group with the storage of all its resources, ready to be installed.
+func (p StorageProvider) NewRESTStorage(optsGetter generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
+	storage := map[string]rest.Storage{}
+	for _, r := range resources {
+		byPath, err := r.newStorage(p, optsGetter)
+		if err != nil {
+			return genericapiserver.APIGroupInfo{}, err
+		}
+		maps.Copy(storage, byPath)
+	}
+	group := genericapiserver.NewDefaultAPIGroupInfo(model.GroupName, p.Scheme, metav1.ParameterCodec, p.Codecs)
+	group.VersionedResourcesStorageMap[modelv1.SchemeGroupVersion.Version] = storage
+	return group, nil
+}
+
+func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter) (map[string]rest.Storage, error) {
+	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]rest.Storage{
+		"modelboxes":        storage.ModelBox,
+		"modelboxes/status": storage.Status,
+		"modelboxes/scale":  storage.Scale,
+	}, nil
+}

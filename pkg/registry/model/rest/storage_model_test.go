@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Whoever changes these loses every stored object.
+func TestResourcePrefixesStayAsTheyAre(t *testing.T) {
+	want := map[string]string{
+		"modelboxes.model.github.com": "model.github.com/modelboxes",
+	}
+	got := map[string]string{}
+	for resource, prefix := range ResourcePrefixes() {
+		got[resource.String()] = prefix
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
