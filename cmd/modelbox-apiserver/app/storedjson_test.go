@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package app_test
 
 import (
 	"bytes"
@@ -27,7 +27,9 @@ var protobufPrefix = []byte("k8s\x00")
 
 // A box that is stored as JSON is served as any other, and becomes protobuf with its next write, even one that changes
 // nothing.
-func TestABoxThatIsStoredAsJSON(t *testing.T) {
+func TestBoxStoredAsJSONBecomesProtobufWithItsNextWrite(t *testing.T) {
+	server := startServer(t)
+	boxes := server.client.ModelV1().ModelBoxes(metav1.NamespaceDefault)
 	for _, row := range []struct {
 		name   string
 		change func(*modelv1.ModelBox)
@@ -36,9 +38,7 @@ func TestABoxThatIsStoredAsJSON(t *testing.T) {
 		{"changes nothing", func(*modelv1.ModelBox) {}},
 	} {
 		t.Run("the next write "+row.name, func(t *testing.T) {
-			server := startServer(t)
-			boxes := server.boxes.ModelV1().ModelBoxes(metav1.NamespaceDefault)
-			if _, err := server.etcd.Put(t.Context(), keyOf("web"), storedAsJSON); err != nil {
+			if _, err := server.EtcdClient.Put(t.Context(), keyOf("web"), storedAsJSON); err != nil {
 				t.Fatal(err)
 			}
 

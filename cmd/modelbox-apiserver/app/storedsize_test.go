@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package app_test
 
 import (
 	"os"
@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	samples = "../../../../artifacts/samples/"
+	samples = "../../../artifacts/samples/"
 	// everyField is a box with every field set.
-	everyField = "../../../../pkg/apis/model/v1/testdata/HEAD/model.github.com.v1.ModelBox.json"
+	everyField = "../../../pkg/apis/model/v1/testdata/HEAD/model.github.com.v1.ModelBox.json"
 )
 
 // A box takes at most 0.6 times as many bytes in etcd as it would as JSON. Managed fields stay JSON inside the
 // protobuf, so what they add is the same in both.
-func TestStoredSize(t *testing.T) {
+func TestStoredBoxIsSmallerThanItsJSON(t *testing.T) {
 	server := startServer(t)
 	for _, file := range []string{"modelbox.yaml", "containers.yaml", "probes.yaml"} {
 		t.Run(file, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestStoredSize(t *testing.T) {
 // write stores a box as a user and the controller do.
 func (s *testServer) write(t *testing.T, box *modelv1.ModelBox) {
 	t.Helper()
-	boxes := s.boxes.ModelV1().ModelBoxes(metav1.NamespaceDefault)
+	boxes := s.client.ModelV1().ModelBoxes(metav1.NamespaceDefault)
 	created, err := boxes.Create(t.Context(), box, metav1.CreateOptions{FieldManager: "kubectl-client-side-apply"})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package testing starts the product's server inside a test.
+package testing
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	basecompatibility "k8s.io/component-base/compatibility"
+
+	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app"
+	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
+)
+
+// readyTimeout is how long a server may take until it is ready.
+const readyTimeout = time.Minute
+
+// TestServer is a server that runs as the command runs it, on an embedded etcd, in front of a cluster without nodes,
+// workloads and policies. Its controllers do not work there: nothing but the test changes what is stored.
+type TestServer struct {
+	// ClientConfig is how the test reaches the server, as a user who may do everything.
+	ClientConfig *rest.Config
+	// EtcdClient reads and writes the server's etcd.
+	EtcdClient *clientv3.Client
+}
+
+// StartTestServer starts a server with the flags and returns it when it is ready. It is stopped at the end of the test,
+// which fails when the server does not end as it should.
+func StartTestServer(t testing.TB, flags ...string) *TestServer {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig := writeKubeconfig(t, startCluster(t))
+	certDir := t.TempDir()
+	o := parse(t, append([]string{
+		"--data-dir=" + t.TempDir(),
+		"--cert-dir=" + certDir,
+		"--kubeconfig=" + kubeconfig,
+		"--authentication-kubeconfig=" + kubeconfig,
+		"--authentication-skip-lookup",
+		"--authorization-kubeconfig=" + kubeconfig,
+		"--leader-elect=false",
+	}, flags...))
+	o.Recommended.SecureServing.Listener = listener
+	o.Recommended.SecureServing.BindPort = listener.Addr().(*net.TCPAddr).Port
+	if err := o.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	run(t, o)
+
+	server := &TestServer{ClientConfig: &rest.Config{
+		Host:            "https://" + listener.Addr().String(),
+		BearerToken:     "of-the-test",
+		TLSClientConfig: rest.TLSClientConfig{CAFile: filepath.Join(certDir, "apiserver.crt")},
+		QPS:             -1,
+	}}
+	awaitReady(t, server.ClientConfig)
+	server.EtcdClient, err = clientv3.New(clientv3.Config{Endpoints: o.Recommended.Etcd.StorageConfig.Transport.ServerList})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.EtcdClient.Close() })
+	return server
+}
+
+// parse returns the options that a command line says. Versions and feature gates are apart from those of other servers
+// in the process.
+func parse(t testing.TB, args []string) *options.Options {
+	t.Helper()
+	o := options.NewForRegistry(basecompatibility.NewComponentGlobalsRegistry())
+	flags := pflag.NewFlagSet("modelbox-apiserver", pflag.ContinueOnError)
+	for _, set := range o.Flags().FlagSets {
+		flags.AddFlagSet(set)
+	}
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Server.ComponentGlobalsRegistry.Set(); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// run runs the server until the test has ended.
+func run(t testing.TB, o *options.Options) {
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- app.Run(ctx, o) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the server ended with: %v", err)
+		}
+	})
+}
+
+func awaitReady(t testing.TB, config *rest.Config) {
+	t.Helper()
+	var last error
+	if err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		// The CA is written when the server is configured.
+		client, err := discovery.NewDiscoveryClientForConfig(config)
+		if err == nil {
+			err = client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+		}
+		last = err
+		return err == nil, nil
+	}); err != nil {
+		t.Fatalf("the server is not ready: %v: %v", err, last)
+	}
+}
+
+func writeKubeconfig(t testing.TB, server string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	config := clientcmdapi.NewConfig()
+	config.Clusters["cluster"] = &clientcmdapi.Cluster{Server: server}
+	config.Contexts["cluster"] = &clientcmdapi.Context{Cluster: "cluster"}
+	config.CurrentContext = "cluster"
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
