@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/etcdserver"
@@ -161,13 +160,10 @@ func (m *maintenance) defragment(context.Context) error {
 
 // disarm lets etcd take writes again once there is room.
 func (m *maintenance) disarm(ctx context.Context) error {
-	if !m.space.hasAlarm() || m.space.isNearQuota() {
+	if m.space.isNearQuota() {
 		return nil
 	}
-	for _, alarm := range m.etcd.Alarms() {
-		if alarm.Alarm != etcdserverpb.AlarmType_NOSPACE {
-			continue
-		}
+	for _, alarm := range m.space.alarms() {
 		if _, err := m.client.AlarmDisarm(ctx, (*clientv3.AlarmMember)(alarm)); err != nil {
 			return fmt.Errorf("disarming the alarm of etcd: %w", err)
 		}

@@ -6,6 +6,7 @@ package embeddedetcd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -68,13 +69,11 @@ func (s *space) isFragmented() bool {
 // withMargin is what has to be fallen short of again once the limit was reached.
 func withMargin(limit int64) int64 { return limit - limit/16 }
 
-func (s *space) hasAlarm() bool {
-	for _, alarm := range s.etcd.Alarms() {
-		if alarm.Alarm == etcdserverpb.AlarmType_NOSPACE {
-			return true
-		}
-	}
-	return false
+// alarms returns those with which etcd refuses writes.
+func (s *space) alarms() []*etcdserverpb.AlarmMember {
+	return slices.DeleteFunc(s.etcd.Alarms(), func(alarm *etcdserverpb.AlarmMember) bool {
+		return alarm.Alarm != etcdserverpb.AlarmType_NOSPACE
+	})
 }
 
 // refresh gives the reserve of disk space up, or takes it again, and updates the metrics.
@@ -99,7 +98,7 @@ func (s *space) refresh(context.Context) error {
 // shortage returns nil when there is room for boxes. It looks at the moment, not at the last refresh.
 func (s *space) shortage() *Shortage {
 	free, err := FreeBytes(s.dir)
-	hasAlarm := s.hasAlarm()
+	hasAlarm := len(s.alarms()) > 0
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
