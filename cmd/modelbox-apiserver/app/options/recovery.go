@@ -92,10 +92,12 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 	}
 	runner := recovery.NewRunner(runnerConfig, fail)
 
+	getter := config.RESTOptionsGetter
 	if o.Recommended.Etcd.EnableWatchCache {
-		// The decorator takes the place of the one that StorageOptions gave.
-		config.RESTOptionsGetter = insufficient.WithStatus(decorated{config.RESTOptionsGetter, runner.Decorator()})
+		getter = decorated{getter, runner.Decorator()}
 	}
+	// Last: the decorator above takes the place of any other.
+	config.RESTOptionsGetter = insufficient.WithStatus(getter)
 	config.AddReadyzChecks(runner)
 	refuseWhile(config, runner)
 	return runner, config.AddPostStartHook(runner.Name(), func(hook genericapiserver.PostStartHookContext) error {
@@ -108,7 +110,7 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 	})
 }
 
-// decorated are the options of storage that is decorated by something else.
+// decorated replaces the decorator of storage.
 type decorated struct {
 	generic.RESTOptionsGetter
 	decorator generic.StorageDecorator

@@ -19,7 +19,6 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/insufficient"
 )
 
 const defaultDataDir = "/var/lib/modelbox"
@@ -105,11 +104,7 @@ func (o *StorageOptions) ApplyTo(etcd *genericoptions.EtcdOptions, config *gener
 	storageConfig := etcd.StorageConfig
 	storageConfig.StorageObjectCountTracker = config.StorageObjectCountTracker
 	factory := apiserver.NewStorageFactory(storageConfig, etcd.DefaultStorageMediaType, config.EffectiveVersion)
-	if err := etcd.ApplyWithStorageFactoryTo(factory, config); err != nil {
-		return err
-	}
-	config.RESTOptionsGetter = insufficient.WithStatus(config.RESTOptionsGetter)
-	return nil
+	return etcd.ApplyWithStorageFactoryTo(factory, config)
 }
 
 // Identity names this process to the others. The embedded etcd lives in one process at a time, so its process has
