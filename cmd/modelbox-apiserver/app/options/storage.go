@@ -128,19 +128,15 @@ func (o *StorageOptions) Identity() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("keeping the identity of the data directory: %w", err)
 	}
-	place, err := placeOf(file)
+	place, err := placeOf(host, file)
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("embedded_%s_%s", data, place), nil
 }
 
-// placeOf tells a file from all copies of it: they are on another host, on another disk, or beside it.
-func placeOf(file string) (string, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return "", fmt.Errorf("reading the host name: %w", err)
-	}
+// placeOf tells a file of the host from all copies of it: they are on another host, on another disk, or beside it.
+func placeOf(host, file string) (string, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return "", fmt.Errorf("looking for where the data directory is: %w", err)
