@@ -62,6 +62,9 @@ func (g *Guard) observe(ctx context.Context) Position {
 	switch {
 	case position.Identity.UID != g.last.Identity.UID || position.Identity.Recovery != nil:
 		g.failLocked(fmt.Errorf("%w: its identity is %q and was %q", ErrStoreReplaced, position.Identity.UID, g.last.Identity.UID))
+	// What is restored from a snapshot may have a later revision.
+	case position.Cluster != g.last.Cluster:
+		g.failLocked(fmt.Errorf("%w: it is in etcd cluster %x and was in %x", ErrStoreReplaced, position.Cluster, g.last.Cluster))
 	case position.Revision < g.last.Revision:
 		g.failLocked(fmt.Errorf("%w: its revision is %d and was %d", ErrStoreReplaced, position.Revision, g.last.Revision))
 	default:

@@ -10,7 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-func TestGuard(t *testing.T) {
+func TestGuardEndsAServerWhoseStoreWasReplaced(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		do    func(*testing.T, *fixture, *Guard)
@@ -23,6 +23,10 @@ func TestGuard(t *testing.T) {
 			}
 		}, true},
 		{"the store is rolled back", func(_ *testing.T, _ *fixture, g *Guard) { g.last.Revision += 1000 }, true},
+		{"a snapshot is restored, with a later revision", func(t *testing.T, f *fixture, g *Guard) {
+			f.put(box("web", "1"))
+			g.last.Cluster++
+		}, true},
 		{"the store does not answer", func(_ *testing.T, f *fixture, _ *Guard) { _ = f.store.Close() }, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -45,7 +49,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-func TestTheLeaseOfAnotherStoreIsNotTaken(t *testing.T) {
+func TestVerifyRefusesTheLeaseOfAnotherStore(t *testing.T) {
 	f := newFixture(t)
 	own := f.serve(New)
 	g := newGuard(f.store, own, func(err error) { f.failed = err })
