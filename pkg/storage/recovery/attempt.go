@@ -56,6 +56,9 @@ func (a *attempt) run(ctx context.Context) (Position, error) {
 
 // recoverLocked recovers a store that other servers may be about to recover, too.
 func (a *attempt) recoverLocked(ctx context.Context) (Position, error) {
+	if err := checkRaiseOutside(a.position.Revision, raisedRevision(a.latestMark())); err != nil {
+		return Position{}, err
+	}
 	// The lock is given back also when ctx is done.
 	session, err := concurrency.NewSession(a.store.client, concurrency.WithTTL(lockSeconds), concurrency.WithContext(context.WithoutCancel(ctx)))
 	if err != nil {
@@ -155,6 +158,14 @@ func (a *attempt) awaitOtherServer() error {
 		a.situation, holder, a.mark.Store, a.Lease)
 }
 
+// latestMark is the furthest that the cluster is known to have known, now or when a recovery was begun that has not ended.
+func (a *attempt) latestMark() Mark {
+	if begun := a.position.Identity.Recovery; begun != nil && begun.Mark.Revision >= a.mark.Revision {
+		return begun.Mark
+	}
+	return a.mark
+}
+
 // recover makes the store one that may be served from, and tells the cluster. Wherever it ends, the next attempt does
 // what is missing.
 func (a *attempt) recover(ctx context.Context) (Position, error) {
@@ -168,11 +179,7 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 		"store", identity.UID, "revision", a.position.Revision, "boxes", count,
 		"clusterStore", a.mark.Store, "clusterRevision", a.mark.Revision)
 
-	if identity.Recovery == nil {
-		identity.Recovery = &Recovery{Situation: a.situation, Mark: a.mark}
-	} else if identity.Recovery.Mark.Revision < a.mark.Revision {
-		identity.Recovery.Mark = a.mark
-	}
+	identity.Recovery = &Recovery{Situation: a.situation, Mark: a.latestMark()}
 	if a.position, err = a.store.setIdentity(ctx, a.position, identity); err != nil {
 		return Position{}, err
 	}
@@ -189,16 +196,14 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 	if err != nil {
 		return Position{}, err
 	}
-	if known := identity.Recovery.Mark.Revision; known > 0 {
-		to := known + revisionMargin
-		if a.IsExclusive && to-now.Revision > maxRaiseByWriting {
-			err := &RaiseRevisionError{To: to}
-			a.fail(err)
-			return Position{}, err
-		}
-		if err := a.store.raise(ctx, now.Revision, to); err != nil {
-			return Position{}, err
-		}
+	to := raisedRevision(identity.Recovery.Mark)
+	if a.IsExclusive && to-now.Revision > maxRaiseByWriting {
+		err := &RaiseRevisionError{To: to}
+		a.fail(err)
+		return Position{}, err
+	}
+	if err := a.store.raise(ctx, now.Revision, to); err != nil {
+		return Position{}, err
 	}
 	history := Identity{UID: uuid.NewUUID(), Ancestors: ancestorsOf(identity, identity.Recovery.Mark)}
 	if a.position, err = a.store.setIdentity(ctx, a.position, history); err != nil {

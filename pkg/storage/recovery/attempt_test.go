@@ -5,6 +5,7 @@ package recovery
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -203,6 +204,26 @@ func TestARevisionThatIsFarAway(t *testing.T) {
 		t.Errorf("the server ends with %v", f.failed)
 	}
 	expectNames(t, f.stored(), "web")
+}
+
+// It would be raised for days, one write after the other, by a server that cannot stop it.
+func TestOutsideStoreThatIsTooFarBehindIsLeftAsItIs(t *testing.T) {
+	f := newFixture(t, deploymentOf(t, box("web", "1")))
+	f.config.IsExclusive = false
+	f.setLease(Position{Identity: earlier.Identity, Revision: 1_000_000_000})
+	before, err := f.store.Position(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectRefused(t, f, fmt.Sprintf("is at revision %d and has to be raised to 1000010000", before.Revision), "at most 10000000",
+		fmt.Sprintf("--bump-revision=%d --mark-compacted", 1_000_010_000-before.Revision))
+	after, err := f.store.Position(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, after, cmp.AllowUnexported(Position{})); diff != "" {
+		t.Errorf("the store, -before +after:\n%s", diff)
+	}
 }
 
 func TestRefuse(t *testing.T) {

@@ -21,6 +21,8 @@ const (
 	// maxRaiseByWriting is how much of a difference is made up for by writing, some thousand times a second. A store that
 	// can be stopped is raised while it is not running where it is more.
 	maxRaiseByWriting = 100_000
+	// maxRaiseOutside is the same of a store that others may use, which the server cannot stop: half an hour or so.
+	maxRaiseOutside = 10_000_000
 
 	putsAtOnce    = 256
 	raiseLogEvery = 10 * time.Second
@@ -35,6 +37,25 @@ type RaiseRevisionError struct {
 // Error implements error.
 func (e *RaiseRevisionError) Error() string {
 	return fmt.Sprintf("the revision of the store has to be raised to %d while it is not running: start the server again", e.To)
+}
+
+// raisedRevision is what the revision of the store has to be raised to, 0 where the cluster knows of none.
+func raisedRevision(mark Mark) int64 {
+	if mark.Revision == 0 {
+		return 0
+	}
+	return mark.Revision + revisionMargin
+}
+
+// checkRaiseOutside returns an error where it would take too long to raise a store that others may use by writing to it.
+func checkRaiseOutside(from, to int64) error {
+	if to-from <= maxRaiseOutside {
+		return nil
+	}
+	return fmt.Errorf("the store is at revision %d and has to be raised to %d, which no client of the cluster has seen: "+
+		"these are %d revisions, and at most %d are made up for by writing. "+
+		"Save a snapshot of this etcd, restore it with \"etcdutl snapshot restore --bump-revision=%d --mark-compacted\", and start etcd from that",
+		from, to, to-from, maxRaiseOutside, to-from)
 }
 
 // raise lets the store count on from a revision that is above what any client has seen. Clients that watch from what
