@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -35,7 +35,7 @@ func hasDirective(value any) bool {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, field := range value {
-			if model.IsMergeDirective(key) || hasDirective(field) {
+			if helper.IsMergeDirective(key) || hasDirective(field) {
 				return true
 			}
 		}

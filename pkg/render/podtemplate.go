@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -61,13 +61,13 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 // mainContainer is the container that the box's own fields describe.
 func mainContainer(box *modelv1.ModelBox) corev1.Container {
 	spec := &box.Spec
-	beside := model.ContainersBeside(spec.Name, spec.Containers, spec.InitContainers, spec.PodTemplate)
+	beside := helper.ContainersBeside(spec.Name, spec.Containers, spec.InitContainers, spec.PodTemplate)
 	container := corev1.Container{
 		Name:         spec.Name,
 		Image:        spec.Image,
 		Command:      spec.Command,
 		Args:         spec.Args,
-		Ports:        model.MainContainerPorts(spec.Ports, beside),
+		Ports:        helper.MainContainerPorts(spec.Ports, beside),
 		Env:          spec.Envs,
 		EnvFrom:      spec.EnvFrom,
 		Resources:    resources(spec),

@@ -7,12 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 func service(box *modelv1.ModelBox) *applycorev1.ServiceApplyConfiguration {
 	spec := applycorev1.ServiceSpec().WithSelector(Selector(box))
-	switch serviceType := box.Spec.EffectiveServiceType(); serviceType {
+	switch serviceType := helper.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports); serviceType {
 	case modelv1.ServiceTypeHeadless:
 		spec.WithType(corev1.ServiceTypeClusterIP).WithClusterIP(corev1.ClusterIPNone)
 	default:

@@ -32,7 +32,7 @@ func SetDefaults_ModelBox(box *ModelBox) {
 }
 
 // SetDefaults_ModelBoxSpec fills in the fields whose default does not depend on the rest of the object.
-// spec.serviceType is left alone: what it means when empty follows the ports, see EffectiveServiceType.
+// spec.serviceType is left alone: what it means when empty follows the ports.
 func SetDefaults_ModelBoxSpec(spec *ModelBoxSpec) {
 	if spec.Replicas == nil {
 		spec.Replicas = ptr.To(DefaultReplicas)

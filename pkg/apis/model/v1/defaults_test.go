@@ -145,31 +145,6 @@ func TestDefaultsOfAList(t *testing.T) {
 	}
 }
 
-func TestEffectiveServiceType(t *testing.T) {
-	plain, nodePort := corev1.ServicePort{Port: 80}, corev1.ServicePort{Port: 81, NodePort: 30010}
-	for _, row := range []struct {
-		name string
-		spec modelv1.ModelBoxSpec
-		want modelv1.ServiceType
-	}{
-		{"no ports", modelv1.ModelBoxSpec{}, modelv1.ServiceTypeClusterIP},
-		{"ports without a node port", modelv1.ModelBoxSpec{Ports: ports(plain)}, modelv1.ServiceTypeClusterIP},
-		{"a node port", modelv1.ModelBoxSpec{Ports: ports(nodePort)}, modelv1.ServiceTypeNodePort},
-		{"a node port among others", modelv1.ModelBoxSpec{Ports: ports(plain, nodePort)}, modelv1.ServiceTypeNodePort},
-		{"what is given", modelv1.ModelBoxSpec{ServiceType: modelv1.ServiceTypeHeadless, Ports: ports(plain)}, modelv1.ServiceTypeHeadless},
-		{"what is given with a node port", modelv1.ModelBoxSpec{ServiceType: modelv1.ServiceTypeLoadBalancer, Ports: ports(nodePort)}, modelv1.ServiceTypeLoadBalancer},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			if got := row.spec.EffectiveServiceType(); got != row.want {
-				t.Errorf("got %s, want %s", got, row.want)
-			}
-			if row.spec.ServiceType != "" && row.spec.ServiceType != row.want {
-				t.Error("the spec was changed")
-			}
-		})
-	}
-}
-
 func TestFieldLabels(t *testing.T) {
 	kind := modelv1.SchemeGroupVersion.WithKind("ModelBox")
 	for _, label := range []string{"metadata.name", "metadata.namespace", "spec.image", "spec.serviceType"} {

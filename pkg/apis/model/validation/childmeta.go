@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -134,7 +135,7 @@ func validateServiceAnnotations(spec *model.ModelBoxSpec, path *field.Path) fiel
 }
 
 func validateSourceRangesAnnotation(spec *model.ModelBoxSpec, ranges string, path *field.Path) field.ErrorList {
-	serviceType := model.EffectiveServiceType(spec.ServiceType, spec.Ports)
+	serviceType := helper.EffectiveServiceType(spec.ServiceType, spec.Ports)
 	errs := forbidUnless(serviceType, []model.ServiceType{model.ServiceTypeLoadBalancer}, path)
 	if strings.TrimSpace(ranges) == "" {
 		return errs

@@ -13,12 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 )
 
 // mainContainerPorts are the ports that the main container declares without the overlay's doing.
 func mainContainerPorts(spec *model.ModelBoxSpec) []corev1.ContainerPort {
-	beside := model.ContainersBeside(spec.Name, spec.Containers, spec.InitContainers, spec.PodTemplate)
-	return model.MainContainerPorts(spec.Ports, beside)
+	beside := helper.ContainersBeside(spec.Name, spec.Containers, spec.InitContainers, spec.PodTemplate)
+	return helper.MainContainerPorts(spec.Ports, beside)
 }
 
 // validateContainerPorts requires that no port is listed twice: number and protocol are the key of the list, and

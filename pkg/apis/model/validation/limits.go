@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 )
 
 // defaultMaximum is how many elements a list or a map has at most that maxima has no number for. It is more than any
@@ -152,7 +153,7 @@ func ValidateNoDirectives(box *model.ModelBox) field.ErrorList {
 			return
 		}
 		for _, key := range value.MapKeys() {
-			if model.IsMergeDirective(key.String()) && len(errs) < MaxErrors {
+			if helper.IsMergeDirective(key.String()) && len(errs) < MaxErrors {
 				errs = append(errs, field.Forbidden(path.build().Key(key.String()),
 					"would be a directive to the merge of podTemplate, which adds and replaces only"))
 			}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -24,7 +25,7 @@ var protocols = []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1
 func validatePorts(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	targets := portNamesOf(spec)
-	serviceType := model.EffectiveServiceType(spec.ServiceType, spec.Ports)
+	serviceType := helper.EffectiveServiceType(spec.ServiceType, spec.Ports)
 	names, numbers, nodePorts := unique[string]{}, unique[string]{}, unique[string]{}
 	for i := range each(spec.Ports, &errs) {
 		port, portPath := &spec.Ports[i], path.Index(i)

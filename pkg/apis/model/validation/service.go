@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 )
 
 var (
@@ -47,7 +48,7 @@ func validateService(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList
 	if len(spec.Ports) == 0 {
 		return errs
 	}
-	return append(errs, validateServiceType(service, model.EffectiveServiceType(spec.ServiceType, spec.Ports), path)...)
+	return append(errs, validateServiceType(service, helper.EffectiveServiceType(spec.ServiceType, spec.Ports), path)...)
 }
 
 // validateServiceType requires the type that each of the fields is for.

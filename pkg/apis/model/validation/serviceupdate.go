@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 )
 
 // validateServiceUpdate refuses changes that a Service does not take while it stays the one that it is.
@@ -17,7 +18,7 @@ func validateServiceUpdate(spec, old *model.ModelBoxSpec, path *field.Path) fiel
 	if len(spec.Ports) == 0 || len(old.Ports) == 0 {
 		return nil
 	}
-	serviceType, oldType := model.EffectiveServiceType(spec.ServiceType, spec.Ports), model.EffectiveServiceType(old.ServiceType, old.Ports)
+	serviceType, oldType := helper.EffectiveServiceType(spec.ServiceType, spec.Ports), helper.EffectiveServiceType(old.ServiceType, old.Ports)
 	service, oldService := ptr.Deref(spec.Service, model.ModelBoxService{}), ptr.Deref(old.Service, model.ModelBoxService{})
 	path = path.Child("service")
 	var errs field.ErrorList

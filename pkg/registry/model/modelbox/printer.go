@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -147,7 +148,7 @@ func service(box *model.ModelBox) string {
 			ports = append(ports, fmt.Sprintf("%d:%d/%s", p.Port, nodePort, p.Protocol))
 		}
 	}
-	return fmt.Sprintf("%s %s", model.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports), strings.Join(ports, ","))
+	return fmt.Sprintf("%s %s", helper.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports), strings.Join(ports, ","))
 }
 
 func age(box *model.ModelBox) string {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -65,7 +66,7 @@ func Indexers() *cache.Indexers {
 func selectableFields(box *model.ModelBox) fields.Set {
 	return generic.AddObjectMetaFieldsSet(fields.Set{
 		"spec.image":       box.Spec.Image,
-		"spec.serviceType": string(model.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports)),
+		"spec.serviceType": string(helper.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports)),
 		"status.ready":     strconv.FormatBool(meta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionReady)),
 	}, &box.ObjectMeta, true)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 )
 
 // serviceWarnings says that an update takes the Service away from those who use it, for good or for another one: a
@@ -36,5 +37,5 @@ func serviceTypeOf(box *model.ModelBox) model.ServiceType {
 	if len(box.Spec.Ports) == 0 {
 		return ""
 	}
-	return model.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports)
+	return helper.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports)
 }
