@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/randfill"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -28,7 +29,7 @@ func Funcs(runtimeserializer.CodecFactory) []any {
 		func(rollingUpdate *model.RollingUpdate, c randfill.Continue) {
 			var step intstr.IntOrString
 			c.Fill(&step)
-			*rollingUpdate = *model.NewRollingUpdate(step)
+			*rollingUpdate = *helper.NewRollingUpdate(step)
 			if c.Bool() {
 				*rollingUpdate = model.RollingUpdate{Type: model.RollingUpdateObject}
 				c.Fill(&rollingUpdate.MaxSurge)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 )
 
 // row is one sentence of the specification: a valid box that is changed in one way, and the errors that follow.
@@ -54,7 +55,7 @@ func validBox() *model.ModelBox {
 			Image:           "nginx:1.7.9",
 			Replicas:        ptr.To[int32](2),
 			Strategy:        model.StrategyRollingUpdate,
-			RollingUpdate:   model.NewRollingUpdate(intstr.FromString("25%")),
+			RollingUpdate:   helper.NewRollingUpdate(intstr.FromString("25%")),
 			MinReadySeconds: ptr.To[int32](3),
 			Ports:           []corev1.ServicePort{servicePort("http", 80, 8080)},
 			ResourceType:    model.ResourceTypeCustom,

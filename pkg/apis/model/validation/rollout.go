@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 )
 
 // progressDeadlineSeconds is the default of a Deployment, which a box leaves alone.
@@ -30,7 +31,7 @@ func validateRollingUpdate(value *model.RollingUpdate, path *field.Path) field.E
 	if value == nil {
 		return nil
 	}
-	step, ok := value.Step()
+	step, ok := helper.RollingUpdateStep(value)
 	if !ok {
 		return validateRollingUpdateObject(value, path)
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 )
 
 func TestRollout(t *testing.T) {
@@ -64,7 +65,7 @@ func TestRollout(t *testing.T) {
 }
 
 func rollingUpdate(value intstr.IntOrString) func(*model.ModelBox) {
-	return func(box *model.ModelBox) { box.Spec.RollingUpdate = model.NewRollingUpdate(value) }
+	return func(box *model.ModelBox) { box.Spec.RollingUpdate = helper.NewRollingUpdate(value) }
 }
 
 // rollingUpdateOf gives each of maxSurge and maxUnavailable as it would be in YAML, "" for none.

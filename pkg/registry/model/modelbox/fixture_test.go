@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -34,7 +35,7 @@ func webBox(changes ...func(*model.ModelBox)) *model.ModelBox {
 			Image:           "nginx:1.7.9",
 			Replicas:        ptr.To[int32](2),
 			Strategy:        model.StrategyRollingUpdate,
-			RollingUpdate:   model.NewRollingUpdate(intstr.FromString("25%")),
+			RollingUpdate:   helper.NewRollingUpdate(intstr.FromString("25%")),
 			MinReadySeconds: ptr.To[int32](3),
 			Ports:           []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(80)}},
 			ResourceType:    model.ResourceTypeCustom,

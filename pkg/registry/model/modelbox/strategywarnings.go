@@ -10,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // strategyWarnings is about a rolling update that does not count, or costs the only pod.
 func strategyWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	path = path.Child("rollingUpdate")
-	step, isStep := spec.RollingUpdate.Step()
+	step, isStep := helper.RollingUpdateStep(spec.RollingUpdate)
 	switch {
 	case spec.Strategy == model.StrategyRecreate && step == intstr.FromString(modelv1.DefaultRollingUpdate):
 		return nil

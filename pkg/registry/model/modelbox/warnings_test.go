@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 )
 
 func image(image string) func(*model.ModelBox) {
@@ -124,7 +125,7 @@ func TestWarningsOnCreate(t *testing.T) {
 		{"a box that is recreated", recreated, nil},
 		{"a rolling update of a box that is recreated", func(box *model.ModelBox) {
 			recreated(box)
-			box.Spec.RollingUpdate = model.NewRollingUpdate(intstr.FromInt32(1))
+			box.Spec.RollingUpdate = helper.NewRollingUpdate(intstr.FromInt32(1))
 		}, []string{"spec.rollingUpdate: has no effect with strategy Recreate"}},
 		{"limits of a rolling update of a box that is recreated", func(box *model.ModelBox) {
 			recreated(box)
