@@ -23,26 +23,26 @@ import (
 // one: it changes the one as the other was to be, or drops it. No single key is better, for a port need not have a
 // name. What was to be kubectl says in its annotation. Server-side apply knows both keys.
 func validateClientSideApply(box, old *model.ModelBox) field.ErrorList {
-	applied := box.Annotations[corev1.LastAppliedConfigAnnotation]
-	before := old.Annotations[corev1.LastAppliedConfigAnnotation]
-	if applied == "" || applied == before || isServerSideApplied(box) {
+	annotation := box.Annotations[corev1.LastAppliedConfigAnnotation]
+	oldAnnotation := old.Annotations[corev1.LastAppliedConfigAnnotation]
+	if annotation == "" || annotation == oldAnnotation || isServerSideApplied(box) {
 		return nil
 	}
-	wanted, hadBefore := appliedPorts(applied), appliedPorts(before)
-	for _, port := range slices.Concat(wanted, box.Spec.Ports, old.Spec.Ports) {
-		if !isShared(port.Port, wanted, hadBefore, box.Spec.Ports, old.Spec.Ports) {
+	applied, lastApplied := appliedPorts(annotation), appliedPorts(oldAnnotation)
+	for _, port := range slices.Concat(applied, box.Spec.Ports, old.Spec.Ports) {
+		if !isAmbiguous(port.Port, applied, lastApplied, box.Spec.Ports, old.Spec.Ports) {
 			continue
 		}
-		want, had := findPort(wanted, port), findPort(hadBefore, port)
-		got, was := findPort(box.Spec.Ports, port), findPort(old.Spec.Ports, port)
+		appliedPort, lastAppliedPort := findPort(applied, port), findPort(lastApplied, port)
+		newPort, oldPort := findPort(box.Spec.Ports, port), findPort(old.Spec.Ports, port)
 		var isWrong bool
 		switch {
-		case want != nil:
-			isWrong = !isMerged(want, had, got)
-		case had != nil:
-			isWrong = got != nil
-		case was != nil: // somebody else's
-			isWrong = !isMerged(was, nil, got)
+		case appliedPort != nil:
+			isWrong = !isMerged(appliedPort, lastAppliedPort, newPort)
+		case lastAppliedPort != nil:
+			isWrong = newPort != nil
+		case oldPort != nil: // somebody else's
+			isWrong = !isMerged(oldPort, nil, newPort)
 		}
 		if isWrong {
 			detail := fmt.Sprintf("client-side apply cannot tell the ports of number %d apart and would not make what is applied: use kubectl apply --server-side", port.Port)
@@ -79,8 +79,8 @@ func appliedPorts(annotation string) []corev1.ServicePort {
 	return ports
 }
 
-// isShared returns whether several ports of one of the lists have the number.
-func isShared(number int32, lists ...[]corev1.ServicePort) bool {
+// isAmbiguous returns whether several ports of one of the lists have the number.
+func isAmbiguous(number int32, lists ...[]corev1.ServicePort) bool {
 	return slices.ContainsFunc(lists, func(ports []corev1.ServicePort) bool {
 		first := slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Port == number })
 		return first >= 0 && slices.ContainsFunc(ports[first+1:], func(p corev1.ServicePort) bool { return p.Port == number })
@@ -96,27 +96,27 @@ func findPort(ports []corev1.ServicePort, port corev1.ServicePort) *corev1.Servi
 	return &ports[i]
 }
 
-// isMerged returns whether there is the port, has what is applied now, and has lost what was applied before and no longer is. It
-// may have more from others.
-func isMerged(applied, before, port *corev1.ServicePort) bool {
+// isMerged returns whether there is the port, has what is applied now, and has lost what was applied last and no longer
+// is. It may have more from others.
+func isMerged(applied, lastApplied, port *corev1.ServicePort) bool {
 	if port == nil {
 		return false
 	}
-	if before == nil {
-		before = &corev1.ServicePort{}
+	if lastApplied == nil {
+		lastApplied = &corev1.ServicePort{}
 	}
-	return isFieldMerged(applied.Name, before.Name, port.Name, modelv1.DefaultPortName(port)) &&
-		isFieldMerged(applied.TargetPort, before.TargetPort, port.TargetPort, intstr.FromInt32(port.Port)) &&
-		isFieldMerged(applied.NodePort, before.NodePort, port.NodePort, 0) &&
-		isFieldMerged(ptr.Deref(applied.AppProtocol, ""), ptr.Deref(before.AppProtocol, ""), ptr.Deref(port.AppProtocol, ""), "")
+	return isFieldMerged(applied.Name, lastApplied.Name, port.Name, modelv1.DefaultPortName(port)) &&
+		isFieldMerged(applied.TargetPort, lastApplied.TargetPort, port.TargetPort, intstr.FromInt32(port.Port)) &&
+		isFieldMerged(applied.NodePort, lastApplied.NodePort, port.NodePort, 0) &&
+		isFieldMerged(ptr.Deref(applied.AppProtocol, ""), ptr.Deref(lastApplied.AppProtocol, ""), ptr.Deref(port.AppProtocol, ""), "")
 }
 
-func isFieldMerged[T comparable](applied, before, value, byDefault T) bool {
+func isFieldMerged[T comparable](applied, lastApplied, value, byDefault T) bool {
 	var missing T
 	switch {
 	case applied != missing:
 		return value == applied
-	case before != missing:
+	case lastApplied != missing:
 		return value == byDefault
 	default:
 		return true

@@ -112,7 +112,7 @@ func costsOf(t *testing.T, spec modelv1.ModelBoxSpec) (c costs, response int) {
 	if err != nil {
 		return c, response
 	}
-	served, err := serve(box)
+	served, err := convertToV1(box)
 	if err != nil {
 		t.Fatal(err)
 	}

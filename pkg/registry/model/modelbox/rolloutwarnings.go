@@ -76,7 +76,7 @@ func changesPodTemplate(ctx context.Context, box, old *model.ModelBox) bool {
 
 // podTemplate returns the pod template that the controller will give to the Deployment of the box.
 func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
-	served, err := serve(box)
+	served, err := convertToV1(box)
 	if err != nil {
 		return nil, err
 	}

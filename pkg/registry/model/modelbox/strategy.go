@@ -34,7 +34,8 @@ type Strategy struct {
 }
 
 // NewStrategy returns the strategy of the main resource. typer has to know the internal types; listAll is asked for
-// what other boxes use already, and authorizer for which of them the user may know; nodePortRange is what the cluster gives out, empty where that is not known.
+// what other boxes use already, and authorizer for which of them the user may know; nodePortRange is what the cluster
+// gives out, empty where that is not known.
 func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange) Strategy {
 	return Strategy{typer, names.SimpleNameGenerator, listAll, authorizer, nodePortRange}
 }
@@ -156,7 +157,7 @@ func validateSize(box, old *model.ModelBox) field.ErrorList {
 
 // specBytes returns the size of the spec as it is stored, but for what changes when a box is scaled or paused.
 func specBytes(box *model.ModelBox) (int, error) {
-	served, err := serve(box)
+	served, err := convertToV1(box)
 	if err != nil {
 		return 0, err
 	}
@@ -170,7 +171,7 @@ func validatePodTemplate(ctx context.Context, box *model.ModelBox) field.ErrorLi
 		return nil
 	}
 	path := field.NewPath("spec", "podTemplate")
-	served, err := serve(box)
+	served, err := convertToV1(box)
 	if err != nil {
 		return field.ErrorList{field.InternalError(path, err)}
 	}
@@ -181,8 +182,8 @@ func validatePodTemplate(ctx context.Context, box *model.ModelBox) field.ErrorLi
 	return validation.ValidatePodTemplate(ctx, template, box.Name, path)
 }
 
-// serve returns the box in the served version. The two share memory: neither may be changed.
-func serve(box *model.ModelBox) (*modelv1.ModelBox, error) {
+// convertToV1 returns the box in the served version. The two share memory: neither may be changed.
+func convertToV1(box *model.ModelBox) (*modelv1.ModelBox, error) {
 	served := &modelv1.ModelBox{}
 	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
 		return nil, err

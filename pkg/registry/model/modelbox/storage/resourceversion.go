@@ -15,9 +15,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-// withValidVersion refuses a changed box whose resourceVersion is none, which the generic store takes for an error of
+// withValidResourceVersion refuses a changed box whose resourceVersion is none, which the generic store takes for an error of
 // its own.
-func withValidVersion(objInfo rest.UpdatedObjectInfo) rest.UpdatedObjectInfo {
+func withValidResourceVersion(objInfo rest.UpdatedObjectInfo) rest.UpdatedObjectInfo {
 	return rest.WrapUpdatedObjectInfo(objInfo, func(_ context.Context, obj, _ runtime.Object) (runtime.Object, error) {
 		box, ok := obj.(*model.ModelBox)
 		if !ok {

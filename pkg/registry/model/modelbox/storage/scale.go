@@ -58,24 +58,24 @@ func (r *ScaleREST) Get(ctx context.Context, name string, options *metav1.GetOpt
 	if err != nil {
 		return nil, err
 	}
-	return scaleOf(obj.(*model.ModelBox)), nil
+	return scaleFromModelBox(obj.(*model.ModelBox)), nil
 }
 
 // Update sets the replicas of a box. It never creates one.
 func (r *ScaleREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	obj, _, err := r.store.Update(ctx, name,
-		&scaledObjectInfo{name: name, scale: objInfo},
+		&scaleUpdatedObjectInfo{name: name, scale: objInfo},
 		func(ctx context.Context, obj runtime.Object) error {
-			return createValidation(ctx, scaleOf(obj.(*model.ModelBox)))
+			return createValidation(ctx, scaleFromModelBox(obj.(*model.ModelBox)))
 		},
 		func(ctx context.Context, obj, old runtime.Object) error {
-			return updateValidation(ctx, scaleOf(obj.(*model.ModelBox)), scaleOf(old.(*model.ModelBox)))
+			return updateValidation(ctx, scaleFromModelBox(obj.(*model.ModelBox)), scaleFromModelBox(old.(*model.ModelBox)))
 		},
 		false, options)
 	if err != nil {
 		return nil, false, err
 	}
-	return scaleOf(obj.(*model.ModelBox)), false, nil
+	return scaleFromModelBox(obj.(*model.ModelBox)), false, nil
 }
 
 // ConvertToTable prints the scale with name and age.
@@ -83,7 +83,7 @@ func (r *ScaleREST) ConvertToTable(ctx context.Context, object, tableOptions run
 	return rest.NewDefaultTableConvertor(model.Resource("modelboxes/scale")).ConvertToTable(ctx, object, tableOptions)
 }
 
-func scaleOf(box *model.ModelBox) *autoscalingv1.Scale {
+func scaleFromModelBox(box *model.ModelBox) *autoscalingv1.Scale {
 	return &autoscalingv1.Scale{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:              box.Name,
@@ -100,24 +100,24 @@ func scaleOf(box *model.ModelBox) *autoscalingv1.Scale {
 	}
 }
 
-// scaledObjectInfo takes a box to its scale, lets the request change that, and takes the change back to the box.
-type scaledObjectInfo struct {
+// scaleUpdatedObjectInfo takes a box to its scale, lets the request change that, and takes the change back to the box.
+type scaleUpdatedObjectInfo struct {
 	name  string
 	scale rest.UpdatedObjectInfo
 }
 
-func (i *scaledObjectInfo) Preconditions() *metav1.Preconditions {
+func (i *scaleUpdatedObjectInfo) Preconditions() *metav1.Preconditions {
 	return i.scale.Preconditions()
 }
 
-func (i *scaledObjectInfo) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.Object, error) {
+func (i *scaleUpdatedObjectInfo) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.Object, error) {
 	box := old.DeepCopyObject().(*model.ModelBox)
 	if box.ResourceVersion == "" {
 		return nil, apierrors.NewNotFound(model.Resource("modelboxes/scale"), i.name)
 	}
 
 	managers := managedfields.NewScaleHandler(box.ManagedFields, modelv1.SchemeGroupVersion, replicasPath)
-	oldScale := scaleOf(box)
+	oldScale := scaleFromModelBox(box)
 	entries, err := managers.ToSubresource()
 	if err != nil {
 		return nil, fmt.Errorf("translating field managers to the scale: %w", err)

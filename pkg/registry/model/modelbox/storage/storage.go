@@ -34,7 +34,7 @@ type Storage struct {
 // requests may know of other boxes; nodePortRange is what the cluster gives out, empty where that is not known.
 func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange) (*Storage, error) {
 	store := &genericregistry.Store{}
-	strategy := modelbox.NewStrategy(scheme, listAllFrom(store), authorizer, nodePortRange)
+	strategy := modelbox.NewStrategy(scheme, listAllFromCache(store), authorizer, nodePortRange)
 	*store = genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &model.ModelBox{} },
 		NewListFunc:               func() runtime.Object { return &model.ModelBoxList{} },
@@ -66,8 +66,8 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 	}, nil
 }
 
-// listAllFrom reads boxes from the watch cache of the store.
-func listAllFrom(store *genericregistry.Store) modelbox.ListAll {
+// listAllFromCache reads boxes from the watch cache of the store.
+func listAllFromCache(store *genericregistry.Store) modelbox.ListAll {
 	return func(ctx context.Context) (*model.ModelBoxList, error) {
 		ctx = genericapirequest.WithNamespace(ctx, metav1.NamespaceAll)
 		list, err := store.List(ctx, &metainternalversion.ListOptions{ResourceVersion: "0"})
@@ -90,7 +90,7 @@ var (
 
 // Update changes a box.
 func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.Store.Update(ctx, name, withValidVersion(objInfo), createValidation, updateValidation, forceAllowCreate, options)
+	return r.Store.Update(ctx, name, withValidResourceVersion(objInfo), createValidation, updateValidation, forceAllowCreate, options)
 }
 
 // ShortNames returns the short name of the resource.
@@ -122,7 +122,7 @@ func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOp
 
 // Update changes the status of a box. It never creates one.
 func (r *StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.store.Update(ctx, name, withValidVersion(objInfo), createValidation, updateValidation, false, options)
+	return r.store.Update(ctx, name, withValidResourceVersion(objInfo), createValidation, updateValidation, false, options)
 }
 
 // GetResetFields returns the fields that cannot be set here.
