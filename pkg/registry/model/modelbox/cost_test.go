@@ -98,11 +98,7 @@ func costsOf(t *testing.T, spec modelv1.ModelBoxSpec) (c costs, response int) {
 	updated, old, strategy := box.DeepCopy(), webBox(), newStrategy()
 	updated.ResourceVersion, updated.UID = old.ResourceVersion, old.UID
 	rest.FillObjectMetaSystemFields(box)
-	c.create = allocated(func() {
-		if err = rest.BeforeCreate(strategy, ctx, box); err == nil {
-			strategy.WarningsOnCreate(ctx, box)
-		}
-	})
+	c.create = allocated(func() { err = rest.BeforeCreate(strategy, ctx, box) })
 	response = responseBytes(t, err)
 	c.update = allocated(func() { err = rest.BeforeUpdate(strategy, ctx, updated, old) })
 	if response == 0 && err != nil {
