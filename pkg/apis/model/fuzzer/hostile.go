@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/bits"
 	"reflect"
 	"slices"
 	"strings"
@@ -145,18 +146,22 @@ func (p place) forms() []form {
 	return append(forms, form{"many of the same", same, 250, outer}, form{"many of different", distinct, 250, outer}, form{"many of empty", empty, 250, outer})
 }
 
-// box returns the box with as much as fits into the size.
+// box returns the box with the most elements that fit into the size, of those that the form has at most, half of them, a
+// quarter and so on. It tries the few first, which are made faster.
 func (p place) box(f form, size int) HostileBox {
 	box := HostileBox{Name: p.name + ": " + f.name}
-	for most := f.most; ; most /= 2 {
-		box.Spec = smallSpec()
+	most := f.most
+	for halvings := bits.Len(uint(most)) - 1; halvings >= 0; halvings-- {
+		f.most = most >> halvings
+		spec := smallSpec()
 		filling := filling{form: f, size: size}
-		filling.most = most
-		filling.fill(reflect.ValueOf(&box.Spec).Elem(), p.steps)
-		if box.Spec.Size() <= size || most <= 1 {
-			return box
+		filling.fill(reflect.ValueOf(&spec).Elem(), p.steps)
+		if f.most > 1 && spec.Size() > size {
+			break
 		}
+		box.Spec = spec
 	}
+	return box
 }
 
 // filling fills a place.
