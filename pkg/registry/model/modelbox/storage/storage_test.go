@@ -4,6 +4,7 @@
 package storage
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -18,11 +19,24 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 )
 
 // tester has the suites that every registry of Kubernetes passes.
 func tester(t *testing.T) *genericregistrytest.Tester {
-	return genericregistrytest.New(t, newStorage(t).ModelBox.Store)
+	store := newStorage(t).ModelBox.Store
+	store.CreateStrategy = timelessStrategy{store.CreateStrategy.(modelbox.Strategy)}
+	return genericregistrytest.New(t, store)
+}
+
+// timelessStrategy creates the same box at any time: the suites compare boxes that they have created one after the other.
+type timelessStrategy struct{ modelbox.Strategy }
+
+func (s timelessStrategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
+	s.Strategy.PrepareForCreate(ctx, obj)
+	for i := range obj.(*model.ModelBox).Status.Conditions {
+		obj.(*model.ModelBox).Status.Conditions[i].LastTransitionTime = metav1.Unix(1_700_000_000, 0)
+	}
 }
 
 func TestCreate(t *testing.T) {
