@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/apitesting/roundtrip"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
@@ -24,12 +24,11 @@ import (
 // change of the types, UPDATE_COMPATIBILITY_FIXTURE_DATA=true writes HEAD anew; before a release, HEAD is copied to
 // a folder of the release's name, which is added to releases.
 func TestCompatibility(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := modelv1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	scheme := newScheme(t)
 	options := roundtrip.NewCompatibilityTestOptions(scheme)
-	options.Kinds = []schema.GroupVersionKind{modelv1.SchemeGroupVersion.WithKind("ModelBox")}
+	for _, kind := range storedKinds(scheme) {
+		options.Kinds = append(options.Kinds, modelv1.SchemeGroupVersion.WithKind(kind))
+	}
 	// A rolling update is one of several forms. The object is that of HEAD, since the releases have stored the others.
 	options.FillFuncs = map[reflect.Type]roundtrip.FillFunc{
 		reflect.TypeFor[*modelv1.RollingUpdate](): func(_ string, _ int, object any) {
@@ -43,20 +42,46 @@ func TestCompatibility(t *testing.T) {
 	options.Complete(t).Run(t)
 }
 
-// releases are those whose objects have to be read.
-var releases = []string{"v1.0"}
+func newScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := modelv1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	return scheme
+}
+
+// storedKinds returns the kinds of the API group whose objects have metadata of their own.
+func storedKinds(scheme *runtime.Scheme) []string {
+	var kinds []string
+	for kind, goType := range scheme.KnownTypes(modelv1.SchemeGroupVersion) {
+		if reflect.PointerTo(goType).Implements(reflect.TypeFor[metav1.ObjectMetaAccessor]()) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// releases have stored objects of these kinds, which have to be read.
+var releases = map[string][]string{"v1.0": {"ModelBox"}}
 
 // Without this, what a release stored could go missing and nobody would notice.
 func TestCompatibilityDataIsComplete(t *testing.T) {
 	var want []string
-	for _, folder := range append([]string{"HEAD"}, releases...) {
-		for _, format := range []string{"json", "pb", "yaml"} {
-			want = append(want, filepath.Join("testdata", folder, "model.github.com.v1.ModelBox."+format))
+	add := func(folder, kind string, suffixes ...string) {
+		for _, suffix := range suffixes {
+			want = append(want, filepath.Join("testdata", folder, "model.github.com.v1."+kind+"."+suffix))
 		}
 	}
-	// What a release stored, as this code stores it again: with the fields that there are since, empty ones included.
-	for _, release := range releases {
-		want = append(want, filepath.Join("testdata", release, "model.github.com.v1.ModelBox.after_roundtrip.pb"))
+	for _, kind := range storedKinds(newScheme(t)) {
+		add("HEAD", kind, "json", "pb", "yaml")
+	}
+	for release, kinds := range releases {
+		for _, kind := range kinds {
+			// What the release stored, and that as this code stores it again: with the fields that there are since, empty
+			// ones included.
+			add(release, kind, "json", "pb", "yaml", "after_roundtrip.pb")
+		}
 	}
 	got, err := filepath.Glob("testdata/*/*")
 	if err != nil {
