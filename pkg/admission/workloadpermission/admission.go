@@ -3,9 +3,9 @@
 
 // Package workloadpermission keeps boxes from giving their authors more than Kubernetes would.
 //
-// The server writes the Deployment and the Service of every box with its own rights. Who may create boxes and nothing
+// The server writes the Deployment and the Service of every box with its own permissions. Who may create boxes and nothing
 // else must not gain by that what a Deployment would give: another ServiceAccount, a Secret, the host. So what a box has
-// beyond an ordinary application its author needs the right to create a Deployment or a Service for.
+// beyond an ordinary application its author needs the permission to create a Deployment or a Service for.
 package workloadpermission
 
 import (
@@ -27,7 +27,7 @@ import (
 // PluginName is the name by which the plugin is turned off.
 const PluginName = "WorkloadPermissionEnforcement"
 
-// maxNamedFields is how many fields a refusal names for each right that is missing.
+// maxNamedFields is how many fields a refusal names for each permission that is missing.
 const maxNamedFields = 10
 
 // Register registers the plugin.
@@ -35,9 +35,9 @@ func Register(plugins *admission.Plugins) {
 	plugins.Register(PluginName, func(io.Reader) (admission.Interface, error) { return newPlugin(), nil })
 }
 
-// Plugin refuses boxes that have, or get by an update, what their author lacks the right for. What an update leaves as it
-// is was admitted before, and is nobody's question. Subresources are not looked at: no status and no scale has such a
-// field.
+// Plugin refuses boxes that have, or get by an update, what their author lacks the permission for. What an update leaves
+// as it is was admitted before, and is nobody's question. Subresources are not looked at: no status and no scale has such
+// a field.
 type Plugin struct {
 	*admission.Handler
 	authorizer authorizer.UnconditionalAuthorizer
@@ -66,7 +66,7 @@ func (p *Plugin) ValidateInitialization() error {
 	return nil
 }
 
-// Validate refuses a box with 403, and the fields that it is refused for, where the user lacks a right, and with 503
+// Validate refuses a box with 403, and the fields that it is refused for, where the user lacks a permission, and with 503
 // where that cannot be found out.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
 	if a.GetResource().GroupResource() != model.Resource("modelboxes") || a.GetSubresource() != "" {
@@ -77,20 +77,20 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 		return apierrors.NewInternalError(fmt.Errorf("expected a ModelBox, got %T", a.GetObject()))
 	}
 	old, _ := a.GetOldObject().(*model.ModelBox)
-	asked, err := newPowers(box, old)
+	asked, err := newPrivileges(box, old)
 	if err != nil {
-		return apierrors.NewInternalError(fmt.Errorf("looking for the fields that need a right: %w", err))
+		return apierrors.NewInternalError(fmt.Errorf("looking for the fields that need a permission: %w", err))
 	}
 	var refusals []string
-	for _, group := range byRight(asked) {
-		isAllowed, err := p.isAllowed(ctx, a, group.right)
+	for _, group := range byPermission(asked) {
+		isAllowed, err := p.isAllowed(ctx, a, group.permission)
 		if err != nil {
 			return apierrors.NewServiceUnavailable(fmt.Sprintf("%s: asking the cluster whether user %q may %s: %v",
-				group.fields(), a.GetUserInfo().GetName(), group.right, err))
+				group.fields(), a.GetUserInfo().GetName(), group.permission, err))
 		}
 		if !isAllowed {
 			refusals = append(refusals, fmt.Sprintf("%s: beyond an ordinary application, and user %q cannot %s in the namespace %q",
-				group.fields(), a.GetUserInfo().GetName(), group.right, a.GetNamespace()))
+				group.fields(), a.GetUserInfo().GetName(), group.permission, a.GetNamespace()))
 		}
 	}
 	if len(refusals) == 0 {
@@ -99,15 +99,15 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 	return admission.NewForbidden(a, errors.New(strings.Join(refusals, "; ")))
 }
 
-func (p *Plugin) isAllowed(ctx context.Context, a admission.Attributes, right right) (bool, error) {
+func (p *Plugin) isAllowed(ctx context.Context, a admission.Attributes, permission permission) (bool, error) {
 	decision, _, err := p.authorizer.Authorize(ctx, authorizer.AttributesRecord{
 		User:            a.GetUserInfo(),
-		Verb:            right.verb,
+		Verb:            permission.verb,
 		Namespace:       a.GetNamespace(),
-		APIGroup:        right.resource.Group,
-		APIVersion:      right.resource.Version,
-		Resource:        right.resource.Resource,
-		Name:            right.name,
+		APIGroup:        permission.resource.Group,
+		APIVersion:      permission.resource.Version,
+		Resource:        permission.resource.Resource,
+		Name:            permission.name,
 		ResourceRequest: true,
 	})
 	if decision == authorizer.DecisionAllow {
@@ -116,34 +116,34 @@ func (p *Plugin) isAllowed(ctx context.Context, a admission.Attributes, right ri
 	return false, err
 }
 
-// rightGroup is what one right is needed for.
-type rightGroup struct {
-	right  right
-	powers []power
+// permissionGroup is what one permission is needed for.
+type permissionGroup struct {
+	permission permission
+	privileges []privilege
 }
 
-// byRight groups powers by the rights that they need, in the order in which they first occur.
-func byRight(powers []power) []rightGroup {
-	var groups []rightGroup
-	for _, power := range powers {
-		for _, right := range power.rights {
-			i := slices.IndexFunc(groups, func(group rightGroup) bool { return group.right == right })
+// byPermission groups privileges by the permissions that they need, in the order in which they first occur.
+func byPermission(privileges []privilege) []permissionGroup {
+	var groups []permissionGroup
+	for _, privilege := range privileges {
+		for _, permission := range privilege.permissions {
+			i := slices.IndexFunc(groups, func(group permissionGroup) bool { return group.permission == permission })
 			if i < 0 {
-				i, groups = len(groups), append(groups, rightGroup{right: right})
+				i, groups = len(groups), append(groups, permissionGroup{permission: permission})
 			}
-			groups[i].powers = append(groups[i].powers, power)
+			groups[i].privileges = append(groups[i].privileges, privilege)
 		}
 	}
 	return groups
 }
 
-// fields names what the right is needed for.
-func (g *rightGroup) fields() string {
+// fields names what the permission is needed for.
+func (g *permissionGroup) fields() string {
 	var names []string
-	for _, power := range g.powers[:min(len(g.powers), maxNamedFields)] {
-		names = append(names, power.path.String())
+	for _, privilege := range g.privileges[:min(len(g.privileges), maxNamedFields)] {
+		names = append(names, privilege.path.String())
 	}
-	if more := len(g.powers) - len(names); more > 0 {
+	if more := len(g.privileges) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(names, ", ")

@@ -42,7 +42,7 @@ func TestValidate(t *testing.T) {
 		{"Services do not stand in for them", []string{createServices}, nil, newBox(t, account), []string{createDeployments}, "spec.serviceAccountName" + noRun},
 		{"how it is exposed needs Services", []string{createDeployments}, nil, newBox(t, nodePort), []string{createServices}, "spec.ports[0].nodePort" + noExpose},
 		{"who has them may expose it", []string{createServices}, nil, newBox(t, nodePort), []string{createServices}, ""},
-		{"a right is asked for once, and all that it is missing for is named", nil, nil, newBox(t, account+", imagePullSecrets: [{name: a}], "+nodePort),
+		{"a permission is asked for once, and all that it is missing for is named", nil, nil, newBox(t, account+", imagePullSecrets: [{name: a}], "+nodePort),
 			[]string{createDeployments, createServices},
 			"spec.imagePullSecrets, spec.serviceAccountName" + noRun + "; spec.ports[0].nodePort" + noExpose},
 		{"labels are for both", []string{createDeployments}, nil, newBox(t, "labels: {app: payments}"), []string{createDeployments, createServices},
@@ -87,18 +87,18 @@ func TestValidate(t *testing.T) {
 		{"one label less", nil, newBox(t, "labels: {app: payments, team: shop}"), newBox(t, "labels: {app: payments}"), nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			rights := &rights{granted: map[string]bool{}}
-			for _, right := range row.granted {
-				rights.granted[right] = true
+			permissions := &permissions{granted: map[string]bool{}}
+			for _, permission := range row.granted {
+				permissions.granted[permission] = true
 			}
-			err := validate(t, rights, row.box, row.old, "")
+			err := validate(t, permissions, row.box, row.old, "")
 			switch {
 			case row.err == "" && err != nil:
 				t.Errorf("it is refused: %v", err)
 			case row.err != "" && (!apierrors.IsForbidden(err) || err.Error() != forbidden+row.err):
 				t.Errorf("got  %v\nwant %s", err, forbidden+row.err)
 			}
-			if diff := cmp.Diff(row.asked, rights.asked); diff != "" {
+			if diff := cmp.Diff(row.asked, permissions.asked); diff != "" {
 				t.Errorf("asked, -want +got:\n%s", diff)
 			}
 		})
@@ -106,32 +106,32 @@ func TestValidate(t *testing.T) {
 }
 
 func TestWhatCannotBeAskedIsRefused(t *testing.T) {
-	err := validate(t, &rights{err: errors.New("the cluster is away")}, newBox(t, "serviceAccountName: robot"), nil, "")
+	err := validate(t, &permissions{err: errors.New("the cluster is away")}, newBox(t, "serviceAccountName: robot"), nil, "")
 	const want = `spec.serviceAccountName: asking the cluster whether user "jane" may create resource "deployments" in API group "apps": the cluster is away`
 	if !apierrors.IsServiceUnavailable(err) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if err := validate(t, &rights{err: errors.New("the cluster is away")}, newBox(t, ""), nil, ""); err != nil {
+	if err := validate(t, &permissions{err: errors.New("the cluster is away")}, newBox(t, ""), nil, ""); err != nil {
 		t.Errorf("an ordinary box: %v", err)
 	}
 }
 
 func TestSubresourcesAndOtherResourcesAreNotAsked(t *testing.T) {
-	rights := &rights{}
+	permissions := &permissions{}
 	for _, subresource := range []string{"status", "scale"} {
-		if err := validate(t, rights, newBox(t, "serviceAccountName: robot"), newBox(t, ""), subresource); err != nil {
+		if err := validate(t, permissions, newBox(t, "serviceAccountName: robot"), newBox(t, ""), subresource); err != nil {
 			t.Errorf("%s: %v", subresource, err)
 		}
 	}
 	plugin := newPlugin()
-	plugin.SetUnconditionalAuthorizer(rights)
+	plugin.SetUnconditionalAuthorizer(permissions)
 	other := admission.NewAttributesRecord(nil, nil, schema.GroupVersionKind{}, "default", "web",
 		modelv1.SchemeGroupVersion.WithResource("others"), "", admission.Create, nil, false, &user.DefaultInfo{})
 	if err := plugin.Validate(t.Context(), other, nil); err != nil {
 		t.Errorf("another resource: %v", err)
 	}
-	if len(rights.asked) != 0 {
-		t.Errorf("asked: %s", rights.asked)
+	if len(permissions.asked) != 0 {
+		t.Errorf("asked: %s", permissions.asked)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestRefusalsNameSomeFields(t *testing.T) {
 	for i := range 1000 {
 		labels = append(labels, fmt.Sprintf("l%03d: a", i))
 	}
-	err := validate(t, &rights{}, newBox(t, "podTemplate: {metadata: {labels: {"+strings.Join(labels, ", ")+"}}}"), nil, "")
+	err := validate(t, &permissions{}, newBox(t, "podTemplate: {metadata: {labels: {"+strings.Join(labels, ", ")+"}}}"), nil, "")
 	if err == nil || !strings.Contains(err.Error(), "labels[l009], 990 more: ") {
 		t.Errorf("got %v", err)
 	}

@@ -41,26 +41,26 @@ func adopting(box *model.ModelBox) {
 	box.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"}
 }
 
-// rights grants what it says, and takes note of what it is asked for.
-type rights struct {
+// permissions grants what it says, and takes note of what it is asked for.
+type permissions struct {
 	granted map[string]bool
 	err     error
 	asked   []string
 }
 
-func (r *rights) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+func (p *permissions) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	question := fmt.Sprintf("%s: %s %s.%s/%s in %s", a.GetUser().GetName(), a.GetVerb(), a.GetResource(), a.GetAPIGroup(), a.GetName(), a.GetNamespace())
-	r.asked = append(r.asked, question)
-	if r.err != nil {
-		return authorizer.DecisionNoOpinion, "", r.err
+	p.asked = append(p.asked, question)
+	if p.err != nil {
+		return authorizer.DecisionNoOpinion, "", p.err
 	}
-	if r.granted[question] {
+	if p.granted[question] {
 		return authorizer.DecisionAllow, "", nil
 	}
 	return authorizer.DecisionNoOpinion, "", nil
 }
 
-// All rights that the plugin knows.
+// All permissions that the plugin knows.
 const (
 	createDeployments = "jane: create deployments.apps/ in default"
 	createServices    = "jane: create services./ in default"
@@ -71,10 +71,10 @@ const (
 )
 
 // validate lets jane write the box, which creates it where there is no old one.
-func validate(t testing.TB, rights *rights, box, old *model.ModelBox, subresource string) error {
+func validate(t testing.TB, permissions *permissions, box, old *model.ModelBox, subresource string) error {
 	t.Helper()
 	plugin := newPlugin()
-	plugin.SetUnconditionalAuthorizer(rights)
+	plugin.SetUnconditionalAuthorizer(permissions)
 	if err := plugin.ValidateInitialization(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@
 package workloadpermission
 
 // What is listed here everybody may have who may create boxes. It is told to users in docs/security.md. Everything else
-// needs a right, fields that a later Kubernetes adds included.
+// needs a permission, fields that a later Kubernetes adds included.
 
 // rule says what of a field is ordinary. The zero rule is that for a field of which nothing is.
 type rule struct {
@@ -16,8 +16,8 @@ type rule struct {
 	fields map[string]rule
 	// isMap says that the keys of the field are the user's, and each of them a matter of its own.
 	isMap bool
-	// rights are those that everything else needs in the field and below it; none for those of the field it is in.
-	rights []right
+	// permissions are those that everything else needs in the field and below it; none for those of the field it is in.
+	permissions []permission
 }
 
 type fields = map[string]rule
@@ -28,8 +28,8 @@ func only(values ...any) rule { return rule{values: values} }
 
 func object(fields fields) rule { return rule{fields: fields} }
 
-func (r rule) needs(rights []right) rule {
-	r.rights = rights
+func (r rule) needs(permissions []permission) rule {
+	r.permissions = permissions
 	return r
 }
 

@@ -16,8 +16,8 @@ var (
 	services    = corev1.SchemeGroupVersion.WithResource("services")
 )
 
-// right is one that Kubernetes asks for a workload, in the namespace of the box.
-type right struct {
+// permission is one that Kubernetes asks for a workload, in the namespace of the box.
+type permission struct {
 	verb     string
 	resource schema.GroupVersionResource
 	// name is that of the one object that it is about; empty for every object.
@@ -25,22 +25,22 @@ type right struct {
 }
 
 // String words it as the refusals of an API server do.
-func (r right) String() string {
-	text := fmt.Sprintf("%s resource %q", r.verb, r.resource.Resource)
-	if r.name != "" {
-		text = fmt.Sprintf("%s resource %q named %q", r.verb, r.resource.Resource, r.name)
+func (p permission) String() string {
+	text := fmt.Sprintf("%s resource %q", p.verb, p.resource.Resource)
+	if p.name != "" {
+		text = fmt.Sprintf("%s resource %q named %q", p.verb, p.resource.Resource, p.name)
 	}
-	return fmt.Sprintf("%s in API group %q", text, r.resource.Group)
+	return fmt.Sprintf("%s in API group %q", text, p.resource.Group)
 }
 
-// The rights that Kubernetes asks for what runs, for how it is exposed, and for what is about both.
+// The permissions that Kubernetes asks for what runs, for how it is exposed, and for what is about both.
 var (
-	toRun    = []right{{verb: "create", resource: deployments}}
-	toExpose = []right{{verb: "create", resource: services}}
-	toDoBoth = []right{{verb: "create", resource: deployments}, {verb: "create", resource: services}}
+	toRun    = []permission{{verb: "create", resource: deployments}}
+	toExpose = []permission{{verb: "create", resource: services}}
+	toDoBoth = []permission{{verb: "create", resource: deployments}, {verb: "create", resource: services}}
 )
 
-// toAdopt are the rights for taking over what there is already: it becomes what the box says, and goes with it.
-func toAdopt(resource schema.GroupVersionResource, name string) []right {
-	return []right{{"update", resource, name}, {"delete", resource, name}}
+// toAdopt are the permissions for taking over what there is already: it becomes what the box says, and goes with it.
+func toAdopt(resource schema.GroupVersionResource, name string) []permission {
+	return []permission{{"update", resource, name}, {"delete", resource, name}}
 }

@@ -17,38 +17,38 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// power is something about a box that is beyond an ordinary application.
-type power struct {
+// privilege is something about a box that is beyond an ordinary application.
+type privilege struct {
 	// path is where it is said.
 	path *field.Path
 	// id is the path, with keys in place of indexes, and the value: the same after an update that leaves it alone.
 	id string
-	// rights are those that it needs, all of them.
-	rights []right
+	// permissions are those that it needs, all of them.
+	permissions []permission
 }
 
-// newPowers returns the powers of a box that the old one does not have. There is none before a creation.
-func newPowers(box, old *model.ModelBox) ([]power, error) {
-	if old != nil && apiequality.Semantic.DeepEqual(old.Spec, box.Spec) && asksToAdopt(old) == asksToAdopt(box) {
+// newPrivileges returns the privileges of a box that the old one does not have. There is none before a creation.
+func newPrivileges(box, old *model.ModelBox) ([]privilege, error) {
+	if old != nil && apiequality.Semantic.DeepEqual(old.Spec, box.Spec) && isAdoptionRequested(old) == isAdoptionRequested(box) {
 		return nil, nil
 	}
-	powers, err := powersOf(box)
-	if err != nil || len(powers) == 0 || old == nil {
-		return powers, err
+	privileges, err := privilegesOf(box)
+	if err != nil || len(privileges) == 0 || old == nil {
+		return privileges, err
 	}
-	before, err := powersOf(old)
+	before, err := privilegesOf(old)
 	if err != nil {
 		return nil, err
 	}
 	had := make(map[string]bool, len(before))
-	for _, power := range before {
-		had[power.id] = true
+	for _, privilege := range before {
+		had[privilege.id] = true
 	}
-	return slices.DeleteFunc(powers, func(power power) bool { return had[power.id] }), nil
+	return slices.DeleteFunc(privileges, func(privilege privilege) bool { return had[privilege.id] }), nil
 }
 
-// powersOf returns the powers of a box, in the order of their fields' names.
-func powersOf(box *model.ModelBox) ([]power, error) {
+// privilegesOf returns the privileges of a box, in the order of their fields' names.
+func privilegesOf(box *model.ModelBox) ([]privilege, error) {
 	served := &modelv1.ModelBox{}
 	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
 		return nil, fmt.Errorf("converting the box: %w", err)
@@ -63,35 +63,37 @@ func powersOf(box *model.ModelBox) ([]power, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	return append(adoptions(served), w.powers...), nil
+	return append(adoptions(served), w.privileges...), nil
 }
 
-// adoptions are the powers over what has the names of the box's children already.
-func adoptions(box *modelv1.ModelBox) []power {
+// adoptions are the privileges over what has the names of the box's children already.
+func adoptions(box *modelv1.ModelBox) []privilege {
 	if box.Annotations[modelv1.AdoptAnnotation] != "true" {
 		return nil
 	}
 	path := field.NewPath("metadata", "annotations").Key(modelv1.AdoptAnnotation)
-	adopted := []power{{path, deployments.Resource, toAdopt(deployments, box.Name)}}
+	adopted := []privilege{{path, deployments.Resource, toAdopt(deployments, box.Name)}}
 	if len(box.Spec.Ports) > 0 {
-		adopted = append(adopted, power{path, services.Resource, toAdopt(services, box.Name)})
+		adopted = append(adopted, privilege{path, services.Resource, toAdopt(services, box.Name)})
 	}
 	return adopted
 }
 
-func asksToAdopt(box *model.ModelBox) bool { return box.Annotations[modelv1.AdoptAnnotation] == "true" }
+func isAdoptionRequested(box *model.ModelBox) bool {
+	return box.Annotations[modelv1.AdoptAnnotation] == "true"
+}
 
 // walk goes through the fields of a box.
 type walk struct {
-	powers []power
-	err    error
+	privileges []privilege
+	err        error
 }
 
-// visit looks for powers in the value of a field. id is its path with keys in place of indexes, rights are those of the
+// visit looks for privileges in the value of a field. id is its path with keys in place of indexes, permissions are those of the
 // field that it is in.
-func (w *walk) visit(ordinary rule, value any, path, id *field.Path, rights []right) {
-	if ordinary.rights != nil {
-		rights = ordinary.rights
+func (w *walk) visit(ordinary rule, value any, path, id *field.Path, permissions []permission) {
+	if ordinary.permissions != nil {
+		permissions = ordinary.permissions
 	}
 	if ordinary.any || isUnset(value) || slices.Contains(ordinary.values, value) {
 		return
@@ -103,10 +105,10 @@ func (w *walk) visit(ordinary rule, value any, path, id *field.Path, rights []ri
 		}
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			if ordinary.isMap {
-				w.found(value[key], path.Key(key), id.Key(key), rights) // an empty label is one
+				w.found(value[key], path.Key(key), id.Key(key), permissions) // an empty label is one
 				continue
 			}
-			w.visit(ordinary.fields[key], value[key], path.Child(key), id.Child(key), rights)
+			w.visit(ordinary.fields[key], value[key], path.Child(key), id.Child(key), permissions)
 		}
 		return
 	case []any:
@@ -114,20 +116,20 @@ func (w *walk) visit(ordinary rule, value any, path, id *field.Path, rights []ri
 			break
 		}
 		for i, element := range value {
-			w.visit(ordinary, element, path.Index(i), id.Key(mergeKey(element)), rights)
+			w.visit(ordinary, element, path.Index(i), id.Key(mergeKey(element)), permissions)
 		}
 		return
 	}
-	w.found(value, path, id, rights)
+	w.found(value, path, id, permissions)
 }
 
-func (w *walk) found(value any, path, id *field.Path, rights []right) {
+func (w *walk) found(value any, path, id *field.Path, permissions []permission) {
 	data, err := json.Marshal(value)
 	if err != nil {
 		w.err = fmt.Errorf("encoding %s: %w", path, err)
 		return
 	}
-	w.powers = append(w.powers, power{path, id.String() + "=" + string(data), rights})
+	w.privileges = append(w.privileges, privilege{path, id.String() + "=" + string(data), permissions})
 }
 
 // isUnset returns whether a value says no more than its absence. An empty object may: it is a selector of everything.

@@ -14,7 +14,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-func TestPowersOf(t *testing.T) {
+func TestPrivilegesOf(t *testing.T) {
 	const overlay = "podTemplate: {spec: {"
 	for _, row := range []struct {
 		spec string
@@ -97,15 +97,15 @@ func TestPowersOf(t *testing.T) {
 		{"ports: [{port: 80}], serviceType: NodePort", []string{"spec.serviceType"}},
 	} {
 		t.Run(row.spec, func(t *testing.T) {
-			powers, err := powersOf(newBox(t, row.spec))
+			privileges, err := privilegesOf(newBox(t, row.spec))
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, power := range powers {
-				got = append(got, power.path.String())
-				if len(power.rights) == 0 {
-					t.Errorf("%s needs no right", power.path)
+			for _, privilege := range privileges {
+				got = append(got, privilege.path.String())
+				if len(privilege.permissions) == 0 {
+					t.Errorf("%s needs no permission", privilege.path)
 				}
 			}
 			if diff := cmp.Diff(row.want, got); diff != "" {
