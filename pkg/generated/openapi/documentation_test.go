@@ -31,9 +31,49 @@ var scheme = func() *runtime.Scheme {
 	return scheme
 }()
 
-// documentedTypes are the types that the API adds to those of Kubernetes.
-var documentedTypes = []util.OpenAPIModelNamer{
-	modelv1.ModelBox{}, modelv1.ModelBoxList{}, modelv1.ModelBoxSpec{}, modelv1.ModelBoxStatus{}, modelv1.ModelBoxService{}, modelv1.NodePort{}, modelv1.RollingUpdate{},
+// storedKinds returns the types of the kinds of this API.
+func storedKinds() []reflect.Type {
+	var kinds []reflect.Type
+	for kind, goType := range scheme.KnownTypes(modelv1.SchemeGroupVersion) {
+		if isOfThisAPI(goType) && !strings.HasSuffix(kind, "List") {
+			kinds = append(kinds, goType)
+		}
+	}
+	return kinds
+}
+
+// documentedTypes returns the types that the API adds to those of Kubernetes: its kinds, their lists, and what they are
+// made of.
+func documentedTypes() []reflect.Type {
+	var types []reflect.Type
+	var add func(reflect.Type)
+	add = func(goType reflect.Type) {
+		switch {
+		case goType.Kind() == reflect.Pointer || goType.Kind() == reflect.Slice || goType.Kind() == reflect.Map:
+			add(goType.Elem())
+		case goType.Kind() == reflect.Struct && isOfThisAPI(goType) && !slices.Contains(types, goType):
+			types = append(types, goType)
+			for i := range goType.NumField() {
+				add(goType.Field(i).Type)
+			}
+		}
+	}
+	for _, goType := range scheme.KnownTypes(modelv1.SchemeGroupVersion) {
+		add(goType)
+	}
+	return types
+}
+
+func isOfThisAPI(goType reflect.Type) bool {
+	return goType.PkgPath() == reflect.TypeFor[modelv1.ModelBox]().PkgPath()
+}
+
+func schemaOf(goType reflect.Type) spec.Schema {
+	return definitions()[modelName(goType)].Schema
+}
+
+func modelName(goType reflect.Type) string {
+	return reflect.Zero(goType).Interface().(util.OpenAPIModelNamer).OpenAPIModelName()
 }
 
 func definitions() map[string]common.OpenAPIDefinition {
@@ -42,8 +82,8 @@ func definitions() map[string]common.OpenAPIDefinition {
 
 func TestDocumentedTypesAreAll(t *testing.T) {
 	var documented, defined []string
-	for _, documentedType := range documentedTypes {
-		documented = append(documented, documentedType.OpenAPIModelName())
+	for _, goType := range documentedTypes() {
+		documented = append(documented, modelName(goType))
 	}
 	prefix := strings.TrimSuffix(modelv1.ModelBox{}.OpenAPIModelName(), "ModelBox")
 	for name := range definitions() {
@@ -61,9 +101,8 @@ func TestDocumentedTypesAreAll(t *testing.T) {
 // TestFieldsAreDocumented holds the descriptions to what `kubectl explain` is to tell: what each field is, whether it is
 // required or what it defaults to, its unit, and an example.
 func TestFieldsAreDocumented(t *testing.T) {
-	for _, documentedType := range documentedTypes {
-		schema := definitions()[documentedType.OpenAPIModelName()].Schema
-		goType := reflect.TypeOf(documentedType)
+	for _, goType := range documentedTypes() {
+		schema := schemaOf(goType)
 		for name, property := range schema.Properties {
 			if name == "apiVersion" || name == "kind" { // Kubernetes' own
 				continue
@@ -121,12 +160,18 @@ func checkExample(t *testing.T, goType reflect.Type, name, description string) {
 	}
 }
 
-// TestDefaultsAreDocumented compares the descriptions with what an empty object becomes.
+// TestDefaultsAreDocumented compares the descriptions with what the spec of an empty object becomes.
 func TestDefaultsAreDocumented(t *testing.T) {
 	box := &modelv1.ModelBox{Status: modelv1.ModelBoxStatus{NodePorts: []modelv1.NodePort{{}}}}
 	scheme.Default(box)
-	for _, defaulted := range []util.OpenAPIModelNamer{box.Spec, box.Status.NodePorts[0]} {
-		schema := definitions()[defaulted.OpenAPIModelName()].Schema
+	defaulted := []any{box.Status.NodePorts[0]}
+	for _, kind := range storedKinds() {
+		object := reflect.New(kind)
+		scheme.Default(object.Interface().(runtime.Object))
+		defaulted = append(defaulted, object.Elem().FieldByName("Spec").Interface())
+	}
+	for _, defaulted := range defaulted {
+		schema := schemaOf(reflect.TypeOf(defaulted))
 		values := fields(t, defaulted)
 		for name, property := range schema.Properties {
 			if slices.Contains(schema.Required, name) {
