@@ -235,7 +235,7 @@ func inNamespace(t *testing.T, namespace string) context.Context {
 	return genericapirequest.WithNamespace(t.Context(), namespace)
 }
 
-// documents returns the YAML documents of files as decoded JSON.
+// documents returns the boxes among the YAML documents of files, as decoded JSON.
 func documents(f *testing.F, patterns ...string) []any {
 	f.Helper()
 	var documents []any
@@ -277,6 +277,8 @@ func readDocuments(f *testing.F, file string) []any {
 		if err != nil {
 			f.Fatalf("%s: %v", file, err)
 		}
-		documents = append(documents, document)
+		if fields, ok := document.(map[string]any); ok && fields["kind"] == "ModelBox" {
+			documents = append(documents, document)
+		}
 	}
 }
