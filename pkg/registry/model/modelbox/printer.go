@@ -7,17 +7,16 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/printers"
 )
 
 // columns are what "kubectl get" shows of a box; those of priority 1 only with "-o wide".
@@ -39,41 +38,22 @@ type TableConvertor struct{}
 
 // ConvertToTable returns a row for the box, or one for each box of the list.
 func (TableConvertor) ConvertToTable(_ context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
-	table := &metav1.Table{}
-	if options, ok := tableOptions.(*metav1.TableOptions); !ok || !options.NoHeaders {
-		table.ColumnDefinitions = columns
-	}
-	switch object := object.(type) {
-	case *model.ModelBox:
-		table.ResourceVersion = object.ResourceVersion
-		table.Rows = []metav1.TableRow{row(object)}
-	case *model.ModelBoxList:
-		table.ListMeta = object.ListMeta
-		for i := range object.Items {
-			table.Rows = append(table.Rows, row(&object.Items[i]))
-		}
-	default:
-		return nil, fmt.Errorf("expected a ModelBox or a ModelBoxList to print, got %T", object)
-	}
-	return table, nil
+	return printers.Table(object, tableOptions, columns, cells)
 }
 
-func row(box *model.ModelBox) metav1.TableRow {
+func cells(box *model.ModelBox) []any {
 	status, message := summary(box)
-	return metav1.TableRow{
-		Cells: []any{
-			box.Name,
-			fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, desiredReplicas(box)),
-			int64(box.Status.UpdatedReplicas),
-			status,
-			cell(box.Spec.Image),
-			orNone(box.Status.Address),
-			age(box),
-			string(box.Spec.ResourceType),
-			cell(orNone(message)),
-			cell(service(box)),
-		},
-		Object: runtime.RawExtension{Object: box},
+	return []any{
+		box.Name,
+		fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, desiredReplicas(box)),
+		int64(box.Status.UpdatedReplicas),
+		status,
+		cell(box.Spec.Image),
+		orNone(box.Status.Address),
+		printers.Age(box),
+		string(box.Spec.ResourceType),
+		cell(orNone(message)),
+		cell(service(box)),
 	}
 }
 
@@ -149,13 +129,6 @@ func service(box *model.ModelBox) string {
 		}
 	}
 	return fmt.Sprintf("%s %s", helper.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports), strings.Join(ports, ","))
-}
-
-func age(box *model.ModelBox) string {
-	if box.CreationTimestamp.IsZero() {
-		return "<unknown>"
-	}
-	return duration.HumanDuration(time.Since(box.CreationTimestamp.Time))
 }
 
 // maxCellBytes is more than any terminal shows of a cell.
