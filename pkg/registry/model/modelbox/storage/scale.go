@@ -22,6 +22,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
 )
 
 // ScaleREST is the scale subresource: spec.replicas of a box in the form that "kubectl scale" and a
@@ -150,5 +151,5 @@ func (i *scaleUpdatedObjectInfo) UpdatedObject(ctx context.Context, old runtime.
 
 func validateScale(scale *autoscalingv1.Scale) field.ErrorList {
 	errs := apivalidation.ValidateNonnegativeField(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))
-	return append(errs, validateResourceVersion(scale.ResourceVersion)...)
+	return append(errs, resourceversion.Validate(scale.ResourceVersion)...)
 }

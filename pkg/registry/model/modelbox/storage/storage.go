@@ -21,6 +21,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
 )
 
 // Storage is the main resource and its subresources.
@@ -90,7 +91,7 @@ var (
 
 // Update changes a box.
 func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.Store.Update(ctx, name, withValidResourceVersion(objInfo), createValidation, updateValidation, forceAllowCreate, options)
+	return r.Store.Update(ctx, name, resourceversion.Require(model.Kind("ModelBox"), objInfo), createValidation, updateValidation, forceAllowCreate, options)
 }
 
 // ShortNames returns the short name of the resource.
@@ -122,7 +123,7 @@ func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOp
 
 // Update changes the status of a box. It never creates one.
 func (r *StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.store.Update(ctx, name, withValidResourceVersion(objInfo), createValidation, updateValidation, false, options)
+	return r.store.Update(ctx, name, resourceversion.Require(model.Kind("ModelBox"), objInfo), createValidation, updateValidation, false, options)
 }
 
 // GetResetFields returns the fields that cannot be set here.
