@@ -4,6 +4,11 @@
 package apiserver
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/component-base/compatibility"
@@ -25,4 +30,11 @@ func NewStorageFactory(config storagebackend.Config, mediaType string, version c
 		serverstorage.NewResourceConfig(),
 		modelrest.ResourcePrefixes(),
 	)
+}
+
+// StoredResources returns the resources that the server stores, always in the same order.
+func StoredResources() []schema.GroupResource {
+	return slices.SortedFunc(maps.Keys(modelrest.ResourcePrefixes()), func(a, b schema.GroupResource) int {
+		return cmp.Compare(a.String(), b.String())
+	})
 }

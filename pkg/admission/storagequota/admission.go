@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storagequota refuses boxes that the storage has no room for, long before the storage itself refuses writes:
+// Package storagequota refuses objects that the storage has no room for, long before the storage itself refuses writes:
 // deletions have to write first where there are finalizers, and so has the controller.
 package storagequota
 
@@ -12,11 +12,14 @@ import (
 	"io"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // PluginName is what the plugin is turned off by.
@@ -29,10 +32,10 @@ func Register(plugins *admission.Plugins) {
 	})
 }
 
-// Plugin refuses new boxes, and boxes that grow, while the storage has no room. Boxes may shrink, and lose finalizers,
-// and statuses are written.
+// Plugin refuses new objects of the API group, and objects that grow, while the storage has no room. They may shrink, and
+// lose finalizers, and statuses are written.
 //
-// It refuses the same while the boxes of their namespace take too much: one namespace cannot fill the storage of all.
+// It refuses the same while the objects of their namespace take too much: one namespace cannot fill the storage of all.
 type Plugin struct {
 	*admission.Handler
 	Initializer
@@ -42,10 +45,10 @@ var _ admission.ValidationInterface = &Plugin{}
 
 // Initializer gives the plugin what it goes by.
 type Initializer struct {
-	// Shortage returns the error with which boxes may not grow at this moment, and nil when they may. Nil: the storage
+	// Shortage returns the error with which objects may not grow at this moment, and nil when they may. Nil: the storage
 	// is an outside one, of which nothing is known.
 	Shortage func() error
-	// Usage is what the boxes of each namespace take. Nil: there is no limit for it.
+	// Usage is what the objects of each namespace take. Nil: there is no limit for it.
 	Usage *Usage
 	// MaxNamespaceBytes is how much they may take.
 	MaxNamespaceBytes int
@@ -62,24 +65,24 @@ func (i Initializer) Initialize(plugin admission.Interface) {
 }
 
 // Validate refuses what there is no room for.
-func (p *Plugin) Validate(_ context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
-	if a.GetResource().GroupResource() != model.Resource("modelboxes") || a.GetSubresource() != "" {
+func (p *Plugin) Validate(_ context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	if a.GetResource().Group != model.GroupName || a.GetSubresource() != "" {
 		return nil
 	}
-	box, isBox := a.GetObject().(*model.ModelBox)
-	if !isBox {
-		return apierrors.NewInternalError(fmt.Errorf("a %T is no box", a.GetObject()))
-	}
-	// What deletes a box has to write.
-	if box.DeletionTimestamp != nil {
-		return nil
-	}
-	bytes, err := size(box)
+	object, err := meta.Accessor(a.GetObject())
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	if oldBox, isUpdate := a.GetOldObject().(*model.ModelBox); isUpdate {
-		before, err := size(oldBox)
+	// What deletes an object has to write.
+	if object.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	bytes, err := size(a.GetObject(), a.GetKind(), o)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if old := a.GetOldObject(); old != nil {
+		before, err := size(old, a.GetKind(), o)
 		if err != nil {
 			return apierrors.NewInternalError(err)
 		}
@@ -92,33 +95,40 @@ func (p *Plugin) Validate(_ context.Context, a admission.Attributes, _ admission
 			return err
 		}
 	}
-	return p.validateNamespace(a, box, bytes)
+	return p.validateNamespace(a, object, bytes)
 }
 
-// validateNamespace refuses a box that the limit of its namespace has no room for.
-func (p *Plugin) validateNamespace(a admission.Attributes, box *model.ModelBox, bytes int) error {
+// validateNamespace refuses an object that the limit of its namespace has no room for.
+func (p *Plugin) validateNamespace(a admission.Attributes, object metav1.Object, bytes int) error {
 	if p.Usage == nil {
 		return nil
 	}
 	if !p.WaitForReady() {
 		return admission.NewForbidden(a, errors.New("not yet ready to handle request"))
 	}
-	name := types.NamespacedName{Namespace: box.Namespace, Name: box.Name}
-	total, fits := p.Usage.reserve(name, bytes, p.MaxNamespaceBytes, a.IsDryRun())
+	key := objectKey{a.GetResource().Resource, types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}}
+	total, fits := p.Usage.reserve(key, bytes, p.MaxNamespaceBytes, a.IsDryRun())
 	if !fits {
 		return admission.NewForbidden(a, fmt.Errorf(
-			"exceeded quota: the boxes of the namespace would take %d bytes, limited to %d by --max-modelbox-bytes-per-namespace", total, p.MaxNamespaceBytes))
+			"exceeded quota: the objects of the namespace would take %d bytes, limited to %d by --max-modelbox-bytes-per-namespace", total, p.MaxNamespaceBytes))
 	}
 	return nil
 }
 
-// size returns how many bytes a box takes in the storage, but for the record of who wrote which field: it grows by
-// itself when somebody takes something away.
-func size(box *model.ModelBox) (int, error) {
-	stored := &modelv1.ModelBox{}
-	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, stored, nil); err != nil {
-		return 0, fmt.Errorf("converting box %s/%s: %w", box.Namespace, box.Name, err)
+// size returns how many bytes an object takes in the storage as the served kind, but for the record of who wrote which
+// field: it grows by itself when somebody takes something away.
+func size(object runtime.Object, kind schema.GroupVersionKind, o admission.ObjectInterfaces) (int, error) {
+	served, err := o.GetObjectCreater().New(kind)
+	if err != nil {
+		return 0, fmt.Errorf("creating a %s: %w", kind, err)
 	}
-	stored.ManagedFields = nil // of the copy
-	return stored.Size(), nil
+	if err := o.GetObjectConvertor().Convert(object, served, nil); err != nil {
+		return 0, fmt.Errorf("converting to %s: %w", kind, err)
+	}
+	sized, ok := served.(sizedObject)
+	if !ok {
+		return 0, fmt.Errorf("the size of a %T is not known", served)
+	}
+	sized.SetManagedFields(nil) // of the copy
+	return sized.Size(), nil
 }

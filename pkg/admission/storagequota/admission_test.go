@@ -13,8 +13,18 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
+
+var boxKind = modelv1.SchemeGroupVersion.WithKind("ModelBox")
+
+// interfaces know the kinds of the group.
+var interfaces = func() admission.ObjectInterfaces {
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	return admission.NewObjectInterfacesFromScheme(scheme)
+}()
 
 func newBox(annotation string, finalizers ...string) *model.ModelBox {
 	return &model.ModelBox{ObjectMeta: metav1.ObjectMeta{
@@ -35,14 +45,15 @@ func writtenBy(manager string, box *model.ModelBox) *model.ModelBox {
 
 func TestValidate(t *testing.T) {
 	full := errors.New("full")
-	const boxes = "modelboxes"
+	boxes, others := modelv1.Resource("modelboxes"), schema.GroupResource{Group: "example.com", Resource: "others"}
 	for _, row := range []struct {
-		name                  string
-		shortage              error
-		operation             admission.Operation
-		resource, subresource string
-		from, to              *model.ModelBox
-		want                  error
+		name        string
+		shortage    error
+		operation   admission.Operation
+		resource    schema.GroupResource
+		subresource string
+		from, to    *model.ModelBox
+		want        error
 	}{
 		{"a new box while there is room", nil, admission.Create, boxes, "", nil, newBox("a"), nil},
 		{"a new box while there is none", full, admission.Create, boxes, "", nil, newBox("a"), full},
@@ -54,7 +65,7 @@ func TestValidate(t *testing.T) {
 		{"a box that shrinks by somebody else's hand", full, admission.Update, boxes, "", newBox("ab"), writtenBy("kubectl-edit", newBox("a")), nil},
 		{"a box that is being deleted", full, admission.Update, boxes, "", newBox("a"), beingDeleted(newBox("ab")), nil},
 		{"a status", full, admission.Update, boxes, "status", newBox("a"), newBox("ab"), nil},
-		{"something else", full, admission.Create, "others", "", nil, newBox("a"), nil},
+		{"an object of another group", full, admission.Create, others, "", nil, newBox("a"), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			plugin := &Plugin{}
@@ -63,9 +74,9 @@ func TestValidate(t *testing.T) {
 			if row.from != nil {
 				from = row.from
 			}
-			attributes := admission.NewAttributesRecord(row.to, from, schema.GroupVersionKind{}, "default", "web",
-				modelv1.SchemeGroupVersion.WithResource(row.resource), row.subresource, row.operation, nil, false, nil)
-			if got := plugin.Validate(t.Context(), attributes, nil); !errors.Is(got, row.want) {
+			attributes := admission.NewAttributesRecord(row.to, from, boxKind, "default", "web",
+				row.resource.WithVersion("v1"), row.subresource, row.operation, nil, false, nil)
+			if got := plugin.Validate(t.Context(), attributes, interfaces); !errors.Is(got, row.want) {
 				t.Errorf("got %v, want %v", got, row.want)
 			}
 		})
@@ -75,9 +86,9 @@ func TestValidate(t *testing.T) {
 func TestAnOutsideStorageIsNotAsked(t *testing.T) {
 	plugin := &Plugin{}
 	Initializer{}.Initialize(plugin)
-	attributes := admission.NewAttributesRecord(newBox("a"), nil, schema.GroupVersionKind{}, "default", "web",
+	attributes := admission.NewAttributesRecord(newBox("a"), nil, boxKind, "default", "web",
 		modelv1.SchemeGroupVersion.WithResource("modelboxes"), "", admission.Create, nil, false, nil)
-	if err := plugin.Validate(t.Context(), attributes, nil); err != nil {
+	if err := plugin.Validate(t.Context(), attributes, interfaces); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,134 +8,176 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
-
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// reservationPeriod is how long a box that was let in counts although it has not been seen: the write may have failed.
+// reservationPeriod is how long an object that was let in counts although it has not been seen: the write may have failed.
 const reservationPeriod = 30 * time.Second
 
-// Usage knows how many bytes the boxes of each namespace take. A reflector fills it; only sizes are kept, some hundred
-// bytes a box. What is being written counts already: boxes that one server lets in at the same time exceed no limit.
-// Each of several servers may let in what the others have written since a moment ago.
+// Usage knows how many bytes the objects of each namespace take. Reflectors fill it, one for each resource; only sizes are
+// kept, some hundred bytes an object. What is being written counts already: objects that one server lets in at the same
+// time exceed no limit. Each of several servers may let in what the others have written since a moment ago.
 type Usage struct {
 	clock clock.PassiveClock
 
-	mu           sync.Mutex
-	hasSynced    bool
-	sizes        map[types.NamespacedName]int
+	mu sync.Mutex
+	// hasSynced says of each resource whether its objects are known that there were at the beginning.
+	hasSynced    map[string]bool
+	sizes        map[objectKey]int
 	totals       map[string]int
-	reservations map[types.NamespacedName]reservation
+	reservations map[objectKey]reservation
 }
 
-// reservation is a size that a box will have unless its write fails.
+// objectKey names an object of one of the resources.
+type objectKey struct {
+	resource string
+	types.NamespacedName
+}
+
+// reservation is a size that an object will have unless its write fails.
 type reservation struct {
 	bytes int
 	until time.Time
 }
 
-var _ cache.ReflectorStore = &Usage{}
-
-// NewUsage returns one that knows of no box yet.
-func NewUsage(clock clock.PassiveClock) *Usage {
+// NewUsage returns one that knows of no object of the resources yet.
+func NewUsage(clock clock.PassiveClock, resources ...string) *Usage {
+	hasSynced := make(map[string]bool, len(resources))
+	for _, resource := range resources {
+		hasSynced[resource] = false
+	}
 	return &Usage{
 		clock:        clock,
-		sizes:        map[types.NamespacedName]int{},
+		hasSynced:    hasSynced,
+		sizes:        map[objectKey]int{},
 		totals:       map[string]int{},
-		reservations: map[types.NamespacedName]reservation{},
+		reservations: map[objectKey]reservation{},
 	}
 }
 
-// HasSynced returns whether the boxes are known that there were at the beginning.
+// HasSynced returns whether the objects are known that there were at the beginning.
 func (u *Usage) HasSynced() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.hasSynced
+	for _, hasSynced := range u.hasSynced {
+		if !hasSynced {
+			return false
+		}
+	}
+	return true
 }
 
-// reserve counts the bytes that a box is going to take, and returns how many its namespace has then. It counts nothing,
-// and returns false, when the box grows and these are more than the limit. A dry run does not count.
-func (u *Usage) reserve(box types.NamespacedName, bytes, limit int, isDryRun bool) (total int, fits bool) {
+// reserve counts the bytes that an object is going to take, and returns how many its namespace has then. It counts
+// nothing, and returns false, when the object grows and these are more than the limit. A dry run does not count.
+func (u *Usage) reserve(key objectKey, bytes, limit int, isDryRun bool) (total int, fits bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	total = u.totals[box.Namespace] - u.sizes[box] + bytes
+	total = u.totals[key.Namespace] - u.sizes[key] + bytes
 	now := u.clock.Now()
 	for other, reserved := range u.reservations {
 		if reserved.until.Before(now) {
 			delete(u.reservations, other)
-		} else if other.Namespace == box.Namespace && other != box {
+		} else if other.Namespace == key.Namespace && other != key {
 			total += max(reserved.bytes-u.sizes[other], 0)
 		}
 	}
-	if bytes > u.sizes[box] && total > limit {
+	if bytes > u.sizes[key] && total > limit {
 		return total, false
 	}
 	if !isDryRun {
-		u.reservations[box] = reservation{bytes, now.Add(reservationPeriod)}
+		u.reservations[key] = reservation{bytes, now.Add(reservationPeriod)}
 	}
 	return total, true
 }
 
-// set makes the size of a box known, and what was reserved for it forgotten.
-func (u *Usage) set(object any) error {
-	box, ok := object.(*modelv1.ModelBox)
-	if !ok {
-		return fmt.Errorf("a %T is no box", object)
-	}
-	u.put(types.NamespacedName{Namespace: box.Namespace, Name: box.Name}, box.Size())
-	return nil
+func (u *Usage) put(key objectKey, bytes int) {
+	u.totals[key.Namespace] += bytes - u.sizes[key]
+	u.sizes[key] = bytes
+	delete(u.reservations, key)
 }
 
-func (u *Usage) put(box types.NamespacedName, bytes int) {
-	u.totals[box.Namespace] += bytes - u.sizes[box]
-	u.sizes[box] = bytes
-	delete(u.reservations, box)
-}
-
-// Add counts a box.
-func (u *Usage) Add(object any) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.set(object)
-}
-
-// Update counts a box anew.
-func (u *Usage) Update(object any) error { return u.Add(object) }
-
-// Delete counts a box no more.
-func (u *Usage) Delete(object any) error {
-	box, ok := object.(*modelv1.ModelBox)
-	if !ok {
-		return fmt.Errorf("a %T is no box", object)
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	key := types.NamespacedName{Namespace: box.Namespace, Name: box.Name}
-	u.put(key, 0)
+// forget counts what is stored of an object no more.
+func (u *Usage) forget(key objectKey) {
+	u.totals[key.Namespace] -= u.sizes[key]
 	delete(u.sizes, key)
-	if u.totals[box.Namespace] == 0 {
-		delete(u.totals, box.Namespace)
+	if u.totals[key.Namespace] == 0 {
+		delete(u.totals, key.Namespace)
 	}
+}
+
+// Store returns what the reflector of a resource fills.
+func (u *Usage) Store(resource string) cache.ReflectorStore { return &usageStore{u, resource} }
+
+// usageStore makes the objects of a resource known to a Usage.
+type usageStore struct {
+	usage    *Usage
+	resource string
+}
+
+// sizedObject is one that knows its size in the storage.
+type sizedObject interface {
+	metav1.Object
+	Size() int
+}
+
+func (s *usageStore) keyOf(object metav1.Object) objectKey {
+	return objectKey{s.resource, types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}}
+}
+
+// set makes the size of an object known, and what was reserved for it forgotten.
+func (s *usageStore) set(object any) error {
+	sized, ok := object.(sizedObject)
+	if !ok {
+		return fmt.Errorf("the size of a %T is not known", object)
+	}
+	s.usage.put(s.keyOf(sized), sized.Size())
 	return nil
 }
 
-// Replace counts these boxes, and no others.
-func (u *Usage) Replace(objects []any, _ string) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	clear(u.sizes)
-	clear(u.totals)
+// Add counts an object.
+func (s *usageStore) Add(object any) error {
+	s.usage.mu.Lock()
+	defer s.usage.mu.Unlock()
+	return s.set(object)
+}
+
+// Update counts an object anew.
+func (s *usageStore) Update(object any) error { return s.Add(object) }
+
+// Delete counts an object no more.
+func (s *usageStore) Delete(object any) error {
+	deleted, ok := object.(metav1.Object)
+	if !ok {
+		return fmt.Errorf("a %T is no object", object)
+	}
+	s.usage.mu.Lock()
+	defer s.usage.mu.Unlock()
+	key := s.keyOf(deleted)
+	s.usage.forget(key)
+	delete(s.usage.reservations, key)
+	return nil
+}
+
+// Replace counts these objects of the resource, and no others.
+func (s *usageStore) Replace(objects []any, _ string) error {
+	s.usage.mu.Lock()
+	defer s.usage.mu.Unlock()
+	for key := range s.usage.sizes {
+		if key.resource == s.resource {
+			s.usage.forget(key)
+		}
+	}
 	for _, object := range objects {
-		if err := u.set(object); err != nil {
+		if err := s.set(object); err != nil {
 			return err
 		}
 	}
-	u.hasSynced = true
+	s.usage.hasSynced[s.resource] = true
 	return nil
 }
 
 // Resync does nothing: there is nobody to tell.
-func (u *Usage) Resync() error { return nil }
+func (*usageStore) Resync() error { return nil }

@@ -11,7 +11,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -27,8 +26,8 @@ func stored(namespace, name string, text int) (*modelv1.ModelBox, int) {
 	return box, box.Size()
 }
 
-func named(namespace, name string) types.NamespacedName {
-	return types.NamespacedName{Namespace: namespace, Name: name}
+func named(namespace, name string) objectKey {
+	return objectKey{"modelboxes", types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
 func expectTotal(t *testing.T, u *Usage, namespace string, want int) {
@@ -46,38 +45,59 @@ func must(t *testing.T, err error) {
 }
 
 func TestUsageFollowsTheBoxes(t *testing.T) {
-	u := NewUsage(clocktesting.NewFakePassiveClock(now))
+	u := NewUsage(clocktesting.NewFakePassiveClock(now), "modelboxes")
 	web, webBytes := stored("one", "web", 100)
 	mail, mailBytes := stored("one", "mail", 200)
 	other, otherBytes := stored("two", "web", 300)
 	if u.HasSynced() {
 		t.Error("nothing has been read and everything is known")
 	}
-	must(t, u.Replace([]any{web, other}, "1"))
+	must(t, u.Store("modelboxes").Replace([]any{web, other}, "1"))
 	if !u.HasSynced() {
 		t.Error("everything has been read and is not known")
 	}
-	must(t, u.Add(mail))
+	must(t, u.Store("modelboxes").Add(mail))
 	expectTotal(t, u, "one", webBytes+mailBytes)
 	expectTotal(t, u, "two", otherBytes)
 
 	grown, grownBytes := stored("one", "web", 1000)
-	must(t, u.Update(grown))
+	must(t, u.Store("modelboxes").Update(grown))
 	expectTotal(t, u, "one", grownBytes+mailBytes)
-	must(t, u.Delete(mail))
+	must(t, u.Store("modelboxes").Delete(mail))
 	expectTotal(t, u, "one", grownBytes)
-	must(t, u.Replace([]any{mail}, "2"))
+	must(t, u.Store("modelboxes").Replace([]any{mail}, "2"))
 	expectTotal(t, u, "one", mailBytes)
 	expectTotal(t, u, "two", 0)
-	must(t, u.Delete(mail))
+	must(t, u.Store("modelboxes").Delete(mail))
 	if len(u.sizes)+len(u.totals)+len(u.reservations) != 0 {
 		t.Errorf("of boxes that are gone there is left %v, %v, %v", u.sizes, u.totals, u.reservations)
 	}
 }
 
+// Objects of one name and of different resources are different objects, and what one resource has says nothing about
+// the other.
+func TestUsageCountsAllResources(t *testing.T) {
+	u := NewUsage(clocktesting.NewFakePassiveClock(now), "modelboxes", "others")
+	web, webBytes := stored("one", "web", 100)
+	other, otherBytes := stored("one", "web", 200)
+	must(t, u.Store("modelboxes").Replace([]any{web}, "1"))
+	if u.HasSynced() {
+		t.Error("one of two resources has been read and everything is known")
+	}
+	must(t, u.Store("others").Replace([]any{other}, "1"))
+	if !u.HasSynced() {
+		t.Error("everything has been read and is not known")
+	}
+	expectTotal(t, u, "one", webBytes+otherBytes)
+	must(t, u.Store("modelboxes").Replace(nil, "2"))
+	expectTotal(t, u, "one", otherBytes)
+	must(t, u.Store("modelboxes").Delete(web))
+	expectTotal(t, u, "one", otherBytes)
+}
+
 func TestReservations(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
-	u := NewUsage(clock)
+	u := NewUsage(clock, "modelboxes")
 	first, bytes := stored("one", "first", 100)
 	limit := 2 * bytes
 	for _, row := range []struct {
@@ -94,7 +114,7 @@ func TestReservations(t *testing.T) {
 	}
 
 	// One was written; of the other nothing is heard.
-	must(t, u.Add(first))
+	must(t, u.Store("modelboxes").Add(first))
 	expectTotal(t, u, "one", 2*bytes)
 	clock.SetTime(now.Add(reservationPeriod + 1))
 	expectTotal(t, u, "one", bytes)
@@ -105,7 +125,7 @@ func TestReservations(t *testing.T) {
 
 // However many come at once, they stay within the limit.
 func TestReservationsRace(t *testing.T) {
-	u := NewUsage(clocktesting.NewFakePassiveClock(now))
+	u := NewUsage(clocktesting.NewFakePassiveClock(now), "modelboxes")
 	const allowed, attempts = 5, 50
 	var running sync.WaitGroup
 	let := make(chan struct{}, attempts)
@@ -123,20 +143,20 @@ func TestReservationsRace(t *testing.T) {
 }
 
 func TestTheLimitOfANamespace(t *testing.T) {
-	u := NewUsage(clocktesting.NewFakePassiveClock(now))
-	must(t, u.Replace(nil, "1"))
+	u := NewUsage(clocktesting.NewFakePassiveClock(now), "modelboxes")
+	must(t, u.Store("modelboxes").Replace(nil, "1"))
 	plugin := &Plugin{Handler: admission.NewHandler(admission.Create, admission.Update)}
 	Initializer{Usage: u, MaxNamespaceBytes: 1000}.Initialize(plugin)
 	create := func(text int) error {
-		attributes := admission.NewAttributesRecord(newBox(strings.Repeat("n", text)), nil, schema.GroupVersionKind{Kind: "ModelBox"}, "default", "web",
+		attributes := admission.NewAttributesRecord(newBox(strings.Repeat("n", text)), nil, boxKind, "default", "web",
 			modelv1.SchemeGroupVersion.WithResource("modelboxes"), "", admission.Create, nil, false, nil)
-		return plugin.Validate(t.Context(), attributes, nil)
+		return plugin.Validate(t.Context(), attributes, interfaces)
 	}
 	if err := create(500); err != nil {
 		t.Errorf("a box that fits: %v", err)
 	}
 	err := create(1000)
-	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota: the boxes of the namespace would take 1") ||
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota: the objects of the namespace would take 1") ||
 		!strings.Contains(err.Error(), "limited to 1000 by --max-modelbox-bytes-per-namespace") {
 		t.Errorf("a box that does not: %v", err)
 	}

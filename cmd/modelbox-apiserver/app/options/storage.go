@@ -30,7 +30,7 @@ type StorageOptions struct {
 	// QuotaBackendBytes is the size of the embedded etcd's database at which it refuses writes. 0: as large as the disk
 	// has room for.
 	QuotaBackendBytes int64
-	// MaxNamespaceBytes is how much the boxes of one namespace may take. 0: half of what the embedded etcd has for boxes;
+	// MaxNamespaceBytes is how much the objects of one namespace may take. 0: half of what the embedded etcd has for objects;
 	// with an outside one, no limit. Negative: no limit.
 	MaxNamespaceBytes int64
 }
@@ -43,9 +43,9 @@ func NewStorageOptions() *StorageOptions {
 // AddFlags adds the flags.
 func (o *StorageOptions) AddFlags(fs *pflag.FlagSet) {
 	o.AddDataDirFlag(fs)
-	fs.Int64Var(&o.MaxNamespaceBytes, "max-modelbox-bytes-per-namespace", o.MaxNamespaceBytes, "How many bytes the boxes of one namespace may take. "+
-		"0 stands for half of what boxes may fill of the embedded etcd, and for no limit with --etcd-servers; -1 for no limit. How many boxes there may be says a ResourceQuota.")
-	fs.Int64Var(&o.QuotaBackendBytes, "quota-backend-bytes", o.QuotaBackendBytes, "Size of the embedded etcd's database, in bytes, at which it refuses writes. Boxes may fill three quarters of it. "+
+	fs.Int64Var(&o.MaxNamespaceBytes, "max-modelbox-bytes-per-namespace", o.MaxNamespaceBytes, "How many bytes the objects of one namespace may take, boxes and all others. "+
+		"0 stands for half of what objects may fill of the embedded etcd, and for no limit with --etcd-servers; -1 for no limit. How many of each there may be says a ResourceQuota.")
+	fs.Int64Var(&o.QuotaBackendBytes, "quota-backend-bytes", o.QuotaBackendBytes, "Size of the embedded etcd's database, in bytes, at which it refuses writes. Objects may fill three quarters of it. "+
 		"0 stands for nearly half of the disk that --data-dir is on, for a database is defragmented by copying it, and for at most 8 GiB.")
 }
 
@@ -87,7 +87,7 @@ func (o *StorageOptions) EmbeddedEtcd() embeddedetcd.Config {
 	return embeddedetcd.Config{Dir: o.DataDir, QuotaBackendBytes: o.QuotaBackendBytes}
 }
 
-// namespaceLimit returns how many bytes the boxes of a namespace may take, 0 for no limit. etcd is nil for an outside one.
+// namespaceLimit returns how many bytes the objects of a namespace may take, 0 for no limit. etcd is nil for an outside one.
 func (o *StorageOptions) namespaceLimit(etcd *embeddedetcd.Server) int {
 	switch {
 	case o.MaxNamespaceBytes > 0:

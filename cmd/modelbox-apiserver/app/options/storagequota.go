@@ -8,55 +8,54 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/storagequota"
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 )
 
-// namespaceUsageHook is what counts the bytes of boxes.
+// namespaceUsageHook is what counts the bytes of objects.
 const namespaceUsageHook = "modelbox-namespace-usage"
 
-// storageQuotaFor returns what the admission plugin goes by: whether the storage has room, and what the boxes of a
+// storageQuotaFor returns what the admission plugin goes by: whether the storage has room, and what the objects of a
 // namespace take, which is counted once the server serves. 0 is no limit for that.
 func storageQuotaFor(etcd *embeddedetcd.Server, namespaceLimit int, config *genericapiserver.Config) (storagequota.Initializer, error) {
 	initializer := storagequota.Initializer{Shortage: shortageOf(etcd)}
 	if namespaceLimit == 0 {
 		return initializer, nil
 	}
+	var resources []string
+	for _, resource := range apiserver.StoredResources() {
+		resources = append(resources, resource.Resource)
+	}
 	initializer.MaxNamespaceBytes = namespaceLimit
-	initializer.Usage = storagequota.NewUsage(clock.RealClock{})
+	initializer.Usage = storagequota.NewUsage(clock.RealClock{}, resources...)
 	err := config.AddPostStartHook(namespaceUsageHook, func(hook genericapiserver.PostStartHookContext) error {
-		return startCounting(hook, hook.LoopbackClientConfig, initializer.Usage)
+		return startCounting(hook, hook.LoopbackClientConfig, initializer.Usage, resources)
 	})
 	return initializer, err
 }
 
-// startCounting lets the usage follow the boxes until ctx is done.
-func startCounting(ctx context.Context, config *rest.Config, usage *storagequota.Usage) error {
+// startCounting lets the usage follow the objects of the resources until ctx is done.
+func startCounting(ctx context.Context, config *rest.Config, usage *storagequota.Usage, resources []string) error {
 	config = rest.AddUserAgent(rest.CopyConfig(config), "namespace-usage")
 	config.ContentType = runtime.ContentTypeProtobuf
 	client, err := versioned.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("creating a client of this server's boxes: %w", err)
+		return fmt.Errorf("creating a client of this server's objects: %w", err)
 	}
-	boxes := client.ModelV1().ModelBoxes(metav1.NamespaceAll)
-	source := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return boxes.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return boxes.Watch(ctx, options)
-		},
-	}, client)
-	reflector := cache.NewReflectorWithOptions(source, &modelv1.ModelBox{}, usage, cache.ReflectorOptions{Name: namespaceUsageHook})
-	go reflector.RunWithContext(ctx)
+	for _, resource := range resources {
+		objects := cache.NewListWatchFromClient(client.ModelV1().RESTClient(), resource, metav1.NamespaceAll, fields.Everything())
+		source := cache.ToListWatcherWithWatchListSemantics(objects, client)
+		reflector := cache.NewReflectorWithOptions(source, nil, usage.Store(resource), cache.ReflectorOptions{Name: namespaceUsageHook, TypeDescription: resource})
+		go reflector.RunWithContext(ctx)
+	}
 	return nil
 }
