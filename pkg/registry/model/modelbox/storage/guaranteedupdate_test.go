@@ -119,7 +119,7 @@ func TestAnUpdateThatChangesNothingIsNotWritten(t *testing.T) {
 // revision returns how many writes etcd has seen.
 func (b *backend) revision(t *testing.T) int64 {
 	t.Helper()
-	response, err := b.etcd.Get(t.Context(), "/")
+	response, err := b.Etcd.Get(t.Context(), "/")
 	if err != nil {
 		t.Fatal(err)
 	}

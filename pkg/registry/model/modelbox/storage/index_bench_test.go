@@ -123,7 +123,7 @@ func fillOne(ctx context.Context, storage *Storage, i int) error {
 func (b *backend) newStorageWithoutIndexes(t testing.TB) *Storage {
 	t.Helper()
 	plain := *b
-	plain.options.Decorator = func(config *storagebackend.ConfigForResource, prefix string, keyFunc func(runtime.Object) (string, error),
+	plain.Options.Decorator = func(config *storagebackend.ConfigForResource, prefix string, keyFunc func(runtime.Object) (string, error),
 		newFunc, newListFunc func() runtime.Object, attrs apistorage.AttrFunc, triggers apistorage.IndexerFuncs, _ *cache.Indexers,
 	) (apistorage.Interface, factory.DestroyFunc, error) {
 		return genericregistry.StorageWithCacher()(config, prefix, keyFunc, newFunc, newListFunc, attrs, triggers, nil)

@@ -90,7 +90,7 @@ func (b *backend) forget(t *testing.T, storage *Storage) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.etcd.Compact(t.Context(), now); err != nil {
+	if _, err := b.Etcd.Compact(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
 }
