@@ -27,6 +27,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxStatus"):
 		return &modelv1.ModelBoxStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Network"):
+		return &modelv1.NetworkApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("NetworkSpec"):
+		return &modelv1.NetworkSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePort"):
 		return &modelv1.NodePortApplyConfiguration{}
 

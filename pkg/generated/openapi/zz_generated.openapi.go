@@ -29,6 +29,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxService{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxService(ref),
 		v1.ModelBoxSpec{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxSpec(ref),
 		v1.ModelBoxStatus{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxStatus(ref),
+		v1.Network{}.OpenAPIModelName():                                     schema_pkg_apis_model_v1_Network(ref),
+		v1.NetworkList{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_NetworkList(ref),
+		v1.NetworkSpec{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_NetworkSpec(ref),
 		v1.NodePort{}.OpenAPIModelName():                                    schema_pkg_apis_model_v1_NodePort(ref),
 		v1.RollingUpdate{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_RollingUpdate(ref),
 		autoscalingv1.ContainerResourceMetricSource{}.OpenAPIModelName():    schema_k8sio_api_autoscaling_v1_ContainerResourceMetricSource(ref),
@@ -1176,6 +1179,132 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 		},
 		Dependencies: []string{
 			v1.NodePort{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_Network(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Network is a range of IP addresses with a gateway, IPv4 or IPv6.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is the standard object metadata. metadata.name must be a DNS-1123 label of at most 63 characters: lower case letters, digits and '-', starting and ending with a letter or a digit.\n\nExample: {name: lan, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"spec": {
+						SchemaProps: spec.SchemaProps{
+							Description: "spec is what the network should be. Required.\n\nExample: {cidr: 192.168.0.0/16, gateway: 192.168.0.1}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.NetworkSpec{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"spec"},
+			},
+		},
+		Dependencies: []string{
+			v1.NetworkSpec{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_NetworkList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "NetworkList is a list of Networks.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is the standard list metadata.\n\nExample: {resourceVersion: \"4711\"}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Description: "items are the networks. Required.\n\nExample: [{metadata: {name: lan}, spec: {cidr: 192.168.0.0/16, gateway: 192.168.0.1}}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.Network{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.Network{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_NetworkSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "NetworkSpec is the desired state of a Network.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"cidr": {
+						SchemaProps: spec.SchemaProps{
+							Description: "cidr is the range of addresses, IPv4 or IPv6, in canonical form: no bits set beyond the prefix length, no leading zeros, IPv6 in lower case and as short as RFC 5952 has it. It must have at least two addresses, and leave some outside of it: the prefix length is at least 1, and at most 31 for IPv4 and 127 for IPv6. It cannot be changed. Required.\n\nExample: 192.168.0.0/16",
+							Default:     "",
+							MaxLength:   ptr.To[int64](43),
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"gateway": {
+						SchemaProps: spec.SchemaProps{
+							Description: "gateway is the address that leads out of the network, in canonical form. It must be inside the cidr, and neither its first address (the network address of IPv4, the subnet-router anycast address of IPv6) nor, for IPv4, its last, the broadcast address, which a /31 does not have (RFC 3021); and it must not be a loopback or multicast address. Required.\n\nExample: 192.168.0.1",
+							Default:     "",
+							MaxLength:   ptr.To[int64](39),
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"cidr", "gateway"},
+			},
+		},
 	}
 }
 

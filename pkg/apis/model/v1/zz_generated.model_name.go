@@ -34,6 +34,21 @@ func (in ModelBoxStatus) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Network) OpenAPIModelName() string {
+	return "com.github.model.v1.Network"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in NetworkList) OpenAPIModelName() string {
+	return "com.github.model.v1.NetworkList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in NetworkSpec) OpenAPIModelName() string {
+	return "com.github.model.v1.NetworkSpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in NodePort) OpenAPIModelName() string {
 	return "com.github.model.v1.NodePort"
 }

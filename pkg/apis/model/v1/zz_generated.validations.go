@@ -41,6 +41,21 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
 			}
 		})
+	// type Network
+	scheme.AddValidationFunc(
+		(*Network)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/":
+				return Validate_Network(
+					ctx, op, nil, /* fldPath */
+					obj.(*Network),
+					safe.Cast[*Network](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
 	return nil
 }
 
@@ -648,6 +663,107 @@ func Validate_ModelBoxStatus(
 	// field ModelBoxStatus.Address has no validation
 	// field ModelBoxStatus.NodePorts has no validation
 	// field ModelBoxStatus.Conditions has no validation
+	return errs
+}
+
+// Validate_Network validates an instance of Network according
+// to declarative validation rules in the API schema.
+func Validate_Network(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *Network) (errs field.ErrorList) {
+
+	// field Network.TypeMeta has no validation
+	// field Network.ObjectMeta has no validation
+
+	{ // field Network.Spec
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *NetworkSpec,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_NetworkSpec(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *Network) *NetworkSpec {
+				return &oldObj.Spec
+			})
+		errs = append(errs, fn(fldPath.Child("spec"), &obj.Spec, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_NetworkSpec validates an instance of NetworkSpec according
+// to declarative validation rules in the API schema.
+func Validate_NetworkSpec(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *NetworkSpec) (errs field.ErrorList) {
+
+	{ // field NetworkSpec.CIDR
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *NetworkSpec) *string {
+				return &oldObj.CIDR
+			})
+		errs = append(errs, fn(fldPath.Child("cidr"), &obj.CIDR, oldVal, oldObj != nil)...)
+	}
+
+	{ // field NetworkSpec.Gateway
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *NetworkSpec) *string {
+				return &oldObj.Gateway
+			})
+		errs = append(errs, fn(fldPath.Child("gateway"), &obj.Gateway, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 

@@ -281,6 +281,17 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: updatedReplicas
       type:
         scalar: numeric
+- name: com.github.model.v1.NetworkSpec
+  map:
+    fields:
+    - name: cidr
+      type:
+        scalar: string
+      default: ""
+    - name: gateway
+      type:
+        scalar: string
+      default: ""
 - name: com.github.model.v1.NodePort
   map:
     fields:
@@ -326,6 +337,23 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.model.v1.ModelBoxStatus
+      default: {}
+- name: com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1.Network
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+      default: {}
+    - name: spec
+      type:
+        namedType: com.github.model.v1.NetworkSpec
       default: {}
 - name: io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource
   map:

@@ -21,11 +21,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
+	networkstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/network/storage"
 )
 
 // resources has one row for each resource of the group.
 var resources = []resource{
 	{"modelboxes", StorageProvider.newModelBoxStorage},
+	{"networks", StorageProvider.newNetworkStorage},
 }
 
 type resource struct {
@@ -84,4 +86,12 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes/status": storage.Status,
 		"modelboxes/scale":  storage.Scale,
 	}, nil
+}
+
+func (p StorageProvider) newNetworkStorage(optsGetter generic.RESTOptionsGetter) (map[string]rest.Storage, error) {
+	networks, err := networkstorage.NewREST(p.Scheme, optsGetter, p.Authorizer)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]rest.Storage{"networks": networks}, nil
 }

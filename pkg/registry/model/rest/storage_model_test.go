@@ -13,6 +13,7 @@ import (
 func TestResourcePrefixesStayAsTheyAre(t *testing.T) {
 	want := map[string]string{
 		"modelboxes.model.github.com": "model.github.com/modelboxes",
+		"networks.model.github.com":   "model.github.com/networks",
 	}
 	got := map[string]string{}
 	for resource, prefix := range ResourcePrefixes() {

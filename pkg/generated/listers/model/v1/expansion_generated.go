@@ -12,3 +12,11 @@ type ModelBoxListerExpansion interface{}
 // ModelBoxNamespaceListerExpansion allows custom methods to be added to
 // ModelBoxNamespaceLister.
 type ModelBoxNamespaceListerExpansion interface{}
+
+// NetworkListerExpansion allows custom methods to be added to
+// NetworkLister.
+type NetworkListerExpansion interface{}
+
+// NetworkNamespaceListerExpansion allows custom methods to be added to
+// NetworkNamespaceLister.
+type NetworkNamespaceListerExpansion interface{}

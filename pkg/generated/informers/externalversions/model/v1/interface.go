@@ -13,6 +13,8 @@ import (
 type Interface interface {
 	// ModelBoxes returns a ModelBoxInformer.
 	ModelBoxes() TypedModelBoxInformer
+	// Networks returns a NetworkInformer.
+	Networks() TypedNetworkInformer
 }
 
 type version struct {
@@ -29,4 +31,9 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 // ModelBoxes returns a TypedModelBoxInformer.
 func (v *version) ModelBoxes() TypedModelBoxInformer {
 	return &modelBoxInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// Networks returns a TypedNetworkInformer.
+func (v *version) Networks() TypedNetworkInformer {
+	return &networkInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
 }

@@ -6,3 +6,5 @@
 package v1
 
 type ModelBoxExpansion interface{}
+
+type NetworkExpansion interface{}

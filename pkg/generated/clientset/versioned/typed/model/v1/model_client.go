@@ -16,6 +16,7 @@ import (
 type ModelV1Interface interface {
 	RESTClient() rest.Interface
 	ModelBoxesGetter
+	NetworksGetter
 }
 
 // ModelV1Client is used to interact with features provided by the model.github.com group.
@@ -25,6 +26,10 @@ type ModelV1Client struct {
 
 func (c *ModelV1Client) ModelBoxes(namespace string) ModelBoxInterface {
 	return newModelBoxes(c, namespace)
+}
+
+func (c *ModelV1Client) Networks(namespace string) NetworkInterface {
+	return newNetworks(c, namespace)
 }
 
 // NewForConfig creates a new ModelV1Client for the given config.

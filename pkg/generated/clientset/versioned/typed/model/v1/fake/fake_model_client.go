@@ -19,6 +19,10 @@ func (c *FakeModelV1) ModelBoxes(namespace string) v1.ModelBoxInterface {
 	return newFakeModelBoxes(c, namespace)
 }
 
+func (c *FakeModelV1) Networks(namespace string) v1.NetworkInterface {
+	return newFakeNetworks(c, namespace)
+}
+
 // RESTClient returns a RESTClient that is used to communicate
 // with API server by this client implementation.
 func (c *FakeModelV1) RESTClient() rest.Interface {
