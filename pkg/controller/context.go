@@ -33,7 +33,7 @@ type Context struct {
 	// Recorder records events from Run on.
 	Recorder events.EventRecorder
 
-	Clock clock.WithTicker
+	Clock clock.PassiveClock
 
 	Configuration Configuration
 

@@ -16,8 +16,8 @@ import (
 // checkPeriod is how often the caches are checked.
 const checkPeriod = time.Second
 
-// Monitor checks the caches of shared informers, each once, however many controllers depend on it. It has to know of all
-// of them before they are started, and Run.
+// Monitor checks the caches of shared informers, each once, however many controllers depend on it. All dependencies have
+// to be added before Run.
 type Monitor struct {
 	caches []*sharedCache
 }
@@ -52,7 +52,7 @@ func (m *Monitor) cacheOf(resource schema.GroupResource, informer cache.SharedIn
 	return added, nil
 }
 
-// Run logs which caches fail, and keeps the metric of them, until ctx is done. It has to be started with the informers.
+// Run logs which caches fail, and keeps their metric, until ctx is done. It has to be called when the informers start.
 func (m *Monitor) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx)
 	for _, c := range m.caches {
