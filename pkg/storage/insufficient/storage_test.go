@@ -46,7 +46,7 @@ func (f failing) GetRESTOptions(schema.GroupResource, runtime.Object) (generic.R
 	}}, nil
 }
 
-func TestErrors(t *testing.T) {
+func TestWritesToAFullEtcdFailWithInsufficientStorage(t *testing.T) {
 	other := errors.New("something else")
 	for _, row := range []struct {
 		name   string

@@ -195,7 +195,7 @@ func TestARecoveryThatDidNotEndIsDoneAgain(t *testing.T) {
 }
 
 // What would take the store long to reach is left to when it does not run.
-func TestARevisionThatIsFarAway(t *testing.T) {
+func TestExclusiveStoreThatIsFarBehindIsRaisedByTheNextStart(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")))
 	f.setLease(Position{Identity: earlier.Identity, Revision: 5_000_000})
 	expectRefused(t, f, "5010000")
@@ -226,7 +226,7 @@ func TestOutsideStoreThatIsTooFarBehindIsLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestRefuse(t *testing.T) {
+func TestPolicyRefuseNamesWhatWasFoundAndRecoversNothing(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"))
 	f.config.Policy = Refuse
 	f.setLease(earlier)
@@ -234,7 +234,7 @@ func TestRefuse(t *testing.T) {
 	expectNames(t, f.stored())
 }
 
-func TestIgnore(t *testing.T) {
+func TestPolicyIgnoreServesTheStoreAsItIs(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")))
 	f.config.Policy = Ignore
 	f.setLease(earlier)
@@ -286,7 +286,7 @@ func TestSeveralServersRecoverOnce(t *testing.T) {
 	expectNames(t, f.stored(), "web")
 }
 
-func TestTheOriginalOfACopyIsAlive(t *testing.T) {
+func TestCopyIsNotServedWhileTheHolderOfTheLeaseMayBeAlive(t *testing.T) {
 	f := newFixture(t)
 	own := f.serve(New)
 	lease := f.lease()
@@ -312,7 +312,7 @@ func TestTheOriginalOfACopyIsAlive(t *testing.T) {
 	f.serve(Current)
 }
 
-func TestAClusterThatCannotBeAsked(t *testing.T) {
+func TestStoreIsNotServedWhenTheLeaseCannotBeRead(t *testing.T) {
 	f := newFixture(t)
 	f.cluster.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "modelbox-controller", nil)

@@ -21,7 +21,7 @@ func leaseOf(holder string, renewed time.Time) *coordinationv1.Lease {
 	}}
 }
 
-func TestLiveness(t *testing.T) {
+func TestLeaseIsHeldUntilItWasNotRenewedForItsDuration(t *testing.T) {
 	now := time.Unix(1000, 0)
 	clock := clocktesting.NewFakePassiveClock(now)
 	l := &liveness{clock: clock}

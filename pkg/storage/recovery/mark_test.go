@@ -46,7 +46,7 @@ func TestTheRevisionOfAMarkNeverGoesBack(t *testing.T) {
 	}
 }
 
-func TestALeaseWithoutAMark(t *testing.T) {
+func TestLeaseWithoutAMarkKnowsNoStore(t *testing.T) {
 	for _, lease := range []*coordinationv1.Lease{nil, {}} {
 		if diff := cmp.Diff(Mark{}, mustMark(t, lease)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
@@ -54,7 +54,7 @@ func TestALeaseWithoutAMark(t *testing.T) {
 	}
 }
 
-func TestAMarkThatCannotBeRead(t *testing.T) {
+func TestMarkWithAnInvalidRevisionIsAnError(t *testing.T) {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{StoreLabel: "a", RevisionLabel: "many"}}}
 	if mark, err := markOf(lease); err == nil {
 		t.Errorf("it is %v", mark)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestAssess(t *testing.T) {
+func TestAssessComparesTheStoreWithTheMark(t *testing.T) {
 	at := func(revision int64, uid types.UID, ancestors ...types.UID) Position {
 		return Position{Identity: Identity{UID: uid, Ancestors: ancestors}, Revision: revision}
 	}

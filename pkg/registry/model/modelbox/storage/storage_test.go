@@ -87,7 +87,7 @@ func TestWatch(t *testing.T) {
 	)
 }
 
-func TestNames(t *testing.T) {
+func TestShortNamesCategoriesAndSingularName(t *testing.T) {
 	boxes := newStorage(t).ModelBox
 	if got := boxes.ShortNames(); !slices.Equal(got, []string{"mb"}) {
 		t.Errorf("short names: %q", got)
@@ -136,7 +136,7 @@ func TestSubresourcesCreateNoBox(t *testing.T) {
 	}
 }
 
-func TestADryRunStoresNothing(t *testing.T) {
+func TestDryRunStoresNothing(t *testing.T) {
 	storage := newStorage(t)
 	dryRun := []string{metav1.DryRunAll}
 	created, err := storage.ModelBox.Create(inDefault(t), newBox(), rest.ValidateAllObjectFunc, &metav1.CreateOptions{DryRun: dryRun})
