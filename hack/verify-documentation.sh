@@ -72,7 +72,7 @@ check_code() { # file inline|block code
 
   while read -r word; do
     grep --quiet "^${word#make }:" Makefile || fail "${file}: the Makefile has no target ${word#make }"
-  done < <(matches "${code}" '\<make [a-z][a-z-]*')
+  done < <(matches "${code}" '\<make [a-z][a-z0-9-]*')
 
   while read -r word; do
     grep --quiet --recursive --fixed-strings --include='*.go' "\"${word}\"" cmd pkg || fail "${file}: there is no metric ${word}"
