@@ -60,7 +60,9 @@ check_link() { # file target
 
 # matches prints what an extended regular expression matches in a text, one a line.
 matches() { # text expression
-  grep --only-matching --extended-regexp -- "$2" <<<"$1" || true
+  if [[ "$1" =~ $2 ]]; then
+    grep --only-matching --extended-regexp -- "$2" <<<"$1"
+  fi
 }
 
 check_code() { # file inline|block code
@@ -72,11 +74,11 @@ check_code() { # file inline|block code
 
   while read -r word; do
     grep --quiet "^${word#make }:" Makefile || fail "${file}: the Makefile has no target ${word#make }"
-  done < <(matches "${code}" '\<make [a-z][a-z0-9-]*')
+  done < <(matches "${code}" '(^| )make [a-z][a-z0-9-]*' | sed 's/^ //')
 
   while read -r word; do
     grep --quiet --recursive --fixed-strings --include='*.go' "\"${word}\"" cmd pkg || fail "${file}: there is no metric ${word}"
-  done < <(matches "${code}" '\<modelbox_(controller|storage|snapshot|store)_[a-z_]+' | sed 's/^modelbox_[a-z]*_//')
+  done < <(matches "${code}" 'modelbox_(controller|storage|snapshot|store)_[a-z_]+' | sed 's/^modelbox_[a-z]*_//')
 
   while read -r word; do
     grep --quiet --recursive --extended-regexp --include='*_test.go' "^func ${word}" cmd pkg hack || fail "${file}: there is no ${word}"
