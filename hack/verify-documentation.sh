@@ -53,7 +53,7 @@ check_link() { # file target
   fi
   if [[ ! -e "${target}" ]]; then
     fail "$1 links to $2, which does not exist"
-  elif [[ -n "${anchor}" ]] && ! anchors "${target}" | grep --quiet --line-regexp --fixed-strings -- "${anchor}"; then
+  elif [[ -n "${anchor}" ]] && ! grep --quiet --line-regexp --fixed-strings -- "${anchor}" <<<"$(anchors "${target}")"; then
     fail "$1 links to $2: ${target} has no such heading"
   fi
 }
