@@ -17,9 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// autoscalerIsNotFought moves a box from its own number of pods to an autoscaler of its Deployment, to an autoscaler of
+// TestAutoscaledReplicasAreKept moves a box from its own number of pods to an autoscaler of its Deployment, to an autoscaler of
 // the box, and back. Autoscalers know no load here, but their minimum. No step may cost pods, or roll them.
-func autoscalerIsNotFought(t *testing.T) {
+func TestAutoscaledReplicasAreKept(t *testing.T) {
+	t.Parallel()
 	n := newNamespace(t)
 	n.createReady(newBox("web"))
 	seen := n.observeReplicas("web")

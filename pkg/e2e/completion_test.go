@@ -119,9 +119,10 @@ var completed = []struct {
 	{"a Service with a load balancer", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeLoadBalancer }},
 }
 
-// completionIsNoDrift: what the cluster makes of a spec must not look as if somebody had changed it. Each box is created
+// TestDefaultsOfTheClusterAreNoDrift: what the cluster makes of a spec must not look as if somebody had changed it. Each box is created
 // and changed once, which are three writes of its children and no more.
-func completionIsNoDrift(t *testing.T) {
+func TestDefaultsOfTheClusterAreNoDrift(t *testing.T) {
+	t.Parallel()
 	n := newNamespace(t)
 	boxes := map[string]string{}
 	for i, test := range completed {

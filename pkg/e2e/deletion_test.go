@@ -35,9 +35,10 @@ func TestDeleteInForeground(t *testing.T) {
 	}
 }
 
-// deletionLooksForward holds a box that is being deleted: as long as it is there, nothing that it asked for is made
+// TestDeletedBoxRecreatesNothing holds a box that is being deleted: as long as it is there, nothing that it asked for is made
 // anew, and nothing keeps it from going.
-func deletionLooksForward(t *testing.T) {
+func TestDeletedBoxRecreatesNothing(t *testing.T) {
+	t.Parallel()
 	n := newNamespace(t)
 	box := newBox("web", withReplicas(2))
 	box.Finalizers = []string{"example.com/hold"}

@@ -14,9 +14,10 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// rolloutIsNotReadyBeforeItsEnd watches a box through changes of every kind that takes pods. Once the box says Ready
+// TestBoxIsNotReadyBeforeItsRolloutIsComplete watches a box through changes of every kind that takes pods. Once the box says Ready
 // for a change, nothing changes any more: what the Deployment is right after that it was at that moment, or nearly.
-func rolloutIsNotReadyBeforeItsEnd(t *testing.T) {
+func TestBoxIsNotReadyBeforeItsRolloutIsComplete(t *testing.T) {
+	t.Parallel()
 	n := newNamespace(t)
 	onePodAtATime := func(spec *modelv1.ModelBoxSpec) {
 		spec.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(1))

@@ -24,6 +24,7 @@ func TestHealing(t *testing.T) {
 		heal func(n *namespace)
 	}{
 		{"a deleted Deployment comes back while the Service stays", deploymentComesBack},
+		{"a deleted Service comes back while the Deployment stays", serviceComesBack},
 		{"a deleted pod comes back", podComesBack},
 		{"an image changed by hand is put back, and an event says who had changed it", imageIsPutBack},
 		{"a port changed by hand is put back", servicePortIsPutBack},

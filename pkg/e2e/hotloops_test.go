@@ -18,9 +18,10 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// orderOfVariablesIsKept: variables reach the Deployment in the order in which the user wrote them. Nothing is
+// TestOrderOfVariablesIsKept: variables reach the Deployment in the order in which the user wrote them. Nothing is
 // written as long as they stay the same ones, in whatever order somebody else has put them.
-func orderOfVariablesIsKept(t *testing.T) {
+func TestOrderOfVariablesIsKept(t *testing.T) {
+	t.Parallel()
 	n := newNamespace(t)
 	written := manyVariables()
 	n.createReady(newBox("web", withEnvs(written...)))
@@ -63,8 +64,9 @@ func variablesOf(deployment *appsv1.Deployment) []corev1.EnvVar {
 	return deployment.Spec.Template.Spec.Containers[0].Env
 }
 
-// additionsAreNoDrift adds to the children what injectors and people add, while nothing else happens to them.
-func additionsAreNoDrift(t *testing.T) {
+// TestAdditionsAreNoDrift adds to the children what injectors and people add, while nothing else happens to them.
+func TestAdditionsAreNoDrift(t *testing.T) {
+	t.Parallel()
 	n := newNamespace(t)
 	n.createReady(newBox("web", withEnvs(value("OWN", "1"))))
 	const metadata = `{"annotations": {"example.com/note": "mine"}, "labels": {"example.com/team": "ours"}}`

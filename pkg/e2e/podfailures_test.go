@@ -19,8 +19,9 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// failingPodsAreNotReady: a box whose pods do not run says so, and why, in the words of the cluster.
-func failingPodsAreNotReady(t *testing.T) {
+// TestBoxWithFailingPodsIsNotReady: a box whose pods do not run says so, and why, in the words of the cluster.
+func TestBoxWithFailingPodsIsNotReady(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		// prepare makes pods of the namespace fail that are yet to be created, fail those that run. Nil is nothing.

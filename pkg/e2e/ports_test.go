@@ -16,9 +16,10 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// namedTargetPortsLeadToTheirContainers follows targetPorts that are names as far as the cluster does: to the numbers
+// TestNamedTargetPortsResolveToContainerPorts follows targetPorts that are names as far as the cluster does: to the numbers
 // of the containers that have a port of that name.
-func namedTargetPortsLeadToTheirContainers(t *testing.T) {
+func TestNamedTargetPortsResolveToContainerPorts(t *testing.T) {
+	t.Parallel()
 	n := newNamespace(t)
 	n.createReady(newBox("web",
 		withPorts(
@@ -69,8 +70,9 @@ func (n *namespace) endpointPorts(service string) (map[string]int32, error) {
 	return numbers, nil
 }
 
-// probesAreOnlyWhereTheyAreAnswered: a probe is given to the main container for a TCP port of its own, and else to none.
-func probesAreOnlyWhereTheyAreAnswered(t *testing.T) {
+// TestDefaultProbesAreOnlyOnPortsOfTheMainContainer: a probe is given to the main container for a TCP port of its own, and else to none.
+func TestDefaultProbesAreOnlyOnPortsOfTheMainContainer(t *testing.T) {
+	t.Parallel()
 	beside := func(port corev1.ContainerPort) func(*modelv1.ModelBoxSpec) {
 		return func(spec *modelv1.ModelBoxSpec) {
 			spec.Containers = []corev1.Container{{Name: "beside", Image: image, Ports: []corev1.ContainerPort{port}}}

@@ -13,9 +13,10 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// rollingUpdateIsNeverEmpty: a box that says nothing of how it rolls has a default that is seen on the box, and one that
+// TestRollingUpdateIsDefaultedAndNeverEmpty: a box that says nothing of how it rolls has a default that is seen on the box, and one that
 // says something empty is refused.
-func rollingUpdateIsNeverEmpty(t *testing.T) {
+func TestRollingUpdateIsDefaultedAndNeverEmpty(t *testing.T) {
+	t.Parallel()
 	n := newNamespace(t)
 	share := intstr.FromString("25%")
 	for _, spec := range []string{

@@ -14,8 +14,9 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// updateKeepsWhatTheBoxDoesNotSay changes a box whose children have fields from the cluster and from somebody else.
-func updateKeepsWhatTheBoxDoesNotSay(t *testing.T) {
+// TestUpdateKeepsFieldsThatTheBoxDoesNotSet changes a box whose children have fields from the cluster and from somebody else.
+func TestUpdateKeepsFieldsThatTheBoxDoesNotSet(t *testing.T) {
+	t.Parallel()
 	n := newNamespace(t)
 	n.createReady(newBox("web", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeNodePort }))
 	byHand := metav1.PatchOptions{FieldManager: somebodyElse}

@@ -21,6 +21,8 @@ const (
 	// boxesVariable is how many boxes have to be silent, such as 1000.
 	boxesVariable = "MODELBOX_E2E_BOXES"
 	silentBoxes   = 100
+	// boxWriters is how many clients create them.
+	boxWriters = 8
 )
 
 // TestSilence counts what the server asks of the cluster for many boxes: each child is written once, and then nothing
@@ -130,9 +132,9 @@ func (n *namespace) awaitReconciles(count int) {
 func createBoxes(n *namespace, count int) {
 	n.t.Helper()
 	var running sync.WaitGroup
-	for writer := range writers {
+	for writer := range boxWriters {
 		running.Go(func() {
-			for i := writer; i < count; i += writers {
+			for i := writer; i < count; i += boxWriters {
 				if _, err := n.boxes.Create(n.ctx, newBox(fmt.Sprintf("box-%d", i)), metav1.CreateOptions{}); err != nil {
 					n.t.Errorf("creating box %d: %v", i, err)
 				}
