@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -29,10 +30,10 @@ const (
 // children that kube-apiserver accepts. The seeds are fixed: a box that fails once fails always.
 func TestAcceptedBoxesHaveAcceptedChildren(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	accepted := 0
 	for seed := range uint64(randomBoxes) {
-		box, err := n.boxes.Create(n.ctx, randomBox(seed), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		box, err := n.Boxes.Create(n.Ctx, randomBox(seed), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if apierrors.IsInvalid(err) {
 			continue
 		}
@@ -40,7 +41,7 @@ func TestAcceptedBoxesHaveAcceptedChildren(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		accepted++
-		if err := n.dryRunChildren(box); err != nil {
+		if err := dryRunChildren(n, box); err != nil {
 			t.Errorf("seed %d: the box was accepted, and then: %v\n%+v", seed, err, box.Spec)
 		}
 	}
@@ -51,7 +52,7 @@ func TestAcceptedBoxesHaveAcceptedChildren(t *testing.T) {
 }
 
 // dryRunChildren applies the children of a box to kube-apiserver without storing them.
-func (n *namespace) dryRunChildren(box *modelv1.ModelBox) error {
+func dryRunChildren(n *framework.Namespace, box *modelv1.ModelBox) error {
 	children, err := render.Children(box, render.ScaledByBox)
 	if err != nil {
 		return err
@@ -64,11 +65,11 @@ func (n *namespace) dryRunChildren(box *modelv1.ModelBox) error {
 		}
 		switch child.GetKind() {
 		case "Deployment":
-			_, err = n.deployments.Patch(n.ctx, child.GetName(), types.ApplyPatchType, data, options)
+			_, err = n.Deployments.Patch(n.Ctx, child.GetName(), types.ApplyPatchType, data, options)
 		case "Service":
-			_, err = n.services.Patch(n.ctx, child.GetName(), types.ApplyPatchType, data, options)
+			_, err = n.Services.Patch(n.Ctx, child.GetName(), types.ApplyPatchType, data, options)
 		default:
-			n.t.Fatalf("a child of kind %s is not checked", child.GetKind())
+			n.T.Fatalf("a child of kind %s is not checked", child.GetKind())
 		}
 		if err != nil {
 			return err
@@ -79,7 +80,7 @@ func (n *namespace) dryRunChildren(box *modelv1.ModelBox) error {
 
 func randomBox(seed uint64) *modelv1.ModelBox {
 	random := rand.New(rand.NewPCG(seed, 0))
-	box := newBox("web")
+	box := framework.NewBox("web")
 	for range 1 + random.IntN(changesOfABox) {
 		randomChanges[random.IntN(len(randomChanges))](random, &box.Spec)
 	}

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	applymodelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration/model/v1"
 )
 
@@ -15,20 +16,20 @@ import (
 // and reads back what that was.
 func TestApplyConfiguration(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.create(newBox("web"))
+	n := framework.NewNamespace(t)
+	n.CreateBox(framework.NewBox("web"))
 
 	const manager = "tuner"
-	mine := applymodelv1.ModelBox("web", n.name).WithSpec(applymodelv1.ModelBoxSpec().WithReplicas(2))
-	applied, err := n.boxes.Apply(n.ctx, mine, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	mine := applymodelv1.ModelBox("web", n.Name).WithSpec(applymodelv1.ModelBoxSpec().WithReplicas(2))
+	applied, err := n.Boxes.Apply(n.Ctx, mine, metav1.ApplyOptions{FieldManager: manager, Force: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectEqual(t, "image, which is somebody else's", image, applied.Spec.Image)
+	framework.ExpectEqual(t, "image, which is somebody else's", framework.Image, applied.Spec.Image)
 
 	extracted, err := applymodelv1.ExtractModelBox(applied, manager)
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectEqual(t, "what the manager applied", mine.Spec, extracted.Spec)
+	framework.ExpectEqual(t, "what the manager applied", mine.Spec, extracted.Spec)
 }

@@ -19,6 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // refusalPatience is for how long the controller may say nothing of a cache that it needs, with what this machine takes
@@ -29,30 +31,30 @@ const refusalPatience = 2 * time.Minute
 // cannot work, and to read autoscalers, without which it can.
 func TestAControllerThatMayNotReadSaysSo(t *testing.T) {
 	t.Parallel()
-	p := newControlPlane(t)
-	n := p.newNamespace(t)
-	n.createReady(newBox("before"))
+	p := framework.NewControlPlane(t)
+	n := p.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("before"))
 
-	rules := p.changeServerRules(t, func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	rules := changeServerRules(t, p, func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 		return slices.DeleteFunc(rules, func(rule rbacv1.PolicyRule) bool {
 			return slices.Contains(rule.Resources, "pods") || slices.Contains(rule.Resources, "horizontalpodautoscalers")
 		})
 	})
-	p.signalServer(t, syscall.SIGTERM) // what it watches already stays
-	server := p.serverPID(t)
+	p.SignalServer(t, syscall.SIGTERM) // what it watches already stays
+	server := p.ServerPID(t)
 
-	eventually(t, refusalPatience, "the health of the controller names what is missing", func() error {
-		return p.expectControllerHealth(t, http.StatusInternalServerError, "cannot list or watch pods, which needs the right to list and watch them", "pods is forbidden")
+	framework.Eventually(t, refusalPatience, "the health of the controller names what is missing", func() error {
+		return expectControllerHealth(t, p, http.StatusInternalServerError, "cannot list or watch pods, which needs the right to list and watch them", "pods is forbidden")
 	})
-	n.eventually("the log does", func() error {
-		return p.serverLogs(`"A cache does not follow its API server"`, `resource="pods" required=true`, "pods is forbidden")
+	n.Eventually("the log does", func() error {
+		return serverLogs(p, `"A cache does not follow its API server"`, `resource="pods" required=true`, "pods is forbidden")
 	})
-	n.eventually("the metrics do", func() error { return p.expectCaches(t, 0, "pods", "horizontalpodautoscalers.autoscaling") })
-	if err := p.expectCaches(t, 1, "modelboxes.model.github.com", "deployments.apps", "services"); err != nil {
+	n.Eventually("the metrics do", func() error { return expectCaches(t, p, 0, "pods", "horizontalpodautoscalers.autoscaling") })
+	if err := expectCaches(t, p, 1, "modelboxes.model.github.com", "deployments.apps", "services"); err != nil {
 		t.Error(err)
 	}
-	eventually(t, refusalPatience, "the Lease is given up", func() error {
-		lease, err := p.kube.CoordinationV1().Leases(serverNamespace).Get(t.Context(), "modelbox-controller", metav1.GetOptions{})
+	framework.Eventually(t, refusalPatience, "the Lease is given up", func() error {
+		lease, err := p.KubeClient.CoordinationV1().Leases(framework.ServerNamespace).Get(t.Context(), "modelbox-controller", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -61,48 +63,48 @@ func TestAControllerThatMayNotReadSaysSo(t *testing.T) {
 		}
 		return nil
 	})
-	n.create(newBox("meanwhile"))
+	n.CreateBox(framework.NewBox("meanwhile"))
 	for _, path := range []string{"/livez", "/readyz"} {
-		if err := p.directClient(t).Get().AbsPath(path).Do(t.Context()).Error(); err != nil {
+		if err := p.DirectClient(t).Get().AbsPath(path).Do(t.Context()).Error(); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 
-	p.changeServerRules(t, func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	changeServerRules(t, p, func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 		return append(rules, rbacv1.PolicyRule{APIGroups: []string{corev1.GroupName}, Resources: []string{"pods"}, Verbs: []string{"list", "watch"}})
 	})
-	eventually(t, refusalPatience, "the controller works without autoscalers", func() error {
-		return p.expectControllerHealth(t, http.StatusOK)
+	framework.Eventually(t, refusalPatience, "the controller works without autoscalers", func() error {
+		return expectControllerHealth(t, p, http.StatusOK)
 	})
-	n.awaitReady("meanwhile")
-	n.eventually("the metrics tell of what it does not need", func() error {
-		if err := p.expectCaches(t, 0, "horizontalpodautoscalers.autoscaling"); err != nil {
+	n.AwaitReady("meanwhile")
+	n.Eventually("the metrics tell of what it does not need", func() error {
+		if err := expectCaches(t, p, 0, "horizontalpodautoscalers.autoscaling"); err != nil {
 			return err
 		}
-		return p.expectCaches(t, 1, "pods")
+		return expectCaches(t, p, 1, "pods")
 	})
 
-	p.changeServerRules(t, func([]rbacv1.PolicyRule) []rbacv1.PolicyRule { return rules })
-	eventually(t, refusalPatience, "it has all its caches", func() error {
-		return p.expectCaches(t, 1, "pods", "horizontalpodautoscalers.autoscaling")
+	changeServerRules(t, p, func([]rbacv1.PolicyRule) []rbacv1.PolicyRule { return rules })
+	framework.Eventually(t, refusalPatience, "it has all its caches", func() error {
+		return expectCaches(t, p, 1, "pods", "horizontalpodautoscalers.autoscaling")
 	})
-	if now := p.serverPID(t); now != server {
+	if now := p.ServerPID(t); now != server {
 		t.Errorf("the server was restarted: process %d, before %d", now, server)
 	}
 }
 
 // changeServerRules changes what the server's account may do in every namespace, and returns what it was.
-func (p *controlPlane) changeServerRules(t *testing.T, change func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+func changeServerRules(t *testing.T, p *framework.ControlPlane, change func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	t.Helper()
 	var before []rbacv1.PolicyRule
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		role, err := p.kube.RbacV1().ClusterRoles().Get(t.Context(), "modelbox-apiserver", metav1.GetOptions{})
+		role, err := p.KubeClient.RbacV1().ClusterRoles().Get(t.Context(), "modelbox-apiserver", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		before = slices.Clone(role.Rules)
 		role.Rules = change(role.Rules)
-		_, err = p.kube.RbacV1().ClusterRoles().Update(t.Context(), role, metav1.UpdateOptions{})
+		_, err = p.KubeClient.RbacV1().ClusterRoles().Update(t.Context(), role, metav1.UpdateOptions{})
 		return err
 	})
 	if err != nil {
@@ -112,24 +114,24 @@ func (p *controlPlane) changeServerRules(t *testing.T, change func([]rbacv1.Poli
 }
 
 // expectControllerHealth returns an error unless the health of the controller is answered so.
-func (p *controlPlane) expectControllerHealth(t *testing.T, status int, words ...string) error {
+func expectControllerHealth(t *testing.T, p *framework.ControlPlane, status int, words ...string) error {
 	t.Helper()
 	var code int
 	// The body is the answer, whatever the status.
-	body, _ := p.directClient(t).Get().AbsPath("/healthz/controllers/modelbox").Do(t.Context()).StatusCode(&code).Raw()
-	if code != status || !containsAll(string(body), words) {
+	body, _ := p.DirectClient(t).Get().AbsPath("/healthz/controllers/modelbox").Do(t.Context()).StatusCode(&code).Raw()
+	if code != status || !framework.ContainsAll(string(body), words) {
 		return fmt.Errorf("the health of the controller is %d: %s", code, body)
 	}
 	return nil
 }
 
 // expectCaches returns an error unless the metric has the value for each of the resources.
-func (p *controlPlane) expectCaches(t *testing.T, want float64, resources ...string) error {
+func expectCaches(t *testing.T, p *framework.ControlPlane, want float64, resources ...string) error {
 	t.Helper()
-	metrics := scrape(t, p.directClient(t))
+	metrics := framework.Scrape(t, p.DirectClient(t))
 	for _, resource := range resources {
 		labels := map[string]string{"resource": resource}
-		if got := sum(metrics, "modelbox_controller_cache_synced", labels); got != want {
+		if got := framework.Sum(metrics, "modelbox_controller_cache_synced", labels); got != want {
 			return fmt.Errorf("the metric is %v for %s, want %v", got, resource, want)
 		}
 	}
@@ -137,13 +139,13 @@ func (p *controlPlane) expectCaches(t *testing.T, want float64, resources ...str
 }
 
 // serverLogs returns an error unless one line of the server's log has all the words.
-func (p *controlPlane) serverLogs(words ...string) error {
-	log, err := os.ReadFile(filepath.Join(p.dir, "logs", serverProcess+".log"))
+func serverLogs(p *framework.ControlPlane, words ...string) error {
+	log, err := os.ReadFile(filepath.Join(p.Dir, "logs", framework.ServerProcess+".log"))
 	if err != nil {
 		return err
 	}
 	for line := range strings.Lines(string(log)) {
-		if containsAll(line, words) {
+		if framework.ContainsAll(line, words) {
 			return nil
 		}
 	}

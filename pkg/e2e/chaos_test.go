@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -41,7 +42,7 @@ const (
 
 // chaos is what people did.
 type chaos struct {
-	*namespace
+	*framework.Namespace
 
 	mu sync.Mutex
 	// edits counts the edits of each field of each child.
@@ -57,16 +58,16 @@ type chaos struct {
 // theirs. It has a control plane of its own, for the servers of the other one are everybody's.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	n := newControlPlane(t).newNamespace(t)
-	c := &chaos{namespace: n, edits: map[string]int{}, notes: map[string]map[string]string{}, done: map[string]int{}}
+	n := framework.NewControlPlane(t).NewNamespace(t)
+	c := &chaos{Namespace: n, edits: map[string]int{}, notes: map[string]map[string]string{}, done: map[string]int{}}
 	bystanders := c.createBystanders()
 	for i := range chaosBoxes {
-		n.create(chaosBox(i))
+		n.CreateBox(chaosBox(i))
 	}
 
-	length, seed := setting(t, chaosVariable, shortChaos, time.ParseDuration), rand.Uint64()
+	length, seed := framework.Setting(t, chaosVariable, shortChaos, time.ParseDuration), rand.Uint64()
 	t.Logf("%s of chaos, seed %d", length, seed)
-	ctx, stop := context.WithTimeout(n.ctx, length)
+	ctx, stop := context.WithTimeout(n.Ctx, length)
 	defer stop()
 	var actors sync.WaitGroup
 	for i := range uint64(4) {
@@ -81,8 +82,8 @@ func TestChaos(t *testing.T) {
 	t.Logf("%d disruptions, and what was done: %v", disruptions, c.done)
 	readings.expectTruth()
 
-	n.eventually("all is as the boxes say", func() error {
-		boxes, err := n.boxes.List(n.ctx, metav1.ListOptions{})
+	n.Eventually("all is as the boxes say", func() error {
+		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func TestChaos(t *testing.T) {
 }
 
 func chaosBox(i int) *modelv1.ModelBox {
-	box := newBox(fmt.Sprintf("chaos-%d", i))
+	box := framework.NewBox(fmt.Sprintf("chaos-%d", i))
 	box.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"}
 	return box
 }
@@ -137,13 +138,13 @@ func (c *chaos) editChild(ctx context.Context, random *rand.Rand) (string, error
 		resource := []string{"deployments", "services"}[random.IntN(2)]
 		return "noted", c.note(ctx, resource, fmt.Sprintf("chaos-%d", random.IntN(treasuredBoxes)), random)
 	case what == len(edits)+1:
-		return "deleted pods", c.pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + name})
+		return "deleted pods", c.Pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + name})
 	case i < treasuredBoxes:
 		return "", errNotDone
 	case what == len(edits)+2:
-		return "deleted Deployment", c.deployments.Delete(ctx, name, metav1.DeleteOptions{})
+		return "deleted Deployment", c.Deployments.Delete(ctx, name, metav1.DeleteOptions{})
 	default:
-		return "deleted Service", c.services.Delete(ctx, name, metav1.DeleteOptions{})
+		return "deleted Service", c.Services.Delete(ctx, name, metav1.DeleteOptions{})
 	}
 }
 
@@ -175,13 +176,13 @@ func (c *chaos) note(ctx context.Context, resource, name string, random *rand.Ra
 }
 
 func (c *chaos) patch(ctx context.Context, resource, name string, patchType types.PatchType, patch string) error {
-	options := metav1.PatchOptions{FieldManager: somebodyElse}
+	options := metav1.PatchOptions{FieldManager: framework.OtherManager}
 	var err error
 	switch resource {
 	case "deployments":
-		_, err = c.deployments.Patch(ctx, name, patchType, []byte(patch), options)
+		_, err = c.Deployments.Patch(ctx, name, patchType, []byte(patch), options)
 	default:
-		_, err = c.services.Patch(ctx, name, patchType, []byte(patch), options)
+		_, err = c.Services.Patch(ctx, name, patchType, []byte(patch), options)
 	}
 	return err
 }
@@ -190,12 +191,12 @@ func (c *chaos) patch(ctx context.Context, resource, name string, patchType type
 func (c *chaos) changeBox(ctx context.Context, random *rand.Rand) (string, error) {
 	i := random.IntN(chaosBoxes)
 	if i >= treasuredBoxes && random.IntN(10) == 0 {
-		if err := c.boxes.Delete(ctx, chaosBox(i).Name, metav1.DeleteOptions{}); err != nil {
+		if err := c.Boxes.Delete(ctx, chaosBox(i).Name, metav1.DeleteOptions{}); err != nil {
 			return "", err
 		}
 		return "put another box in the place of one", c.createAgain(chaosBox(i))
 	}
-	box, err := c.boxes.Get(ctx, chaosBox(i).Name, metav1.GetOptions{})
+	box, err := c.Boxes.Get(ctx, chaosBox(i).Name, metav1.GetOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -219,21 +220,21 @@ func (c *chaos) changeBox(ctx context.Context, random *rand.Rand) (string, error
 			spec.ServiceType = []modelv1.ServiceType{modelv1.ServiceTypeHeadless, modelv1.ServiceTypeClusterIP}[random.IntN(2)]
 		}
 	}
-	_, err = c.boxes.Update(ctx, box, metav1.UpdateOptions{})
+	_, err = c.Boxes.Update(ctx, box, metav1.UpdateOptions{})
 	return "changed a box", err
 }
 
 // createAgain does not give up, or there would be fewer boxes in the end.
 func (c *chaos) createAgain(box *modelv1.ModelBox) error {
 	for {
-		_, err := c.boxes.Create(c.ctx, box, metav1.CreateOptions{})
-		if err == nil || c.ctx.Err() != nil {
+		_, err := c.Boxes.Create(c.Ctx, box, metav1.CreateOptions{})
+		if err == nil || c.Ctx.Err() != nil {
 			return err
 		}
-		if _, err := c.boxes.Get(c.ctx, box.Name, metav1.GetOptions{}); err == nil {
+		if _, err := c.Boxes.Get(c.Ctx, box.Name, metav1.GetOptions{}); err == nil {
 			return nil // it was created, and the answer got lost
 		}
-		time.Sleep(pollInterval)
+		time.Sleep(framework.PollInterval)
 	}
 }
 
@@ -256,7 +257,7 @@ func (c *chaos) disrupt(ctx context.Context, period time.Duration) int {
 		}
 		disruption := disruptions[count%len(disruptions)]
 		count++
-		c.plane.signalProcess(c.t, disruption.process, disruption.signal)
+		c.ControlPlane.SignalProcess(c.T, disruption.process, disruption.signal)
 	}
 }
 
@@ -272,15 +273,15 @@ func (c *chaos) isAsItSays(box *modelv1.ModelBox) error {
 		}
 	}
 	if len(box.Spec.Ports) == 0 {
-		_, err := c.services.Get(c.ctx, box.Name, metav1.GetOptions{})
-		if err := expectGone(err); err != nil {
+		_, err := c.Services.Get(c.Ctx, box.Name, metav1.GetOptions{})
+		if err := framework.CheckGone(err); err != nil {
 			return fmt.Errorf("its Service: %w", err)
 		}
 	}
 	if box.Spec.ServiceType == modelv1.ServiceTypeLoadBalancer {
-		return hasCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonLoadBalancerPending)
+		return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonLoadBalancerPending)
 	}
-	return hasCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "")
+	return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "")
 }
 
 func (c *chaos) isAsRendered(rendered *unstructured.Unstructured) error {
@@ -294,11 +295,11 @@ func (c *chaos) isAsRendered(rendered *unstructured.Unstructured) error {
 	var errLive, errApplied error
 	switch rendered.GetKind() {
 	case "Deployment":
-		live, errLive = c.deployments.Get(c.ctx, rendered.GetName(), metav1.GetOptions{})
-		applied, errApplied = c.deployments.Patch(c.ctx, rendered.GetName(), types.ApplyPatchType, data, options)
+		live, errLive = c.Deployments.Get(c.Ctx, rendered.GetName(), metav1.GetOptions{})
+		applied, errApplied = c.Deployments.Patch(c.Ctx, rendered.GetName(), types.ApplyPatchType, data, options)
 	default:
-		live, errLive = c.services.Get(c.ctx, rendered.GetName(), metav1.GetOptions{})
-		applied, errApplied = c.services.Patch(c.ctx, rendered.GetName(), types.ApplyPatchType, data, options)
+		live, errLive = c.Services.Get(c.Ctx, rendered.GetName(), metav1.GetOptions{})
+		applied, errApplied = c.Services.Patch(c.Ctx, rendered.GetName(), types.ApplyPatchType, data, options)
 	}
 	if errLive != nil {
 		return errLive
@@ -330,15 +331,15 @@ func comparable(object runtime.Object) map[string]any {
 }
 
 func (c *chaos) expectNotes() {
-	c.t.Helper()
+	c.T.Helper()
 	for i := range treasuredBoxes {
 		name := chaosBox(i).Name
 		for child, annotations := range map[string]map[string]string{
-			"deployments/" + name: c.deployment(name).Annotations,
-			"services/" + name:    c.service(name).Annotations,
+			"deployments/" + name: c.GetDeployment(name).Annotations,
+			"services/" + name:    c.GetService(name).Annotations,
 		} {
 			for key, value := range c.notes[child] {
-				expectEqual(c.t, child+": note "+key, value, annotations[key])
+				framework.ExpectEqual(c.T, child+": note "+key, value, annotations[key])
 			}
 		}
 	}
@@ -346,21 +347,21 @@ func (c *chaos) expectNotes() {
 
 // createBystanders creates what is nobody's business: other people's workloads, one of them under our label.
 func (c *chaos) createBystanders() []metav1.Object {
-	c.t.Helper()
+	c.T.Helper()
 	var bystanders []metav1.Object
 	for i := range 2 {
-		deployment, service := foreignDeployment(fmt.Sprintf("bystander-%d", i)), foreignService(fmt.Sprintf("bystander-%d", i))
+		deployment, service := framework.ForeignDeployment(fmt.Sprintf("bystander-%d", i)), framework.ForeignService(fmt.Sprintf("bystander-%d", i))
 		if i == 0 {
 			deployment.Labels[render.ManagedByLabel] = render.ManagedBy
 			service.Labels = map[string]string{render.ManagedByLabel: render.ManagedBy}
 		}
-		created, err := c.deployments.Create(c.ctx, deployment, metav1.CreateOptions{})
+		created, err := c.Deployments.Create(c.Ctx, deployment, metav1.CreateOptions{})
 		if err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
-		createdService, err := c.services.Create(c.ctx, service, metav1.CreateOptions{})
+		createdService, err := c.Services.Create(c.Ctx, service, metav1.CreateOptions{})
 		if err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 		bystanders = append(bystanders, created, createdService)
 	}
@@ -368,16 +369,16 @@ func (c *chaos) createBystanders() []metav1.Object {
 }
 
 func (c *chaos) expectUntouchedBystanders(bystanders []metav1.Object) {
-	c.t.Helper()
+	c.T.Helper()
 	for _, before := range bystanders {
 		var now metav1.Object
 		switch before.(type) {
 		case *corev1.Service:
-			now = c.service(before.GetName())
+			now = c.GetService(before.GetName())
 		default:
-			now = c.deployment(before.GetName())
+			now = c.GetDeployment(before.GetName())
 		}
-		expectEqual(c.t, before.GetName()+": UID", before.GetUID(), now.GetUID())
-		expectEqual(c.t, before.GetName()+": generation", before.GetGeneration(), now.GetGeneration())
+		framework.ExpectEqual(c.T, before.GetName()+": UID", before.GetUID(), now.GetUID())
+		framework.ExpectEqual(c.T, before.GetName()+": generation", before.GetGeneration(), now.GetGeneration())
 	}
 }

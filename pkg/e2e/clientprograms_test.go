@@ -10,40 +10,42 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// clientCommand is one of the programs of hack/clients as administrator of the control plane, whatever the environment
+// programCommand is one of the programs of hack/clients as administrator of the control plane, whatever the environment
 // says of clusters and of the programs' own settings.
-func (n *namespace) clientCommand(program string, arguments ...string) *exec.Cmd {
-	n.t.Helper()
-	if _, err := os.Stat(binary(program)); err != nil {
-		n.t.Fatalf("%s is missing: run make clients first", binary(program))
+func programCommand(n *framework.Namespace, program string, arguments ...string) *exec.Cmd {
+	n.T.Helper()
+	if _, err := os.Stat(framework.Binary(program)); err != nil {
+		n.T.Fatalf("%s is missing: run make clients first", framework.Binary(program))
 	}
-	command := exec.CommandContext(n.ctx, binary(program), arguments...)
+	command := exec.CommandContext(n.Ctx, framework.Binary(program), arguments...)
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "KUBE") || strings.HasPrefix(variable, "HELM") || strings.HasPrefix(variable, "XDG")
 	})
-	command.Env = append(command.Env, "KUBECONFIG="+plane.kubeconfig(), "HOME="+filepath.Join(plane.dir, "run", "home"))
+	command.Env = append(command.Env, "KUBECONFIG="+framework.SharedControlPlane().Kubeconfig(), "HOME="+filepath.Join(framework.SharedControlPlane().Dir, "run", "home"))
 	return command
 }
 
-// client runs one of the programs of hack/clients and returns what it prints. The test fails when the program does.
-func (n *namespace) client(program string, arguments ...string) string {
-	n.t.Helper()
-	output, err := n.clientCommand(program, arguments...).Output()
+// runProgram runs one of the programs of hack/clients and returns what it prints. The test fails when the program does.
+func runProgram(n *framework.Namespace, program string, arguments ...string) string {
+	n.T.Helper()
+	output, err := programCommand(n, program, arguments...).Output()
 	if err != nil {
-		n.t.Fatalf("%s %s: %v\n%s%s", program, strings.Join(arguments, " "), err, output, complaintOf(err))
+		n.T.Fatalf("%s %s: %v\n%s%s", program, strings.Join(arguments, " "), err, output, complaintOf(err))
 	}
 	return string(output)
 }
 
-// clientFails runs one of the programs of hack/clients and returns what it complains of. The test fails when the
+// runFailingProgram runs one of the programs of hack/clients and returns what it complains of. The test fails when the
 // program does not.
-func (n *namespace) clientFails(program string, arguments ...string) string {
-	n.t.Helper()
-	output, err := n.clientCommand(program, arguments...).Output()
+func runFailingProgram(n *framework.Namespace, program string, arguments ...string) string {
+	n.T.Helper()
+	output, err := programCommand(n, program, arguments...).Output()
 	if err == nil {
-		n.t.Fatalf("%s %s did not fail:\n%s", program, strings.Join(arguments, " "), output)
+		n.T.Fatalf("%s %s did not fail:\n%s", program, strings.Join(arguments, " "), output)
 	}
 	return complaintOf(err)
 }

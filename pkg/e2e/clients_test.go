@@ -16,21 +16,22 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 var boxResource = modelv1.SchemeGroupVersion.WithResource("modelboxes")
 
 func TestDynamicClient(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	client, err := dynamic.NewForConfig(plane.config)
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	client, err := dynamic.NewForConfig(framework.SharedControlPlane().Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	boxes := client.Resource(boxResource).Namespace(n.name)
+	boxes := client.Resource(boxResource).Namespace(n.Name)
 
-	patched, err := boxes.Patch(n.ctx, "web", types.MergePatchType, []byte(`{"spec":{"image":"`+newImage+`"}}`), metav1.PatchOptions{})
+	patched, err := boxes.Patch(n.Ctx, "web", types.MergePatchType, []byte(`{"spec":{"image":"`+framework.NewImage+`"}}`), metav1.PatchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,20 +39,20 @@ func TestDynamicClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectEqual(t, "image", newImage, found)
-	expectEqual(t, "kind", "ModelBox", patched.GetKind())
+	framework.ExpectEqual(t, "image", framework.NewImage, found)
+	framework.ExpectEqual(t, "kind", "ModelBox", patched.GetKind())
 }
 
 // TestMetadataClient reads boxes as the garbage collector does.
 func TestMetadataClient(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	box := n.create(newBox("web"))
-	client, err := metadata.NewForConfig(plane.config)
+	n := framework.NewNamespace(t)
+	box := n.CreateBox(framework.NewBox("web"))
+	client, err := metadata.NewForConfig(framework.SharedControlPlane().Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := client.Resource(boxResource).Namespace(n.name).List(n.ctx, metav1.ListOptions{})
+	list, err := client.Resource(boxResource).Namespace(n.Name).List(n.Ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +64,11 @@ func TestMetadataClient(t *testing.T) {
 // TestWatchList gets a list as the beginning of a watch, which is how informers begin.
 func TestWatchList(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	for _, name := range []string{"a", "b", "c"} {
-		n.create(newBox(name, pause))
+		n.CreateBox(framework.NewBox(name, framework.Pause))
 	}
-	w, err := n.boxes.Watch(n.ctx, metav1.ListOptions{
+	w, err := n.Boxes.Watch(n.Ctx, metav1.ListOptions{
 		SendInitialEvents:    ptr.To(true),
 		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
 		AllowWatchBookmarks:  true,
@@ -78,7 +79,7 @@ func TestWatchList(t *testing.T) {
 	defer w.Stop()
 
 	listed := map[string]bool{}
-	deadline := time.After(patience)
+	deadline := time.After(framework.Patience)
 	for {
 		select {
 		case event, open := <-w.ResultChan():
@@ -94,7 +95,7 @@ func TestWatchList(t *testing.T) {
 				continue
 			}
 			if box.Annotations[metav1.InitialEventsAnnotationKey] == "true" {
-				expectEqual(t, "boxes before the end of the list", map[string]bool{"a": true, "b": true, "c": true}, listed)
+				framework.ExpectEqual(t, "boxes before the end of the list", map[string]bool{"a": true, "b": true, "c": true}, listed)
 				return
 			}
 		case <-deadline:

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 var (
@@ -20,7 +21,7 @@ var (
 		Sources: []corev1.VolumeProjection{
 			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}},
 			{DownwardAPI: &corev1.DownwardAPIProjection{
-				Items: []corev1.DownwardAPIVolumeFile{{Path: "name", FieldRef: fieldValue("").ValueFrom.FieldRef}},
+				Items: []corev1.DownwardAPIVolumeFile{{Path: "name", FieldRef: framework.EnvFromName("").ValueFrom.FieldRef}},
 			}},
 		},
 	}}
@@ -39,16 +40,16 @@ var completed = []struct {
 	spec func(*modelv1.ModelBoxSpec)
 }{
 	{"seconds that are 0", func(spec *modelv1.ModelBoxSpec) { spec.MinReadySeconds = ptr.To[int32](0) }},
-	{"a variable that is empty", withEnvs(value("A", ""))},
-	{"a variable from a field of the pod", withEnvs(fieldValue("A"))},
-	{"a variable from a resource of the container", withEnvs(corev1.EnvVar{Name: "A", ValueFrom: &corev1.EnvVarSource{
+	{"a variable that is empty", framework.WithEnvs(framework.EnvValue("A", ""))},
+	{"a variable from a field of the pod", framework.WithEnvs(framework.EnvFromName("A"))},
+	{"a variable from a resource of the container", framework.WithEnvs(corev1.EnvVar{Name: "A", ValueFrom: &corev1.EnvVarSource{
 		ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"},
 	}})},
-	{"a variable from a key", withEnvs(corev1.EnvVar{Name: "A", ValueFrom: &corev1.EnvVarSource{
+	{"a variable from a key", framework.WithEnvs(corev1.EnvVar{Name: "A", ValueFrom: &corev1.EnvVarSource{
 		SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "secret"}, Key: "key"},
 	}})},
-	{"a probe with nothing but a path", withProbe(httpGet)},
-	{"a probe by gRPC", withProbe(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 80}})},
+	{"a probe with nothing but a path", framework.WithReadinessProbe(framework.HTTPGet)},
+	{"a probe by gRPC", framework.WithReadinessProbe(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 80}})},
 	{"quantities that can be written in several ways", func(spec *modelv1.ModelBoxSpec) {
 		spec.Resources = &corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{"cpu": resource.MustParse("0.5"), "memory": resource.MustParse("1024Mi")},
@@ -56,43 +57,43 @@ var completed = []struct {
 		}
 	}},
 	{"limits without requests", func(spec *modelv1.ModelBoxSpec) {
-		spec.Resources = &corev1.ResourceRequirements{Limits: resources("1", "1Gi")}
+		spec.Resources = &corev1.ResourceRequirements{Limits: framework.Resources("1", "1Gi")}
 	}},
 	{"a resource class", func(spec *modelv1.ModelBoxSpec) { spec.ResourceType = modelv1.ResourceTypeLarge }},
 	{"a container with a port and a hook", func(spec *modelv1.ModelBoxSpec) {
 		spec.Containers = []corev1.Container{{
 			Name: "extra", Image: "busybox",
 			Ports:     []corev1.ContainerPort{{ContainerPort: 9000}},
-			Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{HTTPGet: httpGet.HTTPGet}},
+			Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{HTTPGet: framework.HTTPGet.HTTPGet}},
 		}}
 	}},
 	{"a sidecar", func(spec *modelv1.ModelBoxSpec) {
-		spec.InitContainers = []corev1.Container{{Name: "extra", Image: image, RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+		spec.InitContainers = []corev1.Container{{Name: "extra", Image: framework.Image, RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
 	}},
 	{"a security context that says nothing", func(spec *modelv1.ModelBoxSpec) {
-		spec.Containers = []corev1.Container{{Name: "extra", Image: image, SecurityContext: &corev1.SecurityContext{}}}
+		spec.Containers = []corev1.Container{{Name: "extra", Image: framework.Image, SecurityContext: &corev1.SecurityContext{}}}
 	}},
-	{"an empty directory", withVolume(emptyDir)},
-	{"a volume of a config map", withVolume(configMap)},
-	{"a volume of a secret", withVolume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "secret"}})},
-	{"a volume of the host", withVolume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/data"}})},
-	{"a volume of the pod's own fields", withVolume(corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
-		Items: []corev1.DownwardAPIVolumeFile{{Path: "name", FieldRef: fieldValue("").ValueFrom.FieldRef}},
+	{"an empty directory", framework.WithVolume(framework.EmptyDir)},
+	{"a volume of a config map", framework.WithVolume(framework.ConfigMap)},
+	{"a volume of a secret", framework.WithVolume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "secret"}})},
+	{"a volume of the host", framework.WithVolume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/data"}})},
+	{"a volume of the pod's own fields", framework.WithVolume(corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
+		Items: []corev1.DownwardAPIVolumeFile{{Path: "name", FieldRef: framework.EnvFromName("").ValueFrom.FieldRef}},
 	}})},
-	{"a volume of several sources", withVolume(projected)},
-	{"a volume that is claimed for each pod", withVolume(claimed)},
-	{"a volume over the network", withVolume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{
+	{"a volume of several sources", framework.WithVolume(projected)},
+	{"a volume that is claimed for each pod", framework.WithVolume(claimed)},
+	{"a volume over the network", framework.WithVolume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{
 		TargetPortal: "10.0.0.1", IQN: "iqn.2001-04.com.example:storage",
 	}})},
-	{"an overlay of all that", withPodTemplate(corev1.PodSpec{
-		InitContainers: []corev1.Container{{Name: "before", Image: image, Env: []corev1.EnvVar{fieldValue("POD")}}},
+	{"an overlay of all that", framework.WithPodTemplate(corev1.PodSpec{
+		InitContainers: []corev1.Container{{Name: "before", Image: framework.Image, Env: []corev1.EnvVar{framework.EnvFromName("POD")}}},
 		Containers: []corev1.Container{
 			{
-				Name: "beside", Image: image,
+				Name: "beside", Image: framework.Image,
 				Ports:          []corev1.ContainerPort{{ContainerPort: 9000}},
-				Env:            []corev1.EnvVar{value("EMPTY", ""), fieldValue("POD")},
-				StartupProbe:   &corev1.Probe{ProbeHandler: httpGet},
-				ReadinessProbe: &corev1.Probe{ProbeHandler: tcpSocket},
+				Env:            []corev1.EnvVar{framework.EnvValue("EMPTY", ""), framework.EnvFromName("POD")},
+				StartupProbe:   &corev1.Probe{ProbeHandler: framework.HTTPGet},
+				ReadinessProbe: &corev1.Probe{ProbeHandler: framework.TCPSocket},
 				LivenessProbe:  &corev1.Probe{ProbeHandler: corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 9000}}},
 				VolumeMounts:   []corev1.VolumeMount{{Name: "projected", MountPath: "/projected"}},
 			},
@@ -111,7 +112,7 @@ var completed = []struct {
 		Volumes: []corev1.Volume{
 			{Name: "projected", VolumeSource: projected},
 			{Name: "claimed", VolumeSource: claimed},
-			{Name: "files", VolumeSource: configMap},
+			{Name: "files", VolumeSource: framework.ConfigMap},
 		},
 	})},
 	{"a Service with no address", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeHeadless }},
@@ -123,20 +124,20 @@ var completed = []struct {
 // and changed once, which are three writes of its children and no more.
 func TestDefaultsOfTheClusterAreNoDrift(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	boxes := map[string]string{}
 	for i, test := range completed {
-		boxes[test.name] = n.create(newBox(fmt.Sprintf("box-%d", i), withReplicas(0), test.spec)).Name
+		boxes[test.name] = n.CreateBox(framework.NewBox(fmt.Sprintf("box-%d", i), framework.WithReplicas(0), test.spec)).Name
 	}
 	for _, test := range completed {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			n, box := n.in(t), boxes[test.name]
-			n.awaitApplied(box)
-			n.awaitDeployment(box, "is settled", isComplete)
-			n.change(box, func(spec *modelv1.ModelBoxSpec) { spec.Args = []string{"--verbose"} })
-			n.expectConverged(box)
-			expectEqual(t, "writes", []string{"patch deployments", "patch services", "patch deployments"}, n.writesOfChildren(box))
+			n, box := n.In(t), boxes[test.name]
+			n.AwaitApplied(box)
+			n.AwaitDeployment(box, "is settled", framework.CheckRolledOut)
+			n.UpdateBox(box, func(spec *modelv1.ModelBoxSpec) { spec.Args = []string{"--verbose"} })
+			n.ExpectConverged(box)
+			framework.ExpectEqual(t, "writes", []string{"patch deployments", "patch services", "patch deployments"}, n.Audit.ChildWrites(box))
 		})
 	}
 }

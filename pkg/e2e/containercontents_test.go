@@ -13,28 +13,29 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // resourceClassLimits: what a resource class says is what the kernel holds the container to.
-func resourceClassLimits(n *namespace) {
-	n.createReady(newAppBox("web", func(spec *modelv1.ModelBoxSpec) { spec.ResourceType = modelv1.ResourceTypeSmall }))
+func resourceClassLimits(n *framework.Namespace) {
+	n.CreateReadyBox(newAppBox("web", func(spec *modelv1.ModelBoxSpec) { spec.ResourceType = modelv1.ResourceTypeSmall }))
 	const memory, cpuQuota, cpuPeriod = "2147483648", "100000", "100000" // 2Gi, one CPU
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
-		n.expectAnswer("web", "/files/sys/fs/cgroup/memory.max", memory)
-		n.expectAnswer("web", "/files/sys/fs/cgroup/cpu.max", cpuQuota+" "+cpuPeriod)
+		expectAnswer(n, "web", "/files/sys/fs/cgroup/memory.max", memory)
+		expectAnswer(n, "web", "/files/sys/fs/cgroup/cpu.max", cpuQuota+" "+cpuPeriod)
 		return
 	}
-	n.expectAnswer("web", "/files/sys/fs/cgroup/memory/memory.limit_in_bytes", memory)
-	n.expectAnswer("web", "/files/sys/fs/cgroup/cpu/cpu.cfs_quota_us", cpuQuota)
-	n.expectAnswer("web", "/files/sys/fs/cgroup/cpu/cpu.cfs_period_us", cpuPeriod)
+	expectAnswer(n, "web", "/files/sys/fs/cgroup/memory/memory.limit_in_bytes", memory)
+	expectAnswer(n, "web", "/files/sys/fs/cgroup/cpu/cpu.cfs_quota_us", cpuQuota)
+	expectAnswer(n, "web", "/files/sys/fs/cgroup/cpu/cpu.cfs_period_us", cpuPeriod)
 }
 
 // containersGetWhatTheyAreGiven: environment and configuration are there, init containers run one after the other before
 // the main container, and sidecars of both kinds run beside it.
-func containersGetWhatTheyAreGiven(n *namespace) {
+func containersGetWhatTheyAreGiven(n *framework.Namespace) {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config"}, Data: map[string]string{"greeting": "hello", "COLOUR": "blue"}}
-	if _, err := n.plane.kube.CoreV1().ConfigMaps(n.name).Create(n.ctx, config, metav1.CreateOptions{}); err != nil {
-		n.t.Fatal(err)
+	if _, err := n.ControlPlane.KubeClient.CoreV1().ConfigMaps(n.Name).Create(n.Ctx, config, metav1.CreateOptions{}); err != nil {
+		n.T.Fatal(err)
 	}
 	reference := corev1.LocalObjectReference{Name: "config"}
 	shared := []corev1.VolumeMount{{Name: "shared", MountPath: "/shared"}}
@@ -44,7 +45,7 @@ func containersGetWhatTheyAreGiven(n *namespace) {
 	sidecar := helper("sidecar", "-port=8081")
 	sidecar.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 
-	n.createReady(newAppBox("web", func(spec *modelv1.ModelBoxSpec) {
+	n.CreateReadyBox(newAppBox("web", func(spec *modelv1.ModelBoxSpec) {
 		spec.Envs = []corev1.EnvVar{
 			{Name: "WHO", Value: "world"},
 			{Name: "GREETING", Value: "hello, $(WHO)"},
@@ -65,9 +66,9 @@ func containersGetWhatTheyAreGiven(n *namespace) {
 		spec.Ports = []corev1.ServicePort{{Name: "main", Port: 80}, {Name: "sidecar", Port: 8081}, {Name: "beside", Port: 8082}}
 	}))
 
-	pods, err := n.podsOf("web")
+	pods, err := n.LivePods("web")
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	for path, want := range map[string]string{
 		"/environment/GREETING":      "hello, world",
@@ -76,11 +77,11 @@ func containersGetWhatTheyAreGiven(n *namespace) {
 		"/files/etc/config/greeting": "hello",
 		"/files/shared/order":        "first\nsecond",
 	} {
-		n.expectAnswer("web", path, want)
+		expectAnswer(n, "web", path, want)
 	}
 	for _, port := range []int32{8081, 8082} {
-		n.eventually(fmt.Sprintf("port %d answers", port), func() error {
-			_, err := visit(http.MethodGet, n.url("web", port)+"/version")
+		n.Eventually(fmt.Sprintf("port %d answers", port), func() error {
+			_, err := visit(http.MethodGet, nodePortURL(n, "web", port)+"/version")
 			return err
 		})
 	}

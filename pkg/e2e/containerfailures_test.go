@@ -15,10 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // failingApplicationsSayWhy: what fails on a node is one word in the table and one line in the box.
-func failingApplicationsSayWhy(n *namespace) {
+func failingApplicationsSayWhy(n *framework.Namespace) {
 	for _, test := range []struct {
 		name    string
 		spec    func(*modelv1.ModelBoxSpec)
@@ -27,7 +28,7 @@ func failingApplicationsSayWhy(n *namespace) {
 	}{
 		{
 			name:    "image",
-			spec:    withImage("localcluster/testapp:missing"),
+			spec:    framework.WithImage("localcluster/testapp:missing"),
 			reasons: []string{"ErrImagePull", "ImagePullBackOff"},
 			message: []string{"container image", "localcluster/testapp:missing"},
 		},
@@ -66,25 +67,25 @@ func failingApplicationsSayWhy(n *namespace) {
 			message: []string{"pod volume-", `configmap "missing" not found`},
 		},
 	} {
-		n.t.Run(test.name, func(t *testing.T) {
-			n := n.in(t)
+		n.T.Run(test.name, func(t *testing.T) {
+			n := n.In(t)
 			created := time.Now()
-			n.create(newAppBox(test.name, test.spec))
+			n.CreateBox(newAppBox(test.name, test.spec))
 			var condition *metav1.Condition
-			n.awaitBox(test.name, "says what is wrong", func(box *modelv1.ModelBox) error {
+			n.AwaitBox(test.name, "says what is wrong", func(box *modelv1.ModelBox) error {
 				condition = meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady)
 				for _, reason := range test.reasons {
-					if hasCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, reason) == nil {
+					if framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, reason) == nil {
 						return nil
 					}
 				}
 				return fmt.Errorf("Ready is %+v", condition)
 			})
 			t.Logf("%.1f s after it was created: %s: %s", time.Since(created).Seconds(), condition.Reason, condition.Message)
-			if !containsAll(condition.Message, test.message) || strings.Contains(condition.Message, "\n") {
+			if !framework.ContainsAll(condition.Message, test.message) || strings.Contains(condition.Message, "\n") {
 				t.Errorf("the message is not one line with %q: %s", test.message, condition.Message)
 			}
-			line := n.kubectl("get", "modelbox", test.name, "--no-headers")
+			line := n.Kubectl.Run("get", "modelbox", test.name, "--no-headers")
 			if !containsAny(strings.Fields(line), test.reasons) {
 				t.Errorf("the table has none of %q: %s", test.reasons, line)
 			}

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // The images of the test application, hack/images/testapp, that a container node has from its start.
@@ -30,7 +31,7 @@ func TestContainers(t *testing.T) {
 	plane := newContainerPlane(t)
 	for _, test := range []struct {
 		name string
-		run  func(n *namespace)
+		run  func(n *framework.Namespace)
 	}{
 		{"the sample answers", sampleAnswers},
 		{"a resource class limits the container", resourceClassLimits},
@@ -45,38 +46,38 @@ func TestContainers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(plane.newNamespace(t))
+			test.run(plane.NewNamespace(t))
 		})
 	}
 }
 
 // newContainerPlane returns a control plane with a container node: the test's own, unless the one that all tests share
 // has such a node. It skips the test where the machine cannot have one.
-func newContainerPlane(t *testing.T) *controlPlane {
+func newContainerPlane(t *testing.T) *framework.ControlPlane {
 	t.Helper()
-	if os.Getenv(dirVariable) != "" {
-		if _, err := plane.kube.CoreV1().Nodes().Get(t.Context(), containerNode, metav1.GetOptions{}); err == nil {
-			return plane
+	if os.Getenv(framework.DirVariable) != "" {
+		if _, err := framework.SharedControlPlane().KubeClient.CoreV1().Nodes().Get(t.Context(), containerNode, metav1.GetOptions{}); err == nil {
+			return framework.SharedControlPlane()
 		}
 	}
 	requireContainerNode(t)
-	return newControlPlane(t, containerNodeFlags()...)
+	return framework.NewControlPlane(t, containerNodeFlags()...)
 }
 
 func requireContainerNode(t *testing.T) {
 	t.Helper()
-	if output, err := exec.Command(binary("localcluster"), "check").CombinedOutput(); err != nil {
+	if output, err := exec.Command(framework.Binary("localcluster"), "check").CombinedOutput(); err != nil {
 		t.Skip(strings.TrimSpace(string(output)))
 	}
 }
 
 func containerNodeFlags() []string {
-	return []string{"--container-node", "--images=" + inRepository("_output", "images", "node")}
+	return []string{"--container-node", "--images=" + framework.InRepository("_output", "images", "node")}
 }
 
 // newAppBox is a small box of the test application, which is reached through a node port.
 func newAppBox(name string, changes ...func(*modelv1.ModelBoxSpec)) *modelv1.ModelBox {
-	box := newBox(name, withImage(appImage), func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeNodePort })
+	box := framework.NewBox(name, framework.WithImage(appImage), func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeNodePort })
 	for _, change := range changes {
 		change(&box.Spec)
 	}
@@ -87,12 +88,12 @@ func withArgs(args ...string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) { spec.Args = args }
 }
 
-// restarts is how often the containers of a box's pods were started again.
-func (n *namespace) restarts(box string) int32 {
-	n.t.Helper()
-	pods, err := n.podsOf(box)
+// restartsOf is how often the containers of a box's pods were started again.
+func restartsOf(n *framework.Namespace, box string) int32 {
+	n.T.Helper()
+	pods, err := n.LivePods(box)
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	var restarts int32
 	for _, pod := range pods {
@@ -104,11 +105,11 @@ func (n *namespace) restarts(box string) int32 {
 }
 
 // nodesOf are the names of the nodes that the pods of a box run on.
-func (n *namespace) nodesOf(box string) map[string]bool {
-	n.t.Helper()
-	pods, err := n.podsOf(box)
+func nodesOf(n *framework.Namespace, box string) map[string]bool {
+	n.T.Helper()
+	pods, err := n.LivePods(box)
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	nodes := map[string]bool{}
 	for _, pod := range pods {
@@ -118,16 +119,16 @@ func (n *namespace) nodesOf(box string) map[string]bool {
 }
 
 // bothKindsOfNodes: pods run on the container node, unless they ask for a simulated one.
-func bothKindsOfNodes(n *namespace) {
-	n.createReady(newAppBox("real"))
-	n.createReady(newAppBox("simulated", withReplicas(3), func(spec *modelv1.ModelBoxSpec) {
+func bothKindsOfNodes(n *framework.Namespace) {
+	n.CreateReadyBox(newAppBox("real"))
+	n.CreateReadyBox(newAppBox("simulated", framework.WithReplicas(3), func(spec *modelv1.ModelBoxSpec) {
 		spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			NodeSelector: map[string]string{"type": "kwok"},
 			Tolerations:  []corev1.Toleration{{Key: "kwok.x-k8s.io/node", Operator: corev1.TolerationOpExists}},
 		}}
 	}))
-	expectEqual(n.t, "nodes of the box that runs", map[string]bool{containerNode: true}, n.nodesOf("real"))
-	if nodes := n.nodesOf("simulated"); len(nodes) == 0 || nodes[containerNode] {
-		n.t.Errorf("the simulated box is on nodes %v", nodes)
+	framework.ExpectEqual(n.T, "nodes of the box that runs", map[string]bool{containerNode: true}, nodesOf(n, "real"))
+	if nodes := nodesOf(n, "simulated"); len(nodes) == 0 || nodes[containerNode] {
+		n.T.Errorf("the simulated box is on nodes %v", nodes)
 	}
 }

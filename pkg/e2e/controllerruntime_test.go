@@ -6,14 +6,16 @@ package e2e
 import (
 	"strings"
 	"testing"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestControllerRuntime leads a box through its life with the client that most controllers are written with.
 func TestControllerRuntime(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	said := n.client("controller-runtime", n.name, image, newImage)
-	expectEqual(t, "answers of the server", []string{
+	n := framework.NewNamespace(t)
+	said := runProgram(n, "controller-runtime", n.Name, framework.Image, framework.NewImage)
+	framework.ExpectEqual(t, "answers of the server", []string{
 		"create: 25%",
 		"get: nginx:1.7.9",
 		"watch until Ready: 1",

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const maxResponseBytes = 64 << 10
@@ -21,7 +22,7 @@ const maxResponseBytes = 64 << 10
 // TestHostileRequests sends boxes that are made to be refused for as many reasons, and as long ones, as there can be.
 func TestHostileRequests(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	for _, test := range []struct {
 		name  string
 		spec  func(*modelv1.ModelBoxSpec)
@@ -45,24 +46,24 @@ func TestHostileRequests(t *testing.T) {
 		}, "spec.podTemplate.spec.nodeSelector[$patch]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			n := n.in(t)
-			box := newBox("hostile", test.spec)
+			n := n.In(t)
+			box := framework.NewBox("hostile", test.spec)
 			box.APIVersion, box.Kind = modelv1.SchemeGroupVersion.String(), "ModelBox"
 			data, err := json.Marshal(box)
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := n.residentMemory()
-			response, err := plane.boxes.ModelV1().RESTClient().Post().Namespace(n.name).Resource("modelboxes").
+			before := residentMemory(n)
+			response, err := framework.SharedControlPlane().ModelClient.ModelV1().RESTClient().Post().Namespace(n.Name).Resource("modelboxes").
 				SetHeader("Content-Type", "application/json").SetHeader("Accept", "application/json").
-				Param("dryRun", metav1.DryRunAll).Body(data).DoRaw(n.ctx)
+				Param("dryRun", metav1.DryRunAll).Body(data).DoRaw(n.Ctx)
 			if err == nil || !strings.Contains(string(response), test.field) {
 				t.Errorf("want a refusal that names %s, got %v: %.300s", test.field, err, response)
 			}
 			if len(response) > maxResponseBytes {
 				t.Errorf("the response to %d bytes is %d bytes", len(data), len(response))
 			}
-			t.Logf("%d bytes are answered with %d; resident memory of the server before: %s, after: %s", len(data), len(response), before, n.residentMemory())
+			t.Logf("%d bytes are answered with %d; resident memory of the server before: %s, after: %s", len(data), len(response), before, residentMemory(n))
 		})
 	}
 }
@@ -79,10 +80,10 @@ func devicesThatAreMounted(count int) func(*modelv1.ModelBoxSpec) {
 }
 
 // residentMemory returns that of the server's process.
-func (n *namespace) residentMemory() string {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", plane.serverPID(n.t)))
+func residentMemory(n *framework.Namespace) string {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", framework.SharedControlPlane().ServerPID(n.T)))
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	_, resident, _ := strings.Cut(string(status), "VmRSS:")
 	resident, _, _ = strings.Cut(resident, "\n")

@@ -11,34 +11,35 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // restartPatience is how long three failures of the default liveness probe, ten seconds apart, and a new start may take.
 const restartPatience = 3 * time.Minute
 
-func lateListenerIsNotRestarted(n *namespace) {
-	n.startsWithoutRestart("20s", 20*time.Second)
+func lateListenerIsNotRestarted(n *framework.Namespace) {
+	startsWithoutRestart(n, "20s", 20*time.Second)
 }
 
-func slowStarterIsNotKilled(n *namespace) {
-	n.startsWithoutRestart("2m", 2*time.Minute)
+func slowStarterIsNotKilled(n *framework.Namespace) {
+	startsWithoutRestart(n, "2m", 2*time.Minute)
 }
 
 // startsWithoutRestart checks that an application that listens only after a while is not Ready before, and then is.
-func (n *namespace) startsWithoutRestart(listenAfter string, while time.Duration) {
-	n.t.Helper()
-	n.create(newAppBox("web", withArgs("-listen-after="+listenAfter)))
-	n.eventually("the container runs", func() error { return n.isStarting("web") })
-	n.awaitReadyCondition("web", metav1.ConditionFalse, "", "container web: nothing answers on port 80, which the default startup probe checks; see spec.defaultProbes")
-	eventually(n.t, while+patience, "box web is Ready", func() error {
-		return hasCondition(n.box("web"), modelv1.ConditionReady, metav1.ConditionTrue, "")
+func startsWithoutRestart(n *framework.Namespace, listenAfter string, while time.Duration) {
+	n.T.Helper()
+	n.CreateBox(newAppBox("web", withArgs("-listen-after="+listenAfter)))
+	n.Eventually("the container runs", func() error { return isStarting(n, "web") })
+	n.AwaitReadyCondition("web", metav1.ConditionFalse, "", "container web: nothing answers on port 80, which the default startup probe checks; see spec.defaultProbes")
+	framework.Eventually(n.T, while+framework.Patience, "box web is Ready", func() error {
+		return framework.CheckCondition(n.GetBox("web"), modelv1.ConditionReady, metav1.ConditionTrue, "")
 	})
-	expectEqual(n.t, "restarts", int32(0), n.restarts("web"))
+	framework.ExpectEqual(n.T, "restarts", int32(0), restartsOf(n, "web"))
 }
 
 // isStarting returns nil when the box has a pod whose main container runs, and is not ready.
-func (n *namespace) isStarting(box string) error {
-	pods, err := n.podsOf(box)
+func isStarting(n *framework.Namespace, box string) error {
+	pods, err := n.LivePods(box)
 	if err != nil {
 		return err
 	}
@@ -52,17 +53,17 @@ func (n *namespace) isStarting(box string) error {
 	return errors.New("no container runs that is not ready")
 }
 
-func deafApplicationIsRestarted(n *namespace) {
-	n.createReady(newAppBox("web"))
-	n.tell("web", "/listen/off")
-	n.awaitReadyCondition("web", metav1.ConditionFalse, "", "container web: nothing answers on port 80, which the default readiness probe checks; see spec.defaultProbes")
-	eventually(n.t, restartPatience, "the container is restarted", func() error {
-		if restarts := n.restarts("web"); restarts != 1 {
+func deafApplicationIsRestarted(n *framework.Namespace) {
+	n.CreateReadyBox(newAppBox("web"))
+	tell(n, "web", "/listen/off")
+	n.AwaitReadyCondition("web", metav1.ConditionFalse, "", "container web: nothing answers on port 80, which the default readiness probe checks; see spec.defaultProbes")
+	framework.Eventually(n.T, restartPatience, "the container is restarted", func() error {
+		if restarts := restartsOf(n, "web"); restarts != 1 {
 			return fmt.Errorf("it was restarted %d times", restarts)
 		}
 		return nil
 	})
-	n.awaitReady("web")
-	n.expectAnswer("web", "/version", "1")
-	expectEqual(n.t, "restarts", int32(1), n.restarts("web"))
+	n.AwaitReady("web")
+	expectAnswer(n, "web", "/version", "1")
+	framework.ExpectEqual(n.T, "restarts", int32(1), restartsOf(n, "web"))
 }

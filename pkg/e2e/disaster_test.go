@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
@@ -56,7 +57,7 @@ func TestDisasters(t *testing.T) {
 
 // disaster is a control plane whose server can be given another store.
 type disaster struct {
-	*namespace
+	*framework.Namespace
 	flagsFile string
 	boxes     int
 	// told is an informer that lives through all disasters.
@@ -65,52 +66,46 @@ type disaster struct {
 
 func newDisaster(t *testing.T) *disaster {
 	t.Helper()
-	boxes := fewBoxes
-	if text := os.Getenv(disasterBoxesVariable); text != "" {
-		var err error
-		if boxes, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("%s: %v", disasterBoxesVariable, err)
-		}
-	}
+	boxes := framework.Setting(t, disasterBoxesVariable, fewBoxes, strconv.Atoi)
 	dir := t.TempDir()
 	script, flagsFile := filepath.Join(dir, "server"), filepath.Join(dir, "flags")
-	content := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\" $(cat %q)\n", binary("modelbox-apiserver"), flagsFile)
+	content := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\" $(cat %q)\n", framework.Binary("modelbox-apiserver"), flagsFile)
 	for file, content := range map[string]string{script: content, flagsFile: ""} {
 		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p := newControlPlane(t, append(serverFlags("--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"), "--server="+script)...)
-	d := &disaster{namespace: p.newNamespace(t), flagsFile: flagsFile, boxes: boxes, told: &replica{t: t, boxes: map[string]string{}}}
-	factory := externalversions.NewSharedInformerFactoryWithOptions(p.boxes, 0, externalversions.WithNamespace(d.name))
+	p := framework.NewControlPlane(t, append(framework.ServerFlags("--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"), "--server="+script)...)
+	d := &disaster{Namespace: p.NewNamespace(t), flagsFile: flagsFile, boxes: boxes, told: &replica{t: t, boxes: map[string]string{}}}
+	factory := externalversions.NewSharedInformerFactoryWithOptions(p.ModelClient, 0, externalversions.WithNamespace(d.Name))
 	if _, err := factory.Model().V1().ModelBoxes().Informer().AddEventHandler(d.told); err != nil {
 		t.Fatal(err)
 	}
 	factory.Start(t.Context().Done())
 	t.Cleanup(factory.Shutdown)
 	for number := range boxes {
-		d.create(d.box(number))
+		d.CreateBox(d.box(number))
 	}
 	for number := range boxes {
-		d.awaitReady(d.box(number).Name)
+		d.AwaitReady(d.box(number).Name)
 	}
 	return d
 }
 
 func (d *disaster) in(t *testing.T) *disaster {
 	copied := *d
-	copied.namespace = d.namespace.in(t)
+	copied.Namespace = d.Namespace.In(t)
 	return &copied
 }
 
 // box is labelled as GitOps tools do it.
 func (d *disaster) box(number int) *modelv1.ModelBox {
-	box := newBox(fmt.Sprintf("box-%d", number))
+	box := framework.NewBox(fmt.Sprintf("box-%d", number))
 	box.Labels = map[string]string{"example.com/applied-by": "gitops"}
 	return box
 }
 
-func (d *disaster) dataDir() string { return filepath.Join(d.plane.dir, "modelbox", "data") }
+func (d *disaster) dataDir() string { return filepath.Join(d.ControlPlane.Dir, "modelbox", "data") }
 
 // emptyStore loses the data directory.
 func (d *disaster) emptyStore() {
@@ -125,9 +120,9 @@ func (d *disaster) oldStore() {
 	d.replaceStore(func() {
 		d.rename(d.dataDir(), d.dataDir()+".old")
 		patch := `{"metadata":{"labels":{"model.github.com/store-revision":"5000000000"}}}`
-		if _, err := d.plane.kube.CoordinationV1().Leases(serverNamespace).
-			Patch(d.ctx, "modelbox-controller", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-			d.t.Fatal(err)
+		if _, err := d.ControlPlane.KubeClient.CoordinationV1().Leases(framework.ServerNamespace).
+			Patch(d.Ctx, "modelbox-controller", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			d.T.Fatal(err)
 		}
 	})
 	d.expectRecovered(before, "Empty")
@@ -137,7 +132,7 @@ func (d *disaster) oldStore() {
 func (d *disaster) earlierStore() {
 	doomed := []string{"doomed-1", "doomed-2"}
 	for _, name := range append(doomed, "renewed") {
-		d.createReady(newBox(name))
+		d.CreateReadyBox(framework.NewBox(name))
 	}
 	snapshot := d.dataDir() + ".snapshot"
 	d.copyFrozen(snapshot)
@@ -154,13 +149,13 @@ func (d *disaster) earlierStore() {
 func (d *disaster) restoredSnapshot() {
 	doomed := []string{"doomed-3", "doomed-4"}
 	for _, name := range doomed {
-		d.createReady(newBox(name))
+		d.CreateReadyBox(framework.NewBox(name))
 	}
 	file := d.dataDir() + ".db"
 	d.snapshot("save", file)
 	d.changeAll(doomed)
-	d.change("box-1", withImage(newImage))
-	d.awaitReady("box-1")
+	d.UpdateBox("box-1", framework.WithImage(framework.NewImage))
+	d.AwaitReady("box-1")
 	before := d.state()
 	d.replaceStore(func() {
 		d.rename(d.dataDir(), d.dataDir()+".broken")
@@ -170,10 +165,10 @@ func (d *disaster) restoredSnapshot() {
 }
 
 func (d *disaster) snapshot(command, file string) {
-	d.t.Helper()
-	output, err := exec.Command(binary("modelbox-apiserver"), "snapshot", command, file, "--data-dir="+d.dataDir()).CombinedOutput()
+	d.T.Helper()
+	output, err := exec.Command(framework.Binary("modelbox-apiserver"), "snapshot", command, file, "--data-dir="+d.dataDir()).CombinedOutput()
 	if err != nil {
-		d.t.Fatalf("snapshot %s: %v: %s", command, err, output)
+		d.T.Fatalf("snapshot %s: %v: %s", command, err, output)
 	}
 }
 
@@ -181,7 +176,7 @@ func (d *disaster) snapshot(command, file string) {
 func (d *disaster) rolledBackVolume() {
 	snapshot := d.dataDir() + ".volume"
 	d.copyFrozen(snapshot)
-	d.createReady(newBox("latest"))
+	d.CreateReadyBox(framework.NewBox("latest"))
 	before := d.state()
 	d.replaceStore(func() {
 		d.rename(d.dataDir(), d.dataDir()+".latest")
@@ -192,18 +187,18 @@ func (d *disaster) rolledBackVolume() {
 
 // foreignStore takes the data directory of another cluster's server.
 func (d *disaster) foreignStore() {
-	other := newControlPlane(d.t)
-	stranger := other.newNamespace(d.t)
-	stranger.createReady(newBox("stranger"))
+	other := framework.NewControlPlane(d.T)
+	stranger := other.NewNamespace(d.T)
+	stranger.CreateReadyBox(framework.NewBox("stranger"))
 	// One has a name that is taken here.
-	if _, err := other.kube.CoreV1().Namespaces().Create(d.ctx, namespaceNamed(d.name), metav1.CreateOptions{}); err != nil {
-		d.t.Fatal(err)
+	if _, err := other.KubeClient.CoreV1().Namespaces().Create(d.Ctx, namespaceNamed(d.Name), metav1.CreateOptions{}); err != nil {
+		d.T.Fatal(err)
 	}
-	if _, err := other.boxes.ModelV1().ModelBoxes(d.name).Create(d.ctx, newBox("box-1"), metav1.CreateOptions{}); err != nil {
-		d.t.Fatal(err)
+	if _, err := other.ModelClient.ModelV1().ModelBoxes(d.Name).Create(d.Ctx, framework.NewBox("box-1"), metav1.CreateOptions{}); err != nil {
+		d.T.Fatal(err)
 	}
 	foreign := d.dataDir() + ".foreign"
-	theirs := &disaster{namespace: stranger}
+	theirs := &disaster{Namespace: stranger}
 	theirs.copyFrozen(foreign)
 
 	before := d.state()
@@ -212,17 +207,17 @@ func (d *disaster) foreignStore() {
 		d.rename(foreign, d.dataDir())
 	})
 	d.expectRecovered(before, "Foreign")
-	if _, err := d.plane.boxes.ModelV1().ModelBoxes(stranger.name).Get(d.ctx, "stranger", metav1.GetOptions{}); err != nil {
-		d.t.Errorf("the boxes of the foreign store are gone: %v", err)
+	if _, err := d.ControlPlane.ModelClient.ModelV1().ModelBoxes(stranger.Name).Get(d.Ctx, "stranger", metav1.GetOptions{}); err != nil {
+		d.T.Errorf("the boxes of the foreign store are gone: %v", err)
 	}
 }
 
 // outsideAndBack starts the server on an empty outside etcd, and later on its old data directory again.
 func (d *disaster) outsideAndBack() {
-	d.create(newBox("moving-1"))
-	d.createReady(newBox("moving-2"))
+	d.CreateBox(framework.NewBox("moving-1"))
+	d.CreateReadyBox(framework.NewBox("moving-2"))
 	before := d.state()
-	d.replaceStore(func() { d.setFlags(outsideEtcd...) })
+	d.replaceStore(func() { d.setFlags(framework.OutsideEtcd...) })
 	d.expectRecovered(before, "Empty")
 
 	d.changeAll([]string{"moving-1"})
@@ -237,20 +232,20 @@ func (d *disaster) refuse() {
 	before := d.state()
 	d.setFlags("--store-recovery=refuse")
 	killed := d.strike(func() { d.rename(d.dataDir(), d.dataDir()+".refused") })
-	server := d.plane.directClient(d.t)
-	d.eventually("the server says what it has found", func() error {
-		answer, err := server.Get().AbsPath("/readyz/store-recovery").DoRaw(d.ctx)
+	server := d.ControlPlane.DirectClient(d.T)
+	d.Eventually("the server says what it has found", func() error {
+		answer, err := server.Get().AbsPath("/readyz/store-recovery").DoRaw(d.Ctx)
 		if err == nil || !strings.Contains(string(answer), "the store is Empty") || !strings.Contains(string(answer), before.store) {
 			return fmt.Errorf("%w: %s", err, answer)
 		}
 		return nil
 	})
-	if _, err := d.namespace.boxes.Get(d.ctx, "box-0", metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) {
-		d.t.Errorf("a box is answered with %v", err)
+	if _, err := d.Namespace.Boxes.Get(d.Ctx, "box-0", metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) {
+		d.T.Errorf("a box is answered with %v", err)
 	}
 	d.setFlags()
-	d.plane.signalServer(d.t, syscall.SIGKILL)
-	d.awaitServed(killed)
+	d.ControlPlane.SignalServer(d.T, syscall.SIGKILL)
+	d.AwaitServerRestart(killed)
 	d.expectRecovered(before, "Empty")
 }
 
@@ -259,8 +254,8 @@ func (d *disaster) refuse() {
 func (d *disaster) ignore() {
 	d.setFlags("--store-recovery=ignore")
 	d.replaceStore(func() { d.rename(d.dataDir(), d.dataDir()+".ignored") })
-	d.eventually("everything is deleted", func() error {
-		deployments, err := d.deployments.List(d.ctx, metav1.ListOptions{})
+	d.Eventually("everything is deleted", func() error {
+		deployments, err := d.Deployments.List(d.Ctx, metav1.ListOptions{})
 		if err != nil || len(deployments.Items) > 0 {
 			return fmt.Errorf("there are %d Deployments (%w)", len(deployments.Items), err)
 		}
@@ -270,17 +265,17 @@ func (d *disaster) ignore() {
 
 // changeAll deletes boxes, changes some, and creates one.
 func (d *disaster) changeAll(doomed []string) {
-	d.t.Helper()
+	d.T.Helper()
 	for _, name := range doomed {
 		d.delete(name)
 	}
-	d.change("box-0", withImage(newImage))
-	d.createReady(newBox(fmt.Sprintf("new-%d", d.plane.serverPID(d.t))))
-	if _, err := d.namespace.boxes.Get(d.ctx, "renewed", metav1.GetOptions{}); err == nil {
+	d.UpdateBox("box-0", framework.WithImage(framework.NewImage))
+	d.CreateReadyBox(framework.NewBox(fmt.Sprintf("new-%d", d.ControlPlane.ServerPID(d.T))))
+	if _, err := d.Namespace.Boxes.Get(d.Ctx, "renewed", metav1.GetOptions{}); err == nil {
 		d.delete("renewed")
-		d.createReady(newBox("renewed", withImage(newImage)))
+		d.CreateReadyBox(framework.NewBox("renewed", framework.WithImage(framework.NewImage)))
 	}
-	d.awaitReady("box-0")
+	d.AwaitReady("box-0")
 }
 
 // collectorPatience is how long the garbage collector may take. One that was started while the server was away knows of
@@ -289,15 +284,15 @@ const collectorPatience = 5 * time.Minute
 
 // delete deletes a box and waits until its children are gone.
 func (d *disaster) delete(name string) {
-	d.t.Helper()
-	if err := d.namespace.boxes.Delete(d.ctx, name, metav1.DeleteOptions{}); err != nil {
-		d.t.Fatal(err)
+	d.T.Helper()
+	if err := d.Namespace.Boxes.Delete(d.Ctx, name, metav1.DeleteOptions{}); err != nil {
+		d.T.Fatal(err)
 	}
-	eventually(d.t, collectorPatience, "the children of box "+name+" are gone", func() error {
-		if _, err := d.deployments.Get(d.ctx, name, metav1.GetOptions{}); err == nil {
+	framework.Eventually(d.T, collectorPatience, "the children of box "+name+" are gone", func() error {
+		if _, err := d.Deployments.Get(d.Ctx, name, metav1.GetOptions{}); err == nil {
 			return errors.New("there is a Deployment")
 		}
-		if _, err := d.services.Get(d.ctx, name, metav1.GetOptions{}); err == nil {
+		if _, err := d.Services.Get(d.Ctx, name, metav1.GetOptions{}); err == nil {
 			return errors.New("there is a Service")
 		}
 		return nil
@@ -305,60 +300,60 @@ func (d *disaster) delete(name string) {
 }
 
 func (d *disaster) setFlags(flags ...string) {
-	d.t.Helper()
+	d.T.Helper()
 	if err := os.WriteFile(d.flagsFile, []byte(strings.Join(flags, " ")), 0o644); err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 }
 
 func (d *disaster) rename(from, to string) {
-	d.t.Helper()
+	d.T.Helper()
 	// Those of earlier runs are in the way.
 	if err := errors.Join(os.RemoveAll(to), os.Rename(from, to)); err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 }
 
 // copyFrozen copies the data directory while nothing is written to it.
 func (d *disaster) copyFrozen(to string) {
-	d.t.Helper()
-	pid := d.plane.serverPID(d.t)
+	d.T.Helper()
+	pid := d.ControlPlane.ServerPID(d.T)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
 	if output, err := exec.Command("cp", "-a", d.dataDir(), to).CombinedOutput(); err != nil {
-		d.t.Fatalf("copying the data directory: %v: %s", err, output)
+		d.T.Fatalf("copying the data directory: %v: %s", err, output)
 	}
 }
 
 // replaceStore lets a disaster strike, and waits until the server serves.
 func (d *disaster) replaceStore(replace func()) {
-	d.t.Helper()
-	d.awaitServed(d.strike(replace))
+	d.T.Helper()
+	d.AwaitServerRestart(d.strike(replace))
 }
 
 // strike does something to the store of a server that does not notice, and kills the server and the garbage collector.
 // What was written since the Lease was last renewed would be lost unnoticed.
 func (d *disaster) strike(replace func()) (killed int) {
-	d.t.Helper()
+	d.T.Helper()
 	// Its children are there, and seen to go: a deletion that nobody has carried out yet would be undone.
-	latest := d.createReady(newBox("latest-write"))
+	latest := d.CreateReadyBox(framework.NewBox("latest-write"))
 	d.delete(latest.Name)
-	d.eventually("the Lease knows of the last write", func() error {
-		known := d.plane.awaitLeader(d.t, "").Labels["model.github.com/store-revision"]
+	d.Eventually("the Lease knows of the last write", func() error {
+		known := d.ControlPlane.AwaitLeader(d.T, "").Labels["model.github.com/store-revision"]
 		order, err := resourceversion.CompareResourceVersion(known, latest.ResourceVersion)
 		if err != nil || order <= 0 {
 			return fmt.Errorf("it knows of revision %s, and the box was created at %s (%v)", known, latest.ResourceVersion, err)
 		}
 		return nil
 	})
-	pid := d.plane.serverPID(d.t)
+	pid := d.ControlPlane.ServerPID(d.T)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	replace()
-	d.plane.signalServer(d.t, syscall.SIGKILL)
-	d.plane.signalProcess(d.t, controllerManagerProcess, syscall.SIGKILL)
+	d.ControlPlane.SignalServer(d.T, syscall.SIGKILL)
+	d.ControlPlane.SignalProcess(d.T, controllerManagerProcess, syscall.SIGKILL)
 	return pid
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const controllerManagerProcess = "kube-controller-manager"
@@ -33,36 +34,36 @@ type disasterState struct {
 
 // state waits until every box is Ready, and the pods of former ones are gone.
 func (d *disaster) state() disasterState {
-	d.t.Helper()
+	d.T.Helper()
 	var state disasterState
-	d.eventually("all boxes are Ready", func() error {
+	d.Eventually("all boxes are Ready", func() error {
 		state = disasterState{Boxes: map[string]modelv1.ModelBox{}, Children: map[string]types.UID{}, Pods: map[types.UID]int32{}}
-		boxes, err := d.namespace.boxes.List(d.ctx, metav1.ListOptions{})
+		boxes, err := d.Namespace.Boxes.List(d.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
 		for _, box := range boxes.Items {
-			if err := hasCondition(&box, modelv1.ConditionReady, metav1.ConditionTrue, ""); err != nil {
+			if err := framework.CheckCondition(&box, modelv1.ConditionReady, metav1.ConditionTrue, ""); err != nil {
 				return fmt.Errorf("box %s: %w", box.Name, err)
 			}
 			box.ResourceVersion, box.ManagedFields, box.Status = "", nil, modelv1.ModelBoxStatus{}
 			state.Boxes[box.Name] = box
 		}
-		deployments, err := d.deployments.List(d.ctx, metav1.ListOptions{})
+		deployments, err := d.Deployments.List(d.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
 		for _, deployment := range deployments.Items {
 			state.Children["Deployment "+deployment.Name] = deployment.UID
 		}
-		services, err := d.services.List(d.ctx, metav1.ListOptions{})
+		services, err := d.Services.List(d.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
 		for _, service := range services.Items {
 			state.Children["Service "+service.Name] = service.UID
 		}
-		pods, err := d.pods.List(d.ctx, metav1.ListOptions{})
+		pods, err := d.Pods.List(d.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
@@ -76,8 +77,8 @@ func (d *disaster) state() disasterState {
 		}
 		return nil
 	})
-	state.store = d.plane.awaitLeader(d.t, "").Labels["model.github.com/store"]
-	for _, write := range d.clusterWrites() {
+	state.store = d.ControlPlane.AwaitLeader(d.T, "").Labels["model.github.com/store"]
+	for _, write := range d.Audit.ClusterWrites() {
 		if _, isOfABox := state.Boxes[write.ObjectRef.Name]; isOfABox {
 			state.writes++
 		}
@@ -87,35 +88,35 @@ func (d *disaster) state() disasterState {
 
 // expectRecovered checks that everything is as it was, once the garbage collector is seen to collect.
 func (d *disaster) expectRecovered(before disasterState, situation string) {
-	d.t.Helper()
-	metrics := scrape(d.t, d.plane.directClient(d.t))
-	if got := sum(metrics, "modelbox_store_starts_total", map[string]string{"situation": situation}); got != 1 {
-		d.t.Errorf("the server did not find its store %s: its metric is %v", situation, got)
+	d.T.Helper()
+	metrics := framework.Scrape(d.T, d.ControlPlane.DirectClient(d.T))
+	if got := framework.Sum(metrics, "modelbox_store_starts_total", map[string]string{"situation": situation}); got != 1 {
+		d.T.Errorf("the server did not find its store %s: its metric is %v", situation, got)
 	}
 	after := d.state()
 	canary := "canary-" + strings.ToLower(situation)
-	d.createReady(newBox(canary))
+	d.CreateReadyBox(framework.NewBox(canary))
 	d.delete(canary)
 
 	d.expectTold()
 	if diff := cmp.Diff(before, d.state(), cmpopts.IgnoreUnexported(disasterState{})); diff != "" {
-		d.t.Errorf("-before +after:\n%s", diff)
+		d.T.Errorf("-before +after:\n%s", diff)
 	}
 	if after.writes != before.writes {
-		d.t.Errorf("%d writes of children that were what their boxes say", after.writes-before.writes)
+		d.T.Errorf("%d writes of children that were what their boxes say", after.writes-before.writes)
 	}
 	if before.store == "" || before.store == after.store {
-		d.t.Errorf("the Lease names store %q, and before %q", after.store, before.store)
+		d.T.Errorf("the Lease names store %q, and before %q", after.store, before.store)
 	}
-	d.t.Logf("%d boxes, %d children and %d pods are as they were; the store is %s after %s",
+	d.T.Logf("%d boxes, %d children and %d pods are as they were; the store is %s after %s",
 		len(after.Boxes), len(after.Children), len(after.Pods), after.store, before.store)
 }
 
 // expectTold checks that an informer from before the disaster knows what there is.
 func (d *disaster) expectTold() {
-	d.t.Helper()
-	d.eventually("the informer has told what there is", func() error {
-		boxes, err := d.namespace.boxes.List(d.ctx, metav1.ListOptions{})
+	d.T.Helper()
+	d.Eventually("the informer has told what there is", func() error {
+		boxes, err := d.Namespace.Boxes.List(d.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}

@@ -12,37 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
-
-// apiService is how the kube-apiserver reaches the server.
-type apiService struct {
-	Spec struct {
-		CABundle              []byte
-		InsecureSkipTLSVerify bool
-		Service               struct{ Port int }
-	}
-	Status struct {
-		Conditions []struct{ Type, Status string }
-	}
-}
-
-func (p *controlPlane) readAPIService(t *testing.T) *apiService {
-	t.Helper()
-	data, err := p.kube.Discovery().RESTClient().Get().
-		AbsPath("/apis/apiregistration.k8s.io/v1/apiservices/v1.model.github.com").DoRaw(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	service := &apiService{}
-	if err := json.Unmarshal(data, service); err != nil {
-		t.Fatal(err)
-	}
-	return service
-}
 
 func TestAPIServiceIsVerifiedAndAvailable(t *testing.T) {
 	t.Parallel()
-	apiService := plane.readAPIService(t)
+	apiService := framework.SharedControlPlane().ReadAPIService(t)
 	if len(apiService.Spec.CABundle) == 0 || apiService.Spec.InsecureSkipTLSVerify {
 		t.Errorf("the server's certificate is not verified: caBundle has %d bytes, insecureSkipTLSVerify is %t",
 			len(apiService.Spec.CABundle), apiService.Spec.InsecureSkipTLSVerify)
@@ -57,7 +32,7 @@ func TestAPIServiceIsVerifiedAndAvailable(t *testing.T) {
 
 func TestDiscoveryShowsBoxes(t *testing.T) {
 	t.Parallel()
-	resources, err := plane.kube.Discovery().ServerResourcesForGroupVersion(modelv1.SchemeGroupVersion.String())
+	resources, err := framework.SharedControlPlane().KubeClient.Discovery().ServerResourcesForGroupVersion(modelv1.SchemeGroupVersion.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +70,8 @@ func TestOpenAPIDescribesBoxes(t *testing.T) {
 	} {
 		t.Run(document.name, func(t *testing.T) {
 			// The cluster merges what it fetched some time after the APIService became available.
-			eventually(t, patience, "the document describes ModelBox", func() error {
-				data, err := plane.kube.Discovery().RESTClient().Get().AbsPath(document.path).
+			framework.Eventually(t, framework.Patience, "the document describes ModelBox", func() error {
+				data, err := framework.SharedControlPlane().KubeClient.Discovery().RESTClient().Get().AbsPath(document.path).
 					SetHeader("Accept", "application/json").DoRaw(t.Context())
 				if err != nil {
 					return err

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // smallDisk has room for the server, and for what somebody else fills it with.
@@ -22,49 +24,49 @@ const smallDisk = 320 << 20
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := mountSmallDisk(t)
-	p := newControlPlane(t, serverFlags("--data-dir="+filepath.Join(disk, "data"), "--snapshot-period=1s")...)
-	n := p.newNamespace(t)
-	deleted := n.create(newBox("deleted", pause))
+	p := framework.NewControlPlane(t, framework.ServerFlags("--data-dir="+filepath.Join(disk, "data"), "--snapshot-period=1s")...)
+	n := p.NewNamespace(t)
+	deleted := n.CreateBox(framework.NewBox("deleted", framework.Pause))
 
 	journal := &journal{acknowledged: map[string]int{}}
 	stop := journal.startWriters(n)
 	defer stop()
-	n.awaitWrites(journal)
+	awaitWrites(n, journal)
 	file := fillDisk(t, disk)
-	n.eventually("boxes are refused", func() error {
-		if _, err := n.createOnce(newBox("refused", pause)); !isStorageFull(err) {
+	n.Eventually("boxes are refused", func() error {
+		if _, err := createOnce(n, framework.NewBox("refused", framework.Pause)); !isStorageFull(err) {
 			return fmt.Errorf("got %v", err)
 		}
 		return nil
 	})
-	n.eventually("the server says so", func() error {
-		return p.hasWarning(t, "the disk of the data directory is full")
+	n.Eventually("the server says so", func() error {
+		return hasWarning(t, p, "the disk of the data directory is full")
 	})
-	p.awaitStorageEvent(t, "DiskFull")
+	awaitStorageEvent(t, p, "DiskFull")
 	// etcd may have met the full disk in the middle of a write, and been started again.
-	n.eventually("boxes are read", func() error {
-		_, err := n.boxes.List(n.ctx, metav1.ListOptions{Limit: 1})
+	n.Eventually("boxes are read", func() error {
+		_, err := n.Boxes.List(n.Ctx, metav1.ListOptions{Limit: 1})
 		return err
 	})
-	n.expectStored(journal.copy())
-	n.eventually("a box is deleted", func() error {
-		return n.boxes.Delete(n.ctx, deleted.Name, metav1.DeleteOptions{})
+	expectStored(n, journal.copy())
+	n.Eventually("a box is deleted", func() error {
+		return n.Boxes.Delete(n.Ctx, deleted.Name, metav1.DeleteOptions{})
 	})
 
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	n.awaitWrites(journal)
+	awaitWrites(n, journal)
 	stop()
-	n.expectStored(journal.copy())
-	p.awaitStorageEvent(t, "StorageAvailable")
+	expectStored(n, journal.copy())
+	awaitStorageEvent(t, p, "StorageAvailable")
 }
 
 // awaitWrites waits until some more boxes have been written.
-func (n *namespace) awaitWrites(journal *journal) {
-	n.t.Helper()
+func awaitWrites(n *framework.Namespace, journal *journal) {
+	n.T.Helper()
 	enough := journal.count() + writesBetweenKills
-	n.eventually("boxes are being written", func() error {
+	n.Eventually("boxes are being written", func() error {
 		if count := journal.count(); count < enough {
 			return fmt.Errorf("%d of %d writes were acknowledged", count, enough)
 		}

@@ -5,11 +5,9 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"sync"
 	"syscall"
@@ -20,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const (
@@ -34,48 +33,42 @@ const (
 // TestKilledServerLosesNothing kills the server again and again while boxes are being written. It is not parallel:
 // the server is everybody's.
 func TestKilledServerLosesNothing(t *testing.T) {
-	n := newNamespace(t)
-	settled := n.settledChildren("settled-1", "settled-2", "settled-3")
+	n := framework.NewNamespace(t)
+	settled := settledChildren(n, "settled-1", "settled-2", "settled-3")
 
-	store := n.plane.awaitLeader(t, "").Labels["model.github.com/store"]
-	rounds := killRounds
-	if text := os.Getenv(killsVariable); text != "" {
-		var err error
-		if rounds, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("%s: %v", killsVariable, err)
-		}
-	}
+	store := n.ControlPlane.AwaitLeader(t, "").Labels["model.github.com/store"]
+	rounds := framework.Setting(t, killsVariable, killRounds, strconv.Atoi)
 
 	journal := &journal{acknowledged: map[string]int{}}
 	stop := journal.startWriters(n)
 	defer stop()
 	for round := 1; round <= rounds; round++ {
 		enough := journal.count() + writesBetweenKills + rand.IntN(writesBetweenKills)
-		n.eventually("boxes are being written", func() error {
+		n.Eventually("boxes are being written", func() error {
 			if count := journal.count(); count < enough {
 				return fmt.Errorf("%d of %d writes were acknowledged", count, enough)
 			}
 			return nil
 		})
-		killed := n.plane.serverPID(t)
-		n.plane.signalServer(t, syscall.SIGKILL)
+		killed := n.ControlPlane.ServerPID(t)
+		n.ControlPlane.SignalServer(t, syscall.SIGKILL)
 		acknowledged := journal.copy() // nothing can be acknowledged before the server is back
-		n.awaitServed(killed)
+		n.AwaitServerRestart(killed)
 		t.Logf("round %d: killed after %d acknowledged writes of %d boxes", round, journal.count(), len(acknowledged))
-		n.expectStored(acknowledged)
+		expectStored(n, acknowledged)
 		// The store was never taken for one that had less than before.
-		found := scrape(t, n.plane.directClient(t))
-		expectEqual(t, "starts on a store that is Current", 1.0, sum(found, "modelbox_store_starts_total", map[string]string{"situation": "Current"}))
-		expectEqual(t, "recovered boxes", 0.0, sum(found, "modelbox_store_recovered_boxes_total", nil))
-		expectEqual(t, "store", store, n.plane.awaitLeader(t, "").Labels["model.github.com/store"])
+		found := framework.Scrape(t, n.ControlPlane.DirectClient(t))
+		framework.ExpectEqual(t, "starts on a store that is Current", 1.0, framework.Sum(found, "modelbox_store_starts_total", map[string]string{"situation": "Current"}))
+		framework.ExpectEqual(t, "recovered boxes", 0.0, framework.Sum(found, "modelbox_store_recovered_boxes_total", nil))
+		framework.ExpectEqual(t, "store", store, n.ControlPlane.AwaitLeader(t, "").Labels["model.github.com/store"])
 	}
 	stop()
-	n.expectStored(journal.copy())
-	n.expectUntouched(settled)
+	expectStored(n, journal.copy())
+	expectUntouched(n, settled)
 
 	// It still works for them, too.
-	n.change("settled-1", withImage(newImage))
-	n.awaitReady("settled-1")
+	n.UpdateBox("settled-1", framework.WithImage(framework.NewImage))
+	n.AwaitReady("settled-1")
 }
 
 // children are those of one box.
@@ -85,48 +78,36 @@ type children struct {
 }
 
 // settledChildren creates boxes, waits until nothing about them moves any more, and returns their children.
-func (n *namespace) settledChildren(boxes ...string) []children {
-	n.t.Helper()
+func settledChildren(n *framework.Namespace, boxes ...string) []children {
+	n.T.Helper()
 	for _, box := range boxes {
-		n.create(newBox(box))
+		n.CreateBox(framework.NewBox(box))
 	}
 	var settled []children
 	for _, box := range boxes {
-		n.awaitReady(box)
-		settled = append(settled, children{n.awaitDeployment(box, "is settled", isComplete), n.service(box)})
+		n.AwaitReady(box)
+		settled = append(settled, children{n.AwaitDeployment(box, "is settled", framework.CheckRolledOut), n.GetService(box)})
 	}
 	return settled
 }
 
-func (n *namespace) expectUntouched(settled []children) {
-	n.t.Helper()
+func expectUntouched(n *framework.Namespace, settled []children) {
+	n.T.Helper()
 	for _, before := range settled {
 		name := before.deployment.Name
-		deployment, service := n.deployment(name), n.service(name)
-		expectEqual(n.t, name+": generation of the Deployment", before.deployment.Generation, deployment.Generation)
-		expectEqual(n.t, name+": resourceVersion of the Deployment", before.deployment.ResourceVersion, deployment.ResourceVersion)
-		expectEqual(n.t, name+": resourceVersion of the Service", before.service.ResourceVersion, service.ResourceVersion)
+		deployment, service := n.GetDeployment(name), n.GetService(name)
+		framework.ExpectEqual(n.T, name+": generation of the Deployment", before.deployment.Generation, deployment.Generation)
+		framework.ExpectEqual(n.T, name+": resourceVersion of the Deployment", before.deployment.ResourceVersion, deployment.ResourceVersion)
+		framework.ExpectEqual(n.T, name+": resourceVersion of the Service", before.service.ResourceVersion, service.ResourceVersion)
 	}
 }
 
-// awaitServed waits until another process than the one that was killed answers.
-func (n *namespace) awaitServed(killed int) {
-	n.t.Helper()
-	n.eventually("the server is back", func() error {
-		if pid := n.plane.serverPID(n.t); pid == killed {
-			return errors.New("it has no new process")
-		}
-		_, err := n.boxes.List(n.ctx, metav1.ListOptions{Limit: 1})
-		return err
-	})
-}
-
 // expectStored checks that every write that was acknowledged is there, or one of the same box that followed it.
-func (n *namespace) expectStored(acknowledged map[string]int) {
-	n.t.Helper()
-	boxes, err := n.boxes.List(n.ctx, metav1.ListOptions{})
+func expectStored(n *framework.Namespace, acknowledged map[string]int) {
+	n.T.Helper()
+	boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	stored := map[string]int{}
 	for _, box := range boxes.Items {
@@ -136,7 +117,7 @@ func (n *namespace) expectStored(acknowledged map[string]int) {
 	}
 	for name, revision := range acknowledged {
 		if found, exists := stored[name]; !exists || found < revision {
-			n.t.Errorf("box %s: revision %d was acknowledged, %d is stored (there is a box: %t)", name, revision, found, exists)
+			n.T.Errorf("box %s: revision %d was acknowledged, %d is stored (there is a box: %t)", name, revision, found, exists)
 		}
 	}
 }
@@ -171,8 +152,8 @@ func (j *journal) acknowledge(name string, revision int) {
 
 // startWriters writes boxes until stop is called: each writer creates one, changes it a few times, and goes on to
 // the next. A write that fails may be stored or not; it is not acknowledged, and the writer leaves that box.
-func (j *journal) startWriters(n *namespace) (stop func()) {
-	ctx, cancel := context.WithCancel(n.ctx)
+func (j *journal) startWriters(n *framework.Namespace) (stop func()) {
+	ctx, cancel := context.WithCancel(n.Ctx)
 	var running sync.WaitGroup
 	for writer := range writers {
 		running.Go(func() {
@@ -187,15 +168,15 @@ func (j *journal) startWriters(n *namespace) (stop func()) {
 	}
 }
 
-func (j *journal) writeBox(ctx context.Context, n *namespace, name string) {
+func (j *journal) writeBox(ctx context.Context, n *framework.Namespace, name string) {
 	const revisions = 10
-	box := newBox(name, pause) // without children, which would only slow the writing down
+	box := framework.NewBox(name, framework.Pause) // without children, which would only slow the writing down
 	for revision := 1; revision <= revisions; revision++ {
 		box.Annotations = map[string]string{revisionAnnotation: strconv.Itoa(revision)}
 		box.ResourceVersion = "" // the controller writes the status at the same time
-		write := func() (*modelv1.ModelBox, error) { return n.boxes.Update(ctx, box, metav1.UpdateOptions{}) }
+		write := func() (*modelv1.ModelBox, error) { return n.Boxes.Update(ctx, box, metav1.UpdateOptions{}) }
 		if revision == 1 {
-			write = func() (*modelv1.ModelBox, error) { return n.boxes.Create(ctx, box, metav1.CreateOptions{}) }
+			write = func() (*modelv1.ModelBox, error) { return n.Boxes.Create(ctx, box, metav1.CreateOptions{}) }
 		}
 		written, err := write()
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
@@ -59,48 +60,48 @@ var escalations = []struct{ name, box, field string }{
 // Deployments and Services do the same.
 func TestEscalation(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.kubectl("create", "role", "boxes", "--verb=create,get,update,patch", "--resource=modelboxes.model.github.com")
-	n.kubectl("create", "rolebinding", "weak", "--role=boxes", "--user=weak")
-	n.kubectl("create", "rolebinding", "editor", "--clusterrole=edit", "--user=editor")
-	n.awaitRight("weak", "create modelboxes.model.github.com")
-	n.awaitRight("editor", "create deployments.apps")
-	weak, editor := n.as("weak"), n.as("editor")
+	n := framework.NewNamespace(t)
+	n.Kubectl.Run("create", "role", "boxes", "--verb=create,get,update,patch", "--resource=modelboxes.model.github.com")
+	n.Kubectl.Run("create", "rolebinding", "weak", "--role=boxes", "--user=weak")
+	n.Kubectl.Run("create", "rolebinding", "editor", "--clusterrole=edit", "--user=editor")
+	n.Kubectl.AwaitAllowed("weak", "create modelboxes.model.github.com")
+	n.Kubectl.AwaitAllowed("editor", "create deployments.apps")
+	weak, editor := boxesAs(n, "weak"), boxesAs(n, "editor")
 	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
 	for _, test := range escalations {
 		t.Run(test.name, func(t *testing.T) {
-			box := newBox("web")
+			box := framework.NewBox("web")
 			if err := yaml.UnmarshalStrict([]byte(test.box), box); err != nil {
 				t.Fatal(err)
 			}
 			for _, options := range []metav1.CreateOptions{{}, dryRun} {
-				_, err := weak.Create(n.ctx, box, options)
+				_, err := weak.Create(n.Ctx, box, options)
 				if err := expectForbidden(err, "weak", test.field); err != nil {
 					t.Error(err)
 				}
 			}
-			if _, err := editor.Create(n.ctx, box, dryRun); err != nil {
+			if _, err := editor.Create(n.Ctx, box, dryRun); err != nil {
 				t.Errorf("somebody with the role edit: %v", err)
 			}
 		})
 	}
 
-	if _, err := weak.Create(n.ctx, newBox("ordinary"), metav1.CreateOptions{}); err != nil {
+	if _, err := weak.Create(n.Ctx, framework.NewBox("ordinary"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	n.awaitReady("ordinary")
+	n.AwaitReady("ordinary")
 }
 
 // TestEscalationByUpdate lets somebody who has nothing but boxes change one that an administrator made.
 func TestEscalationByUpdate(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.kubectl("create", "role", "boxes", "--verb=create,get,update,patch", "--resource=modelboxes.model.github.com,modelboxes.model.github.com/scale")
-	n.kubectl("create", "rolebinding", "weak", "--role=boxes", "--user=weak")
-	n.awaitRight("weak", "patch modelboxes.model.github.com")
-	weak := n.as("weak")
-	n.createReady(newBox("web", func(spec *modelv1.ModelBoxSpec) {
+	n := framework.NewNamespace(t)
+	n.Kubectl.Run("create", "role", "boxes", "--verb=create,get,update,patch", "--resource=modelboxes.model.github.com,modelboxes.model.github.com/scale")
+	n.Kubectl.Run("create", "rolebinding", "weak", "--role=boxes", "--user=weak")
+	n.Kubectl.AwaitAllowed("weak", "patch modelboxes.model.github.com")
+	weak := boxesAs(n, "weak")
+	n.CreateReadyBox(framework.NewBox("web", func(spec *modelv1.ModelBoxSpec) {
 		if err := yaml.UnmarshalStrict([]byte(`
 serviceType: NodePort
 envs: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k, optional: true}}}]
@@ -111,13 +112,13 @@ podTemplate: {spec: {priorityClassName: system-cluster-critical, tolerations: [{
 
 	allowed := func(what string, patchType types.PatchType, patch string, options metav1.PatchOptions) {
 		t.Helper()
-		if _, err := weak.Patch(n.ctx, "web", patchType, []byte(patch), options); err != nil {
+		if _, err := weak.Patch(n.Ctx, "web", patchType, []byte(patch), options); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	refused := func(what, field string, patchType types.PatchType, patch string, options metav1.PatchOptions) {
 		t.Helper()
-		_, err := weak.Patch(n.ctx, "web", patchType, []byte(patch), options)
+		_, err := weak.Patch(n.Ctx, "web", patchType, []byte(patch), options)
 		if err := expectForbidden(err, "weak", field); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -131,7 +132,7 @@ podTemplate: {spec: {priorityClassName: system-cluster-critical, tolerations: [{
 	allowed("a label of the box", types.MergePatchType, `{"metadata": {"labels": {"team": "shop"}}}`, none)
 	allowed("a variable and a port more", types.StrategicMergePatchType, `{"spec": {"envs": [{"name": "B", "value": "b"}], "ports": [{"port": 81, "name": "more"}, {"port": 80, "name": "http"}]}}`, none)
 	allowed("replicas", types.MergePatchType, `{"spec": {"replicas": 2}}`, none)
-	n.kubectl("scale", "modelbox/web", "--replicas=1", "--as=weak")
+	n.Kubectl.Run("scale", "modelbox/web", "--replicas=1", "--as=weak")
 	allowed("an ordinary field, applied", types.ApplyPatchType, head+"spec: {minReadySeconds: 0}", apply)
 	allowed("a toleration less", types.MergePatchType, `{"spec": {"podTemplate": {"spec": {"tolerations": null}}}}`, none)
 
@@ -141,11 +142,11 @@ podTemplate: {spec: {priorityClassName: system-cluster-critical, tolerations: [{
 	refused("a ServiceAccount, applied", "spec.serviceAccountName", types.ApplyPatchType, head+"spec: {serviceAccountName: robot}", apply)
 	refused("a ServiceAccount, tried", "spec.serviceAccountName", types.MergePatchType, `{"spec": {"serviceAccountName": "robot"}}`, dryRun)
 	refused("adoption", "metadata.annotations[model.github.com/adopt]", types.MergePatchType, `{"metadata": {"annotations": {"model.github.com/adopt": "true"}}}`, none)
-	_, err := weak.Patch(n.ctx, "new", types.ApplyPatchType, []byte(strings.Replace(head, "web", "new", 1)+"spec: {image: 'a:1', serviceAccountName: robot}"), apply)
+	_, err := weak.Patch(n.Ctx, "new", types.ApplyPatchType, []byte(strings.Replace(head, "web", "new", 1)+"spec: {image: 'a:1', serviceAccountName: robot}"), apply)
 	if err := expectForbidden(err, "weak", "spec.serviceAccountName"); err != nil {
 		t.Errorf("a box that is made by applying it: %v", err)
 	}
-	n.awaitReady("web")
+	n.AwaitReady("web")
 }
 
 // expectForbidden returns nil for the refusal of a field.
@@ -153,32 +154,20 @@ func expectForbidden(err error, user, field string) error {
 	switch {
 	case err == nil:
 		return errors.New("it is not refused")
-	case !apierrors.IsForbidden(err) || !containsAll(err.Error(), []string{field + ": beyond", fmt.Sprintf("user %q cannot", user)}):
+	case !apierrors.IsForbidden(err) || !framework.ContainsAll(err.Error(), []string{field + ": beyond", fmt.Sprintf("user %q cannot", user)}):
 		return fmt.Errorf("it is refused for something else than %s: %w", field, err)
 	}
 	return nil
 }
 
-// as returns the boxes of the namespace as that user has them.
-func (n *namespace) as(user string) modelclient.ModelBoxInterface {
-	n.t.Helper()
-	config := rest.CopyConfig(n.plane.config)
+// boxesAs returns the boxes of the namespace as that user has them.
+func boxesAs(n *framework.Namespace, user string) modelclient.ModelBoxInterface {
+	n.T.Helper()
+	config := rest.CopyConfig(n.ControlPlane.Config)
 	config.Impersonate.UserName = user
 	boxes, err := versioned.NewForConfig(config)
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
-	return boxes.ModelV1().ModelBoxes(n.name)
-}
-
-// awaitRight waits until the cluster has learnt of a new binding.
-func (n *namespace) awaitRight(user, right string) {
-	n.t.Helper()
-	n.eventually(user+" may "+right, func() error {
-		run := runKubectl(n.kubectlCommand(append([]string{"auth", "can-i", "--as=" + user}, strings.Fields(right)...)...), "")
-		if strings.TrimSpace(run.stdout) != "yes" {
-			return fmt.Errorf("kubectl says %q %s", run.stdout, run.stderr)
-		}
-		return nil
-	})
+	return boxes.ModelV1().ModelBoxes(n.Name)
 }

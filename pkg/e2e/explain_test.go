@@ -7,16 +7,18 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	// The cluster fetches the schema some time after the server has started.
-	n.eventually("kubectl can explain boxes", func() error {
-		run := runKubectl(n.kubectlCommand("explain", "mb"), "")
-		if run.err != nil {
-			return errors.New(run.stderr)
+	n.Eventually("kubectl can explain boxes", func() error {
+		run := framework.RunKubectl(n.Kubectl.Command("explain", "mb"), "")
+		if run.Err != nil {
+			return errors.New(run.Stderr)
 		}
 		return nil
 	})
@@ -37,7 +39,7 @@ func TestExplain(t *testing.T) {
 		{"explain modelbox.status.conditions.reason", []string{"reason <string>", "programmatic identifier"}},
 	} {
 		t.Run(test.arguments, func(t *testing.T) {
-			text := strings.Join(strings.Fields(n.in(t).kubectl(strings.Fields(test.arguments)...)), " ")
+			text := strings.Join(strings.Fields(n.In(t).Kubectl.Run(strings.Fields(test.arguments)...)), " ")
 			for _, words := range test.want {
 				if !strings.Contains(text, words) {
 					t.Errorf("it does not say %q:\n%s", words, text)

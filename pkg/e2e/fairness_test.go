@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
@@ -29,11 +30,11 @@ const (
 // TestFloodOfOneUser does not run in parallel: it floods the server. One user asks as much as the server can do, and the
 // requests of another one and of the controller go on.
 func TestFloodOfOneUser(t *testing.T) {
-	n := newNamespace(t)
-	flowControl := inRepository("artifacts", "components", "priority-and-fairness", "flowcontrol.yaml")
-	n.kubectl("apply", "--filename="+flowControl)
+	n := framework.NewNamespace(t)
+	flowControl := framework.InRepository("artifacts", "components", "priority-and-fairness", "flowcontrol.yaml")
+	n.Kubectl.Run("apply", "--filename="+flowControl)
 	t.Cleanup(func() {
-		api := plane.kube.FlowcontrolV1()
+		api := framework.SharedControlPlane().KubeClient.FlowcontrolV1()
 		err := errors.Join(
 			api.FlowSchemas().Delete(context.Background(), "modelboxes", metav1.DeleteOptions{}),
 			api.PriorityLevelConfigurations().Delete(context.Background(), "modelboxes", metav1.DeleteOptions{}),
@@ -43,61 +44,61 @@ func TestFloodOfOneUser(t *testing.T) {
 		}
 	})
 	for _, user := range []string{"flooder", "other"} {
-		n.kubectl("create", "rolebinding", user, "--clusterrole=edit", "--user="+user)
+		n.Kubectl.Run("create", "rolebinding", user, "--clusterrole=edit", "--user="+user)
 	}
-	server := plane.directClient(t)
+	server := framework.SharedControlPlane().DirectClient(t)
 	const dispatched = "apiserver_flowcontrol_dispatched_requests_total"
 	ofUsers, exempt := map[string]string{"flow_schema": "modelboxes"}, map[string]string{"priority_level": "exempt"}
 
-	other, rejected := n.clientOf(t, "other")
-	n.eventually("the server has the flow schema", func() error {
-		if _, err := other.ModelV1().ModelBoxes(n.name).List(n.ctx, metav1.ListOptions{}); err != nil {
+	other, rejected := clientOf(t, n, "other")
+	n.Eventually("the server has the flow schema", func() error {
+		if _, err := other.ModelV1().ModelBoxes(n.Name).List(n.Ctx, metav1.ListOptions{}); err != nil {
 			return err
 		}
-		if sum(scrape(t, server), dispatched, ofUsers) == 0 {
+		if framework.Sum(framework.Scrape(t, server), dispatched, ofUsers) == 0 {
 			return fmt.Errorf("no request is of the flow schema")
 		}
 		return nil
 	})
-	before := scrape(t, server)
+	before := framework.Scrape(t, server)
 	rejected.Store(0)
 
-	ctx, stop := context.WithCancel(n.ctx)
+	ctx, stop := context.WithCancel(n.Ctx)
 	var flood sync.WaitGroup
 	var flooded atomic.Int64
 	for i := range floodConnections {
-		flooder, _ := n.clientOf(t, "flooder")
+		flooder, _ := clientOf(t, n, "flooder")
 		flood.Go(func() {
-			box := newBox(fmt.Sprintf("flood-%d", i), withVariables(64<<10))
+			box := framework.NewBox(fmt.Sprintf("flood-%d", i), withVariables(64<<10))
 			for ctx.Err() == nil {
-				_, _ = flooder.ModelV1().ModelBoxes(n.name).Create(ctx, box, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}) // a flood does not look
-				_, _ = flooder.ModelV1().ModelBoxes(n.name).List(ctx, metav1.ListOptions{})
+				_, _ = flooder.ModelV1().ModelBoxes(n.Name).Create(ctx, box, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}) // a flood does not look
+				_, _ = flooder.ModelV1().ModelBoxes(n.Name).List(ctx, metav1.ListOptions{})
 				flooded.Add(1)
 			}
 		})
 	}
 	defer flood.Wait()
 	defer stop()
-	n.eventually("the flood has begun", func() error {
+	n.Eventually("the flood has begun", func() error {
 		if flooded.Load() < floodConnections {
 			return fmt.Errorf("%d requests so far", flooded.Load())
 		}
 		return nil
 	})
 	for i := range politeRequests {
-		if _, err := other.ModelV1().ModelBoxes(n.name).Create(n.ctx, newBox(fmt.Sprintf("web-%d", i), withReplicas(0)), metav1.CreateOptions{}); err != nil {
+		if _, err := other.ModelV1().ModelBoxes(n.Name).Create(n.Ctx, framework.NewBox(fmt.Sprintf("web-%d", i), framework.WithReplicas(0)), metav1.CreateOptions{}); err != nil {
 			t.Fatalf("creating a box in the flood: %v", err)
 		}
 	}
-	n.awaitReady(fmt.Sprintf("web-%d", politeRequests-1))
+	n.AwaitReady(fmt.Sprintf("web-%d", politeRequests-1))
 	if rejected.Load() > 0 {
 		t.Errorf("%d requests of the other user were rejected", rejected.Load())
 	}
-	after := scrape(t, server)
-	if sum(after, dispatched, ofUsers)-sum(before, dispatched, ofUsers) < politeRequests {
+	after := framework.Scrape(t, server)
+	if framework.Sum(after, dispatched, ofUsers)-framework.Sum(before, dispatched, ofUsers) < politeRequests {
 		t.Error("the users' requests are not of the flow schema")
 	}
-	if sum(after, dispatched, exempt) <= sum(before, dispatched, exempt) {
+	if framework.Sum(after, dispatched, exempt) <= framework.Sum(before, dispatched, exempt) {
 		t.Error("the controller's requests are not exempt")
 	}
 }
@@ -113,10 +114,10 @@ func withVariables(bytes int) func(*modelv1.ModelBoxSpec) {
 
 // clientOf returns a client for boxes of a user, and counts how many of its requests the servers reject for there being
 // too many.
-func (n *namespace) clientOf(t *testing.T, user string) (versioned.Interface, *atomic.Int64) {
+func clientOf(t *testing.T, n *framework.Namespace, user string) (versioned.Interface, *atomic.Int64) {
 	t.Helper()
 	rejected := &atomic.Int64{}
-	config := rest.CopyConfig(plane.config)
+	config := rest.CopyConfig(framework.SharedControlPlane().Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {

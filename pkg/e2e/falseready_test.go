@@ -12,68 +12,69 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestBoxIsNotReadyBeforeItsRolloutIsComplete watches a box through changes of every kind that takes pods. Once the box says Ready
 // for a change, nothing changes any more: what the Deployment is right after that it was at that moment, or nearly.
 func TestBoxIsNotReadyBeforeItsRolloutIsComplete(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	onePodAtATime := func(spec *modelv1.ModelBoxSpec) {
 		spec.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(1))
 		spec.MinReadySeconds = ptr.To[int32](2)
 	}
-	n.createReady(newBox("web", withReplicas(3), onePodAtATime))
+	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(3), onePodAtATime))
 	for _, step := range []struct {
 		name   string
 		change func(*modelv1.ModelBoxSpec)
 	}{
-		{"a new image", withImage(newImage)},
-		{"more pods", withReplicas(5)},
-		{"fewer pods", withReplicas(1)},
-		{"a new image of the only pod", withImage(image)},
+		{"a new image", framework.WithImage(framework.NewImage)},
+		{"more pods", framework.WithReplicas(5)},
+		{"fewer pods", framework.WithReplicas(1)},
+		{"a new image of the only pod", framework.WithImage(framework.Image)},
 	} {
 		t.Run(step.name, func(t *testing.T) {
-			n := n.in(t)
-			n.expectNotReadyBeforeItsEnd(step.change)
+			n := n.In(t)
+			expectNotReadyBeforeItsEnd(n, step.change)
 		})
 	}
 }
 
-func (n *namespace) expectNotReadyBeforeItsEnd(change func(*modelv1.ModelBoxSpec)) {
-	n.t.Helper()
-	watch, err := n.boxes.Watch(n.ctx, metav1.ListOptions{ResourceVersion: n.box("web").ResourceVersion})
+func expectNotReadyBeforeItsEnd(n *framework.Namespace, change func(*modelv1.ModelBoxSpec)) {
+	n.T.Helper()
+	watch, err := n.Boxes.Watch(n.Ctx, metav1.ListOptions{ResourceVersion: n.GetBox("web").ResourceVersion})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	defer watch.Stop()
-	changed := n.change("web", change)
-	deadline := time.After(patience)
+	changed := n.UpdateBox("web", change)
+	deadline := time.After(framework.Patience)
 	for before := 0; ; before++ {
 		var box *modelv1.ModelBox
 		select {
 		case event, open := <-watch.ResultChan():
 			if !open {
-				n.t.Fatal("the watch ended")
+				n.T.Fatal("the watch ended")
 			}
 			box = event.Object.(*modelv1.ModelBox)
 		case <-deadline:
-			n.t.Fatal("the box does not get Ready")
+			n.T.Fatal("the box does not get Ready")
 		}
-		if box.Generation != changed.Generation || hasCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "") != nil {
+		if box.Generation != changed.Generation || framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "") != nil {
 			continue
 		}
 		status, replicas := &box.Status, *changed.Spec.Replicas
-		expectEqual(n.t, "replicas, updated and available ones of a box that says Ready", []int32{replicas, replicas, replicas},
+		framework.ExpectEqual(n.T, "replicas, updated and available ones of a box that says Ready", []int32{replicas, replicas, replicas},
 			[]int32{status.Replicas, status.UpdatedReplicas, status.AvailableReplicas})
-		deployment := n.deployment("web")
-		if err := isComplete(deployment); err != nil {
-			n.t.Errorf("the box says Ready, and of its Deployment %v", err)
+		deployment := n.GetDeployment("web")
+		if err := framework.CheckRolledOut(deployment); err != nil {
+			n.T.Errorf("the box says Ready, and of its Deployment %v", err)
 		}
-		expectEqual(n.t, "image", changed.Spec.Image, deployment.Spec.Template.Spec.Containers[0].Image)
-		expectEqual(n.t, "replicas", changed.Spec.Replicas, deployment.Spec.Replicas)
+		framework.ExpectEqual(n.T, "image", changed.Spec.Image, deployment.Spec.Template.Spec.Containers[0].Image)
+		framework.ExpectEqual(n.T, "replicas", changed.Spec.Replicas, deployment.Spec.Replicas)
 		if before < 2 {
-			n.t.Errorf("the rollout was over before anything was seen of it: %d changes of the box before it was Ready", before)
+			n.T.Errorf("the rollout was over before anything was seen of it: %d changes of the box before it was Ready", before)
 		}
 		return
 	}

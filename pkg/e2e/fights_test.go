@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // How often the controller takes a field back before it gives way, and how long it then waits at least before each
@@ -35,36 +36,36 @@ const (
 // goes on. The fight is over as soon as they put the image back, or the box asks for another one.
 func TestFightIsGivenUp(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
 	began := time.Now()
-	giveIn := n.insistOnImage("web")
-	n.awaitConflict("web")
-	n.awaitEvent("web", "Conflict", stubborn, "image")
+	giveIn := insistOnImage(n, "web")
+	awaitConflict(n, "web")
+	n.Events.Await("web", "Conflict", stubborn, "image")
 
 	// The Service is put back by a look at the box that finds the other image once more.
 	serviceComesBack := func() {
 		t.Helper()
-		service := n.service("web")
-		if err := n.services.Delete(n.ctx, "web", metav1.DeleteOptions{}); err != nil {
+		service := n.GetService("web")
+		if err := n.Services.Delete(n.Ctx, "web", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		n.awaitService("web", "is back", func(now *corev1.Service) error { return isAnother(now, service) })
+		n.AwaitService("web", "is back", func(now *corev1.Service) error { return isAnother(now, service) })
 	}
 	serviceComesBack()
 	serviceComesBack()
-	expectEqual(t, "image while the fight goes on", stubbornImage, imageOf(n.deployment("web")))
+	framework.ExpectEqual(t, "image while the fight goes on", stubbornImage, imageOf(n.GetDeployment("web")))
 
 	giveIn()
-	n.setImage("web", image)
-	n.awaitApplied("web")
-	n.awaitReady("web")
+	setImage(n, "web", framework.Image)
+	n.AwaitApplied("web")
+	n.AwaitReady("web")
 
-	giveIn = n.insistOnImage("web")
-	n.awaitConflict("web")
+	giveIn = insistOnImage(n, "web")
+	awaitConflict(n, "web")
 	giveIn()
 	writes := map[string]int{}
-	for _, write := range n.clusterWrites() {
+	for _, write := range n.Audit.ClusterWrites() {
 		if write.ResponseStatus.Code < http.StatusMultipleChoices { // what met a newer version was tried again
 			writes[write.Verb+" "+write.ObjectRef.Resource]++
 		}
@@ -74,27 +75,27 @@ func TestFightIsGivenUp(t *testing.T) {
 		t.Errorf("the Deployment was written %d times, want at most %d: its creation, %d restores, %d more tries, and to own what was given back",
 			got, most, restoresBeforePause, tries)
 	}
-	expectEqual(t, "times that the Service was written", 3, writes["patch services"])
+	framework.ExpectEqual(t, "times that the Service was written", 3, writes["patch services"])
 
-	n.change("web", withImage(newImage))
-	n.awaitReady("web")
-	expectEqual(t, "image after the box asks for another one", newImage, imageOf(n.deployment("web")))
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitReady("web")
+	framework.ExpectEqual(t, "image after the box asks for another one", framework.NewImage, imageOf(n.GetDeployment("web")))
 }
 
 // insistOnImage changes the image of a Deployment now, and whenever it is put back, until the returned function is
 // called.
-func (n *namespace) insistOnImage(deployment string) (giveIn func()) {
-	n.t.Helper()
-	watch, err := n.deployments.Watch(n.ctx, metav1.SingleObject(metav1.ObjectMeta{Name: deployment}))
+func insistOnImage(n *framework.Namespace, deployment string) (giveIn func()) {
+	n.T.Helper()
+	watch, err := n.Deployments.Watch(n.Ctx, metav1.SingleObject(metav1.ObjectMeta{Name: deployment}))
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	var insisting sync.WaitGroup
 	insisting.Go(func() {
 		for event := range watch.ResultChan() {
 			if now, ok := event.Object.(*appsv1.Deployment); ok && imageOf(now) != stubbornImage {
-				if err := n.tryToSetImage(deployment, stubbornImage); err != nil && n.ctx.Err() == nil {
-					n.t.Errorf("insisting on an image: %v", err)
+				if err := tryToSetImage(n, deployment, stubbornImage); err != nil && n.Ctx.Err() == nil {
+					n.T.Errorf("insisting on an image: %v", err)
 				}
 			}
 		}
@@ -105,29 +106,29 @@ func (n *namespace) insistOnImage(deployment string) (giveIn func()) {
 	}
 }
 
-func (n *namespace) setImage(deployment, image string) {
-	n.t.Helper()
-	if err := n.tryToSetImage(deployment, image); err != nil {
-		n.t.Fatal(err)
+func setImage(n *framework.Namespace, deployment, image string) {
+	n.T.Helper()
+	if err := tryToSetImage(n, deployment, image); err != nil {
+		n.T.Fatal(err)
 	}
 }
 
-func (n *namespace) tryToSetImage(deployment, image string) error {
+func tryToSetImage(n *framework.Namespace, deployment, image string) error {
 	patch := fmt.Sprintf(`[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": %q}]`, image)
-	_, err := n.deployments.Patch(n.ctx, deployment, types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: stubborn})
+	_, err := n.Deployments.Patch(n.Ctx, deployment, types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: stubborn})
 	return err
 }
 
-func (n *namespace) awaitConflict(box string) {
-	n.t.Helper()
-	n.awaitBox(box, "says who insists on what", func(box *modelv1.ModelBox) error {
-		if err := hasCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonConflict); err != nil {
+func awaitConflict(n *framework.Namespace, box string) {
+	n.T.Helper()
+	n.AwaitBox(box, "says who insists on what", func(box *modelv1.ModelBox) error {
+		if err := framework.CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonConflict); err != nil {
 			return err
 		}
-		if applied := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionApplied); !containsAll(applied.Message, []string{"Deployment web", stubborn, "image"}) {
+		if applied := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionApplied); !framework.ContainsAll(applied.Message, []string{"Deployment web", stubborn, "image"}) {
 			return fmt.Errorf("its message is %q", applied.Message)
 		}
-		return hasCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonNotApplied)
+		return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonNotApplied)
 	})
 }
 

@@ -13,25 +13,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestForeignFieldsStay sets what the box says nothing about together with something that it does. Once the latter
 // is put back the server has seen, and left, the former.
 func TestForeignFieldsStay(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
 	const metadata = `{"annotations": {"example.com/note": "mine"}, "labels": {"example.com/team": "ours"}}`
 
 	t.Run("Deployment and its pod template", func(t *testing.T) {
-		n := n.in(t)
+		n := n.In(t)
 		patch := fmt.Sprintf(`{"metadata": %[1]s, "spec": {"minReadySeconds": 7, "revisionHistoryLimit": 3,
 			"template": {"metadata": %[1]s, "spec": {"enableServiceLinks": false}}}}`, metadata)
-		_, err := n.deployments.Patch(n.ctx, "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: somebodyElse})
+		_, err := n.Deployments.Patch(n.Ctx, "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: framework.OtherManager})
 		if err != nil {
 			t.Fatal(err)
 		}
-		deployment := n.awaitDeployment("web", "has its own minReadySeconds again", func(d *appsv1.Deployment) error {
+		deployment := n.AwaitDeployment("web", "has its own minReadySeconds again", func(d *appsv1.Deployment) error {
 			if d.Spec.MinReadySeconds != 1 {
 				return fmt.Errorf("it has %d", d.Spec.MinReadySeconds)
 			}
@@ -45,31 +46,31 @@ func TestForeignFieldsStay(t *testing.T) {
 	})
 
 	t.Run("Service", func(t *testing.T) {
-		n := n.in(t)
+		n := n.In(t)
 		patch := fmt.Sprintf(`{"metadata": %s, "spec": {"sessionAffinity": "ClientIP", "selector": {"modelbox": "other"}}}`, metadata)
-		_, err := n.services.Patch(n.ctx, "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: somebodyElse})
+		_, err := n.Services.Patch(n.Ctx, "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: framework.OtherManager})
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := n.awaitService("web", "has its own selector again", func(s *corev1.Service) error {
+		service := n.AwaitService("web", "has its own selector again", func(s *corev1.Service) error {
 			if s.Spec.Selector["modelbox"] != "web" {
 				return fmt.Errorf("it has %v", s.Spec.Selector)
 			}
 			return nil
 		})
 		expectForeign(t, "Service", service)
-		expectEqual(t, "session affinity", corev1.ServiceAffinityClientIP, service.Spec.SessionAffinity)
+		framework.ExpectEqual(t, "session affinity", corev1.ServiceAffinityClientIP, service.Spec.SessionAffinity)
 	})
 
 	t.Run("after a change of the box", func(t *testing.T) {
-		n := n.in(t)
-		n.change("web", withImage(newImage))
-		n.awaitReady("web")
-		deployment := n.deployment("web")
-		expectEqual(t, "image", newImage, deployment.Spec.Template.Spec.Containers[0].Image)
+		n := n.In(t)
+		n.UpdateBox("web", framework.WithImage(framework.NewImage))
+		n.AwaitReady("web")
+		deployment := n.GetDeployment("web")
+		framework.ExpectEqual(t, "image", framework.NewImage, deployment.Spec.Template.Spec.Containers[0].Image)
 		expectForeign(t, "Deployment", deployment)
 		expectForeign(t, "pod template", &deployment.Spec.Template)
-		expectForeign(t, "Service", n.service("web"))
+		expectForeign(t, "Service", n.GetService("web"))
 	})
 }
 
@@ -83,17 +84,17 @@ func expectForeign(t *testing.T, what string, object metav1.Object) {
 // TestRolloutRestart is the foreign annotation that people set most.
 func TestRolloutRestart(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	before := n.createReady(newBox("web"))
-	n.kubectl("rollout", "restart", "deployment/web")
-	n.kubectl("rollout", "status", "deployment/web", "--timeout="+patience.String())
-	n.awaitBox("web", "is Ready with another pod", func(box *modelv1.ModelBox) error {
+	n := framework.NewNamespace(t)
+	before := n.CreateReadyBox(framework.NewBox("web"))
+	n.Kubectl.Run("rollout", "restart", "deployment/web")
+	n.Kubectl.Run("rollout", "status", "deployment/web", "--timeout="+framework.Patience.String())
+	n.AwaitBox("web", "is Ready with another pod", func(box *modelv1.ModelBox) error {
 		if fmt.Sprint(box.Status.PodNames) == fmt.Sprint(before.Status.PodNames) {
 			return fmt.Errorf("its pods are still %q", box.Status.PodNames)
 		}
-		return hasCondition(box, "Ready", metav1.ConditionTrue, "")
+		return framework.CheckCondition(box, "Ready", metav1.ConditionTrue, "")
 	})
-	if n.deployment("web").Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"] == "" {
+	if n.GetDeployment("web").Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"] == "" {
 		t.Error("the annotation of the restart was taken back")
 	}
 }

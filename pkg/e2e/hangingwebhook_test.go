@@ -16,6 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // hungBoxes are more than the server would be done with in time, if each of its workers were held by the webhook.
@@ -25,35 +27,35 @@ const hungBoxes = 100
 // webhook may, and creates a box in another.
 func TestANamespaceWhoseWebhookHangsHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
-	hung, other := newNamespace(t), newNamespace(t)
-	calls := hung.hangDeployments()
+	hung, other := framework.NewNamespace(t), framework.NewNamespace(t)
+	calls := hangDeployments(hung)
 	for i := range hungBoxes {
-		hung.create(newBox(fmt.Sprintf("box-%d", i), withReplicas(0), withPorts()))
+		hung.CreateBox(framework.NewBox(fmt.Sprintf("box-%d", i), framework.WithReplicas(0), framework.WithPorts()))
 	}
-	hung.eventually("Deployments hang", func() error {
+	hung.Eventually("Deployments hang", func() error {
 		if calls.Load() == 0 {
 			return fmt.Errorf("the webhook was not called")
 		}
 		return nil
 	})
-	other.createReady(newBox("web"))
+	other.CreateReadyBox(framework.NewBox("web"))
 }
 
 // hangDeployments registers a webhook that does not answer when Deployments are created in the namespace. It counts its
 // calls.
-func (n *namespace) hangDeployments() *atomic.Int32 {
-	n.t.Helper()
+func hangDeployments(n *framework.Namespace) *atomic.Int32 {
+	n.T.Helper()
 	var calls atomic.Int32
 	ended := make(chan struct{})
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		calls.Add(1)
 		<-ended
 	}))
-	n.t.Cleanup(server.Close)
-	n.t.Cleanup(func() { close(ended) })
-	webhooks := n.plane.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
-	_, err := webhooks.Create(n.ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: n.name},
+	n.T.Cleanup(server.Close)
+	n.T.Cleanup(func() { close(ended) })
+	webhooks := n.ControlPlane.KubeClient.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	_, err := webhooks.Create(n.Ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
 			Name: "hangs.example.com",
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{
@@ -64,18 +66,18 @@ func (n *namespace) hangDeployments() *atomic.Int32 {
 				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
 				Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
 			}},
-			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: n.name}},
+			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: n.Name}},
 			SideEffects:             ptr.To(admissionregistrationv1.SideEffectClassNone),
 			AdmissionReviewVersions: []string{"v1"},
 			TimeoutSeconds:          ptr.To[int32](30),
 		}},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
-	n.t.Cleanup(func() {
-		if err := webhooks.Delete(context.WithoutCancel(n.ctx), n.name, metav1.DeleteOptions{}); err != nil {
-			n.t.Error(err)
+	n.T.Cleanup(func() {
+		if err := webhooks.Delete(context.WithoutCancel(n.Ctx), n.Name, metav1.DeleteOptions{}); err != nil {
+			n.T.Error(err)
 		}
 	})
 	return &calls

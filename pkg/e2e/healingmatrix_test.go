@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const (
@@ -50,17 +51,17 @@ var childResources = []childResource{
 // child has to become what it was, in as few writes as that takes, and one event has to say who it was.
 func TestEveryEditIsHealed(t *testing.T) {
 	t.Parallel()
-	every := setting(t, healingVariable, shortHealing, strconv.Atoi)
-	n := newNamespace(t)
-	client, err := dynamic.NewForConfig(n.plane.config)
+	every := framework.Setting(t, healingVariable, shortHealing, strconv.Atoi)
+	n := framework.NewNamespace(t)
+	client, err := dynamic.NewForConfig(n.ControlPlane.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &healingMatrix{namespace: n, client: client}
+	m := &healingMatrix{Namespace: n, client: client}
 	tried := 0
 	for _, template := range readBoxes(t, "testdata/healing.boxes.yaml") {
-		n.create(template)
-		n.awaitApplied(template.Name)
+		n.CreateBox(template)
+		n.AwaitApplied(template.Name)
 		for _, resource := range childResources {
 			for i, edit := range fieldEdits(t, m.read(t, resource, template.Name)) {
 				tried++
@@ -95,7 +96,7 @@ func readBoxes(t *testing.T, file string) []*modelv1.ModelBox {
 }
 
 type healingMatrix struct {
-	*namespace
+	*framework.Namespace
 	client dynamic.Interface
 
 	mu     sync.Mutex
@@ -104,7 +105,7 @@ type healingMatrix struct {
 
 func (m *healingMatrix) read(t *testing.T, resource childResource, name string) *unstructured.Unstructured {
 	t.Helper()
-	live, err := m.client.Resource(resource.GroupVersionResource).Namespace(m.name).Get(m.ctx, name, metav1.GetOptions{})
+	live, err := m.client.Resource(resource.GroupVersionResource).Namespace(m.Name).Get(m.Ctx, name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +114,11 @@ func (m *healingMatrix) read(t *testing.T, resource childResource, name string) 
 
 // heal creates a box like the template, carries out the edit of that index, and waits until its child is what it was.
 func (m *healingMatrix) heal(t *testing.T, name string, template *modelv1.ModelBox, resource childResource, index int) {
-	n := m.in(t)
+	n := m.In(t)
 	box := template.DeepCopy()
 	box.Name, box.Spec.Name = name, "app"
-	n.create(box)
-	n.awaitApplied(name)
+	n.CreateBox(box)
+	n.AwaitApplied(name)
 	before := m.read(t, resource, name)
 	edit := fieldEdits(t, before)[index]
 
@@ -128,8 +129,8 @@ func (m *healingMatrix) heal(t *testing.T, name string, template *modelv1.ModelB
 	if cmp.Diff(ownedByBox(before), ownedByBox(edited)) == "" {
 		t.Skip("the edit changes nothing")
 	}
-	n.eventually("the child is what it was", func() error {
-		live, err := m.client.Resource(resource.GroupVersionResource).Namespace(n.name).Get(n.ctx, name, metav1.GetOptions{})
+	n.Eventually("the child is what it was", func() error {
+		live, err := m.client.Resource(resource.GroupVersionResource).Namespace(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -141,7 +142,7 @@ func (m *healingMatrix) heal(t *testing.T, name string, template *modelv1.ModelB
 		}
 		return nil
 	})
-	n.awaitApplied(name)
+	n.AwaitApplied(name)
 	m.expectOneEvent(n, resource, name)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -152,12 +153,12 @@ func (m *healingMatrix) heal(t *testing.T, name string, template *modelv1.ModelB
 func (m *healingMatrix) edit(t *testing.T, resource childResource, name string, edit fieldEdit) *unstructured.Unstructured {
 	t.Helper()
 	for _, patch := range edit.patches {
-		options := metav1.PatchOptions{FieldManager: somebodyElse}
+		options := metav1.PatchOptions{FieldManager: framework.OtherManager}
 		if edit.patchType == "application/apply-patch+yaml" {
 			options.Force = ptr.To(true)
 		}
-		edited, err := m.client.Resource(resource.GroupVersionResource).Namespace(m.name).
-			Patch(m.ctx, name, edit.patchType, []byte(patch), options)
+		edited, err := m.client.Resource(resource.GroupVersionResource).Namespace(m.Name).
+			Patch(m.Ctx, name, edit.patchType, []byte(patch), options)
 		if err == nil {
 			return edited
 		}
@@ -190,16 +191,16 @@ func ownedByBox(child *unstructured.Unstructured) map[string]any {
 }
 
 // expectOneEvent expects one event that says that the child was restored, and after whom.
-func (m *healingMatrix) expectOneEvent(n *namespace, resource childResource, box string) {
-	n.t.Helper()
-	n.awaitEvent(box, "Restored"+resource.kind, "had changed")
-	for _, event := range n.eventsAbout(box) {
+func (m *healingMatrix) expectOneEvent(n *framework.Namespace, resource childResource, box string) {
+	n.T.Helper()
+	n.Events.Await(box, "Restored"+resource.kind, "had changed")
+	for _, event := range n.Events.About(box) {
 		switch {
 		case !strings.HasPrefix(event.Reason, "Restored"):
 		case event.Series != nil:
-			n.t.Errorf("an edit was told %d times: %s", event.Series.Count, event.Note)
+			n.T.Errorf("an edit was told %d times: %s", event.Series.Count, event.Note)
 		case event.Type != corev1.EventTypeWarning || !strings.Contains(event.Note, "someb"):
-			n.t.Errorf("the event does not say who it was: %s", event.Note)
+			n.T.Errorf("the event does not say who it was: %s", event.Note)
 		}
 	}
 }
@@ -207,7 +208,7 @@ func (m *healingMatrix) expectOneEvent(n *namespace, resource childResource, box
 // expectFewWrites expects that nothing was written more often than healing it takes.
 func (m *healingMatrix) expectFewWrites(t *testing.T) {
 	writes := map[string][]string{}
-	for _, write := range readWrites(t, m.plane.clusterAuditLog(), m.name) {
+	for _, write := range framework.ReadWrites(t, m.ControlPlane.ClusterAuditLog(), m.Name) {
 		if strings.Contains(write.User.Username, "modelbox") && write.ResponseStatus.Code < http.StatusMultipleChoices {
 			key := write.ObjectRef.Resource + " " + write.ObjectRef.Name
 			writes[key] = append(writes[key], write.Verb)

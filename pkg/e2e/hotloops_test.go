@@ -16,24 +16,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestOrderOfVariablesIsKept: variables reach the Deployment in the order in which the user wrote them. Nothing is
 // written as long as they stay the same ones, in whatever order somebody else has put them.
 func TestOrderOfVariablesIsKept(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	written := manyVariables()
-	n.createReady(newBox("web", withEnvs(written...)))
-	expectEqual(t, "variables of the Deployment", written, variablesOf(n.deployment("web")))
-	n.expectConverged("web")
+	n.CreateReadyBox(framework.NewBox("web", framework.WithEnvs(written...)))
+	framework.ExpectEqual(t, "variables of the Deployment", written, variablesOf(n.GetDeployment("web")))
+	n.ExpectConverged("web")
 
 	half := len(written) / 2
 	swapped := append(slices.Clone(written[half:]), written[:half]...)
-	n.change("web", withEnvs(swapped...))
-	n.awaitReady("web")
-	expectEqual(t, "variables after the box has them in another order", swapped, variablesOf(n.deployment("web")))
-	n.expectConverged("web")
+	n.UpdateBox("web", framework.WithEnvs(swapped...))
+	n.AwaitReady("web")
+	framework.ExpectEqual(t, "variables after the box has them in another order", swapped, variablesOf(n.GetDeployment("web")))
+	n.ExpectConverged("web")
 
 	reversed := slices.Clone(swapped)
 	slices.Reverse(reversed)
@@ -41,8 +42,8 @@ func TestOrderOfVariablesIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.patchDeployment("web", fmt.Sprintf(`[{"op": "replace", "path": "/spec/template/spec/containers/0/env", "value": %s}]`, value))
-	n.awaitDeployment("web", "has its variables in the box's order again", func(d *appsv1.Deployment) error {
+	n.PatchDeployment("web", fmt.Sprintf(`[{"op": "replace", "path": "/spec/template/spec/containers/0/env", "value": %s}]`, value))
+	n.AwaitDeployment("web", "has its variables in the box's order again", func(d *appsv1.Deployment) error {
 		if diff := cmp.Diff(swapped, variablesOf(d)); diff != "" {
 			return fmt.Errorf("(-want +got):\n%s", diff)
 		}
@@ -55,7 +56,7 @@ func manyVariables() []corev1.EnvVar {
 	const count, step = 50, 17
 	var variables []corev1.EnvVar
 	for i := range count {
-		variables = append(variables, value(fmt.Sprintf("VARIABLE_%02d", i*step%count), fmt.Sprint(i)))
+		variables = append(variables, framework.EnvValue(fmt.Sprintf("VARIABLE_%02d", i*step%count), fmt.Sprint(i)))
 	}
 	return variables
 }
@@ -67,8 +68,8 @@ func variablesOf(deployment *appsv1.Deployment) []corev1.EnvVar {
 // TestAdditionsAreNoDrift adds to the children what injectors and people add, while nothing else happens to them.
 func TestAdditionsAreNoDrift(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web", withEnvs(value("OWN", "1"))))
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web", framework.WithEnvs(framework.EnvValue("OWN", "1"))))
 	const metadata = `{"annotations": {"example.com/note": "mine"}, "labels": {"example.com/team": "ours"}}`
 	additions := fmt.Sprintf(`{"metadata": %[1]s, "spec": {"template": {"metadata": %[1]s, "spec": {
 		"initContainers": [{"name": "prepare-proxy", "image": "proxy:1"}],
@@ -78,34 +79,34 @@ func TestAdditionsAreNoDrift(t *testing.T) {
 		],
 		"volumes": [{"name": "certificates", "emptyDir": {}}],
 		"tolerations": [{"key": "dedicated", "operator": "Exists"}]}}}}`, metadata)
-	_, err := n.deployments.Patch(n.ctx, "web", types.StrategicMergePatchType, []byte(additions), metav1.PatchOptions{FieldManager: somebodyElse})
+	_, err := n.Deployments.Patch(n.Ctx, "web", types.StrategicMergePatchType, []byte(additions), metav1.PatchOptions{FieldManager: framework.OtherManager})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = n.services.Patch(n.ctx, "web", types.MergePatchType, []byte(`{"metadata": `+metadata+`}`), metav1.PatchOptions{FieldManager: somebodyElse})
+	_, err = n.Services.Patch(n.Ctx, "web", types.MergePatchType, []byte(`{"metadata": `+metadata+`}`), metav1.PatchOptions{FieldManager: framework.OtherManager})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.expectConverged("web")
+	n.ExpectConverged("web")
 	expectAdditions := func() {
 		t.Helper()
-		deployment := n.deployment("web")
+		deployment := n.GetDeployment("web")
 		expectForeign(t, "Deployment", deployment)
 		expectForeign(t, "pod template", &deployment.Spec.Template)
-		expectForeign(t, "Service", n.service("web"))
+		expectForeign(t, "Service", n.GetService("web"))
 		pod := deployment.Spec.Template.Spec
-		expectEqual(t, "containers", []string{"proxy", "web"}, slices.Sorted(slices.Values(namesOf(pod.Containers))))
-		expectEqual(t, "init containers", []string{"prepare-proxy"}, namesOf(pod.InitContainers))
-		expectEqual(t, "number of volumes", 1, len(pod.Volumes))
-		expectEqual(t, "number of tolerations", 1, len(pod.Tolerations))
-		web := pod.Containers[slices.Index(namesOf(pod.Containers), "web")]
-		if !slices.Contains(web.Env, value("PROXY", "localhost")) || !slices.Contains(web.Env, value("OWN", "1")) {
+		framework.ExpectEqual(t, "containers", []string{"proxy", "web"}, slices.Sorted(slices.Values(framework.ContainerNames(pod.Containers))))
+		framework.ExpectEqual(t, "init containers", []string{"prepare-proxy"}, framework.ContainerNames(pod.InitContainers))
+		framework.ExpectEqual(t, "number of volumes", 1, len(pod.Volumes))
+		framework.ExpectEqual(t, "number of tolerations", 1, len(pod.Tolerations))
+		web := pod.Containers[slices.Index(framework.ContainerNames(pod.Containers), "web")]
+		if !slices.Contains(web.Env, framework.EnvValue("PROXY", "localhost")) || !slices.Contains(web.Env, framework.EnvValue("OWN", "1")) {
 			t.Errorf("the variables are %v", web.Env)
 		}
 	}
 	expectAdditions()
 
-	n.change("web", func(spec *modelv1.ModelBoxSpec) { spec.Args = []string{"--verbose"} })
-	n.expectConverged("web")
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Args = []string{"--verbose"} })
+	n.ExpectConverged("web")
 	expectAdditions()
 }

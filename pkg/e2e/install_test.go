@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const (
@@ -33,34 +35,34 @@ func TestInstall(t *testing.T) {
 		t.Skip(imageVariable + " names no image, as make test-install does")
 	}
 	requireContainerNode(t)
-	p := newControlPlane(t, append(containerNodeFlags(), "--nodes=0", "--server=")...)
-	if output, err := exec.Command(binary("localcluster"), "load", "--dir="+p.dir, image).CombinedOutput(); err != nil {
+	p := framework.NewControlPlane(t, append(containerNodeFlags(), "--nodes=0", "--server=")...)
+	if output, err := exec.Command(framework.Binary("localcluster"), "load", "--dir="+p.Dir, image).CombinedOutput(); err != nil {
 		t.Fatalf("loading %s: %v\n%s", image, err, output)
 	}
-	p.provideVolume(t)
+	provideVolume(t, p)
 
 	script := strings.ReplaceAll(readmeBlock(t, "## Install", "openssl req"), "YOUR-IMAGE", imageName)
-	p.runScript(t, script)
+	runScript(t, p, script)
 
-	n := p.newNamespace(t)
-	n.kubectl("apply", "--filename="+sample("modelbox.yaml"))
-	n.awaitReady("modelbox-sample")
-	n.awaitAnswer("modelbox-sample", "/")
+	n := p.NewNamespace(t)
+	n.Kubectl.Run("apply", "--filename="+framework.Sample("modelbox.yaml"))
+	n.AwaitReady("modelbox-sample")
+	awaitAnswer(n, "modelbox-sample", "/")
 
-	n.kubectl("delete", "pods", "--namespace="+serverNamespace, "--all")
-	n.eventually("another pod of the server serves the same boxes", func() error {
-		_, err := n.boxes.Get(n.ctx, "modelbox-sample", metav1.GetOptions{})
+	n.Kubectl.Run("delete", "pods", "--namespace="+framework.ServerNamespace, "--all")
+	n.Eventually("another pod of the server serves the same boxes", func() error {
+		_, err := n.Boxes.Get(n.Ctx, "modelbox-sample", metav1.GetOptions{})
 		return err
 	})
-	if _, err := visit(http.MethodGet, n.url("modelbox-sample", 80)); err != nil {
+	if _, err := visit(http.MethodGet, nodePortURL(n, "modelbox-sample", 80)); err != nil {
 		t.Errorf("the application noticed that the server was away: %v", err)
 	}
 }
 
 // provideVolume gives the server's claim a volume, as a cluster with a storage class does by itself.
-func (p *controlPlane) provideVolume(t *testing.T) {
+func provideVolume(t *testing.T, p *framework.ControlPlane) {
 	t.Helper()
-	if err := os.Mkdir(filepath.Join(p.dir, "node", "volume"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(p.Dir, "node", "volume"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	volume := &corev1.PersistentVolume{
@@ -77,7 +79,7 @@ func (p *controlPlane) provideVolume(t *testing.T) {
 			}}}},
 		},
 	}
-	if _, err := p.kube.CoreV1().PersistentVolumes().Create(t.Context(), volume, metav1.CreateOptions{}); err != nil {
+	if _, err := p.KubeClient.CoreV1().PersistentVolumes().Create(t.Context(), volume, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,7 +87,7 @@ func (p *controlPlane) provideVolume(t *testing.T) {
 // readmeBlock returns the commands of the block in that section of the README that begins so.
 func readmeBlock(t *testing.T, section, beginning string) string {
 	t.Helper()
-	readme, err := os.ReadFile(inRepository("README.md"))
+	readme, err := os.ReadFile(framework.InRepository("README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,18 +101,18 @@ func readmeBlock(t *testing.T, section, beginning string) string {
 }
 
 // runScript runs commands as a user of the cluster would in the folder of the repository, but writes to another one.
-func (p *controlPlane) runScript(t *testing.T, script string) {
+func runScript(t *testing.T, p *framework.ControlPlane, script string) {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.Symlink(inRepository("artifacts"), filepath.Join(folder, "artifacts")); err != nil {
+	if err := os.Symlink(framework.InRepository("artifacts"), filepath.Join(folder, "artifacts")); err != nil {
 		t.Fatal(err)
 	}
 	command := exec.CommandContext(t.Context(), "bash", "-o", "errexit", "-o", "nounset", "-o", "pipefail", "-c", script)
 	command.Dir = folder
 	command.Env = append(os.Environ(),
-		"KUBECONFIG="+p.kubeconfig(),
+		"KUBECONFIG="+p.Kubeconfig(),
 		"KUBERC=off",
-		fmt.Sprintf("PATH=%s:%s", filepath.Dir(binary("kubectl")), os.Getenv("PATH")))
+		fmt.Sprintf("PATH=%s:%s", filepath.Dir(framework.Binary("kubectl")), os.Getenv("PATH")))
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	} else {

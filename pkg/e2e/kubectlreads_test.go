@@ -12,18 +12,19 @@ import (
 	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestKubectlReads is the ways to read boxes that the tests of printing and of field selectors have not.
 func TestKubectlReads(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.kubectlWith(pausedBoxes("a", "b", "c"), "create", "--filename=-")
-	n.kubectl("scale", "mb", "a", "--replicas=3")
-	n.kubectl("scale", "mb", "c", "--replicas=2")
-	n.kubectl("label", "mb", "a", "c", "team=ours")
+	n := framework.NewNamespace(t)
+	n.Kubectl.RunWithInput(pausedBoxes("a", "b", "c"), "create", "--filename=-")
+	n.Kubectl.Run("scale", "mb", "a", "--replicas=3")
+	n.Kubectl.Run("scale", "mb", "c", "--replicas=2")
+	n.Kubectl.Run("label", "mb", "a", "c", "team=ours")
 	for _, box := range []string{"a", "b", "c"} {
-		n.awaitPaused(box)
+		n.AwaitPaused(box)
 	}
 	for _, test := range []struct {
 		arguments string
@@ -33,7 +34,7 @@ func TestKubectlReads(t *testing.T) {
 		{"get mb --output=name --sort-by=.spec.replicas --selector=team=ours", boxNames("c", "a")},
 		{"get mb --output=name --selector=team!=ours", boxNames("b")},
 		{"get mb --output=name --chunk-size=1", boxNames("a", "b", "c")},
-		{"get mb --output=name --all-namespaces --field-selector=metadata.namespace=" + n.name, boxNames("a", "b", "c")},
+		{"get mb --output=name --all-namespaces --field-selector=metadata.namespace=" + n.Name, boxNames("a", "b", "c")},
 		{"get mb c b --output=name", boxNames("c", "b")},
 		{"get mb b --label-columns=app", []string{
 			"NAME READY UP-TO-DATE STATUS IMAGE ADDRESS AGE APP",
@@ -41,29 +42,29 @@ func TestKubectlReads(t *testing.T) {
 		}},
 		{"get mb --output=custom-columns=NAME:.metadata.name,REPLICAS:.spec.replicas", []string{"NAME REPLICAS", "a 3", "b 1", "c 2"}},
 		{"get mb --output=jsonpath={.items[?(@.spec.replicas==2)].metadata.name}", []string{"c"}},
-		{"get mb a --output=go-template={{.spec.image}}", []string{image}},
+		{"get mb a --output=go-template={{.spec.image}}", []string{framework.Image}},
 		{"get mb a --subresource=scale --output=jsonpath={.kind},{.spec.replicas},{.status.selector}", []string{"Scale,3,modelbox=a"}},
 		{"get mb a --subresource=status --output=jsonpath={.kind},{.status.observedGeneration}", []string{"ModelBox,2"}},
 	} {
 		t.Run(test.arguments, func(t *testing.T) {
-			expectEqual(t, "rows", test.want, rowsOf(n.in(t).kubectl(strings.Fields(test.arguments)...)))
+			framework.ExpectEqual(t, "rows", test.want, rowsOf(n.In(t).Kubectl.Run(strings.Fields(test.arguments)...)))
 		})
 	}
 	for _, arguments := range []string{
 		"get mb a --output=json --show-managed-fields",
 		"get mb a --output=yaml --show-managed-fields",
-		"get --raw /apis/model.github.com/v1/namespaces/" + n.name + "/modelboxes/a",
+		"get --raw /apis/model.github.com/v1/namespaces/" + n.Name + "/modelboxes/a",
 	} {
 		t.Run(arguments, func(t *testing.T) {
-			n := n.in(t)
+			n := n.In(t)
 			var got modelv1.ModelBox
-			if err := yaml.UnmarshalStrict([]byte(n.kubectl(strings.Fields(arguments)...)), &got); err != nil {
+			if err := yaml.UnmarshalStrict([]byte(n.Kubectl.Run(strings.Fields(arguments)...)), &got); err != nil {
 				t.Fatal(err)
 			}
-			expectEqual(t, "kind", "ModelBox", got.Kind)
-			want := n.box("a")
+			framework.ExpectEqual(t, "kind", "ModelBox", got.Kind)
+			want := n.GetBox("a")
 			want.TypeMeta = got.TypeMeta
-			expectEqual(t, "box", want, &got)
+			framework.ExpectEqual(t, "box", want, &got)
 		})
 	}
 }
@@ -71,42 +72,42 @@ func TestKubectlReads(t *testing.T) {
 // TestKubectlWaits waits in each of the ways that kubectl has, for what is the case already or becomes so meanwhile.
 func TestKubectlWaits(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	wait := func(what ...string) func() kubectlRun {
-		command := n.kubectlCommand(append([]string{"wait", "modelbox/web", "--timeout=" + patience.String()}, what...)...)
-		ended := make(chan kubectlRun, 1)
-		go func() { ended <- runKubectl(command, "") }()
-		return func() kubectlRun { return <-ended }
+	n := framework.NewNamespace(t)
+	wait := func(what ...string) func() framework.KubectlResult {
+		command := n.Kubectl.Command(append([]string{"wait", "modelbox/web", "--timeout=" + framework.Patience.String()}, what...)...)
+		ended := make(chan framework.KubectlResult, 1)
+		go func() { ended <- framework.RunKubectl(command, "") }()
+		return func() framework.KubectlResult { return <-ended }
 	}
-	expectMet := func(what string, awaited func() kubectlRun) {
+	expectMet := func(what string, awaited func() framework.KubectlResult) {
 		t.Helper()
-		if run := awaited(); run.err != nil {
-			t.Fatalf("the wait for %s: %v %s", what, run.err, run.stderr)
+		if run := awaited(); run.Err != nil {
+			t.Fatalf("the wait for %s: %v %s", what, run.Err, run.Stderr)
 		}
 	}
 
 	created := wait("--for=create")
-	n.create(newBox("web"))
+	n.CreateBox(framework.NewBox("web"))
 	expectMet("the box", created)
 
 	expectMet("a condition", wait("--for=condition=Ready"))
-	if err := hasCondition(n.box("web"), modelv1.ConditionReady, metav1.ConditionTrue, ""); err != nil {
+	if err := framework.CheckCondition(n.GetBox("web"), modelv1.ConditionReady, metav1.ConditionTrue, ""); err != nil {
 		t.Errorf("the box after the wait: %v", err)
 	}
 
 	scaled := wait("--for=jsonpath={.status.readyReplicas}=2")
-	n.kubectl("scale", "mb", "web", "--replicas=2")
+	n.Kubectl.Run("scale", "mb", "web", "--replicas=2")
 	expectMet("a field of the status", scaled)
-	expectEqual(t, "ready replicas after the wait", int32(2), n.box("web").Status.ReadyReplicas)
+	framework.ExpectEqual(t, "ready replicas after the wait", int32(2), n.GetBox("web").Status.ReadyReplicas)
 
 	deleted := wait("--for=delete")
-	n.kubectl("delete", "mb", "web", "--wait=false")
+	n.Kubectl.Run("delete", "mb", "web", "--wait=false")
 	expectMet("the end of the box", deleted)
-	expectNoBox(n, "web")
+	n.ExpectNoBox("web")
 
-	n.create(newBox("paused", pause))
-	n.kubectl("wait", "modelbox", "--all", "--for=condition=Ready=false", "--timeout="+patience.String())
-	complaint := n.kubectlRefused("", "wait", "modelbox/paused", "--for=condition=Ready", "--timeout=1s")
+	n.CreateBox(framework.NewBox("paused", framework.Pause))
+	n.Kubectl.Run("wait", "modelbox", "--all", "--for=condition=Ready=false", "--timeout="+framework.Patience.String())
+	complaint := n.Kubectl.RunFailing("", "wait", "modelbox/paused", "--for=condition=Ready", "--timeout=1s")
 	if !strings.Contains(complaint, "timed out waiting for the condition on modelboxes/paused") {
 		t.Error(complaint)
 	}
@@ -117,7 +118,7 @@ func pausedBoxes(names ...string) string {
 	var manifest strings.Builder
 	for _, name := range names {
 		fmt.Fprintf(&manifest, "---\n{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: %s, labels: {app: shop}}, "+
-			"spec: {image: '%s', paused: true}}\n", name, image)
+			"spec: {image: '%s', paused: true}}\n", name, framework.Image)
 	}
 	return manifest.String()
 }

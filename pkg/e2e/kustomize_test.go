@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const kustomizations = "testdata/kustomize"
@@ -23,17 +25,17 @@ const kustomizations = "testdata/kustomize"
 // that it can change, with the component in artifacts.
 func TestKustomize(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	overlay := filepath.Join(kustomizations, "overlay")
 	want, err := os.ReadFile(filepath.Join(kustomizations, "want.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	built := objectsIn(t, n.kubectl("kustomize", overlay))
+	built := objectsIn(t, n.Kubectl.Run("kustomize", overlay))
 	for name, object := range objectsIn(t, string(want)) {
-		expectEqual(t, name, object, built[name])
+		framework.ExpectEqual(t, name, object, built[name])
 	}
-	output := n.kubectl("apply", "--kustomize="+overlay, "--dry-run=server", "--validate=strict")
+	output := n.Kubectl.Run("apply", "--kustomize="+overlay, "--dry-run=server", "--validate=strict")
 	for _, box := range []string{"prod-web", "prod-queue"} {
 		if line := "modelbox.model.github.com/" + box + " created (server dry run)"; !strings.Contains(output, line) {
 			t.Errorf("%s is missing in:\n%s", line, output)
@@ -45,7 +47,7 @@ func TestKustomize(t *testing.T) {
 // the cluster does, by their keys, where they would replace them without it.
 func TestKustomizePatches(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	dir := t.TempDir()
 	write := func(file, content string) {
 		t.Helper()
@@ -53,7 +55,7 @@ func TestKustomizePatches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("openapi.json", n.kubectl("get", "--raw=/openapi/v2"))
+	write("openapi.json", n.Kubectl.Run("get", "--raw=/openapi/v2"))
 	write("boxes.yaml", `
 apiVersion: model.github.com/v1
 kind: ModelBox
@@ -79,11 +81,11 @@ patches:
       containers: [{name: changed, image: nginx:1.8}]
       volumes: [{name: deleted, $patch: delete}]
 `)
-	built := objectsIn(t, n.kubectl("kustomize", dir))["ModelBox web"]
+	built := objectsIn(t, n.Kubectl.Run("kustomize", dir))["ModelBox web"]
 	if built == nil {
 		t.Fatal("there is no box")
 	}
-	expectEqual(t, "spec", any(map[string]any{
+	framework.ExpectEqual(t, "spec", any(map[string]any{
 		"image":      "nginx:1.7.9",
 		"envs":       []any{map[string]any{"name": "CHANGED", "value": "2"}, map[string]any{"name": "KEPT", "value": "1"}},
 		"ports":      []any{map[string]any{"port": int64(443)}, map[string]any{"port": int64(80)}},

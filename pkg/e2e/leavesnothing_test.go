@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestContainerNodeLeavesNothing runs a container node with the sample on it, ends it in the way users do and in the worst
@@ -36,29 +38,29 @@ func TestContainerNodeLeavesNothing(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := machineNow(t)
-			owned, err := startControlPlane(append(containerNodeFlags(), "--nodes=0", "--sample="+sample("modelbox.yaml"))...)
+			cluster, err := framework.StartLocalCluster(append(containerNodeFlags(), "--nodes=0", "--sample="+framework.Sample("modelbox.yaml"))...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = owned.remove() })
-			p, err := connect(owned.dir)
+			t.Cleanup(func() { _ = cluster.Remove() })
+			p, err := framework.Connect(cluster.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			n := &namespace{t: t, ctx: t.Context(), plane: p, name: "default", services: p.kube.CoreV1().Services("default")}
-			if _, err := visit(http.MethodGet, n.url("modelbox-sample", 80)); err != nil {
+			n := p.Namespace(t, "default")
+			if _, err := visit(http.MethodGet, nodePortURL(n, "modelbox-sample", 80)); err != nil {
 				t.Errorf("the sample does not answer when the start is complete: %v", err)
 			}
 			if during := machineNow(t); cmp.Equal(before, during) {
 				t.Errorf("nothing is seen of a node that runs: %v", during)
 			}
 
-			test.end(t, owned.supervisor, owned.ended)
-			if output, err := exec.Command(binary("localcluster"), "down", "--dir="+owned.dir).CombinedOutput(); err != nil {
+			test.end(t, cluster.Supervisor, cluster.Ended)
+			if output, err := exec.Command(framework.Binary("localcluster"), "down", "--dir="+cluster.Dir).CombinedOutput(); err != nil {
 				t.Errorf("down: %v\n%s", err, output)
 			}
-			eventually(t, patience, "the machine is as it was", func() error {
-				left, err := processesMentioning(owned.dir)
+			framework.Eventually(t, framework.Patience, "the machine is as it was", func() error {
+				left, err := framework.ProcessesMentioning(cluster.Dir)
 				if err != nil {
 					return err
 				}
@@ -70,11 +72,11 @@ func TestContainerNodeLeavesNothing(t *testing.T) {
 				}
 				return nil
 			})
-			entries, err := filepath.Glob(filepath.Join(owned.dir, "*"))
+			entries, err := filepath.Glob(filepath.Join(cluster.Dir, "*"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			expectEqual(t, "files", []string{filepath.Join(owned.dir, "localcluster.lock"), owned.logs()}, entries)
+			framework.ExpectEqual(t, "files", []string{filepath.Join(cluster.Dir, "localcluster.lock"), cluster.Logs()}, entries)
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const (
@@ -21,24 +22,24 @@ const (
 )
 
 // noRequestIsLost: whatever is done to the pods of a box on purpose, its clients do not notice.
-func noRequestIsLost(n *namespace) {
-	n.createReady(newAppBox("web", withReplicas(servingPods), checkedOften))
-	n.awaitAnswer("web", "/version")
+func noRequestIsLost(n *framework.Namespace) {
+	n.CreateReadyBox(newAppBox("web", framework.WithReplicas(servingPods), checkedOften))
+	awaitAnswer(n, "web", "/version")
 	for _, test := range []struct {
 		name    string
-		disturb func(n *namespace)
+		disturb func(n *framework.Namespace)
 		answers []string
 	}{
 		{"rolling updates", updateAgainAndAgain, []string{"1", "2"}},
 		{"scaling down", scaleDown, []string{"1"}},
 		{"deleted pods", deleteOneByOne, []string{"1"}},
 	} {
-		n.t.Run(test.name, func(t *testing.T) {
-			n := n.in(t)
-			traffic := startTraffic(t, n.url("web", 80)+"/version")
+		n.T.Run(test.name, func(t *testing.T) {
+			n := n.In(t)
+			traffic := startTraffic(t, nodePortURL(n, "web", 80)+"/version")
 			test.disturb(n)
 			// A pod can lose requests as long as it is there.
-			n.awaitSettledPods("web", servingPods)
+			awaitSettledPods(n, "web", servingPods)
 			traffic.expectNoneLost(n, test.answers...)
 		})
 	}
@@ -52,35 +53,35 @@ func checkedOften(spec *modelv1.ModelBoxSpec) {
 	}
 }
 
-func updateAgainAndAgain(n *namespace) {
+func updateAgainAndAgain(n *framework.Namespace) {
 	for update := range rollingUpdates {
 		image := newAppImage
 		if update%2 == 1 {
 			image = appImage
 		}
-		n.change("web", withImage(image))
-		n.awaitReady("web")
+		n.UpdateBox("web", framework.WithImage(image))
+		n.AwaitReady("web")
 	}
 }
 
-func scaleDown(n *namespace) {
-	n.change("web", withReplicas(1))
-	n.awaitSettledPods("web", 1)
-	n.change("web", withReplicas(servingPods))
-	n.awaitReady("web")
+func scaleDown(n *framework.Namespace) {
+	n.UpdateBox("web", framework.WithReplicas(1))
+	awaitSettledPods(n, "web", 1)
+	n.UpdateBox("web", framework.WithReplicas(servingPods))
+	n.AwaitReady("web")
 }
 
-func deleteOneByOne(n *namespace) {
-	pods, err := n.podsOf("web")
+func deleteOneByOne(n *framework.Namespace) {
+	pods, err := n.LivePods("web")
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	for _, pod := range pods {
-		if err := n.pods.Delete(n.ctx, pod.Name, metav1.DeleteOptions{}); err != nil {
-			n.t.Fatal(err)
+		if err := n.Pods.Delete(n.Ctx, pod.Name, metav1.DeleteOptions{}); err != nil {
+			n.T.Fatal(err)
 		}
-		n.eventually("pod "+pod.Name+" is replaced", func() error {
-			live, err := n.podsOf("web")
+		n.Eventually("pod "+pod.Name+" is replaced", func() error {
+			live, err := n.LivePods("web")
 			if err != nil {
 				return err
 			}
@@ -90,10 +91,10 @@ func deleteOneByOne(n *namespace) {
 }
 
 // awaitSettledPods waits until the box has that many pods, all of them ready, and none that is still on its way out.
-func (n *namespace) awaitSettledPods(box string, count int) {
-	n.t.Helper()
-	n.eventually(fmt.Sprintf("box %s has %d pods", box, count), func() error {
-		pods, err := n.pods.List(n.ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + box})
+func awaitSettledPods(n *framework.Namespace, box string, count int) {
+	n.T.Helper()
+	n.Eventually(fmt.Sprintf("box %s has %d pods", box, count), func() error {
+		pods, err := n.Pods.List(n.Ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + box})
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const misspelt = `{"apiVersion": "model.github.com/v1", "kind": "ModelBox", "metadata": {"name": "web"},
@@ -20,41 +21,41 @@ const misspelt = `{"apiVersion": "model.github.com/v1", "kind": "ModelBox", "met
 
 func TestUnknownFieldIsRefused(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	t.Run("by kubectl", func(t *testing.T) {
-		n := n.in(t)
-		complaint := n.kubectlRefused(misspelt, "create", "--filename=-")
+		n := n.In(t)
+		complaint := n.Kubectl.RunFailing(misspelt, "create", "--filename=-")
 		if !strings.Contains(complaint, `unknown field "spec.replicsa"`) {
 			t.Errorf("kubectl does not name the field:\n%s", complaint)
 		}
 	})
 	t.Run("by the API when asked to be strict", func(t *testing.T) {
-		n := n.in(t)
-		err := n.post(misspelt, "Strict")
+		n := n.In(t)
+		err := postBox(n, misspelt, "Strict")
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `unknown field "spec.replicsa"`) {
 			t.Errorf("want a bad request that names the field, got %v", err)
 		}
 	})
 	t.Run("by the API for a field given twice", func(t *testing.T) {
-		n := n.in(t)
-		err := n.post(strings.Replace(misspelt, `"replicsa": 3`, `"replicas": 3, "replicas": 4`, 1), "Strict")
+		n := n.In(t)
+		err := postBox(n, strings.Replace(misspelt, `"replicsa": 3`, `"replicas": 3, "replicas": 4`, 1), "Strict")
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `duplicate field "spec.replicas"`) {
 			t.Errorf("want a bad request that names the field, got %v", err)
 		}
 	})
 	t.Run("by server-side apply, whatever it is asked", func(t *testing.T) {
-		n := n.in(t)
-		complaint := n.kubectlRefused(misspelt, "apply", "--server-side", "--validate=false", "--filename=-")
+		n := n.In(t)
+		complaint := n.Kubectl.RunFailing(misspelt, "apply", "--server-side", "--validate=false", "--filename=-")
 		if !strings.Contains(complaint, ".spec.replicsa: field not declared in schema") {
 			t.Errorf("kubectl does not name the field:\n%s", complaint)
 		}
 	})
-	expectNoBox(n, "web")
+	n.ExpectNoBox("web")
 }
 
 func TestWrongTypeIsRefused(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	for _, test := range []struct{ name, spec, words string }{
 		{"a word for a number", `{"image": "nginx", "replicas": "three"}`, "spec.replicas"},
 		{"an object for a list", `{"image": "nginx", "ports": {"port": 80}}`, "spec.ports"},
@@ -62,23 +63,23 @@ func TestWrongTypeIsRefused(t *testing.T) {
 		{"no JSON at all", `{"image": `, "json parse error"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			n := n.in(t)
-			err := n.post(fmt.Sprintf(`{"apiVersion": "model.github.com/v1", "kind": "ModelBox", "metadata": {"name": "web"}, "spec": %s}`, test.spec), "")
+			n := n.In(t)
+			err := postBox(n, fmt.Sprintf(`{"apiVersion": "model.github.com/v1", "kind": "ModelBox", "metadata": {"name": "web"}, "spec": %s}`, test.spec), "")
 			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), test.words) {
 				t.Errorf("want a bad request that says %q, got %v", test.words, err)
 			}
 		})
 	}
-	expectNoBox(n, "web")
+	n.ExpectNoBox("web")
 }
 
 func TestHugeBoxIsRefused(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	for name, size := range map[string]int{"2 MB": 2 << 20, "4 MB": 4 << 20} {
 		t.Run(name, func(t *testing.T) {
-			n := n.in(t)
-			_, err := n.boxes.Create(n.ctx, newBox("web", func(spec *modelv1.ModelBoxSpec) {
+			n := n.In(t)
+			_, err := n.Boxes.Create(n.Ctx, framework.NewBox("web", func(spec *modelv1.ModelBoxSpec) {
 				spec.Envs = []corev1.EnvVar{{Name: "TEXT", Value: strings.Repeat("x", size)}}
 			}), metav1.CreateOptions{})
 			if !apierrors.IsRequestEntityTooLargeError(err) {
@@ -86,24 +87,16 @@ func TestHugeBoxIsRefused(t *testing.T) {
 			}
 		})
 	}
-	expectNoBox(n, "web")
-	n.createReady(newBox("web")) // it goes on serving
+	n.ExpectNoBox("web")
+	n.CreateReadyBox(framework.NewBox("web")) // it goes on serving
 }
 
-// post sends a box as it stands. An empty validation is the API's default.
-func (n *namespace) post(body, validation string) error {
-	request := plane.boxes.ModelV1().RESTClient().Post().Namespace(n.name).Resource("modelboxes").
+// postBox sends a box as it stands. An empty validation is the API's default.
+func postBox(n *framework.Namespace, body, validation string) error {
+	request := framework.SharedControlPlane().ModelClient.ModelV1().RESTClient().Post().Namespace(n.Name).Resource("modelboxes").
 		SetHeader("Content-Type", "application/json").Body([]byte(body))
 	if validation != "" {
 		request.Param("fieldValidation", validation)
 	}
-	return request.Do(n.ctx).Error()
-}
-
-func expectNoBox(n *namespace, name string) {
-	n.t.Helper()
-	_, err := n.boxes.Get(n.ctx, name, metav1.GetOptions{})
-	if err := expectGone(err); err != nil {
-		n.t.Errorf("box %s, which was refused: %v", name, err)
-	}
+	return request.Do(n.Ctx).Error()
 }

@@ -9,24 +9,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestMissingVolumesAreTold: a pod only says that it is being created, and its kubelet why it is not. A simulated node has
 // no kubelet to say so.
 func TestMissingVolumesAreTold(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	pod, err := n.pods.Get(n.ctx, n.box("web").Status.PodNames[0], metav1.GetOptions{})
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	pod, err := n.Pods.Get(n.Ctx, n.GetBox("web").Status.PodNames[0], metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.holdBack(pod)
+	holdBack(n, pod)
 
 	const missing = `MountVolume.SetUp failed for volume "config" : configmap "missing" not found`
 	recorded := &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{GenerateName: pod.Name + "."},
-		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: n.name, Name: pod.Name, UID: pod.UID},
+		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: n.Name, Name: pod.Name, UID: pod.UID},
 		Source:         corev1.EventSource{Component: "kubelet", Host: pod.Spec.NodeName},
 		Type:           corev1.EventTypeWarning,
 		Reason:         "FailedMount",
@@ -35,25 +37,25 @@ func TestMissingVolumesAreTold(t *testing.T) {
 		LastTimestamp:  metav1.Now(),
 		Count:          1,
 	}
-	if _, err := plane.kube.CoreV1().Events(n.name).Create(n.ctx, recorded, metav1.CreateOptions{}); err != nil {
+	if _, err := framework.SharedControlPlane().KubeClient.CoreV1().Events(n.Name).Create(n.Ctx, recorded, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	n.awaitFailing("web", "FailedMount", []string{"pod " + pod.Name, missing})
-	n.awaitEvent("web", "FailedMount", missing)
+	awaitFailing(n, "web", "FailedMount", []string{"pod " + pod.Name, missing})
+	n.Events.Await("web", "FailedMount", missing)
 
-	n.kubectl("delete", "pod", pod.Name)
-	n.awaitReady("web")
+	n.Kubectl.Run("delete", "pod", pod.Name)
+	n.AwaitReady("web")
 }
 
 // holdBack lets the pod be one whose containers are being created. Its simulated node leaves pods alone that it has
 // started.
-func (n *namespace) holdBack(pod *corev1.Pod) {
-	n.t.Helper()
+func holdBack(n *framework.Namespace, pod *corev1.Pod) {
+	n.T.Helper()
 	status := `{"status": {"phase": "Pending", "conditions": [` +
 		`{"type": "Ready", "status": "False", "reason": "ContainersNotReady"},` +
 		`{"type": "ContainersReady", "status": "False", "reason": "ContainersNotReady"}],` +
 		`"containerStatuses": [{"name": "web", "image": "nginx:1.7.9", "imageID": "", "ready": false, "restartCount": 0, "state": {"waiting": {"reason": "ContainerCreating"}}}]}}`
-	if _, err := n.pods.Patch(n.ctx, pod.Name, types.MergePatchType, []byte(status), metav1.PatchOptions{}, "status"); err != nil {
-		n.t.Fatal(err)
+	if _, err := n.Pods.Patch(n.Ctx, pod.Name, types.MergePatchType, []byte(status), metav1.PatchOptions{}, "status"); err != nil {
+		n.T.Fatal(err)
 	}
 }

@@ -11,10 +11,9 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // maxTakeover is how long after the end of an obstacle a box may still be without its child. It takes two seconds at most
@@ -26,65 +25,69 @@ func TestNotOwned(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		kind   string
-		create func(n *namespace) error
-		read   func(n *namespace) (metav1.Object, error)
-		delete func(n *namespace) error
+		create func(n *framework.Namespace) error
+		read   func(n *framework.Namespace) (metav1.Object, error)
+		delete func(n *framework.Namespace) error
 	}{
 		{
 			kind: "Deployment",
-			create: func(n *namespace) error {
-				_, err := n.deployments.Create(n.ctx, foreignDeployment("web"), metav1.CreateOptions{})
+			create: func(n *framework.Namespace) error {
+				_, err := n.Deployments.Create(n.Ctx, framework.ForeignDeployment("web"), metav1.CreateOptions{})
 				return err
 			},
-			read: func(n *namespace) (metav1.Object, error) { return n.deployments.Get(n.ctx, "web", metav1.GetOptions{}) },
-			delete: func(n *namespace) error {
-				return n.deployments.Delete(n.ctx, "web", metav1.DeleteOptions{})
+			read: func(n *framework.Namespace) (metav1.Object, error) {
+				return n.Deployments.Get(n.Ctx, "web", metav1.GetOptions{})
+			},
+			delete: func(n *framework.Namespace) error {
+				return n.Deployments.Delete(n.Ctx, "web", metav1.DeleteOptions{})
 			},
 		},
 		{
 			kind: "Service",
-			create: func(n *namespace) error {
-				_, err := n.services.Create(n.ctx, foreignService("web"), metav1.CreateOptions{})
+			create: func(n *framework.Namespace) error {
+				_, err := n.Services.Create(n.Ctx, framework.ForeignService("web"), metav1.CreateOptions{})
 				return err
 			},
-			read: func(n *namespace) (metav1.Object, error) { return n.services.Get(n.ctx, "web", metav1.GetOptions{}) },
-			delete: func(n *namespace) error {
-				return n.services.Delete(n.ctx, "web", metav1.DeleteOptions{})
+			read: func(n *framework.Namespace) (metav1.Object, error) {
+				return n.Services.Get(n.Ctx, "web", metav1.GetOptions{})
+			},
+			delete: func(n *framework.Namespace) error {
+				return n.Services.Delete(n.Ctx, "web", metav1.DeleteOptions{})
 			},
 		},
 	} {
 		t.Run("a "+test.kind+" of the box's name is left alone", func(t *testing.T) {
 			t.Parallel()
-			n := newNamespace(t)
+			n := framework.NewNamespace(t)
 			if err := test.create(n); err != nil {
 				t.Fatal(err)
 			}
-			before := n.awaitSettled(test.read)
+			before := awaitSettled(n, test.read)
 
-			n.create(newBox("web"))
-			n.awaitNotOwned("web")
-			n.awaitEvent("web", "NotOwned", test.kind+" named web")
-			n.eventually("the table says so", func() error {
-				if table := n.kubectl("get", "modelbox", "web"); !strings.Contains(table, "NotApplied") {
+			n.CreateBox(framework.NewBox("web"))
+			n.AwaitNotOwned("web")
+			n.Events.Await("web", "NotOwned", test.kind+" named web")
+			n.Eventually("the table says so", func() error {
+				if table := n.Kubectl.Run("get", "modelbox", "web"); !strings.Contains(table, "NotApplied") {
 					return errors.New(table)
 				}
 				return nil
 			})
 
 			// A change of the box is no reason either.
-			n.change("web", withImage(newImage))
-			n.awaitNotOwned("web")
+			n.UpdateBox("web", framework.WithImage(framework.NewImage))
+			n.AwaitNotOwned("web")
 			after, err := test.read(n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			expectEqual(t, "resourceVersion", before.GetResourceVersion(), after.GetResourceVersion())
+			framework.ExpectEqual(t, "resourceVersion", before.GetResourceVersion(), after.GetResourceVersion())
 
 			if err := test.delete(n); err != nil {
 				t.Fatal(err)
 			}
-			freed, box := time.Now(), n.box("web")
-			n.eventually("the box takes its place", func() error {
+			freed, box := time.Now(), n.GetBox("web")
+			n.Eventually("the box takes its place", func() error {
 				now, err := test.read(n)
 				if err != nil {
 					return err
@@ -97,72 +100,23 @@ func TestNotOwned(t *testing.T) {
 			if took := time.Since(freed); took > maxTakeover {
 				t.Errorf("that took %s, want %s at most", took, maxTakeover)
 			}
-			n.awaitReady("web")
+			n.AwaitReady("web")
 		})
 	}
 }
 
-func (n *namespace) awaitNotOwned(box string) {
-	n.t.Helper()
-	n.awaitBox(box, "says that its name is taken", func(box *modelv1.ModelBox) error {
-		return errors.Join(
-			hasCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotOwned),
-			hasCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonNotApplied),
-		)
-	})
-}
-
 // awaitSettled waits until the cluster has written all it has to say about an object.
-func (n *namespace) awaitSettled(read func(*namespace) (metav1.Object, error)) metav1.Object {
-	n.t.Helper()
+func awaitSettled(n *framework.Namespace, read func(*framework.Namespace) (metav1.Object, error)) metav1.Object {
+	n.T.Helper()
 	var object metav1.Object
-	n.eventually("the other object is settled", func() (err error) {
+	n.Eventually("the other object is settled", func() (err error) {
 		if object, err = read(n); err != nil {
 			return err
 		}
 		if deployment, ok := object.(*appsv1.Deployment); ok {
-			return isComplete(deployment)
+			return framework.CheckRolledOut(deployment)
 		}
 		return nil
 	})
 	return object
-}
-
-// isComplete returns nil when the Deployment controller is done with a Deployment.
-func isComplete(deployment *appsv1.Deployment) error {
-	status := deployment.Status
-	if status.ObservedGeneration != deployment.Generation || status.UpdatedReplicas != *deployment.Spec.Replicas ||
-		status.Replicas != status.UpdatedReplicas || status.AvailableReplicas != status.UpdatedReplicas {
-		return fmt.Errorf("its rollout goes on: %+v", status)
-	}
-	for _, condition := range status.Conditions {
-		if condition.Type == appsv1.DeploymentProgressing && condition.Reason == "NewReplicaSetAvailable" {
-			return nil
-		}
-	}
-	return fmt.Errorf("its conditions are %+v", status.Conditions)
-}
-
-func foreignDeployment(name string) *appsv1.Deployment {
-	labels := map[string]string{"app": "foreign"}
-	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
-		Spec: appsv1.DeploymentSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "foreign", Image: "busybox:1.36"}}},
-			},
-		},
-	}
-}
-
-func foreignService(name string) *corev1.Service {
-	return &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.ServiceSpec{
-			Selector: map[string]string{"app": "foreign"},
-			Ports:    []corev1.ServicePort{{Port: 8080}},
-		},
-	}
 }

@@ -13,22 +13,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestServerWritesOnlyWhatBoxesControl does with the server's service account what its permissions allow and its admission
 // policy does not.
 func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
 	for _, create := range []string{"deployment foreign --image=nginx:1.7.9 --replicas=0", "service clusterip foreign --tcp=80", "configmap owner"} {
-		n.kubectl(append([]string{"create"}, strings.Fields(create)...)...)
+		n.Kubectl.Run(append([]string{"create"}, strings.Fields(create)...)...)
 	}
-	n.kubectl("create", "deployment", "others", "--image=nginx:1.7.9", "--replicas=0")
-	owner := n.kubectl("get", "configmap", "owner", "--output=jsonpath={.metadata.uid}")
-	n.kubectl("patch", "deployment", "others", "--type=merge", "-p", fmt.Sprintf(
+	n.Kubectl.Run("create", "deployment", "others", "--image=nginx:1.7.9", "--replicas=0")
+	owner := n.Kubectl.Run("get", "configmap", "owner", "--output=jsonpath={.metadata.uid}")
+	n.Kubectl.Run("patch", "deployment", "others", "--type=merge", "-p", fmt.Sprintf(
 		`{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "%s", "controller": true}]}}`, owner))
-	box := n.kubectl("get", "modelbox", "web", "--output=jsonpath={.metadata.uid}")
+	box := n.Kubectl.Run("get", "modelbox", "web", "--output=jsonpath={.metadata.uid}")
 	controlled := fmt.Sprintf(`{"apiVersion":"model.github.com/v1","kind":"ModelBox","name":"web","uid":"%s","controller":true}`, box)
 
 	const (
@@ -43,10 +45,10 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 	for _, test := range []struct {
 		name, stdin, arguments, refusal string
 	}{
-		{"a Service of nobody", service(n.name, ""), "create -f -", creates},
-		{"a Service of somebody else", service(n.name, strings.NewReplacer("ModelBox", "ConfigMap", "model.github.com/v1", "v1").Replace(controlled)), "create -f -", creates},
-		{"a Service that a box merely owns", service(n.name, strings.Replace(controlled, "true", "false", 1)), "create -f -", creates},
-		{"a Service of a box", service(n.name, controlled), "create --dry-run=server -f -", ""},
+		{"a Service of nobody", service(n.Name, ""), "create -f -", creates},
+		{"a Service of somebody else", service(n.Name, strings.NewReplacer("ModelBox", "ConfigMap", "model.github.com/v1", "v1").Replace(controlled)), "create -f -", creates},
+		{"a Service that a box merely owns", service(n.Name, strings.Replace(controlled, "true", "false", 1)), "create -f -", creates},
+		{"a Service of a box", service(n.Name, controlled), "create --dry-run=server -f -", ""},
 		{"a Service in kube-system", service("kube-system", controlled), "create --namespace=kube-system -f -", nothing},
 		{"a Service in the server's namespace", service("modelbox-system", controlled), "create --namespace=modelbox-system -f -", nothing},
 		{"the API's own Service there", "", `patch service modelbox-apiserver --namespace=modelbox-system --type=merge -p {"spec":{"externalName":"evil"}}`, nothing},
@@ -60,13 +62,13 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			// Spaces are between arguments only.
-			arguments := append(strings.Split(test.arguments, " "), "--as="+serverUser)
-			run := runKubectl(n.in(t).kubectlCommand(arguments...), test.stdin)
+			arguments := append(strings.Split(test.arguments, " "), "--as="+framework.ServerUser)
+			run := framework.RunKubectl(n.In(t).Kubectl.Command(arguments...), test.stdin)
 			switch {
-			case test.refusal == "" && run.err != nil:
-				t.Errorf("it is refused: %s", run.stderr)
-			case test.refusal != "" && !strings.Contains(run.stderr, test.refusal):
-				t.Errorf("want %q, got %s %s", test.refusal, run.stdout, run.stderr)
+			case test.refusal == "" && run.Err != nil:
+				t.Errorf("it is refused: %s", run.Stderr)
+			case test.refusal != "" && !strings.Contains(run.Stderr, test.refusal):
+				t.Errorf("want %q, got %s %s", test.refusal, run.Stdout, run.Stderr)
 			}
 		})
 	}
@@ -75,10 +77,10 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 // TestServerIsNeverRefusedByItsPolicy looks through all that the server has asked of the cluster so far.
 func TestServerIsNeverRefusedByItsPolicy(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	for _, request := range readAuditLog(t, plane.clusterAuditLog(), "ValidatingAdmissionPolicy") {
-		if request.User.Username == serverUser && request.ResponseStatus != nil && request.ResponseStatus.Code == 403 {
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	for _, request := range framework.ReadAuditLog(t, framework.SharedControlPlane().ClusterAuditLog(), "ValidatingAdmissionPolicy") {
+		if request.User.Username == framework.ServerUser && request.ResponseStatus != nil && request.ResponseStatus.Code == 403 {
 			t.Errorf("the server may not %s %s: %s", request.Verb, request.RequestURI, request.ResponseStatus.Message)
 		}
 	}
@@ -87,7 +89,7 @@ func TestServerIsNeverRefusedByItsPolicy(t *testing.T) {
 // TestServerCompliesWithItsNamespace tries the pods of the server in its namespace, which is restricted.
 func TestServerCompliesWithItsNamespace(t *testing.T) {
 	t.Parallel()
-	manifest, err := os.ReadFile(inRepository("artifacts", "base", "deployment.yaml"))
+	manifest, err := os.ReadFile(framework.InRepository("artifacts", "base", "deployment.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func TestServerCompliesWithItsNamespace(t *testing.T) {
 	template := deployment.Spec.Template
 	try := func(spec corev1.PodSpec) error {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "modelbox-apiserver-", Labels: template.Labels}, Spec: spec}
-		_, err := plane.kube.CoreV1().Pods(deployment.Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := framework.SharedControlPlane().KubeClient.CoreV1().Pods(deployment.Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	}
 	if err := try(template.Spec); err != nil {

@@ -10,14 +10,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestForgedOwnerReferences gives Services controller references with the UID of a box that are otherwise wrong. The
 // garbage collector takes such references away, and the server must not delete what carries them.
 func TestForgedOwnerReferences(t *testing.T) {
 	t.Parallel()
-	n, other := newNamespace(t), newNamespace(t)
-	box := n.createReady(newBox("web"))
+	n, other := framework.NewNamespace(t), framework.NewNamespace(t)
+	box := n.CreateReadyBox(framework.NewBox("web"))
 
 	reference := func(change func(*metav1.OwnerReference)) metav1.OwnerReference {
 		reference := *metav1.NewControllerRef(box, modelv1.SchemeGroupVersion.WithKind("ModelBox"))
@@ -27,7 +28,7 @@ func TestForgedOwnerReferences(t *testing.T) {
 	}
 	none := func(*metav1.OwnerReference) {}
 	type forgery struct {
-		n         *namespace
+		n         *framework.Namespace
 		name      string
 		reference metav1.OwnerReference
 	}
@@ -39,37 +40,37 @@ func TestForgedOwnerReferences(t *testing.T) {
 		{other, "web", reference(none)},
 	}
 	for _, f := range forgeries {
-		f.n.forge(f.name, f.reference)
+		forgeService(f.n, f.name, f.reference)
 	}
 
 	// The box goes on, and its own Service with it.
-	n.change("web", withImage(newImage))
-	n.awaitReady("web")
-	n.change("web", withPorts())
-	n.eventually("the Service of the box is pruned", func() error {
-		_, err := n.services.Get(n.ctx, "web", metav1.GetOptions{})
-		return expectGone(err)
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitReady("web")
+	n.UpdateBox("web", framework.WithPorts())
+	n.Eventually("the Service of the box is pruned", func() error {
+		_, err := n.Services.Get(n.Ctx, "web", metav1.GetOptions{})
+		return framework.CheckGone(err)
 	})
-	n.awaitReady("web")
+	n.AwaitReady("web")
 
 	for _, f := range forgeries {
-		f.n.expectNotDeletedByServer(f.name)
-		if _, err := f.n.services.Get(n.ctx, f.name, metav1.GetOptions{}); err != nil {
-			t.Errorf("Service %s in namespace %s: %v", f.name, f.n.name, err)
+		expectNotDeletedByServer(f.n, f.name)
+		if _, err := f.n.Services.Get(n.Ctx, f.name, metav1.GetOptions{}); err != nil {
+			t.Errorf("Service %s in namespace %s: %v", f.name, f.n.Name, err)
 		}
 	}
 }
 
-// forge creates a Service that looks like the server's and carries the reference, beside that of an owner which there is:
+// forgeService creates a Service that looks like the server's and carries the reference, beside that of an owner which there is:
 // without one, the garbage collector would delete it.
-func (n *namespace) forge(name string, reference metav1.OwnerReference) {
-	n.t.Helper()
-	keeper, err := n.plane.kube.CoreV1().ConfigMaps(n.name).Create(n.ctx,
+func forgeService(n *framework.Namespace, name string, reference metav1.OwnerReference) {
+	n.T.Helper()
+	keeper, err := n.ControlPlane.KubeClient.CoreV1().ConfigMaps(n.Name).Create(n.Ctx,
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "keeper-of-" + name}}, metav1.CreateOptions{})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
-	_, err = n.services.Create(n.ctx, &corev1.Service{
+	_, err = n.Services.Create(n.Ctx, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:   name,
 			Labels: map[string]string{"app.kubernetes.io/managed-by": "modelbox-apiserver", "modelbox": "web"},
@@ -81,16 +82,16 @@ func (n *namespace) forge(name string, reference metav1.OwnerReference) {
 		Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 }
 
 // expectNotDeletedByServer looks for requests of the server to delete the object, whatever came of them.
-func (n *namespace) expectNotDeletedByServer(name string) {
-	n.t.Helper()
-	for _, request := range readWrites(n.t, n.plane.clusterAuditLog(), n.name) {
-		if request.User.Username == serverUser && request.Verb == "delete" && request.ObjectRef.Name == name {
-			n.t.Errorf("the server was to delete %s: %v", name, request.ResponseStatus)
+func expectNotDeletedByServer(n *framework.Namespace, name string) {
+	n.T.Helper()
+	for _, request := range framework.ReadWrites(n.T, n.ControlPlane.ClusterAuditLog(), n.Name) {
+		if request.User.Username == framework.ServerUser && request.Verb == "delete" && request.ObjectRef.Name == name {
+			n.T.Errorf("the server was to delete %s: %v", name, request.ResponseStatus)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestOwnership is about fields that somebody else has, or had, besides the box: what the box says is there, and what it
@@ -25,7 +26,7 @@ func TestOwnership(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string
-		run  func(n *namespace)
+		run  func(n *framework.Namespace)
 	}{
 		{"what an adopted Deployment had goes when the box no longer says it", adoptedFieldsGo},
 		{"an adopted probe can become one of another kind", adoptedProbeChanges},
@@ -42,16 +43,16 @@ func TestOwnership(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(newNamespace(t))
+			test.run(framework.NewNamespace(t))
 		})
 	}
 }
 
-// adopt makes a Deployment and a Service by hand, in the way of kubectl create, and lets a box adopt them.
-func (n *namespace) adopt(changes ...func(*modelv1.ModelBoxSpec)) {
-	n.t.Helper()
+// adoptHandMade makes a Deployment and a Service by hand, in the way of kubectl create, and lets a box adopt them.
+func adoptHandMade(n *framework.Namespace, changes ...func(*modelv1.ModelBoxSpec)) {
+	n.T.Helper()
 	labels := map[string]string{modelv1.SelectorLabel: "web"}
-	_, err := n.deployments.Create(n.ctx, &appsv1.Deployment{
+	_, err := n.Deployments.Create(n.Ctx, &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32),
@@ -59,96 +60,96 @@ func (n *namespace) adopt(changes ...func(*modelv1.ModelBoxSpec)) {
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{
-					Name: "web", Image: image,
-					Env:            []corev1.EnvVar{value("A", "1"), value("B", "2"), value("HAND", "made")},
-					ReadinessProbe: &corev1.Probe{ProbeHandler: httpGet},
+					Name: "web", Image: framework.Image,
+					Env:            []corev1.EnvVar{framework.EnvValue("A", "1"), framework.EnvValue("B", "2"), framework.EnvValue("HAND", "made")},
+					ReadinessProbe: &corev1.Probe{ProbeHandler: framework.HTTPGet},
 					Ports:          []corev1.ContainerPort{{ContainerPort: 80}, {ContainerPort: 81}},
 				}}},
 			},
 		},
 	}, metav1.CreateOptions{FieldManager: "kubectl-create"})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
-	_, err = n.services.Create(n.ctx, &corev1.Service{
+	_, err = n.Services.Create(n.Ctx, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
 		Spec:       corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Name: "tcp-80", Port: 80}, {Name: "tcp-81", Port: 81}}},
 	}, metav1.CreateOptions{FieldManager: "kubectl-create"})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
-	n.create(adoptingBox("web", append([]func(*modelv1.ModelBoxSpec){
-		withReplicas(0), withEnvs(value("A", "1"), value("B", "2")), withProbe(httpGet),
-		withPorts(corev1.ServicePort{Port: 80}, corev1.ServicePort{Port: 81}),
+	n.CreateBox(adoptingBox("web", append([]func(*modelv1.ModelBoxSpec){
+		framework.WithReplicas(0), framework.WithEnvs(framework.EnvValue("A", "1"), framework.EnvValue("B", "2")), framework.WithReadinessProbe(framework.HTTPGet),
+		framework.WithPorts(corev1.ServicePort{Port: 80}, corev1.ServicePort{Port: 81}),
 	}, changes...)...))
-	n.awaitApplied("web")
+	n.AwaitApplied("web")
 }
 
-func adoptedFieldsGo(n *namespace) {
-	n.adopt()
-	expectEqual(n.t, "variables", "A=1 B=2", variables(n.deployment("web")))
-	n.change("web", func(spec *modelv1.ModelBoxSpec) {
+func adoptedFieldsGo(n *framework.Namespace) {
+	adoptHandMade(n)
+	framework.ExpectEqual(n.T, "variables", "A=1 B=2", variables(n.GetDeployment("web")))
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
 		spec.Envs, spec.Ports = spec.Envs[:1], spec.Ports[:1]
 	})
-	n.awaitApplied("web")
-	expectEqual(n.t, "variables", "A=1", variables(n.deployment("web")))
-	expectEqual(n.t, "container ports", 1, len(n.deployment("web").Spec.Template.Spec.Containers[0].Ports))
-	expectEqual(n.t, "ports of the Service", 1, len(n.service("web").Spec.Ports))
+	n.AwaitApplied("web")
+	framework.ExpectEqual(n.T, "variables", "A=1", variables(n.GetDeployment("web")))
+	framework.ExpectEqual(n.T, "container ports", 1, len(n.GetDeployment("web").Spec.Template.Spec.Containers[0].Ports))
+	framework.ExpectEqual(n.T, "ports of the Service", 1, len(n.GetService("web").Spec.Ports))
 }
 
-func adoptedProbeChanges(n *namespace) {
-	n.adopt()
-	n.change("web", withProbe(tcpSocket))
-	n.awaitApplied("web")
-	probe := n.deployment("web").Spec.Template.Spec.Containers[0].ReadinessProbe
+func adoptedProbeChanges(n *framework.Namespace) {
+	adoptHandMade(n)
+	n.UpdateBox("web", framework.WithReadinessProbe(framework.TCPSocket))
+	n.AwaitApplied("web")
+	probe := n.GetDeployment("web").Spec.Template.Spec.Containers[0].ReadinessProbe
 	if probe.HTTPGet != nil || probe.TCPSocket == nil {
-		n.t.Errorf("the probe is %v", probe)
+		n.T.Errorf("the probe is %v", probe)
 	}
 }
 
-func adoptedContainerIsRenamed(n *namespace) {
-	n.adopt()
-	n.change("web", func(spec *modelv1.ModelBoxSpec) { spec.Name = "other" })
-	n.awaitApplied("web")
-	expectEqual(n.t, "containers", "[other]", fmt.Sprint(namesOf(n.deployment("web").Spec.Template.Spec.Containers)))
+func adoptedContainerIsRenamed(n *framework.Namespace) {
+	adoptHandMade(n)
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Name = "other" })
+	n.AwaitApplied("web")
+	framework.ExpectEqual(n.T, "containers", "[other]", fmt.Sprint(framework.ContainerNames(n.GetDeployment("web").Spec.Template.Spec.Containers)))
 }
 
-func sharedVariableGoes(n *namespace) {
-	n.create(newBox("web", withReplicas(0), withEnvs(value("A", "1"))))
-	n.awaitApplied("web")
-	n.patchDeployment("web", `[{"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": {"name": "B", "value": "2"}}]`)
-	n.change("web", withEnvs(value("A", "1"), value("B", "2")))
-	n.awaitApplied("web")
-	n.change("web", withEnvs(value("A", "1")))
-	n.awaitApplied("web")
-	expectEqual(n.t, "variables", "A=1", variables(n.deployment("web")))
+func sharedVariableGoes(n *framework.Namespace) {
+	n.CreateBox(framework.NewBox("web", framework.WithReplicas(0), framework.WithEnvs(framework.EnvValue("A", "1"))))
+	n.AwaitApplied("web")
+	n.PatchDeployment("web", `[{"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": {"name": "B", "value": "2"}}]`)
+	n.UpdateBox("web", framework.WithEnvs(framework.EnvValue("A", "1"), framework.EnvValue("B", "2")))
+	n.AwaitApplied("web")
+	n.UpdateBox("web", framework.WithEnvs(framework.EnvValue("A", "1")))
+	n.AwaitApplied("web")
+	framework.ExpectEqual(n.T, "variables", "A=1", variables(n.GetDeployment("web")))
 }
 
-func returnedVariableGoes(n *namespace) {
-	n.create(newBox("web", withReplicas(0), withEnvs(value("A", "1"), value("B", "2"))))
-	n.awaitApplied("web")
+func returnedVariableGoes(n *framework.Namespace) {
+	n.CreateBox(framework.NewBox("web", framework.WithReplicas(0), framework.WithEnvs(framework.EnvValue("A", "1"), framework.EnvValue("B", "2"))))
+	n.AwaitApplied("web")
 	// Nothing differs in the end, but for whose the variable is.
-	n.patchDeployment("web", `[{"op": "replace", "path": "/spec/template/spec/containers/0/env/1/value", "value": "3"}]`)
-	n.tryToPatchDeployment("web", `[{"op": "replace", "path": "/spec/template/spec/containers/0/env/1/value", "value": "2"}]`)
-	n.change("web", withEnvs(value("A", "1")))
-	n.awaitApplied("web")
-	n.awaitDeployment("web", "has no variable B", func(d *appsv1.Deployment) error { return expectVariables(d, "A=1") })
+	n.PatchDeployment("web", `[{"op": "replace", "path": "/spec/template/spec/containers/0/env/1/value", "value": "3"}]`)
+	tryToPatchDeployment(n, "web", `[{"op": "replace", "path": "/spec/template/spec/containers/0/env/1/value", "value": "2"}]`)
+	n.UpdateBox("web", framework.WithEnvs(framework.EnvValue("A", "1")))
+	n.AwaitApplied("web")
+	n.AwaitDeployment("web", "has no variable B", func(d *appsv1.Deployment) error { return expectVariables(d, "A=1") })
 }
 
 // tryToPatchDeployment changes a Deployment that may be changed by others at the same time.
-func (n *namespace) tryToPatchDeployment(name, patch string) {
-	n.t.Helper()
-	n.eventually("Deployment "+name+" is changed", func() error {
-		_, err := n.deployments.Patch(n.ctx, name, types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: somebodyElse})
+func tryToPatchDeployment(n *framework.Namespace, name, patch string) {
+	n.T.Helper()
+	n.Eventually("Deployment "+name+" is changed", func() error {
+		_, err := n.Deployments.Patch(n.Ctx, name, types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: framework.OtherManager})
 		return err
 	})
 }
 
-func variableGoesWithoutManagedFields(n *namespace) {
-	n.create(newBox("web", withReplicas(0), withEnvs(value("A", "1"), value("B", "2"))))
-	n.awaitApplied("web")
-	n.tryToPatchDeployment("web", `[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]`)
-	n.awaitDeployment("web", "is the box's again", func(d *appsv1.Deployment) error {
+func variableGoesWithoutManagedFields(n *framework.Namespace) {
+	n.CreateBox(framework.NewBox("web", framework.WithReplicas(0), framework.WithEnvs(framework.EnvValue("A", "1"), framework.EnvValue("B", "2"))))
+	n.AwaitApplied("web")
+	tryToPatchDeployment(n, "web", `[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]`)
+	n.AwaitDeployment("web", "is the box's again", func(d *appsv1.Deployment) error {
 		for _, entry := range d.ManagedFields {
 			if entry.Manager == "modelbox-apiserver" {
 				return nil
@@ -156,34 +157,34 @@ func variableGoesWithoutManagedFields(n *namespace) {
 		}
 		return errors.New("nothing of it is")
 	})
-	n.change("web", withEnvs(value("A", "1")))
-	n.awaitApplied("web")
-	expectEqual(n.t, "variables", "A=1", variables(n.deployment("web")))
-	for _, event := range n.eventsAbout("web") {
+	n.UpdateBox("web", framework.WithEnvs(framework.EnvValue("A", "1")))
+	n.AwaitApplied("web")
+	framework.ExpectEqual(n.T, "variables", "A=1", variables(n.GetDeployment("web")))
+	for _, event := range n.Events.About("web") {
 		if strings.HasPrefix(event.Reason, "Restored") {
-			n.t.Errorf("an event tells of a restore, but nothing was to be restored: %s", event.Note)
+			n.T.Errorf("an event tells of a restore, but nothing was to be restored: %s", event.Note)
 		}
 	}
 }
 
-func ownerIsTakenBack(n *namespace) {
-	box := n.createReady(newBox("web"))
-	n.patchDeployment("web", `[{"op": "remove", "path": "/metadata/ownerReferences"}]`)
-	n.awaitControlled(box)
-	n.awaitEvent("web", "RestoredDeployment", "ownerReferences")
-	n.awaitReady("web")
+func ownerIsTakenBack(n *framework.Namespace) {
+	box := n.CreateReadyBox(framework.NewBox("web"))
+	n.PatchDeployment("web", `[{"op": "remove", "path": "/metadata/ownerReferences"}]`)
+	awaitControlled(n, box)
+	n.Events.Await("web", "RestoredDeployment", "ownerReferences")
+	n.AwaitReady("web")
 }
 
-func controllerIsTakenBack(n *namespace) {
-	box := n.createReady(newBox("web"))
-	n.patchDeployment("web", `[{"op": "replace", "path": "/metadata/ownerReferences/0/controller", "value": false}]`)
-	n.awaitControlled(box)
-	n.awaitEvent("web", "RestoredDeployment", somebodyElse, "ownerReferences")
+func controllerIsTakenBack(n *framework.Namespace) {
+	box := n.CreateReadyBox(framework.NewBox("web"))
+	n.PatchDeployment("web", `[{"op": "replace", "path": "/metadata/ownerReferences/0/controller", "value": false}]`)
+	awaitControlled(n, box)
+	n.Events.Await("web", "RestoredDeployment", framework.OtherManager, "ownerReferences")
 }
 
-func (n *namespace) awaitControlled(box *modelv1.ModelBox) {
-	n.t.Helper()
-	n.awaitDeployment(box.Name, "is controlled by the box", func(d *appsv1.Deployment) error {
+func awaitControlled(n *framework.Namespace, box *modelv1.ModelBox) {
+	n.T.Helper()
+	n.AwaitDeployment(box.Name, "is controlled by the box", func(d *appsv1.Deployment) error {
 		if !metav1.IsControlledBy(d, box) {
 			return fmt.Errorf("its owners are %v", d.OwnerReferences)
 		}
@@ -191,23 +192,23 @@ func (n *namespace) awaitControlled(box *modelv1.ModelBox) {
 	})
 }
 
-func rolloutUndoIsTold(n *namespace) {
-	n.createReady(newBox("web"))
-	n.change("web", withImage(newImage))
-	n.awaitReady("web")
-	n.kubectl("rollout", "undo", "deployment/web")
-	n.awaitEvent("web", "RestoredDeployment", "kubectl had changed", "image")
-	n.awaitReady("web")
-	expectEqual(n.t, "image", newImage, imageOf(n.deployment("web")))
+func rolloutUndoIsTold(n *framework.Namespace) {
+	n.CreateReadyBox(framework.NewBox("web"))
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitReady("web")
+	n.Kubectl.Run("rollout", "undo", "deployment/web")
+	n.Events.Await("web", "RestoredDeployment", "kubectl had changed", "image")
+	n.AwaitReady("web")
+	framework.ExpectEqual(n.T, "image", framework.NewImage, imageOf(n.GetDeployment("web")))
 }
 
-func manyFieldsAreTakenBack(n *namespace) {
-	n.create(newBox("web", withReplicas(0)))
-	n.awaitApplied("web")
-	before := n.deployment("web")
-	n.kubectl("patch", "deployment", "web", "--type=merge", "-p", `{"metadata":{"labels":{"modelbox":"x"}},"spec":{"replicas":2,
+func manyFieldsAreTakenBack(n *framework.Namespace) {
+	n.CreateBox(framework.NewBox("web", framework.WithReplicas(0)))
+	n.AwaitApplied("web")
+	before := n.GetDeployment("web")
+	n.Kubectl.Run("patch", "deployment", "web", "--type=merge", "-p", `{"metadata":{"labels":{"modelbox":"x"}},"spec":{"replicas":2,
 		"minReadySeconds":7,"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":1}}}}`)
-	n.awaitDeployment("web", "is as it was", func(d *appsv1.Deployment) error {
+	n.AwaitDeployment("web", "is as it was", func(d *appsv1.Deployment) error {
 		if d.Labels["modelbox"] != "web" {
 			return fmt.Errorf("its labels are %v", d.Labels)
 		}
@@ -216,20 +217,20 @@ func manyFieldsAreTakenBack(n *namespace) {
 		}
 		return nil
 	})
-	n.awaitEvent("web", "RestoredDeployment", "kubectl-patch", "…")
+	n.Events.Await("web", "RestoredDeployment", "kubectl-patch", "…")
 }
 
 // The box is paused meanwhile: it takes two steps to make a Service headless.
-func headlessServiceIsReplaced(n *namespace) {
-	n.create(newBox("web", withReplicas(0)))
-	n.awaitApplied("web")
-	n.change("web", func(spec *modelv1.ModelBoxSpec) { spec.Paused = true })
-	n.patchService("web", `{"metadata": {"labels": {"example.com/team": "ours"}}, "spec": {"sessionAffinity": "ClientIP"}}`)
-	n.patchService("web", `{"spec": {"type": "ExternalName", "externalName": "example.com", "clusterIP": "", "clusterIPs": null}}`)
-	n.patchService("web", `{"spec": {"type": "ClusterIP", "externalName": null, "clusterIP": "None"}}`)
-	headless := n.service("web")
-	n.change("web", func(spec *modelv1.ModelBoxSpec) { spec.Paused = false })
-	service := n.awaitService("web", "has an address", func(s *corev1.Service) error {
+func headlessServiceIsReplaced(n *framework.Namespace) {
+	n.CreateBox(framework.NewBox("web", framework.WithReplicas(0)))
+	n.AwaitApplied("web")
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Paused = true })
+	patchService(n, "web", `{"metadata": {"labels": {"example.com/team": "ours"}}, "spec": {"sessionAffinity": "ClientIP"}}`)
+	patchService(n, "web", `{"spec": {"type": "ExternalName", "externalName": "example.com", "clusterIP": "", "clusterIPs": null}}`)
+	patchService(n, "web", `{"spec": {"type": "ClusterIP", "externalName": null, "clusterIP": "None"}}`)
+	headless := n.GetService("web")
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Paused = false })
+	service := n.AwaitService("web", "has an address", func(s *corev1.Service) error {
 		if s.Spec.ClusterIP == "" || s.Spec.ClusterIP == corev1.ClusterIPNone {
 			return fmt.Errorf("its address is %q", s.Spec.ClusterIP)
 		}
@@ -239,36 +240,36 @@ func headlessServiceIsReplaced(n *namespace) {
 		return nil
 	})
 	if err := isAnother(service, headless); err != nil {
-		n.t.Error(err)
+		n.T.Error(err)
 	}
-	n.awaitEvent("web", "ReplacedService", "headless")
-	n.awaitApplied("web")
+	n.Events.Await("web", "ReplacedService", "headless")
+	n.AwaitApplied("web")
 }
 
-func (n *namespace) patchService(name, patch string) {
-	n.t.Helper()
-	if _, err := n.services.Patch(n.ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: somebodyElse}); err != nil {
-		n.t.Fatalf("changing Service %s: %v", name, err)
+func patchService(n *framework.Namespace, name, patch string) {
+	n.T.Helper()
+	if _, err := n.Services.Patch(n.Ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: framework.OtherManager}); err != nil {
+		n.T.Fatalf("changing Service %s: %v", name, err)
 	}
 }
 
 // The box is paused meanwhile, so that it is the update that meets what somebody did.
-func updateOfASwitchedUnion(n *namespace) {
-	n.create(newBox("web", withReplicas(0), withProbe(tcpSocket), withEnvs(value("A", "1"))))
-	n.awaitApplied("web")
-	n.change("web", func(spec *modelv1.ModelBoxSpec) { spec.Paused = true })
-	n.patchDeployment("web", `[{"op": "replace", "path": "/spec/template/spec/containers/0/readinessProbe", "value": {"exec": {"command": ["evil"]}}}]`)
-	n.patchDeployment("web", `[{"op": "replace", "path": "/spec/template/spec/containers/0/env/0", "value": {"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}}]`)
-	n.change("web", func(spec *modelv1.ModelBoxSpec) {
-		spec.Paused, spec.Image = false, newImage
+func updateOfASwitchedUnion(n *framework.Namespace) {
+	n.CreateBox(framework.NewBox("web", framework.WithReplicas(0), framework.WithReadinessProbe(framework.TCPSocket), framework.WithEnvs(framework.EnvValue("A", "1"))))
+	n.AwaitApplied("web")
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Paused = true })
+	n.PatchDeployment("web", `[{"op": "replace", "path": "/spec/template/spec/containers/0/readinessProbe", "value": {"exec": {"command": ["evil"]}}}]`)
+	n.PatchDeployment("web", `[{"op": "replace", "path": "/spec/template/spec/containers/0/env/0", "value": {"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}}]`)
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
+		spec.Paused, spec.Image = false, framework.NewImage
 		spec.ReadinessProbe.TCPSocket.Port = intstr.FromInt32(81)
 	})
-	n.awaitApplied("web")
-	main := n.deployment("web").Spec.Template.Spec.Containers[0]
-	expectEqual(n.t, "image", newImage, main.Image)
-	expectEqual(n.t, "variables", "A=1", variables(n.deployment("web")))
+	n.AwaitApplied("web")
+	main := n.GetDeployment("web").Spec.Template.Spec.Containers[0]
+	framework.ExpectEqual(n.T, "image", framework.NewImage, main.Image)
+	framework.ExpectEqual(n.T, "variables", "A=1", variables(n.GetDeployment("web")))
 	if main.ReadinessProbe.Exec != nil || main.ReadinessProbe.TCPSocket.Port.IntValue() != 81 {
-		n.t.Errorf("the probe is %v", main.ReadinessProbe)
+		n.T.Errorf("the probe is %v", main.ReadinessProbe)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const (
@@ -27,20 +28,20 @@ const (
 // rollout takes long, whatever number of pods it has.
 func TestRolloutCostsFewStatusWrites(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	for _, step := range []struct {
 		name string
 		do   func()
 	}{
-		{"the first rollout", func() { n.create(newBox("web", withReplicas(rollingPods))) }},
-		{"a rollout of a new image", func() { n.change("web", withImage(newImage)) }},
+		{"the first rollout", func() { n.CreateBox(framework.NewBox("web", framework.WithReplicas(rollingPods))) }},
+		{"a rollout of a new image", func() { n.UpdateBox("web", framework.WithImage(framework.NewImage)) }},
 	} {
-		before, began := n.writesOfStatus("web"), time.Now()
+		before, began := n.Audit.StatusWrites("web"), time.Now()
 		step.do()
-		eventually(t, 3*patience, step.name+" is complete", func() error {
-			return hasCondition(n.box("web"), modelv1.ConditionReady, metav1.ConditionTrue, "")
+		framework.Eventually(t, 3*framework.Patience, step.name+" is complete", func() error {
+			return framework.CheckCondition(n.GetBox("web"), modelv1.ConditionReady, metav1.ConditionTrue, "")
 		})
-		took, writes := time.Since(began), n.writesOfStatus("web")-before
+		took, writes := time.Since(began), n.Audit.StatusWrites("web")-before
 		most := int(took/writePeriod) + rolloutTransitions
 		t.Logf("%s of %d pods took %s and %d writes of the status, at most %d are due", step.name, rollingPods, took.Round(time.Millisecond), writes, most)
 		if writes > most {

@@ -8,50 +8,40 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
-
-func pause(spec *modelv1.ModelBoxSpec)   { spec.Paused = true }
-func unpause(spec *modelv1.ModelBoxSpec) { spec.Paused = false }
 
 func TestPausedBoxWaits(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	deployment, service := n.deployment("web"), n.service("web")
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	deployment, service := n.GetDeployment("web"), n.GetService("web")
 
-	n.change("web", pause)
-	n.awaitReady("web") // it still is what it says
+	n.UpdateBox("web", framework.Pause)
+	n.AwaitReady("web") // it still is what it says
 
-	n.change("web", withImage(newImage))
-	n.change("web", withPorts())
-	n.awaitPaused("web")
-	expectEqual(t, "spec of the Deployment", deployment.Spec, n.deployment("web").Spec)
-	expectEqual(t, "resourceVersion of the Service", service.ResourceVersion, n.service("web").ResourceVersion)
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.UpdateBox("web", framework.WithPorts())
+	n.AwaitPaused("web")
+	framework.ExpectEqual(t, "spec of the Deployment", deployment.Spec, n.GetDeployment("web").Spec)
+	framework.ExpectEqual(t, "resourceVersion of the Service", service.ResourceVersion, n.GetService("web").ResourceVersion)
 
-	n.change("web", unpause)
-	n.awaitReady("web")
-	expectEqual(t, "image", newImage, n.deployment("web").Spec.Template.Spec.Containers[0].Image)
-	if _, err := n.services.Get(n.ctx, "web", metav1.GetOptions{}); expectGone(err) != nil {
-		t.Errorf("the Service of a box without ports: %v", expectGone(err))
+	n.UpdateBox("web", framework.Unpause)
+	n.AwaitReady("web")
+	framework.ExpectEqual(t, "image", framework.NewImage, n.GetDeployment("web").Spec.Template.Spec.Containers[0].Image)
+	if _, err := n.Services.Get(n.Ctx, "web", metav1.GetOptions{}); framework.CheckGone(err) != nil {
+		t.Errorf("the Service of a box without ports: %v", framework.CheckGone(err))
 	}
 }
 
 func TestBoxThatStartsPaused(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.create(newBox("web", pause))
-	n.awaitPaused("web")
-	if _, err := n.deployments.Get(n.ctx, "web", metav1.GetOptions{}); expectGone(err) != nil {
-		t.Errorf("the Deployment of a box that starts paused: %v", expectGone(err))
+	n := framework.NewNamespace(t)
+	n.CreateBox(framework.NewBox("web", framework.Pause))
+	n.AwaitPaused("web")
+	if _, err := n.Deployments.Get(n.Ctx, "web", metav1.GetOptions{}); framework.CheckGone(err) != nil {
+		t.Errorf("the Deployment of a box that starts paused: %v", framework.CheckGone(err))
 	}
-	n.change("web", unpause)
-	n.awaitReady("web")
-}
-
-func (n *namespace) awaitPaused(box string) {
-	n.t.Helper()
-	n.awaitBox(box, "says that it waits", func(box *modelv1.ModelBox) error {
-		return hasCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonPaused)
-	})
+	n.UpdateBox("web", framework.Unpause)
+	n.AwaitReady("web")
 }

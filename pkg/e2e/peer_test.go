@@ -23,17 +23,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
-const (
-	serverNamespace = "modelbox-system"
-	serverAccount   = "modelbox-apiserver"
-)
-
-// outsideEtcd are the flags of servers that share the etcd of their cluster. Its socket is named from the folder that
-// they run in.
-var outsideEtcd = []string{"--data-dir=", "--etcd-servers=unix://../run/etcd.sock:1", "--etcd-prefix=/modelbox"}
+const serverAccount = "modelbox-apiserver"
 
 // peer is a second server of a control plane. The APIService does not point to it.
 type peer struct {
@@ -48,15 +42,15 @@ type peer struct {
 }
 
 // startPeer starts a second server with the flags of the first one, and with these, and returns when it is ready.
-func (p *controlPlane) startPeer(t *testing.T, flags ...string) *peer {
+func startPeer(t *testing.T, p *framework.ControlPlane, flags ...string) *peer {
 	t.Helper()
-	token, credential := p.issueServerToken(t)
-	kubeconfig := p.writePeerKubeconfig(t, token)
+	token, credential := issueServerToken(t, p)
+	kubeconfig := writePeerKubeconfig(t, p, token)
 	port := freePort(t)
 	second := &peer{
 		credential: credential,
-		log:        filepath.Join(p.dir, "logs", "peer.log"),
-		auditLog:   filepath.Join(p.dir, "logs", "peer-audit.log"),
+		log:        filepath.Join(p.Dir, "logs", "peer.log"),
+		auditLog:   filepath.Join(p.Dir, "logs", "peer-audit.log"),
 	}
 	log, err := os.Create(second.log)
 	if err != nil {
@@ -64,15 +58,15 @@ func (p *controlPlane) startPeer(t *testing.T, flags ...string) *peer {
 	}
 	defer log.Close()
 
-	arguments := append(commandLine(t, p.serverPID(t)),
+	arguments := append(commandLine(t, p.ServerPID(t)),
 		fmt.Sprintf("--secure-port=%d", port),
 		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
 		"--audit-log-path="+second.auditLog)
 	command := exec.Command(arguments[0], append(arguments[1:], flags...)...)
-	command.Dir = filepath.Join(p.dir, "modelbox")
-	command.Env = append(os.Environ(), "POD_NAMESPACE="+serverNamespace)
+	command.Dir = filepath.Join(p.Dir, "modelbox")
+	command.Env = append(os.Environ(), "POD_NAMESPACE="+framework.ServerNamespace)
 	command.Stdout, command.Stderr = log, log
-	if second.ended, err = startProcess(command, syscall.SIGKILL); err != nil {
+	if second.ended, err = framework.StartProcess(command, syscall.SIGKILL); err != nil {
 		t.Fatalf("starting a second server: %v", err)
 	}
 	second.pid = command.Process.Pid
@@ -83,22 +77,22 @@ func (p *controlPlane) startPeer(t *testing.T, flags ...string) *peer {
 		}
 	})
 
-	config := rest.CopyConfig(p.config)
+	config := rest.CopyConfig(p.Config)
 	config.Host = fmt.Sprintf("https://127.0.0.1:%d", port)
-	config.CAData, config.CAFile = nil, filepath.Join(p.dir, "modelbox", "ca.crt")
+	config.CAData, config.CAFile = nil, filepath.Join(p.Dir, "modelbox", "ca.crt")
 	if second.boxes, err = versioned.NewForConfig(config); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, patience, "the second server is ready", func() error {
+	framework.Eventually(t, framework.Patience, "the second server is ready", func() error {
 		return second.boxes.Discovery().RESTClient().Get().AbsPath("/readyz").Do(t.Context()).Error()
 	})
 	return second
 }
 
 // issueServerToken returns a token of the servers' account, and what the audit log calls it.
-func (p *controlPlane) issueServerToken(t *testing.T) (token, credential string) {
+func issueServerToken(t *testing.T, p *framework.ControlPlane) (token, credential string) {
 	t.Helper()
-	answer, err := p.kube.CoreV1().ServiceAccounts(serverNamespace).
+	answer, err := p.KubeClient.CoreV1().ServiceAccounts(framework.ServerNamespace).
 		CreateToken(t.Context(), serverAccount, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("requesting a token: %v", err)
@@ -124,16 +118,16 @@ func (p *controlPlane) issueServerToken(t *testing.T) (token, credential string)
 }
 
 // writePeerKubeconfig writes the kubeconfig of the first server with another token.
-func (p *controlPlane) writePeerKubeconfig(t *testing.T, token string) string {
+func writePeerKubeconfig(t *testing.T, p *framework.ControlPlane, token string) string {
 	t.Helper()
-	config, err := clientcmd.LoadFromFile(filepath.Join(p.dir, "modelbox", "kubeconfig"))
+	config, err := clientcmd.LoadFromFile(filepath.Join(p.Dir, "modelbox", "kubeconfig"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name := range config.AuthInfos {
 		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: token}
 	}
-	path := filepath.Join(p.dir, "modelbox", "peer.kubeconfig")
+	path := filepath.Join(p.Dir, "modelbox", "peer.kubeconfig")
 	if err := clientcmd.WriteToFile(*config, path); err != nil {
 		t.Fatal(err)
 	}
@@ -174,9 +168,9 @@ func (p *peer) logs(text string) error {
 	return nil
 }
 
-// through is the namespace as that server serves it.
-func (n *namespace) through(p *peer) *namespace {
+// servedBy is the namespace as that server serves it.
+func servedBy(n *framework.Namespace, p *peer) *framework.Namespace {
 	copied := *n
-	copied.boxes = p.boxes.ModelV1().ModelBoxes(n.name)
+	copied.Boxes = p.boxes.ModelV1().ModelBoxes(n.Name)
 	return &copied
 }

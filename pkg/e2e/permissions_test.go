@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-)
 
-const serverUser = "system:serviceaccount:modelbox-system:modelbox-apiserver"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
 
 // TestServerMayDoNoMore asks for what the server's service account may do in a namespace of a user.
 func TestServerMayDoNoMore(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	for _, test := range []struct{ answer, question string }{
 		{"yes", "create deployments.apps"},
 		{"yes", "patch deployments.apps"},
@@ -45,11 +45,11 @@ func TestServerMayDoNoMore(t *testing.T) {
 		{"no", "update leases.coordination.k8s.io"},
 	} {
 		t.Run(test.question+": "+test.answer, func(t *testing.T) {
-			n := n.in(t)
-			arguments := append([]string{"auth", "can-i", "--as=" + serverUser}, strings.Fields(test.question)...)
-			run := runKubectl(n.kubectlCommand(arguments...), "")
-			if answer := strings.TrimSpace(run.stdout); answer != test.answer {
-				t.Errorf("kubectl says %q %s", answer, run.stderr)
+			n := n.In(t)
+			arguments := append([]string{"auth", "can-i", "--as=" + framework.ServerUser}, strings.Fields(test.question)...)
+			run := framework.RunKubectl(n.Kubectl.Command(arguments...), "")
+			if answer := strings.TrimSpace(run.Stdout); answer != test.answer {
+				t.Errorf("kubectl says %q %s", answer, run.Stderr)
 			}
 		})
 	}
@@ -58,9 +58,9 @@ func TestServerMayDoNoMore(t *testing.T) {
 // TestUsersMay asks for what people may do with boxes who have nothing but the cluster's own roles.
 func TestUsersMay(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	for _, role := range []string{"view", "edit"} {
-		n.kubectl("create", "rolebinding", role, "--clusterrole="+role, "--user="+role)
+		n.Kubectl.Run("create", "rolebinding", role, "--clusterrole="+role, "--user="+role)
 	}
 	for _, test := range []struct{ answer, user, question string }{
 		{"yes", "view", "get modelboxes"},
@@ -77,13 +77,13 @@ func TestUsersMay(t *testing.T) {
 		{"no", "nobody", "get modelboxes"},
 	} {
 		t.Run(test.user+": "+test.question+": "+test.answer, func(t *testing.T) {
-			n := n.in(t)
+			n := n.In(t)
 			arguments := append([]string{"auth", "can-i", "--as=" + test.user}, strings.Fields(test.question)...)
 			// The cluster learns of a new binding in a moment.
-			n.eventually("kubectl says "+test.answer, func() error {
-				run := runKubectl(n.kubectlCommand(arguments...), "")
-				if answer := strings.TrimSpace(run.stdout); answer != test.answer {
-					return fmt.Errorf("kubectl says %q %s", answer, run.stderr)
+			n.Eventually("kubectl says "+test.answer, func() error {
+				run := framework.RunKubectl(n.Kubectl.Command(arguments...), "")
+				if answer := strings.TrimSpace(run.Stdout); answer != test.answer {
+					return fmt.Errorf("kubectl says %q %s", answer, run.Stderr)
 				}
 				return nil
 			})
@@ -94,10 +94,10 @@ func TestUsersMay(t *testing.T) {
 // TestServerIsNeverForbidden looks through all that the server has asked of the cluster so far.
 func TestServerIsNeverForbidden(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	for _, request := range readAuditLog(t, plane.clusterAuditLog(), `"forbid"`) {
-		if request.User.Username == serverUser && request.Annotations["authorization.k8s.io/decision"] == "forbid" {
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	for _, request := range framework.ReadAuditLog(t, framework.SharedControlPlane().ClusterAuditLog(), `"forbid"`) {
+		if request.User.Username == framework.ServerUser && request.Annotations["authorization.k8s.io/decision"] == "forbid" {
 			t.Errorf("the server may not %s %s: %s", request.Verb, request.RequestURI, request.Annotations["authorization.k8s.io/reason"])
 		}
 	}

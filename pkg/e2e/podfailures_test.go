@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestBoxWithFailingPodsIsNotReady: a box whose pods do not run says so, and why, in the words of the cluster.
@@ -25,15 +26,15 @@ func TestBoxWithFailingPodsIsNotReady(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		// prepare makes pods of the namespace fail that are yet to be created, fail those that run. Nil is nothing.
-		prepare func(n *namespace)
-		fail    func(n *namespace)
+		prepare func(n *framework.Namespace)
+		fail    func(n *framework.Namespace)
 		box     func(*modelv1.ModelBoxSpec)
 		reason  string
 		message []string
 	}{
 		{
 			name: "a container that crashes again and again",
-			box:  withReplicas(2),
+			box:  framework.WithReplicas(2),
 			fail: failContainer(corev1.ContainerStatus{
 				State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 5m0s restarting failed container"}},
 				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 3}},
@@ -44,7 +45,7 @@ func TestBoxWithFailingPodsIsNotReady(t *testing.T) {
 		},
 		{
 			name: "an image that cannot be pulled",
-			box:  withReplicas(2),
+			box:  framework.WithReplicas(2),
 			fail: failContainer(corev1.ContainerStatus{
 				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: `Back-off pulling image "nginx:1.7.9"`}},
 			}),
@@ -53,7 +54,7 @@ func TestBoxWithFailingPodsIsNotReady(t *testing.T) {
 		},
 		{
 			name:    "a pod that fits no node",
-			box:     nowhere,
+			box:     framework.Unschedulable,
 			reason:  corev1.PodReasonUnschedulable,
 			message: []string{"nodes are available", "node affinity/selector"},
 		},
@@ -66,10 +67,10 @@ func TestBoxWithFailingPodsIsNotReady(t *testing.T) {
 		},
 		{
 			name: "a policy for pods that came after the box",
-			box:  withReplicas(0),
-			fail: func(n *namespace) {
+			box:  framework.WithReplicas(0),
+			fail: func(n *framework.Namespace) {
 				restrictedPods(n)
-				n.change("web", withReplicas(1))
+				n.UpdateBox("web", framework.WithReplicas(1))
 			},
 			reason:  "FailedCreate",
 			message: []string{"violates PodSecurity", "runAsNonRoot"},
@@ -77,46 +78,46 @@ func TestBoxWithFailingPodsIsNotReady(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			n := newNamespace(t)
+			n := framework.NewNamespace(t)
 			if test.prepare != nil {
 				test.prepare(n)
 			}
-			n.create(newBox("web", test.box))
+			n.CreateBox(framework.NewBox("web", test.box))
 			if test.fail != nil {
-				n.awaitReady("web")
+				n.AwaitReady("web")
 				test.fail(n)
 			}
-			n.awaitFailing("web", test.reason, test.message)
+			awaitFailing(n, "web", test.reason, test.message)
 		})
 	}
 	t.Run("a rollout that has taken too long", rolloutStalls)
 }
 
 // awaitFailing waits until conditions, and the table, tell why the pods of a box do not run.
-func (n *namespace) awaitFailing(name, reason string, message []string) {
-	n.t.Helper()
-	n.awaitBox(name, "says what is wrong with its pods", func(box *modelv1.ModelBox) error {
-		if err := hasCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, reason); err != nil {
+func awaitFailing(n *framework.Namespace, name, reason string, message []string) {
+	n.T.Helper()
+	n.AwaitBox(name, "says what is wrong with its pods", func(box *modelv1.ModelBox) error {
+		if err := framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, reason); err != nil {
 			return err
 		}
-		if ready := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady); !containsAll(ready.Message, message) {
+		if ready := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady); !framework.ContainsAll(ready.Message, message) {
 			return fmt.Errorf("its message is %q, want %q in it", ready.Message, message)
 		}
-		return hasCondition(box, modelv1.ConditionApplied, metav1.ConditionTrue, "")
+		return framework.CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionTrue, "")
 	})
-	if table := n.kubectl("get", "modelbox", name, "--output=wide"); !containsAll(table, append(message, " "+reason+" ")) {
-		n.t.Errorf("the table does not say %s and %q:\n%s", reason, message, table)
+	if table := n.Kubectl.Run("get", "modelbox", name, "--output=wide"); !framework.ContainsAll(table, append(message, " "+reason+" ")) {
+		n.T.Errorf("the table does not say %s and %q:\n%s", reason, message, table)
 	}
 }
 
 // failContainer gives one pod of box "web" a main container in another state. Its simulated node leaves pods alone that
 // it has started.
-func failContainer(status corev1.ContainerStatus) func(n *namespace) {
-	status.Name, status.Image = "web", image
-	return func(n *namespace) {
-		pod, err := n.pods.Get(n.ctx, n.box("web").Status.PodNames[0], metav1.GetOptions{})
+func failContainer(status corev1.ContainerStatus) func(n *framework.Namespace) {
+	status.Name, status.Image = "web", framework.Image
+	return func(n *framework.Namespace) {
+		pod, err := n.Pods.Get(n.Ctx, n.GetBox("web").Status.PodNames[0], metav1.GetOptions{})
 		if err != nil {
-			n.t.Fatal(err)
+			n.T.Fatal(err)
 		}
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
 		for i := range pod.Status.Conditions {
@@ -124,45 +125,41 @@ func failContainer(status corev1.ContainerStatus) func(n *namespace) {
 				condition.Status, condition.Reason = corev1.ConditionFalse, "ContainersNotReady"
 			}
 		}
-		if _, err := n.pods.UpdateStatus(n.ctx, pod, metav1.UpdateOptions{}); err != nil {
-			n.t.Fatal(err)
+		if _, err := n.Pods.UpdateStatus(n.Ctx, pod, metav1.UpdateOptions{}); err != nil {
+			n.T.Fatal(err)
 		}
 	}
 }
 
-func nowhere(spec *modelv1.ModelBoxSpec) {
-	withPodTemplate(corev1.PodSpec{NodeSelector: map[string]string{"example.com/node": "none"}})(spec)
-}
-
-func noPods(n *namespace) {
+func noPods(n *framework.Namespace) {
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "none"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}},
 	}
-	if _, err := plane.kube.CoreV1().ResourceQuotas(n.name).Create(n.ctx, quota, metav1.CreateOptions{}); err != nil {
-		n.t.Fatal(err)
+	if _, err := framework.SharedControlPlane().KubeClient.CoreV1().ResourceQuotas(n.Name).Create(n.Ctx, quota, metav1.CreateOptions{}); err != nil {
+		n.T.Fatal(err)
 	}
-	n.awaitPodsRefused("exceeded quota")
+	awaitPodsRefused(n, "exceeded quota")
 }
 
-func restrictedPods(n *namespace) {
-	_, err := plane.kube.CoreV1().Namespaces().Patch(n.ctx, n.name, types.MergePatchType,
+func restrictedPods(n *framework.Namespace) {
+	_, err := framework.SharedControlPlane().KubeClient.CoreV1().Namespaces().Patch(n.Ctx, n.Name, types.MergePatchType,
 		[]byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`), metav1.PatchOptions{})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
-	n.awaitPodsRefused("violates PodSecurity")
+	awaitPodsRefused(n, "violates PodSecurity")
 }
 
 // awaitPodsRefused waits until the cluster enforces what it was told.
-func (n *namespace) awaitPodsRefused(why string) {
-	n.t.Helper()
+func awaitPodsRefused(n *framework.Namespace, why string) {
+	n.T.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "probe"},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "probe", Image: image}}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "probe", Image: framework.Image}}},
 	}
-	n.eventually("the cluster refuses pods", func() error {
-		_, err := n.pods.Create(n.ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	n.Eventually("the cluster refuses pods", func() error {
+		_, err := n.Pods.Create(n.Ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), why) {
 			return fmt.Errorf("creating a pod: %v", err)
 		}
@@ -173,16 +170,16 @@ func (n *namespace) awaitPodsRefused(why string) {
 // rolloutStalls: a box has ten minutes for a rollout. Somebody else gives it less, which the box leaves to them.
 func rolloutStalls(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.create(newBox("web", nowhere))
-	n.awaitFailing("web", corev1.PodReasonUnschedulable, nil)
-	n.patchDeployment("web", `[{"op": "replace", "path": "/spec/progressDeadlineSeconds", "value": 2}]`)
-	n.awaitBox("web", "says that it does not get further", func(box *modelv1.ModelBox) error {
+	n := framework.NewNamespace(t)
+	n.CreateBox(framework.NewBox("web", framework.Unschedulable))
+	awaitFailing(n, "web", corev1.PodReasonUnschedulable, nil)
+	n.PatchDeployment("web", `[{"op": "replace", "path": "/spec/progressDeadlineSeconds", "value": 2}]`)
+	n.AwaitBox("web", "says that it does not get further", func(box *modelv1.ModelBox) error {
 		return errors.Join(
-			hasCondition(box, modelv1.ConditionProgressing, metav1.ConditionFalse, modelv1.ReasonProgressDeadlineExceeded),
-			hasCondition(box, modelv1.ConditionStalled, metav1.ConditionTrue, modelv1.ReasonProgressDeadlineExceeded),
-			hasCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, corev1.PodReasonUnschedulable),
+			framework.CheckCondition(box, modelv1.ConditionProgressing, metav1.ConditionFalse, modelv1.ReasonProgressDeadlineExceeded),
+			framework.CheckCondition(box, modelv1.ConditionStalled, metav1.ConditionTrue, modelv1.ReasonProgressDeadlineExceeded),
+			framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, corev1.PodReasonUnschedulable),
 		)
 	})
-	n.awaitEvent("web", "RolloutStalled")
+	n.Events.Await("web", "RolloutStalled")
 }

@@ -8,37 +8,39 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestPodTemplate follows an overlay into the Deployment, and out of it again.
 func TestPodTemplate(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	apply := func(overlay string) *appsv1.Deployment {
-		n.t.Helper()
-		n.kubectlWith(boxManifest("image: 'nginx:1.7.9', minReadySeconds: 0, ports: [{port: 80}], envs: [{name: A, value: box}]"+overlay), "apply", "--filename=-")
-		n.awaitReady("web")
-		return n.deployment("web")
+		n.T.Helper()
+		n.Kubectl.RunWithInput(framework.Manifest("image: 'nginx:1.7.9', minReadySeconds: 0, ports: [{port: 80}], envs: [{name: A, value: box}]"+overlay), "apply", "--filename=-")
+		n.AwaitReady("web")
+		return n.GetDeployment("web")
 	}
 
 	template := apply(`, podTemplate: {metadata: {annotations: {team: shop}}, spec: {terminationGracePeriodSeconds: 5,
 		containers: [{name: web, env: [{name: B, value: overlay}]}]}}`).Spec.Template
-	expectEqual(t, "annotation", "shop", template.Annotations["team"])
-	expectEqual(t, "grace period", int64(5), *template.Spec.TerminationGracePeriodSeconds)
-	expectEqual(t, "number of containers", 1, len(template.Spec.Containers))
-	expectEqual(t, "image, which the overlay does not mention", "nginx:1.7.9", template.Spec.Containers[0].Image)
+	framework.ExpectEqual(t, "annotation", "shop", template.Annotations["team"])
+	framework.ExpectEqual(t, "grace period", int64(5), *template.Spec.TerminationGracePeriodSeconds)
+	framework.ExpectEqual(t, "number of containers", 1, len(template.Spec.Containers))
+	framework.ExpectEqual(t, "image, which the overlay does not mention", "nginx:1.7.9", template.Spec.Containers[0].Image)
 	values := map[string]string{}
 	for _, variable := range template.Spec.Containers[0].Env {
 		values[variable.Name] = variable.Value
 	}
-	expectEqual(t, "variables of both", map[string]string{"A": "box", "B": "overlay"}, values)
+	framework.ExpectEqual(t, "variables of both", map[string]string{"A": "box", "B": "overlay"}, values)
 
 	template = apply("").Spec.Template
-	expectEqual(t, "annotation that went with the overlay", "", template.Annotations["team"])
-	expectEqual(t, "grace period, which is that of a box with ports again", int64(40), *template.Spec.TerminationGracePeriodSeconds)
+	framework.ExpectEqual(t, "annotation that went with the overlay", "", template.Annotations["team"])
+	framework.ExpectEqual(t, "grace period, which is that of a box with ports again", int64(40), *template.Spec.TerminationGracePeriodSeconds)
 
 	apply(", podTemplate: {metadata: {labels: {app.kubernetes.io/managed-by: Helm}}}")
-	expectEqual(t, "number of pods of a box whose pods somebody else is said to manage", 1, len(n.box("web").Status.PodNames))
+	framework.ExpectEqual(t, "number of pods of a box whose pods somebody else is said to manage", 1, len(n.GetBox("web").Status.PodNames))
 
 	for overlay, want := range map[string]string{
 		"{metadata: {labels: {modelbox: other}}}":                 "spec.podTemplate.metadata.labels[modelbox]",
@@ -51,7 +53,7 @@ func TestPodTemplate(t *testing.T) {
 		"{spec: {nodeSelectors: {disk: ssd}}}":                    "unknown field",
 		"{spec: {volumes: [{name: data, hostPath: {path: ''}}]}}": "hostPath",
 	} {
-		complaint := n.kubectlRefused(boxManifest("image: 'nginx:1.7.9', podTemplate: "+overlay), "apply", "--filename=-")
+		complaint := n.Kubectl.RunFailing(framework.Manifest("image: 'nginx:1.7.9', podTemplate: "+overlay), "apply", "--filename=-")
 		if !strings.Contains(complaint, want) {
 			t.Errorf("%s: the complaint does not name %s:\n%s", overlay, want, complaint)
 		}

@@ -12,33 +12,35 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 func TestGet(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web", withReplicas(2)))
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2)))
 	for _, test := range []struct {
 		arguments string
 		want      []string
 	}{
 		{"get mb", []string{
 			"NAME READY UP-TO-DATE STATUS IMAGE ADDRESS AGE",
-			"web 2/2 2 Ready nginx:1.7.9 web." + n.name + ".svc:80 <age>",
+			"web 2/2 2 Ready nginx:1.7.9 web." + n.Name + ".svc:80 <age>",
 		}},
 		{"get modelbox web --output=wide", []string{
 			"NAME READY UP-TO-DATE STATUS IMAGE ADDRESS AGE SIZE MESSAGE SERVICE",
-			"web 2/2 2 Ready nginx:1.7.9 web." + n.name + ".svc:80 <age> custom 2 of 2 replicas are available ClusterIP 80/TCP",
+			"web 2/2 2 Ready nginx:1.7.9 web." + n.Name + ".svc:80 <age> custom 2 of 2 replicas are available ClusterIP 80/TCP",
 		}},
 		{"get modelboxes.v1.model.github.com --output=name", []string{"modelbox.model.github.com/web"}},
 		{"get mb web --no-headers --output=custom-columns=IMAGE:.spec.image", []string{"nginx:1.7.9"}},
 	} {
 		t.Run(test.arguments, func(t *testing.T) {
-			expectEqual(t, "rows", test.want, rowsOf(n.in(t).kubectl(strings.Fields(test.arguments)...)))
+			framework.ExpectEqual(t, "rows", test.want, rowsOf(n.In(t).Kubectl.Run(strings.Fields(test.arguments)...)))
 		})
 	}
 	t.Run("get all", func(t *testing.T) {
-		all := n.in(t).kubectl("get", "all", "--output=name")
+		all := n.In(t).Kubectl.Run("get", "all", "--output=name")
 		for _, name := range []string{"modelbox.model.github.com/web", "deployment.apps/web", "service/web"} {
 			if !strings.Contains(all, name+"\n") {
 				t.Errorf("%s is not there:\n%s", name, all)
@@ -65,17 +67,17 @@ func rowsOf(table string) []string {
 // TestGetWatch leaves "kubectl get --watch" running while the box changes.
 func TestGetWatch(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	rows := n.watchRows("get", "mb", "--watch")
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	rows := watchRows(n, "get", "mb", "--watch")
 	rows.await(t, "web 1/1 1 Ready nginx:1.7.9")
 
-	n.change("web", withImage(newImage))
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
 	rows.await(t, "Progressing nginx:1.8")
 	rows.await(t, "web 1/1 1 Ready nginx:1.8")
 
-	n.kubectl("delete", "mb", "web")
-	n.create(newBox("next"))
+	n.Kubectl.Run("delete", "mb", "web")
+	n.CreateBox(framework.NewBox("next"))
 	rows.await(t, "next 1/1 1 Ready nginx:1.7.9")
 }
 
@@ -86,17 +88,17 @@ type watchedRows struct {
 	seen int
 }
 
-func (n *namespace) watchRows(arguments ...string) *watchedRows {
-	n.t.Helper()
-	command := n.kubectlCommand(arguments...) // killed when the test ends
+func watchRows(n *framework.Namespace, arguments ...string) *watchedRows {
+	n.T.Helper()
+	command := n.Kubectl.Command(arguments...) // killed when the test ends
 	output, err := command.StdoutPipe()
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	if err := command.Start(); err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
-	n.t.Cleanup(func() { _ = command.Wait() })
+	n.T.Cleanup(func() { _ = command.Wait() })
 	watched := &watchedRows{}
 	go func() {
 		for lines := bufio.NewScanner(output); lines.Scan(); {
@@ -111,7 +113,7 @@ func (n *namespace) watchRows(arguments ...string) *watchedRows {
 // await waits for a row that contains text, after the one that was found last.
 func (w *watchedRows) await(t *testing.T, text string) {
 	t.Helper()
-	eventually(t, patience, fmt.Sprintf("the watch shows %q", text), func() error {
+	framework.Eventually(t, framework.Patience, fmt.Sprintf("the watch shows %q", text), func() error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for i, row := range w.rows[w.seen:] {
@@ -127,23 +129,23 @@ func (w *watchedRows) await(t *testing.T, text string) {
 // TestWideShowsNodePorts is about those that the cluster chose.
 func TestWideShowsNodePorts(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	box := newBox("web", withPorts(corev1.ServicePort{Port: 80}, corev1.ServicePort{Port: 53, Protocol: corev1.ProtocolUDP}))
+	n := framework.NewNamespace(t)
+	box := framework.NewBox("web", framework.WithPorts(corev1.ServicePort{Port: 80}, corev1.ServicePort{Port: 53, Protocol: corev1.ProtocolUDP}))
 	box.Spec.ServiceType = "NodePort"
-	n.createReady(box)
-	ports := n.service("web").Spec.Ports
+	n.CreateReadyBox(box)
+	ports := n.GetService("web").Spec.Ports
 	want := fmt.Sprintf("NodePort 80:%d/TCP,53:%d/UDP", ports[0].NodePort, ports[1].NodePort)
-	if table := n.kubectl("get", "mb", "web", "--output=wide"); !strings.Contains(table, want) {
+	if table := n.Kubectl.Run("get", "mb", "web", "--output=wide"); !strings.Contains(table, want) {
 		t.Errorf("the table does not say %q:\n%s", want, table)
 	}
 }
 
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	n.eventually("describe shows the spec, the conditions and the events", func() error {
-		text := n.kubectl("describe", "mb", "web")
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	n.Eventually("describe shows the spec, the conditions and the events", func() error {
+		text := n.Kubectl.Run("describe", "mb", "web")
 		for _, words := range []string{"nginx:1.7.9", "Conditions:", "RolloutComplete", "CreatedDeployment", "CreatedService"} {
 			if !strings.Contains(text, words) {
 				return fmt.Errorf("no %q in:\n%s", words, text)

@@ -13,6 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const boxCount corev1.ResourceName = "count/modelboxes.model.github.com"
@@ -21,16 +23,16 @@ const boxCount corev1.ResourceName = "count/modelboxes.model.github.com"
 func TestResourceQuotaCountsBoxes(t *testing.T) {
 	t.Parallel()
 	const allowed, attempts = 3, 12
-	n := newNamespace(t)
-	quotas := plane.kube.CoreV1().ResourceQuotas(n.name)
-	if _, err := quotas.Create(n.ctx, &corev1.ResourceQuota{
+	n := framework.NewNamespace(t)
+	quotas := framework.SharedControlPlane().KubeClient.CoreV1().ResourceQuotas(n.Name)
+	if _, err := quotas.Create(n.Ctx, &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "boxes"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{boxCount: *resource.NewQuantity(allowed, resource.DecimalSI)}},
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	n.eventually("the cluster counts boxes", func() error {
-		quota, err := quotas.Get(n.ctx, "boxes", metav1.GetOptions{})
+	n.Eventually("the cluster counts boxes", func() error {
+		quota, err := quotas.Get(n.Ctx, "boxes", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -44,7 +46,7 @@ func TestResourceQuotaCountsBoxes(t *testing.T) {
 	var running sync.WaitGroup
 	for i := range attempts {
 		running.Go(func() {
-			_, errs[i] = n.boxes.Create(n.ctx, newBox(fmt.Sprintf("web-%d", i), pause), metav1.CreateOptions{})
+			_, errs[i] = n.Boxes.Create(n.Ctx, framework.NewBox(fmt.Sprintf("web-%d", i), framework.Pause), metav1.CreateOptions{})
 		})
 	}
 	running.Wait()
@@ -60,14 +62,14 @@ func TestResourceQuotaCountsBoxes(t *testing.T) {
 	if created > allowed {
 		t.Errorf("%d boxes were created and %d are allowed", created, allowed)
 	}
-	boxes, err := n.boxes.List(n.ctx, metav1.ListOptions{})
+	boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectEqual(t, "boxes", created, len(boxes.Items))
+	framework.ExpectEqual(t, "boxes", created, len(boxes.Items))
 	// As many at once may be refused because of each other; one after the other they fit.
-	n.eventually("the quota is used up", func() error {
-		_, err := n.boxes.Create(n.ctx, newBox("more-"+fmt.Sprint(created), pause), metav1.CreateOptions{})
+	n.Eventually("the quota is used up", func() error {
+		_, err := n.Boxes.Create(n.Ctx, framework.NewBox("more-"+fmt.Sprint(created), framework.Pause), metav1.CreateOptions{})
 		if err == nil {
 			created++
 		}
@@ -77,11 +79,11 @@ func TestResourceQuotaCountsBoxes(t *testing.T) {
 		return nil
 	})
 
-	if err := n.boxes.DeleteCollection(n.ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+	if err := n.Boxes.DeleteCollection(n.Ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	n.eventually("what was deleted makes room", func() error {
-		_, err := n.boxes.Create(n.ctx, newBox("again", pause), metav1.CreateOptions{})
+	n.Eventually("what was deleted makes room", func() error {
+		_, err := n.Boxes.Create(n.Ctx, framework.NewBox("again", framework.Pause), metav1.CreateOptions{})
 		return err
 	})
 }

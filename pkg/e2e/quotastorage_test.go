@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const quotaReached = "QuotaReached"
@@ -24,59 +25,59 @@ const quotaReached = "QuotaReached"
 // written to again once that has made room. Nothing that was acknowledged is lost.
 func TestFullStorage(t *testing.T) {
 	t.Parallel()
-	p := newControlPlane(t, serverFlags("--quota-backend-bytes=16777216", "--max-modelbox-bytes-per-namespace=-1")...)
-	n, other := p.newNamespace(t), p.newNamespace(t)
-	held := newBox("held", pause)
+	p := framework.NewControlPlane(t, framework.ServerFlags("--quota-backend-bytes=16777216", "--max-modelbox-bytes-per-namespace=-1")...)
+	n, other := p.NewNamespace(t), p.NewNamespace(t)
+	held := framework.NewBox("held", framework.Pause)
 	held.Finalizers = []string{"example.com/hold"}
 	held.Annotations = map[string]string{"note": strings.Repeat("n", 1000)}
-	n.create(held)
+	n.CreateBox(held)
 
-	acknowledged := n.fillStorage("web")
-	n.expectHas(acknowledged)
-	n.whileFull("no box is created in another namespace", func() error { return isRefused(other.createOnce(newLargeBox("last"))) })
-	n.whileFull("readyz says so", func() error { return p.hasWarning(t, "the storage is full: boxes take") })
-	n.whileFull("a metric says so", func() error {
-		if sum(scrape(t, p.directClient(t)), "modelbox_storage_shortage", map[string]string{"reason": quotaReached}) != 1 {
+	acknowledged := fillStorage(n, "web")
+	expectHas(n, acknowledged)
+	whileFull(n, "no box is created in another namespace", func() error { return isRefused(createOnce(other, newLargeBox("last"))) })
+	whileFull(n, "readyz says so", func() error { return hasWarning(t, p, "the storage is full: boxes take") })
+	whileFull(n, "a metric says so", func() error {
+		if framework.Sum(framework.Scrape(t, p.DirectClient(t)), "modelbox_storage_shortage", map[string]string{"reason": quotaReached}) != 1 {
 			return errors.New("it does not")
 		}
 		return nil
 	})
 
 	// What grows is refused. What shrinks is not, nor is what a deletion needs.
-	n.whileFull("no box grows", func() error {
-		return isRefused(n.patchOnce("held", fmt.Sprintf(`{"metadata":{"annotations":{"more-%d":"text"}}}`, time.Now().UnixNano())))
+	whileFull(n, "no box grows", func() error {
+		return isRefused(patchOnce(n, "held", fmt.Sprintf(`{"metadata":{"annotations":{"more-%d":"text"}}}`, time.Now().UnixNano())))
 	})
-	if _, err := n.patchOnce("held", `{"metadata":{"annotations":{"note":null}}}`); err != nil {
+	if _, err := patchOnce(n, "held", `{"metadata":{"annotations":{"note":null}}}`); err != nil {
 		t.Errorf("a box that shrinks: %v", err)
 	}
-	if err := n.boxes.Delete(n.ctx, "held", metav1.DeleteOptions{}); err != nil {
+	if err := n.Boxes.Delete(n.Ctx, "held", metav1.DeleteOptions{}); err != nil {
 		t.Errorf("a box with a finalizer: %v", err)
 	}
-	if _, err := n.patchOnce("held", `{"metadata":{"finalizers":null}}`); err != nil {
+	if _, err := patchOnce(n, "held", `{"metadata":{"finalizers":null}}`); err != nil {
 		t.Errorf("the finalizer: %v", err)
 	}
-	n.eventually("a box without finalizers is gone", func() error {
-		_, err := n.boxes.Get(n.ctx, "held", metav1.GetOptions{})
-		return expectGone(err)
+	n.Eventually("a box without finalizers is gone", func() error {
+		_, err := n.Boxes.Get(n.Ctx, "held", metav1.GetOptions{})
+		return framework.CheckGone(err)
 	})
 
-	if err := n.boxes.DeleteCollection(n.ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+	if err := n.Boxes.DeleteCollection(n.Ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	n.eventually("there is room again", func() error {
-		_, err := n.createOnce(newBox("new", pause))
+	n.Eventually("there is room again", func() error {
+		_, err := createOnce(n, framework.NewBox("new", framework.Pause))
 		return err
 	})
-	other.createReady(newBox("web"))
-	p.awaitStorageEvent(t, "StorageAvailable")
+	other.CreateReadyBox(framework.NewBox("web"))
+	awaitStorageEvent(t, p, "StorageAvailable")
 
 	// As often as it is full.
-	other.expectHas(other.fillStorage("more"))
-	if err := other.boxes.DeleteCollection(other.ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+	expectHas(other, fillStorage(other, "more"))
+	if err := other.Boxes.DeleteCollection(other.Ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	n.eventually("there is room again", func() error {
-		_, err := n.createOnce(newBox("newer", pause))
+	n.Eventually("there is room again", func() error {
+		_, err := createOnce(n, framework.NewBox("newer", framework.Pause))
 		return err
 	})
 }
@@ -85,11 +86,11 @@ func TestFullStorage(t *testing.T) {
 // others.
 func TestNamespaceTakesNoMoreThanItsShare(t *testing.T) {
 	t.Parallel()
-	p := newControlPlane(t, serverFlags("--quota-backend-bytes=16777216")...)
-	n, other := p.newNamespace(t), p.newNamespace(t)
+	p := framework.NewControlPlane(t, framework.ServerFlags("--quota-backend-bytes=16777216")...)
+	n, other := p.NewNamespace(t), p.NewNamespace(t)
 	created := 0
-	n.eventually("the namespace is full", func() error {
-		_, err := n.createOnce(newLargeBox("web"))
+	n.Eventually("the namespace is full", func() error {
+		_, err := createOnce(n, newLargeBox("web"))
 		switch {
 		case err == nil:
 			created++
@@ -102,32 +103,32 @@ func TestNamespaceTakesNoMoreThanItsShare(t *testing.T) {
 	if bytes := created * len(newLargeBox("").Annotations["fill"]); bytes > 6291456 {
 		t.Errorf("it has %d bytes", bytes)
 	}
-	other.createReady(newBox("web"))
+	other.CreateReadyBox(framework.NewBox("web"))
 
-	if err := n.boxes.DeleteCollection(n.ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+	if err := n.Boxes.DeleteCollection(n.Ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	n.eventually("there is room again", func() error {
-		_, err := n.createOnce(newLargeBox("new"))
+	n.Eventually("there is room again", func() error {
+		_, err := createOnce(n, newLargeBox("new"))
 		return err
 	})
 }
 
 // fillStorage creates boxes until they are refused, and returns the UIDs of those that were acknowledged. What is refused
 // once may not be after a moment, when history is gone, so it goes on until the server has told of it.
-func (n *namespace) fillStorage(prefix string) map[string]string {
-	n.t.Helper()
-	told := n.plane.storageEvents(n.t, quotaReached)
+func fillStorage(n *framework.Namespace, prefix string) map[string]string {
+	n.T.Helper()
+	told := storageEvents(n.T, n.ControlPlane, quotaReached)
 	acknowledged := map[string]string{}
-	n.eventually("the storage is full", func() error {
-		created, err := n.createOnce(newLargeBox(prefix))
+	n.Eventually("the storage is full", func() error {
+		created, err := createOnce(n, newLargeBox(prefix))
 		switch {
 		case err == nil:
 			acknowledged[created.Name] = string(created.UID)
 			return errors.New("there is room")
 		case !isStorageFull(err):
-			n.t.Fatal(err)
-		case n.plane.storageEvents(n.t, quotaReached) == told:
+			n.T.Fatal(err)
+		case storageEvents(n.T, n.ControlPlane, quotaReached) == told:
 			return errors.New("there is no event")
 		}
 		return nil
@@ -137,25 +138,25 @@ func (n *namespace) fillStorage(prefix string) map[string]string {
 
 // newLargeBox is a box with a name of its own, of which some hundred fill the storage.
 func newLargeBox(prefix string) *modelv1.ModelBox {
-	box := newBox("", pause)
+	box := framework.NewBox("", framework.Pause)
 	box.GenerateName = prefix + "-"
 	box.Annotations = map[string]string{"fill": strings.Repeat("f", 100_000)}
 	return box
 }
 
 // createOnce creates a box and does not try again by itself, as clients do.
-func (n *namespace) createOnce(box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
+func createOnce(n *framework.Namespace, box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	created := &modelv1.ModelBox{}
-	err := n.plane.boxes.ModelV1().RESTClient().Post().Namespace(n.name).Resource("modelboxes").
-		Body(box).MaxRetries(0).Do(n.ctx).Into(created)
+	err := n.ControlPlane.ModelClient.ModelV1().RESTClient().Post().Namespace(n.Name).Resource("modelboxes").
+		Body(box).MaxRetries(0).Do(n.Ctx).Into(created)
 	return created, err
 }
 
 // patchOnce changes a box and does not try again by itself.
-func (n *namespace) patchOnce(name, patch string) (*modelv1.ModelBox, error) {
+func patchOnce(n *framework.Namespace, name, patch string) (*modelv1.ModelBox, error) {
 	patched := &modelv1.ModelBox{}
-	err := n.plane.boxes.ModelV1().RESTClient().Patch(types.MergePatchType).Namespace(n.name).Resource("modelboxes").Name(name).
-		Body([]byte(patch)).MaxRetries(0).Do(n.ctx).Into(patched)
+	err := n.ControlPlane.ModelClient.ModelV1().RESTClient().Patch(types.MergePatchType).Namespace(n.Name).Resource("modelboxes").Name(name).
+		Body([]byte(patch)).MaxRetries(0).Do(n.Ctx).Into(patched)
 	return patched, err
 }
 
@@ -174,10 +175,10 @@ func isRefused(_ *modelv1.ModelBox, err error) error {
 }
 
 // whileFull tries check until it returns nil, and fills the room again that comes free meanwhile, of history.
-func (n *namespace) whileFull(what string, check func() error) {
-	n.t.Helper()
-	n.eventually(what+" while the storage is full", func() error {
-		if err := isRefused(n.createOnce(newLargeBox("last"))); err != nil {
+func whileFull(n *framework.Namespace, what string, check func() error) {
+	n.T.Helper()
+	n.Eventually(what+" while the storage is full", func() error {
+		if err := isRefused(createOnce(n, newLargeBox("last"))); err != nil {
 			return err
 		}
 		return check()
@@ -185,30 +186,30 @@ func (n *namespace) whileFull(what string, check func() error) {
 }
 
 // expectHas checks that all of these boxes are there.
-func (n *namespace) expectHas(uids map[string]string) {
-	n.t.Helper()
-	boxes, err := n.boxes.List(n.ctx, metav1.ListOptions{})
+func expectHas(n *framework.Namespace, uids map[string]string) {
+	n.T.Helper()
+	boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	stored := map[string]string{}
 	for _, box := range boxes.Items {
 		stored[box.Name] = string(box.UID)
 	}
 	if len(uids) == 0 {
-		n.t.Error("none was acknowledged")
+		n.T.Error("none was acknowledged")
 	}
 	for name, uid := range uids {
 		if stored[name] != uid {
-			n.t.Errorf("box %s: UID %s was acknowledged, %q is stored", name, uid, stored[name])
+			n.T.Errorf("box %s: UID %s was acknowledged, %q is stored", name, uid, stored[name])
 		}
 	}
 }
 
 // hasWarning returns nil when the server is ready, and its health says this.
-func (p *controlPlane) hasWarning(t *testing.T, want string) error {
+func hasWarning(t *testing.T, p *framework.ControlPlane, want string) error {
 	t.Helper()
-	text, err := p.directClient(t).Get().AbsPath("/readyz").Param("verbose", "").DoRaw(t.Context())
+	text, err := p.DirectClient(t).Get().AbsPath("/readyz").Param("verbose", "").DoRaw(t.Context())
 	if err == nil && !strings.Contains(string(text), "readyz check passed\nwarn: boxes may not grow: "+want) {
 		err = fmt.Errorf("readyz says:\n%s", text)
 	}
@@ -216,10 +217,10 @@ func (p *controlPlane) hasWarning(t *testing.T, want string) error {
 }
 
 // awaitStorageEvent waits until the server has told this of its storage.
-func (p *controlPlane) awaitStorageEvent(t *testing.T, reason string) {
+func awaitStorageEvent(t *testing.T, p *framework.ControlPlane, reason string) {
 	t.Helper()
-	eventually(t, patience, "there is an event "+reason, func() error {
-		if p.storageEvents(t, reason) == 0 {
+	framework.Eventually(t, framework.Patience, "there is an event "+reason, func() error {
+		if storageEvents(t, p, reason) == 0 {
 			return errors.New("there is none")
 		}
 		return nil
@@ -227,9 +228,9 @@ func (p *controlPlane) awaitStorageEvent(t *testing.T, reason string) {
 }
 
 // storageEvents returns how often the server has told this of its storage.
-func (p *controlPlane) storageEvents(t *testing.T, reason string) int {
+func storageEvents(t *testing.T, p *framework.ControlPlane, reason string) int {
 	t.Helper()
-	events, err := p.kube.EventsV1().Events("modelbox-system").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})
+	events, err := p.KubeClient.EventsV1().Events("modelbox-system").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})
 	if err != nil {
 		t.Fatal(err)
 	}

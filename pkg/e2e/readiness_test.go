@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // maxStatusLag is how long a status may be behind the pods: on a busy machine everything takes its time.
@@ -22,7 +23,7 @@ const maxStatusLag = 10 * time.Second
 // readinessReader looks for boxes that say Ready while a pod of theirs does not run what they say, as the pod's own spec
 // tells. A status is always a moment behind; one that does not move meanwhile is wrong.
 type readinessReader struct {
-	*namespace
+	*framework.Namespace
 	readings int
 	suspects map[suspect]time.Time
 	lies     map[suspect]string
@@ -34,16 +35,16 @@ type suspect struct {
 	version string
 }
 
-func newReadinessReader(n *namespace) *readinessReader {
-	return &readinessReader{namespace: n, suspects: map[suspect]time.Time{}, lies: map[suspect]string{}}
+func newReadinessReader(n *framework.Namespace) *readinessReader {
+	return &readinessReader{Namespace: n, suspects: map[suspect]time.Time{}, lies: map[suspect]string{}}
 }
 
 // read reads all boxes and pods again and again until ctx is done. What cannot be read because a server is away is not.
 func (r *readinessReader) read(ctx context.Context) {
 	for ctx.Err() == nil {
-		pods, err := r.pods.List(ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel})
+		pods, err := r.Pods.List(ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel})
 		if err == nil {
-			if boxes, err := r.boxes.List(ctx, metav1.ListOptions{}); err == nil {
+			if boxes, err := r.Boxes.List(ctx, metav1.ListOptions{}); err == nil {
 				r.compare(boxes.Items, pods.Items)
 			}
 		}
@@ -85,7 +86,7 @@ func runsSomethingElse(box *modelv1.ModelBox, pod *corev1.Pod) string {
 	main := &pod.Spec.Containers[0]
 	switch {
 	case len(pod.Spec.Containers) != 1 || main.Name != box.Spec.Name:
-		return fmt.Sprintf("has the containers %v", namesOf(pod.Spec.Containers))
+		return fmt.Sprintf("has the containers %v", framework.ContainerNames(pod.Spec.Containers))
 	case main.Image != box.Spec.Image:
 		return "runs " + main.Image
 	}
@@ -104,9 +105,9 @@ func runsSomethingElse(box *modelv1.ModelBox, pod *corev1.Pod) string {
 
 // expectTruth fails the test for every box that was not what it said.
 func (r *readinessReader) expectTruth() {
-	r.t.Helper()
-	r.t.Logf("%d readings of Ready", r.readings)
+	r.T.Helper()
+	r.T.Logf("%d readings of Ready", r.readings)
 	for _, lie := range r.lies {
-		r.t.Error(lie)
+		r.T.Error(lie)
 	}
 }

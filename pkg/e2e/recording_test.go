@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -44,19 +45,19 @@ func isRecordOf(box *modelv1.ModelBox, object metav1.Object) error {
 	return nil
 }
 
-func (n *namespace) awaitRecord(name string) *appsv1.Deployment {
-	n.t.Helper()
-	return n.awaitDeployment(name, "has the record of its box", func(deployment *appsv1.Deployment) error {
-		return isRecordOf(n.box(name), deployment)
+func awaitRecord(n *framework.Namespace, name string) *appsv1.Deployment {
+	n.T.Helper()
+	return n.AwaitDeployment(name, "has the record of its box", func(deployment *appsv1.Deployment) error {
+		return isRecordOf(n.GetBox(name), deployment)
 	})
 }
 
-// replicaSets returns the ReplicaSets of a box, those of the earliest revision first.
-func (n *namespace) replicaSets(box string) []appsv1.ReplicaSet {
-	n.t.Helper()
-	sets, err := n.plane.kube.AppsV1().ReplicaSets(n.name).List(n.ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + box})
+// replicaSetsOf returns the ReplicaSets of a box, those of the earliest revision first.
+func replicaSetsOf(n *framework.Namespace, box string) []appsv1.ReplicaSet {
+	n.T.Helper()
+	sets, err := n.ControlPlane.KubeClient.AppsV1().ReplicaSets(n.Name).List(n.Ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + box})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	slices.SortFunc(sets.Items, func(a, b appsv1.ReplicaSet) int {
 		first, _ := strconv.Atoi(a.Annotations[rolloutRevision])
@@ -70,11 +71,11 @@ func (n *namespace) replicaSets(box string) []appsv1.ReplicaSet {
 // and none of the status: the box is Ready all the time.
 func TestMetadataOfABoxIsRecordedWithoutARollout(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	n.awaitDeployment("web", "is settled", isComplete)
-	before := n.awaitRecord("web")
-	writes, boxWrites := len(n.clusterWrites()), len(n.boxWrites())
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	n.AwaitDeployment("web", "is settled", framework.CheckRolledOut)
+	before := awaitRecord(n, "web")
+	writes, boxWrites := len(n.Audit.ClusterWrites()), len(n.Audit.BoxWrites())
 
 	for i, command := range [][]string{
 		{"label", "mb/web", "team=shop"},
@@ -82,18 +83,18 @@ func TestMetadataOfABoxIsRecordedWithoutARollout(t *testing.T) {
 		{"patch", "mb/web", "--type=merge", `--patch={"metadata":{"finalizers":["example.com/wait"]}}`},
 		{"patch", "mb/web", "--type=merge", `--patch={"metadata":{"finalizers":null}}`},
 	} {
-		n.kubectl(command...)
-		n.awaitRecord("web")
-		expectEqual(t, "writes of children", i+1, len(n.clusterWrites())-writes)
+		n.Kubectl.Run(command...)
+		awaitRecord(n, "web")
+		framework.ExpectEqual(t, "writes of children", i+1, len(n.Audit.ClusterWrites())-writes)
 	}
-	after := n.awaitDeployment("web", "is settled", isComplete)
-	expectEqual(t, "writes of the box", 4, len(n.boxWrites())-boxWrites)
-	expectEqual(t, "spec of the Deployment", before.Spec, after.Spec)
-	expectEqual(t, "revision", before.Annotations[rolloutRevision], after.Annotations[rolloutRevision])
-	n.eventually("the ReplicaSet has the record", func() error {
-		return isRecordOf(n.box("web"), &n.replicaSets("web")[0])
+	after := n.AwaitDeployment("web", "is settled", framework.CheckRolledOut)
+	framework.ExpectEqual(t, "writes of the box", 4, len(n.Audit.BoxWrites())-boxWrites)
+	framework.ExpectEqual(t, "spec of the Deployment", before.Spec, after.Spec)
+	framework.ExpectEqual(t, "revision", before.Annotations[rolloutRevision], after.Annotations[rolloutRevision])
+	n.Eventually("the ReplicaSet has the record", func() error {
+		return isRecordOf(n.GetBox("web"), &replicaSetsOf(n, "web")[0])
 	})
-	for _, event := range n.eventsAbout("web") {
+	for _, event := range n.Events.About("web") {
 		if event.Reason == "RestoredDeployment" || event.Reason == "UpdatedDeployment" {
 			t.Errorf("an event about what only the box's metadata changed: %s", event.Note)
 		}
@@ -102,90 +103,90 @@ func TestMetadataOfABoxIsRecordedWithoutARollout(t *testing.T) {
 
 func TestRecordIsPutBack(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
 	for _, command := range [][]string{
 		{"annotate", "deploy/web", "--overwrite", modelv1.RecordAnnotation + "=forged"},
 		{"annotate", "deploy/web", modelv1.RecordAnnotation + "-"},
 	} {
-		n.awaitRecord("web")
-		n.kubectl(command...)
+		awaitRecord(n, "web")
+		n.Kubectl.Run(command...)
 	}
-	n.awaitRecord("web")
-	n.awaitEvent("web", "RestoredDeployment", "kubectl-annotate had changed", modelv1.RecordAnnotation)
-	n.awaitEvent("web", "RestoredDeployment", "somebody had changed", modelv1.RecordAnnotation)
+	awaitRecord(n, "web")
+	n.Events.Await("web", "RestoredDeployment", "kubectl-annotate had changed", modelv1.RecordAnnotation)
+	n.Events.Await("web", "RestoredDeployment", "somebody had changed", modelv1.RecordAnnotation)
 }
 
 // TestPausedBoxIsRecorded asks a paused box for what has to wait. It must not be lost with the store.
 func TestPausedBoxIsRecorded(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	before := n.deployment("web")
-	n.change("web", func(spec *modelv1.ModelBoxSpec) { spec.Paused, spec.Image = true, newImage })
-	n.awaitPaused("web")
-	expectEqual(t, "spec of the Deployment", before.Spec, n.awaitRecord("web").Spec)
-	n.change("web", unpause)
-	n.awaitReady("web")
-	n.awaitRecord("web")
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	before := n.GetDeployment("web")
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Paused, spec.Image = true, framework.NewImage })
+	n.AwaitPaused("web")
+	framework.ExpectEqual(t, "spec of the Deployment", before.Spec, awaitRecord(n, "web").Spec)
+	n.UpdateBox("web", framework.Unpause)
+	n.AwaitReady("web")
+	awaitRecord(n, "web")
 }
 
 // TestReplicaSetsHaveTheRecordOfTheirRevision rolls a box out several times. What its Deployment keeps of the past is
 // what revisionHistoryLimit says.
 func TestReplicaSetsHaveTheRecordOfTheirRevision(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	images := []string{image}
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	images := []string{framework.Image}
 	for i := range 3 {
 		images = append(images, fmt.Sprintf("nginx:2.%d", i))
-		n.change("web", withImage(images[len(images)-1]))
-		n.awaitReady("web")
+		n.UpdateBox("web", framework.WithImage(images[len(images)-1]))
+		n.AwaitReady("web")
 	}
 	recordedImages := func() []string {
 		var recorded []string
-		for _, set := range n.replicaSets("web") {
+		for _, set := range replicaSetsOf(n, "web") {
 			box, err := render.ReadRecord(set.Annotations[modelv1.RecordAnnotation])
 			if err != nil {
 				t.Fatalf("ReplicaSet %s: %v", set.Name, err)
 			}
-			expectEqual(t, "image of ReplicaSet "+set.Name, box.Spec.Image, set.Spec.Template.Spec.Containers[0].Image)
+			framework.ExpectEqual(t, "image of ReplicaSet "+set.Name, box.Spec.Image, set.Spec.Template.Spec.Containers[0].Image)
 			recorded = append(recorded, box.Spec.Image)
 		}
 		return recorded
 	}
-	expectEqual(t, "recorded images", images, recordedImages())
+	framework.ExpectEqual(t, "recorded images", images, recordedImages())
 
-	n.kubectl("patch", "deploy/web", "--type=merge", `--patch={"spec":{"revisionHistoryLimit":1}}`)
-	n.eventually("only one old ReplicaSet is left", func() error {
-		if sets := n.replicaSets("web"); len(sets) != 2 {
+	n.Kubectl.Run("patch", "deploy/web", "--type=merge", `--patch={"spec":{"revisionHistoryLimit":1}}`)
+	n.Eventually("only one old ReplicaSet is left", func() error {
+		if sets := replicaSetsOf(n, "web"); len(sets) != 2 {
 			return fmt.Errorf("there are %d ReplicaSets", len(sets))
 		}
 		return nil
 	})
-	expectEqual(t, "recorded images that are left", images[2:], recordedImages())
+	framework.ExpectEqual(t, "recorded images that are left", images[2:], recordedImages())
 
-	n.kubectl("rollout", "undo", "deploy/web")
-	n.awaitDeployment("web", "is what the box says again", func(deployment *appsv1.Deployment) error {
-		return errors.Join(expectImage(deployment, images[3]), isRecordOf(n.box("web"), deployment))
+	n.Kubectl.Run("rollout", "undo", "deploy/web")
+	n.AwaitDeployment("web", "is what the box says again", func(deployment *appsv1.Deployment) error {
+		return errors.Join(framework.CheckImage(deployment, images[3]), isRecordOf(n.GetBox("web"), deployment))
 	})
-	n.awaitReady("web")
+	n.AwaitReady("web")
 }
 
 // forgetRecords makes the Deployments those of a release without records.
-func (n *namespace) forgetRecords(count int) map[string]string {
-	n.t.Helper()
+func forgetRecords(n *framework.Namespace, count int) map[string]string {
+	n.T.Helper()
 	revisions := map[string]string{}
 	for i := range count {
 		name := fmt.Sprintf("box-%d", i)
-		deployment, err := n.deployments.Patch(n.ctx, name, types.JSONPatchType, []byte(removeRecord), metav1.PatchOptions{})
+		deployment, err := n.Deployments.Patch(n.Ctx, name, types.JSONPatchType, []byte(removeRecord), metav1.PatchOptions{})
 		if err != nil {
-			n.t.Fatal(err)
+			n.T.Fatal(err)
 		}
 		revisions[name] = deployment.Annotations[rolloutRevision]
 	}
 	for name := range maps.Keys(revisions) {
-		n.awaitDeployment(name, "is settled", isComplete)
+		n.AwaitDeployment(name, "is settled", framework.CheckRolledOut)
 	}
 	return revisions
 }

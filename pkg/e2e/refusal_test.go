@@ -4,17 +4,15 @@
 package e2e
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // badSpecs are specs that are refused, each with the field that the refusal names.
@@ -23,18 +21,18 @@ var badSpecs = []struct {
 	spoil func(*modelv1.ModelBoxSpec)
 	field string
 }{
-	{"no image", withImage(""), "spec.image"},
-	{"fewer than no replicas", withReplicas(-1), "spec.replicas"},
-	{"rolling by no pods", withRollingUpdate(intstr.FromInt32(0)), "spec.rollingUpdate"},
-	{"rolling by 0%", withRollingUpdate(intstr.FromString("0%")), "spec.rollingUpdate"},
-	{"rolling by 150%", withRollingUpdate(intstr.FromString("150%")), "spec.rollingUpdate"},
-	{"rolling by a word", withRollingUpdate(intstr.FromString("abc")), "spec.rollingUpdate"},
+	{"no image", framework.WithImage(""), "spec.image"},
+	{"fewer than no replicas", framework.WithReplicas(-1), "spec.replicas"},
+	{"rolling by no pods", framework.WithRollingUpdate(intstr.FromInt32(0)), "spec.rollingUpdate"},
+	{"rolling by 0%", framework.WithRollingUpdate(intstr.FromString("0%")), "spec.rollingUpdate"},
+	{"rolling by 150%", framework.WithRollingUpdate(intstr.FromString("150%")), "spec.rollingUpdate"},
+	{"rolling by a word", framework.WithRollingUpdate(intstr.FromString("abc")), "spec.rollingUpdate"},
 	{
 		"a port number and protocol twice",
-		withPorts(corev1.ServicePort{Name: "a", Port: 80}, corev1.ServicePort{Name: "b", Port: 80}), "spec.ports[1]",
+		framework.WithPorts(corev1.ServicePort{Name: "a", Port: 80}, corev1.ServicePort{Name: "b", Port: 80}), "spec.ports[1]",
 	},
-	{"a port number above the last", withPorts(corev1.ServicePort{Port: 65536}), "spec.ports[0].port"},
-	{"a target port that no container has", withPorts(corev1.ServicePort{Port: 80, TargetPort: intstr.FromString("web")}), "spec.ports[0].targetPort"},
+	{"a port number above the last", framework.WithPorts(corev1.ServicePort{Port: 65536}), "spec.ports[0].port"},
+	{"a target port that no container has", framework.WithPorts(corev1.ServicePort{Port: 80, TargetPort: intstr.FromString("web")}), "spec.ports[0].targetPort"},
 	{
 		"a node port without a Service that has node ports",
 		func(spec *modelv1.ModelBoxSpec) {
@@ -51,20 +49,20 @@ var badSpecs = []struct {
 		"a resource class together with resources",
 		func(spec *modelv1.ModelBoxSpec) {
 			spec.ResourceType = modelv1.ResourceTypeSmall
-			spec.Resources = &corev1.ResourceRequirements{Requests: resources("1", "")}
+			spec.Resources = &corev1.ResourceRequirements{Requests: framework.Resources("1", "")}
 		}, "spec.resources",
 	},
 	{
 		"a container with the name of the main container",
 		func(spec *modelv1.ModelBoxSpec) {
-			spec.Name, spec.Containers = "main", []corev1.Container{{Name: "main", Image: image}}
+			spec.Name, spec.Containers = "main", []corev1.Container{{Name: "main", Image: framework.Image}}
 		}, "spec.containers[0].name",
 	},
 	{
 		"an init container with the name of another container",
 		func(spec *modelv1.ModelBoxSpec) {
-			spec.Containers = []corev1.Container{{Name: "extra", Image: image}}
-			spec.InitContainers = []corev1.Container{{Name: "extra", Image: image}}
+			spec.Containers = []corev1.Container{{Name: "extra", Image: framework.Image}}
+			spec.InitContainers = []corev1.Container{{Name: "extra", Image: framework.Image}}
 		}, "spec.initContainers[0].name",
 	},
 	{
@@ -89,41 +87,37 @@ var badSpecs = []struct {
 	{"an environment variable without name", func(spec *modelv1.ModelBoxSpec) { spec.Envs = []corev1.EnvVar{{Value: "x"}} }, "spec.envs[0].name"},
 }
 
-func withRollingUpdate(step intstr.IntOrString) func(*modelv1.ModelBoxSpec) {
-	return func(spec *modelv1.ModelBoxSpec) { spec.RollingUpdate = modelv1.NewRollingUpdate(step) }
-}
-
 func TestBadSpecIsRefused(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	stored := n.createReady(newBox("good"))
+	n := framework.NewNamespace(t)
+	stored := n.CreateReadyBox(framework.NewBox("good"))
 	for _, bad := range badSpecs {
 		t.Run("new box with "+bad.name, func(t *testing.T) {
-			n := n.in(t)
-			_, err := n.boxes.Create(n.ctx, newBox("bad", bad.spoil), metav1.CreateOptions{})
-			expectInvalid(t, err, bad.field)
-			_, err = n.boxes.Get(n.ctx, "bad", metav1.GetOptions{})
-			if expectGone(err) != nil {
-				t.Errorf("the refused box: %v", expectGone(err))
+			n := n.In(t)
+			_, err := n.Boxes.Create(n.Ctx, framework.NewBox("bad", bad.spoil), metav1.CreateOptions{})
+			framework.ExpectInvalid(t, err, bad.field)
+			_, err = n.Boxes.Get(n.Ctx, "bad", metav1.GetOptions{})
+			if framework.CheckGone(err) != nil {
+				t.Errorf("the refused box: %v", framework.CheckGone(err))
 			}
 		})
 		t.Run("good box that gets "+bad.name, func(t *testing.T) {
-			n := n.in(t)
+			n := n.In(t)
 			box := stored.DeepCopy()
 			box.ResourceVersion = ""
 			bad.spoil(&box.Spec)
-			_, err := n.boxes.Update(n.ctx, box, metav1.UpdateOptions{})
-			expectInvalid(t, err, bad.field)
-			after := n.box("good")
-			expectEqual(t, "generation after the refused update", stored.Generation, after.Generation)
-			expectEqual(t, "spec after the refused update", stored.Spec, after.Spec)
+			_, err := n.Boxes.Update(n.Ctx, box, metav1.UpdateOptions{})
+			framework.ExpectInvalid(t, err, bad.field)
+			after := n.GetBox("good")
+			framework.ExpectEqual(t, "generation after the refused update", stored.Generation, after.Generation)
+			framework.ExpectEqual(t, "spec after the refused update", stored.Spec, after.Spec)
 		})
 	}
 }
 
 func TestBadNameIsRefused(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	for _, bad := range []struct{ why, name string }{
 		{"dots", "web.example"},
 		{"upper case", "Web"},
@@ -132,44 +126,27 @@ func TestBadNameIsRefused(t *testing.T) {
 		{"more characters than a label value may have", strings.Repeat("a", 64)},
 	} {
 		t.Run(bad.why, func(t *testing.T) {
-			n := n.in(t)
-			_, err := n.boxes.Create(n.ctx, newBox(bad.name, func(spec *modelv1.ModelBoxSpec) { spec.Name = "main" }), metav1.CreateOptions{})
-			expectInvalid(t, err, "metadata.name")
+			n := n.In(t)
+			_, err := n.Boxes.Create(n.Ctx, framework.NewBox(bad.name, func(spec *modelv1.ModelBoxSpec) { spec.Name = "main" }), metav1.CreateOptions{})
+			framework.ExpectInvalid(t, err, "metadata.name")
 		})
 	}
-	boxes, err := n.boxes.List(n.ctx, metav1.ListOptions{})
+	boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectEqual(t, "number of boxes stored", 0, len(boxes.Items))
+	framework.ExpectEqual(t, "number of boxes stored", 0, len(boxes.Items))
 }
 
 // TestRefusalReadsWell is about the one line that most users ever see of all this.
 func TestRefusalReadsWell(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	complaint := n.kubectlRefused(`{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {replicas: -1}}`,
+	n := framework.NewNamespace(t)
+	complaint := n.Kubectl.RunFailing(`{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {replicas: -1}}`,
 		"apply", "--filename=-")
 	for _, words := range []string{`The ModelBox "web" is invalid`, "spec.image: Required value", "spec.replicas: Invalid value: -1"} {
 		if !strings.Contains(complaint, words) {
 			t.Errorf("kubectl does not say %q:\n%s", words, complaint)
 		}
 	}
-}
-
-// expectInvalid checks that err is a refusal of the object as invalid which names the field.
-func expectInvalid(t *testing.T, err error, field string) {
-	t.Helper()
-	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Code != 422 {
-		t.Fatalf("want it refused as invalid, got %v", err)
-	}
-	var fields []string
-	for _, cause := range status.Status().Details.Causes {
-		if cause.Field == field {
-			return
-		}
-		fields = append(fields, fmt.Sprintf("%s: %s", cause.Field, cause.Message))
-	}
-	t.Errorf("the refusal does not name %s, but:\n%s", field, strings.Join(fields, "\n"))
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const (
@@ -31,28 +33,28 @@ const (
 // TestAUserIsNotRefusedAroundAStart kills the server again and again while users ask who may. Until it knows whom it
 // may trust, the server asks them to try again. It is not parallel: the server is everybody's.
 func TestAUserIsNotRefusedAroundAStart(t *testing.T) {
-	n := newNamespace(t)
-	server, answers := n.plane.serverURL(t), &answers{counts: map[string]int{}}
-	ctx, stop := context.WithCancel(n.ctx)
+	n := framework.NewNamespace(t)
+	server, answers := serverURL(t, n.ControlPlane), &answers{counts: map[string]int{}}
+	ctx, stop := context.WithCancel(n.Ctx)
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	defer stop()
 	for range askersOfAKind {
-		asking.Go(func() { n.ask(ctx, answers, "aggregated", n.plane.config.Host, n.plane.config) })
-		asking.Go(func() { n.ask(ctx, answers, "direct", server, n.plane.directConfig()) })
+		asking.Go(func() { askUntilDone(n, ctx, answers, "aggregated", n.ControlPlane.Config.Host, n.ControlPlane.Config) })
+		asking.Go(func() { askUntilDone(n, ctx, answers, "direct", server, directConfig(n.ControlPlane)) })
 	}
 	for range restarts {
 		enough := answers.count("aggregated 200") + answersBetweenRestarts
 		enoughDirect := answers.count("direct 200") + answersBetweenRestarts
-		n.eventually("users are answered", func() error {
+		n.Eventually("users are answered", func() error {
 			if answers.count("aggregated 200") < enough || answers.count("direct 200") < enoughDirect {
 				return fmt.Errorf("so far they were answered this: %v", answers)
 			}
 			return nil
 		})
-		killed := n.plane.serverPID(t)
-		n.plane.signalServer(t, syscall.SIGKILL)
-		n.awaitServed(killed)
+		killed := n.ControlPlane.ServerPID(t)
+		n.ControlPlane.SignalServer(t, syscall.SIGKILL)
+		n.AwaitServerRestart(killed)
 	}
 	stop()
 	asking.Wait()
@@ -93,20 +95,20 @@ func (a *answers) add(what string, wrong string) {
 	}
 }
 
-// ask lists boxes until ctx is done, over a connection of its own each time: who has asked before has one that the next
+// askUntilDone lists boxes until ctx is done, over a connection of its own each time: who has asked before has one that the next
 // server does not know.
-func (n *namespace) ask(ctx context.Context, answers *answers, how, host string, config *rest.Config) {
+func askUntilDone(n *framework.Namespace, ctx context.Context, answers *answers, how, host string, config *rest.Config) {
 	tlsConfig, err := rest.TLSConfigFor(config)
 	if err != nil {
-		n.t.Error(err)
+		n.T.Error(err)
 		return
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: tlsConfig, DisableKeepAlives: true}}
-	url := host + "/apis/model.github.com/v1/namespaces/" + n.name + "/modelboxes"
+	url := host + "/apis/model.github.com/v1/namespaces/" + n.Name + "/modelboxes"
 	for ; ctx.Err() == nil; time.Sleep(askPeriod) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
-			n.t.Error(err)
+			n.T.Error(err)
 			return
 		}
 		response, err := client.Do(request)
@@ -133,9 +135,9 @@ func wrongAnswer(how string, response *http.Response, body string) string {
 }
 
 // serverURL is where the server itself serves, the aggregation layer left out.
-func (p *controlPlane) serverURL(t *testing.T) string {
+func serverURL(t *testing.T, p *framework.ControlPlane) string {
 	t.Helper()
-	for _, argument := range commandLine(t, p.serverPID(t)) {
+	for _, argument := range commandLine(t, p.ServerPID(t)) {
 		if port, isPort := strings.CutPrefix(argument, "--secure-port="); isPort {
 			return "https://127.0.0.1:" + port
 		}
@@ -145,8 +147,8 @@ func (p *controlPlane) serverURL(t *testing.T) string {
 }
 
 // directConfig is the administrator's, for a server whose certificate the cluster has signed.
-func (p *controlPlane) directConfig() *rest.Config {
-	config := rest.CopyConfig(p.config)
-	config.CAData, config.CAFile = nil, filepath.Join(p.dir, "modelbox", "ca.crt")
+func directConfig(p *framework.ControlPlane) *rest.Config {
+	config := rest.CopyConfig(p.Config)
+	config.CAData, config.CAFile = nil, filepath.Join(p.Dir, "modelbox", "ca.crt")
 	return config
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,15 +14,16 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestSample applies the sample as the README tells people to, and looks at all that comes of it.
 func TestSample(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.kubectl("apply", "--filename="+sample("modelbox.yaml"))
-	n.kubectl("wait", "--for=condition=Ready", "modelbox/modelbox-sample", "--timeout="+patience.String())
-	box := n.box("modelbox-sample")
+	n := framework.NewNamespace(t)
+	n.Kubectl.Run("apply", "--filename="+framework.Sample("modelbox.yaml"))
+	n.Kubectl.Run("wait", "--for=condition=Ready", "modelbox/modelbox-sample", "--timeout="+framework.Patience.String())
+	box := n.GetBox("modelbox-sample")
 
 	labels := map[string]string{
 		"modelbox":                     "modelbox-sample",
@@ -37,36 +37,36 @@ func TestSample(t *testing.T) {
 	}}
 
 	t.Run("Deployment", func(t *testing.T) {
-		deployment := n.in(t).deployment("modelbox-sample")
+		deployment := n.In(t).GetDeployment("modelbox-sample")
 		share := intstr.FromString("30%")
 		container := deployment.Spec.Template.Spec.Containers[0]
-		expectEqual(t, "labels", labels, deployment.Labels)
-		expectEqual(t, "labels of the pods", labels, deployment.Spec.Template.Labels)
-		expectEqual(t, "selector", &metav1.LabelSelector{MatchLabels: map[string]string{"modelbox": "modelbox-sample"}}, deployment.Spec.Selector)
-		expectEqual(t, "owner", owner, deployment.OwnerReferences)
-		expectEqual(t, "replicas", ptr.To[int32](4), deployment.Spec.Replicas)
-		expectEqual(t, "strategy", appsv1.DeploymentStrategy{
+		framework.ExpectEqual(t, "labels", labels, deployment.Labels)
+		framework.ExpectEqual(t, "labels of the pods", labels, deployment.Spec.Template.Labels)
+		framework.ExpectEqual(t, "selector", &metav1.LabelSelector{MatchLabels: map[string]string{"modelbox": "modelbox-sample"}}, deployment.Spec.Selector)
+		framework.ExpectEqual(t, "owner", owner, deployment.OwnerReferences)
+		framework.ExpectEqual(t, "replicas", ptr.To[int32](4), deployment.Spec.Replicas)
+		framework.ExpectEqual(t, "strategy", appsv1.DeploymentStrategy{
 			Type:          appsv1.RollingUpdateDeploymentStrategyType,
 			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: &share, MaxUnavailable: &share},
 		}, deployment.Spec.Strategy)
-		expectEqual(t, "name of the container", "nginx", container.Name)
-		expectEqual(t, "image", "nginx:1.7.9", container.Image)
-		expectEqual(t, "ports of the container", []corev1.ContainerPort{{ContainerPort: 80, Protocol: corev1.ProtocolTCP}}, container.Ports)
+		framework.ExpectEqual(t, "name of the container", "nginx", container.Name)
+		framework.ExpectEqual(t, "image", "nginx:1.7.9", container.Image)
+		framework.ExpectEqual(t, "ports of the container", []corev1.ContainerPort{{ContainerPort: 80, Protocol: corev1.ProtocolTCP}}, container.Ports)
 	})
 
 	t.Run("Service", func(t *testing.T) {
-		service := n.in(t).service("modelbox-sample")
-		expectEqual(t, "labels", labels, service.Labels)
-		expectEqual(t, "owner", owner, service.OwnerReferences)
-		expectEqual(t, "type", corev1.ServiceTypeNodePort, service.Spec.Type)
-		expectEqual(t, "selector", map[string]string{"modelbox": "modelbox-sample"}, service.Spec.Selector)
-		expectEqual(t, "ports", []corev1.ServicePort{{
+		service := n.In(t).GetService("modelbox-sample")
+		framework.ExpectEqual(t, "labels", labels, service.Labels)
+		framework.ExpectEqual(t, "owner", owner, service.OwnerReferences)
+		framework.ExpectEqual(t, "type", corev1.ServiceTypeNodePort, service.Spec.Type)
+		framework.ExpectEqual(t, "selector", map[string]string{"modelbox": "modelbox-sample"}, service.Spec.Selector)
+		framework.ExpectEqual(t, "ports", []corev1.ServicePort{{
 			Port: 80, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(80), NodePort: 30010,
 		}}, service.Spec.Ports)
 	})
 
 	t.Run("status", func(t *testing.T) {
-		pods, err := n.in(t).podsOf("modelbox-sample")
+		pods, err := n.In(t).LivePods("modelbox-sample")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestSample(t *testing.T) {
 		slices.Sort(podNames)
 		status := box.Status
 		status.Conditions = nil
-		expectEqual(t, "status", modelv1.ModelBoxStatus{
+		framework.ExpectEqual(t, "status", modelv1.ModelBoxStatus{
 			ObservedGeneration: 1,
 			DesiredReplicas:    ptr.To[int32](4),
 			Replicas:           4,
@@ -86,7 +86,7 @@ func TestSample(t *testing.T) {
 			AvailableReplicas:  4,
 			Selector:           "modelbox=modelbox-sample",
 			PodNames:           podNames,
-			Address:            "modelbox-sample." + n.name + ".svc:80",
+			Address:            "modelbox-sample." + n.Name + ".svc:80",
 			NodePorts:          []modelv1.NodePort{{Port: 80, Protocol: corev1.ProtocolTCP, NodePort: 30010}},
 		}, status)
 	})
@@ -102,19 +102,9 @@ func TestSample(t *testing.T) {
 			{"Progressing", metav1.ConditionFalse, "RolloutComplete"},
 			{"Applied", metav1.ConditionTrue, "Applied"},
 		} {
-			if err := hasCondition(box, want.condition, want.status, want.reason); err != nil {
+			if err := framework.CheckCondition(box, want.condition, want.status, want.reason); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-}
-
-// sample is the path of one of the manifests that users are given to start from.
-func sample(file string) string { return inRepository("artifacts", "samples", file) }
-
-func expectEqual(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
 }

@@ -8,23 +8,24 @@ import (
 	"testing"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 func TestFieldSelectors(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.create(newBox("plain"))
-	n.create(newBox("newer", withImage(newImage)))
-	n.create(newBox("headless", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeHeadless }))
-	n.create(newBox("waiting", pause))
+	n := framework.NewNamespace(t)
+	n.CreateBox(framework.NewBox("plain"))
+	n.CreateBox(framework.NewBox("newer", framework.WithImage(framework.NewImage)))
+	n.CreateBox(framework.NewBox("headless", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeHeadless }))
+	n.CreateBox(framework.NewBox("waiting", framework.Pause))
 	for _, box := range []string{"plain", "newer", "headless"} {
-		n.awaitReady(box)
+		n.AwaitReady(box)
 	}
-	n.awaitPaused("waiting")
+	n.AwaitPaused("waiting")
 
 	for _, test := range []struct{ selector, want string }{
 		{"metadata.name=plain", "plain"},
-		{"metadata.namespace=" + n.name, "headless newer plain waiting"},
+		{"metadata.namespace=" + n.Name, "headless newer plain waiting"},
 		{"spec.image=nginx:1.8", "newer"},
 		{"spec.image!=nginx:1.7.9", "newer"},
 		{"spec.serviceType=Headless", "headless"},
@@ -37,8 +38,8 @@ func TestFieldSelectors(t *testing.T) {
 		{"metadata.name=nobody", ""},
 	} {
 		t.Run(test.selector, func(t *testing.T) {
-			names := n.in(t).kubectl("get", "mb", "--field-selector="+test.selector, "--output=jsonpath={.items[*].metadata.name}")
-			expectEqual(t, "boxes", test.want, names)
+			names := n.In(t).Kubectl.Run("get", "mb", "--field-selector="+test.selector, "--output=jsonpath={.items[*].metadata.name}")
+			framework.ExpectEqual(t, "boxes", test.want, names)
 		})
 	}
 	for selector, want := range map[string]string{
@@ -46,7 +47,7 @@ func TestFieldSelectors(t *testing.T) {
 		"status.ready=Unknown": `"Unknown" is not a value of the field selector "status.ready"`,
 	} {
 		t.Run(selector+", which is none", func(t *testing.T) {
-			complaint := n.in(t).kubectlRefused("", "get", "mb", "--field-selector="+selector)
+			complaint := n.In(t).Kubectl.RunFailing("", "get", "mb", "--field-selector="+selector)
 			if !strings.Contains(complaint, "BadRequest") || !strings.Contains(complaint, want) {
 				t.Error(complaint)
 			}

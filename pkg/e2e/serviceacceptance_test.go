@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // optionsOfAService is how many of its options a random Service has at most.
@@ -22,10 +23,10 @@ const optionsOfAService = 3
 // TestAcceptedBoxesHaveAcceptedChildren does for the rest.
 func TestAcceptedBoxesHaveAcceptedServices(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	accepted := 0
 	for seed := range uint64(randomBoxes) {
-		box, err := n.boxes.Create(n.ctx, randomService(seed), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		box, err := n.Boxes.Create(n.Ctx, randomService(seed), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if apierrors.IsInvalid(err) {
 			continue
 		}
@@ -33,7 +34,7 @@ func TestAcceptedBoxesHaveAcceptedServices(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		accepted++
-		if err := n.dryRunChildren(box); err != nil {
+		if err := dryRunChildren(n, box); err != nil {
 			t.Errorf("seed %d: the box was accepted, and then: %v\n%+v", seed, err, box.Spec.Service)
 		}
 	}
@@ -45,7 +46,7 @@ func TestAcceptedBoxesHaveAcceptedServices(t *testing.T) {
 
 func randomService(seed uint64) *modelv1.ModelBox {
 	random := rand.New(rand.NewPCG(seed, 0))
-	box := newBox("web", withPorts(corev1.ServicePort{Port: 80}))
+	box := framework.NewBox("web", framework.WithPorts(corev1.ServicePort{Port: 80}))
 	box.Spec.ServiceType = pick(random, modelv1.ServiceTypeClusterIP, modelv1.ServiceTypeHeadless, modelv1.ServiceTypeNodePort,
 		modelv1.ServiceTypeLoadBalancer, modelv1.ServiceTypeLoadBalancer, modelv1.ServiceTypeLoadBalancer)
 	box.Spec.Service = &modelv1.ModelBoxService{}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestServiceOptions sets what a Service has beyond ports and type, in a cluster that adds its own to it, and takes it
@@ -43,26 +44,26 @@ func TestServiceOptions(t *testing.T) {
 		{"headless", modelv1.ServiceTypeHeadless, modelv1.ModelBoxService{PublishNotReadyAddresses: true}, modelv1.ModelBoxService{}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			n := newNamespace(t)
+			n := framework.NewNamespace(t)
 			typed := func(spec *modelv1.ModelBoxSpec) { spec.ServiceType, spec.Service = row.serviceType, &row.without }
-			n.create(newBox("web", withPorts(corev1.ServicePort{Port: 80}), typed))
-			n.awaitApplied("web")
-			before := n.service("web").DeepCopy()
+			n.CreateBox(framework.NewBox("web", framework.WithPorts(corev1.ServicePort{Port: 80}), typed))
+			n.AwaitApplied("web")
+			before := n.GetService("web").DeepCopy()
 
-			n.change("web", func(spec *modelv1.ModelBoxSpec) { spec.Service = &row.options })
-			n.awaitService("web", "has what the box says", func(service *corev1.Service) error { return hasOptions(service, &row.options) })
-			n.awaitApplied("web")
-			n.expectNothingRestored("web")
+			n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Service = &row.options })
+			n.AwaitService("web", "has what the box says", func(service *corev1.Service) error { return hasOptions(service, &row.options) })
+			n.AwaitApplied("web")
+			n.Events.ExpectNoneRestored("web")
 
-			n.change("web", typed)
-			n.awaitService("web", "is as it was", func(service *corev1.Service) error {
+			n.UpdateBox("web", typed)
+			n.AwaitService("web", "is as it was", func(service *corev1.Service) error {
 				if diff := cmp.Diff(before.Spec, service.Spec); diff != "" {
 					return fmt.Errorf("-before +now:\n%s", diff)
 				}
 				return nil
 			})
-			n.awaitApplied("web")
-			n.expectNothingRestored("web")
+			n.AwaitApplied("web")
+			n.Events.ExpectNoneRestored("web")
 		})
 	}
 }
@@ -99,34 +100,34 @@ func hasOptions(service *corev1.Service, want *modelv1.ModelBoxService) error {
 // TestChildLabels gives labels and annotations to everything, and takes them away again.
 func TestChildLabels(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web", withPorts(corev1.ServicePort{Port: 80})))
-	n.change("web", func(spec *modelv1.ModelBoxSpec) {
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web", framework.WithPorts(corev1.ServicePort{Port: 80})))
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
 		spec.Labels, spec.Annotations = map[string]string{"team": "shop"}, map[string]string{"example.com/contact": "shop"}
 	})
-	n.awaitReady("web")
-	n.expectMeta("shop")
-	n.expectConverged("web")
-	n.change("web", func(spec *modelv1.ModelBoxSpec) { spec.Labels, spec.Annotations = nil, nil })
-	n.awaitReady("web")
-	n.expectMeta("")
-	n.expectConverged("web")
+	n.AwaitReady("web")
+	expectMeta(n, "shop")
+	n.ExpectConverged("web")
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Labels, spec.Annotations = nil, nil })
+	n.AwaitReady("web")
+	expectMeta(n, "")
+	n.ExpectConverged("web")
 }
 
 // expectMeta checks the label and the annotation of TestChildLabels, "" for none.
-func (n *namespace) expectMeta(want string) {
-	n.t.Helper()
-	deployment, service := n.deployment("web"), n.service("web")
-	pods, err := n.podsOf("web")
+func expectMeta(n *framework.Namespace, want string) {
+	n.T.Helper()
+	deployment, service := n.GetDeployment("web"), n.GetService("web")
+	pods, err := n.LivePods("web")
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	for what, meta := range map[string]struct{ labels, annotations map[string]string }{
 		"Deployment": {deployment.Labels, deployment.Annotations},
 		"Service":    {service.Labels, service.Annotations},
 		"pod":        {pods[0].Labels, pods[0].Annotations},
 	} {
-		expectEqual(n.t, "label of the "+what, want, meta.labels["team"])
-		expectEqual(n.t, "annotation of the "+what, want, meta.annotations["example.com/contact"])
+		framework.ExpectEqual(n.T, "label of the "+what, want, meta.labels["team"])
+		framework.ExpectEqual(n.T, "annotation of the "+what, want, meta.annotations["example.com/contact"])
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // longestShutdown tells a server that ends its watches, within 5 seconds on a machine with nothing else to do, from
@@ -25,49 +26,49 @@ const longestShutdown = 30 * time.Second
 
 // TestTerminatedServerEndsSoon sends SIGTERM while watches are open. It is not parallel: the server is everybody's.
 func TestTerminatedServerEndsSoon(t *testing.T) {
-	n := newNamespace(t)
-	before := n.createReady(newBox("web"))
-	deployment := n.awaitDeployment("web", "is settled", isComplete)
+	n := framework.NewNamespace(t)
+	before := n.CreateReadyBox(framework.NewBox("web"))
+	deployment := n.AwaitDeployment("web", "is settled", framework.CheckRolledOut)
 	for range 5 {
-		n.openWatch()
+		openWatch(n)
 	}
-	terminated := n.plane.serverPID(t)
-	took := n.plane.signalServer(t, syscall.SIGTERM)
+	terminated := n.ControlPlane.ServerPID(t)
+	took := n.ControlPlane.SignalServer(t, syscall.SIGTERM)
 	t.Logf("the server ended %s after SIGTERM", took.Round(time.Millisecond))
 	if took > longestShutdown {
 		t.Errorf("the server took %s to end, want at most %s", took, longestShutdown)
 	}
 
-	n.awaitServed(terminated)
-	expectEqual(t, "UID of the box", before.UID, n.box("web").UID)
-	n.change("web", func(spec *modelv1.ModelBoxSpec) { spec.Args = []string{"--verbose"} })
-	n.awaitReady("web")
-	expectEqual(t, "UID of the Deployment", deployment.UID, n.deployment("web").UID)
+	n.AwaitServerRestart(terminated)
+	framework.ExpectEqual(t, "UID of the box", before.UID, n.GetBox("web").UID)
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Args = []string{"--verbose"} })
+	n.AwaitReady("web")
+	framework.ExpectEqual(t, "UID of the Deployment", deployment.UID, n.GetDeployment("web").UID)
 }
 
 // openWatch opens a watch that nobody closes before the server does.
-func (n *namespace) openWatch() {
-	n.t.Helper()
-	w, err := n.boxes.Watch(n.ctx, metav1.ListOptions{})
+func openWatch(n *framework.Namespace) {
+	n.T.Helper()
+	w, err := n.Boxes.Watch(n.Ctx, metav1.ListOptions{})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
-	n.t.Cleanup(w.Stop)
+	n.T.Cleanup(w.Stop)
 	select {
 	case event := <-w.ResultChan():
-		expectEqual(n.t, "first event of a watch", watch.Added, event.Type)
-	case <-time.After(patience):
-		n.t.Fatal("the watch shows nothing")
+		framework.ExpectEqual(n.T, "first event of a watch", watch.Added, event.Type)
+	case <-time.After(framework.Patience):
+		n.T.Fatal("the watch shows nothing")
 	}
 }
 
 // TestDataDirectoryIsForOne starts a second server on the data directory of the first one.
 func TestDataDirectoryIsForOne(t *testing.T) {
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
-	first := n.plane.serverPID(t)
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	first := n.ControlPlane.ServerPID(t)
 
-	ctx, cancel := context.WithTimeout(n.ctx, patience)
+	ctx, cancel := context.WithTimeout(n.Ctx, framework.Patience)
 	defer cancel()
 	output, err := secondServer(ctx, t, first).CombinedOutput()
 	if err == nil || ctx.Err() != nil {
@@ -77,9 +78,9 @@ func TestDataDirectoryIsForOne(t *testing.T) {
 		t.Errorf("it does not say that the directory is in use:\n%s", output)
 	}
 
-	expectEqual(t, "process of the server", first, n.plane.serverPID(t))
-	n.change("web", withImage(newImage))
-	n.awaitReady("web")
+	framework.ExpectEqual(t, "process of the server", first, n.ControlPlane.ServerPID(t))
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitReady("web")
 }
 
 // secondServer is another process with the arguments of the one that runs, but with a port of its own.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestSnapshots saves the storage while boxes are written, by hand and by schedule, verifies what was saved, and
@@ -26,11 +28,11 @@ func TestSnapshots(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(disk) })
 	data, scheduled := filepath.Join(disk, "data"), filepath.Join(disk, "scheduled")
-	p := newControlPlane(t, serverFlags("--data-dir="+data, "--snapshot-dir="+scheduled, "--snapshot-period=1s", "--snapshot-keep=2")...)
-	n := p.newNamespace(t)
+	p := framework.NewControlPlane(t, framework.ServerFlags("--data-dir="+data, "--snapshot-dir="+scheduled, "--snapshot-period=1s", "--snapshot-keep=2")...)
+	n := p.NewNamespace(t)
 	const boxes = 5
 	for i := range boxes {
-		n.create(newBox(fmt.Sprintf("web-%d", i), pause))
+		n.CreateBox(framework.NewBox(fmt.Sprintf("web-%d", i), framework.Pause))
 	}
 
 	file := filepath.Join(disk, "boxes.db")
@@ -41,10 +43,10 @@ func TestSnapshots(t *testing.T) {
 	if diff := cmp.Diff(status, snapshotCommand(t, "status", file)); diff != "" {
 		t.Errorf("-saved +status:\n%s", diff)
 	}
-	n.eventually("snapshots are saved by schedule, and only the last are kept", func() error {
+	n.Eventually("snapshots are saved by schedule, and only the last are kept", func() error {
 		first, _ := filepath.Glob(filepath.Join(scheduled, "modelbox-*.db"))
-		metrics := scrape(t, p.directClient(t))
-		if count := sum(metrics, "modelbox_snapshot_attempts_total", map[string]string{"result": "success"}); count < 4 {
+		metrics := framework.Scrape(t, p.DirectClient(t))
+		if count := framework.Sum(metrics, "modelbox_snapshot_attempts_total", map[string]string{"result": "success"}); count < 4 {
 			return fmt.Errorf("%g were saved", count)
 		}
 		if len(first) < 2 || len(first) > 3 {
@@ -53,7 +55,7 @@ func TestSnapshots(t *testing.T) {
 		return nil
 	})
 
-	refused := exec.Command(binary("modelbox-apiserver"), "snapshot", "restore", file, "--data-dir="+data)
+	refused := exec.Command(framework.Binary("modelbox-apiserver"), "snapshot", "restore", file, "--data-dir="+data)
 	if output, err := refused.CombinedOutput(); err == nil || !strings.Contains(string(output), "in use by another process") {
 		t.Errorf("restoring to the server that runs: %v, %s", err, output)
 	}
@@ -67,10 +69,10 @@ func TestSnapshots(t *testing.T) {
 	}
 
 	// The server goes on meanwhile.
-	if _, err := n.boxes.List(n.ctx, metav1.ListOptions{}); err != nil {
+	if _, err := n.Boxes.List(n.Ctx, metav1.ListOptions{}); err != nil {
 		t.Error(err)
 	}
-	n.createReady(newBox("ready"))
+	n.CreateReadyBox(framework.NewBox("ready"))
 }
 
 // snapshotStatus is what "snapshot" prints as JSON.
@@ -84,7 +86,7 @@ type snapshotStatus struct {
 func snapshotCommand(t *testing.T, arguments ...string) snapshotStatus {
 	t.Helper()
 	arguments = append([]string{"snapshot"}, append(arguments, "--output=json")...)
-	output, err := exec.Command(binary("modelbox-apiserver"), arguments...).Output()
+	output, err := exec.Command(framework.Binary("modelbox-apiserver"), arguments...).Output()
 	if err != nil {
 		t.Fatalf("%q: %v", arguments, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 func rollingUpdateOfDeployment(maxSurge, maxUnavailable intstr.IntOrString) appsv1.DeploymentStrategy {
@@ -26,9 +27,9 @@ func rollingUpdateOfDeployment(maxSurge, maxUnavailable intstr.IntOrString) apps
 	}
 }
 
-func (n *namespace) awaitStrategy(want appsv1.DeploymentStrategy) {
-	n.t.Helper()
-	n.awaitDeployment("web", "to have the strategy of the box", func(deployment *appsv1.Deployment) error {
+func awaitStrategy(n *framework.Namespace, want appsv1.DeploymentStrategy) {
+	n.T.Helper()
+	n.AwaitDeployment("web", "to have the strategy of the box", func(deployment *appsv1.Deployment) error {
 		if !cmp.Equal(want, deployment.Spec.Strategy) {
 			return fmt.Errorf("it is %+v", deployment.Spec.Strategy)
 		}
@@ -39,7 +40,7 @@ func (n *namespace) awaitStrategy(want appsv1.DeploymentStrategy) {
 // TestRollingUpdateForms takes what kubectl makes of the short form and of the long one, and of a change between them.
 func TestRollingUpdateForms(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	one, none, share := intstr.FromInt32(1), intstr.FromInt32(0), intstr.FromString("30%")
 	for _, row := range []struct {
 		given string
@@ -52,12 +53,12 @@ func TestRollingUpdateForms(t *testing.T) {
 		{"1", rollingUpdateOfDeployment(one, one)},
 	} {
 		for _, apply := range [][]string{{"apply", "--filename=-"}, {"apply", "--server-side", "--force-conflicts", "--filename=-"}} {
-			n.kubectlWith(boxManifest("image: 'nginx:1.7.9', replicas: 2, rollingUpdate: "+row.given), apply...)
-			n.awaitStrategy(row.want)
+			n.Kubectl.RunWithInput(framework.Manifest("image: 'nginx:1.7.9', replicas: 2, rollingUpdate: "+row.given), apply...)
+			awaitStrategy(n, row.want)
 		}
 	}
 	for _, wrong := range []string{"true", "{maxSurg: 1}", "[1]"} {
-		complaint := n.kubectlRefused(boxManifest("image: 'nginx:1.7.9', rollingUpdate: "+wrong), "apply", "--server-side", "--force-conflicts", "--filename=-")
+		complaint := n.Kubectl.RunFailing(framework.Manifest("image: 'nginx:1.7.9', rollingUpdate: "+wrong), "apply", "--server-side", "--force-conflicts", "--filename=-")
 		for _, words := range []string{"30%", "a number of pods", "maxSurge, maxUnavailable"} {
 			if !strings.Contains(complaint, words) {
 				t.Errorf("%s: kubectl does not say %q:\n%s", wrong, words, complaint)
@@ -69,10 +70,10 @@ func TestRollingUpdateForms(t *testing.T) {
 // TestRollingUpdateIsOneField: who applies one form of it does not take a limit away from who applied the other.
 func TestRollingUpdateIsOneField(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.applyAs("alice", "image: 'nginx:1.7.9', rollingUpdate: {maxSurge: 1}")
+	n := framework.NewNamespace(t)
+	n.Kubectl.ApplyAs("alice", "image: 'nginx:1.7.9', rollingUpdate: {maxSurge: 1}")
 	for _, other := range []string{"{maxUnavailable: 0}", "10%"} {
-		complaint := n.kubectlRefused(boxManifest("rollingUpdate: "+other), applyArguments("bob", nil)...)
+		complaint := n.Kubectl.RunFailing(framework.Manifest("rollingUpdate: "+other), framework.ServerSideApply("bob", nil)...)
 		if !strings.Contains(complaint, `conflict with "alice"`) {
 			t.Errorf("%s: kubectl names no conflict:\n%s", other, complaint)
 		}
@@ -82,21 +83,21 @@ func TestRollingUpdateIsOneField(t *testing.T) {
 // TestRecreate switches a box to Recreate and back, and updates it with each.
 func TestRecreate(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	quarter := intstr.FromString(modelv1.DefaultRollingUpdate)
-	n.createReady(newBox("web", withReplicas(2)))
+	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2)))
 
-	n.kubectl("patch", "modelbox/web", "--type=merge", `--patch={"spec":{"strategy":"Recreate"}}`)
-	n.awaitStrategy(appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType})
-	n.awaitReady("web")
-	before := n.podNames("web")
-	pods, err := n.pods.Watch(n.ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=web"})
+	n.Kubectl.Run("patch", "modelbox/web", "--type=merge", `--patch={"spec":{"strategy":"Recreate"}}`)
+	awaitStrategy(n, appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType})
+	n.AwaitReady("web")
+	before := podNamesOf(n, "web")
+	pods, err := n.Pods.Watch(n.Ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=web"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pods.Stop()
-	n.change("web", withEnvs(value("A", "1")))
-	n.awaitReady("web")
+	n.UpdateBox("web", framework.WithEnvs(framework.EnvValue("A", "1")))
+	n.AwaitReady("web")
 	for left := before.Clone(); ; {
 		event := <-pods.ResultChan()
 		pod, ok := event.Object.(*corev1.Pod)
@@ -114,18 +115,18 @@ func TestRecreate(t *testing.T) {
 		}
 	}
 
-	n.kubectl("patch", "modelbox/web", "--type=merge", `--patch={"spec":{"strategy":"RollingUpdate"}}`)
-	n.awaitStrategy(rollingUpdateOfDeployment(quarter, quarter))
-	n.change("web", withEnvs(value("A", "2")))
-	n.awaitReady("web")
-	n.expectConverged("web")
+	n.Kubectl.Run("patch", "modelbox/web", "--type=merge", `--patch={"spec":{"strategy":"RollingUpdate"}}`)
+	awaitStrategy(n, rollingUpdateOfDeployment(quarter, quarter))
+	n.UpdateBox("web", framework.WithEnvs(framework.EnvValue("A", "2")))
+	n.AwaitReady("web")
+	n.ExpectConverged("web")
 }
 
-func (n *namespace) podNames(box string) sets.Set[string] {
-	n.t.Helper()
-	pods, err := n.podsOf(box)
+func podNamesOf(n *framework.Namespace, box string) sets.Set[string] {
+	n.T.Helper()
+	pods, err := n.LivePods(box)
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	names := sets.New[string]()
 	for i := range pods {

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const (
@@ -82,16 +84,16 @@ func (t *traffic) end() {
 }
 
 // expectNoneLost ends the traffic, and checks that every request got one of these answers, and each of them was given.
-func (t *traffic) expectNoneLost(n *namespace, answers ...string) {
-	n.t.Helper()
+func (t *traffic) expectNoneLost(n *framework.Namespace, answers ...string) {
+	n.T.Helper()
 	t.end()
 	requests := len(t.failures)
 	for _, count := range t.answers {
 		requests += count
 	}
-	n.t.Logf("%d requests, %d failed; by answer: %v", requests, len(t.failures), t.answers)
+	n.T.Logf("%d requests, %d failed; by answer: %v", requests, len(t.failures), t.answers)
 	if len(t.failures) > 0 {
-		n.t.Errorf("%d of %d requests failed:\n%s", len(t.failures), requests, strings.Join(t.failures, "\n"))
+		n.T.Errorf("%d of %d requests failed:\n%s", len(t.failures), requests, strings.Join(t.failures, "\n"))
 	}
-	expectEqual(n.t, "answers", slices.Sorted(slices.Values(answers)), slices.Sorted(maps.Keys(t.answers)))
+	framework.ExpectEqual(n.T, "answers", slices.Sorted(slices.Values(answers)), slices.Sorted(maps.Keys(t.answers)))
 }

@@ -14,17 +14,19 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // answerTimeout is how long an application may take to answer. A machine that is busy is no bug.
 const answerTimeout = 20 * time.Second
 
-// url is where a port of a box is reached from outside the cluster.
-func (n *namespace) url(box string, port int32) string {
-	n.t.Helper()
-	node, err := n.plane.kube.CoreV1().Nodes().Get(n.ctx, containerNode, metav1.GetOptions{})
+// nodePortURL is where a port of a box is reached from outside the cluster.
+func nodePortURL(n *framework.Namespace, box string, port int32) string {
+	n.T.Helper()
+	node, err := n.ControlPlane.KubeClient.CoreV1().Nodes().Get(n.Ctx, containerNode, metav1.GetOptions{})
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	var host string
 	for _, address := range node.Status.Addresses {
@@ -32,12 +34,12 @@ func (n *namespace) url(box string, port int32) string {
 			host = address.Address
 		}
 	}
-	for _, published := range n.service(box).Spec.Ports {
+	for _, published := range n.GetService(box).Spec.Ports {
 		if published.Port == port && published.NodePort != 0 {
 			return "http://" + net.JoinHostPort(host, strconv.Itoa(int(published.NodePort)))
 		}
 	}
-	n.t.Fatalf("port %d of Service %s has no node port", port, box)
+	n.T.Fatalf("port %d of Service %s has no node port", port, box)
 	return ""
 }
 
@@ -69,11 +71,11 @@ func answerTo(client *http.Client, request *http.Request) (string, error) {
 
 // awaitAnswer returns what the box answers as soon as it does: a Service leads to its pods a moment after they are
 // ready.
-func (n *namespace) awaitAnswer(box, path string) string {
-	n.t.Helper()
+func awaitAnswer(n *framework.Namespace, box, path string) string {
+	n.T.Helper()
 	var answer string
-	url := n.url(box, 80) + path
-	n.eventually("box "+box+" answers "+path, func() (err error) {
+	url := nodePortURL(n, box, 80) + path
+	n.Eventually("box "+box+" answers "+path, func() (err error) {
 		answer, err = visit(http.MethodGet, url)
 		return err
 	})
@@ -81,16 +83,16 @@ func (n *namespace) awaitAnswer(box, path string) string {
 }
 
 // tell has the one pod of a box do something.
-func (n *namespace) tell(box, path string) {
-	n.t.Helper()
-	n.awaitAnswer(box, "/version")
-	if _, err := visit(http.MethodPost, n.url(box, 80)+path); err != nil {
-		n.t.Fatalf("telling %s %s: %v", box, path, err)
+func tell(n *framework.Namespace, box, path string) {
+	n.T.Helper()
+	awaitAnswer(n, box, "/version")
+	if _, err := visit(http.MethodPost, nodePortURL(n, box, 80)+path); err != nil {
+		n.T.Fatalf("telling %s %s: %v", box, path, err)
 	}
 }
 
 // expectAnswer checks what the box answers, which may have spaces around.
-func (n *namespace) expectAnswer(box, path, want string) {
-	n.t.Helper()
-	expectEqual(n.t, path+" of box "+box, want, strings.TrimSpace(n.awaitAnswer(box, path)))
+func expectAnswer(n *framework.Namespace, box, path, want string) {
+	n.T.Helper()
+	framework.ExpectEqual(n.T, path+" of box "+box, want, strings.TrimSpace(awaitAnswer(n, box, path)))
 }

@@ -11,16 +11,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // TestWarnings reads what kubectl shows of the warning header.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.kubectlWith(boxManifest("image: 'nginx:1.7.9', replicas: 2, minReadySeconds: 0, ports: [{port: 80}]"), "apply", "--filename=-")
-	n.awaitReady("web")
-	other := strings.Replace(boxManifest("image: 'nginx:1.7.9', ports: [{port: 80, nodePort: 31999}]"), "name: web", "name: other", 1)
-	n.kubectlWith(other, "apply", "--filename=-")
+	n := framework.NewNamespace(t)
+	n.Kubectl.RunWithInput(framework.Manifest("image: 'nginx:1.7.9', replicas: 2, minReadySeconds: 0, ports: [{port: 80}]"), "apply", "--filename=-")
+	n.AwaitReady("web")
+	other := strings.Replace(framework.Manifest("image: 'nginx:1.7.9', ports: [{port: 80, nodePort: 31999}]"), "name: web", "name: other", 1)
+	n.Kubectl.RunWithInput(other, "apply", "--filename=-")
 
 	const spec = "replicas: 2, minReadySeconds: 0, "
 	for _, test := range []struct{ name, spec, want string }{
@@ -37,13 +38,13 @@ func TestWarnings(t *testing.T) {
 		{"an image with a digest does not move", spec + "image: 'nginx@sha256:" + strings.Repeat("a", 64) + "', ports: [{port: 80}]", "rolls 2 pods"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			n := n.in(t)
-			run := runKubectl(n.kubectlCommand("apply", "--dry-run=server", "--filename=-"), boxManifest(test.spec))
-			if run.err != nil {
-				t.Fatal(run.stderr)
+			n := n.In(t)
+			run := framework.RunKubectl(n.Kubectl.Command("apply", "--dry-run=server", "--filename=-"), framework.Manifest(test.spec))
+			if run.Err != nil {
+				t.Fatal(run.Stderr)
 			}
-			if test.want == "" && run.stderr != "" || !strings.Contains(run.stderr, test.want) {
-				t.Errorf("want %q, got:\n%s", test.want, run.stderr)
+			if test.want == "" && run.Stderr != "" || !strings.Contains(run.Stderr, test.want) {
+				t.Errorf("want %q, got:\n%s", test.want, run.Stderr)
 			}
 		})
 	}
@@ -52,23 +53,23 @@ func TestWarnings(t *testing.T) {
 // TestWarningsTellNothingOfHiddenBoxes asks for a node port that a box of another namespace asks for.
 func TestWarningsTellNothingOfHiddenBoxes(t *testing.T) {
 	t.Parallel()
-	n, other := newNamespace(t), newNamespace(t)
-	other.create(newBox("hidden", withPorts(corev1.ServicePort{Port: 80, NodePort: 31997})))
-	n.kubectl("create", "rolebinding", "editor", "--clusterrole=edit", "--user=editor")
-	n.awaitRight("editor", "create services")
+	n, other := framework.NewNamespace(t), framework.NewNamespace(t)
+	other.CreateBox(framework.NewBox("hidden", framework.WithPorts(corev1.ServicePort{Port: 80, NodePort: 31997})))
+	n.Kubectl.Run("create", "rolebinding", "editor", "--clusterrole=edit", "--user=editor")
+	n.Kubectl.AwaitAllowed("editor", "create services")
 	const spec = "image: 'nginx:1.7.9', ports: [{port: 80, nodePort: 31997}]"
 	for _, test := range []struct{ user, want string }{
 		{"editor", "spec.ports[0].nodePort: 31997/TCP is asked for by another ModelBox already"},
-		{"admin", "spec.ports[0].nodePort: 31997/TCP is asked for by ModelBox hidden in namespace " + other.name + " already"},
+		{"admin", "spec.ports[0].nodePort: 31997/TCP is asked for by ModelBox hidden in namespace " + other.Name + " already"},
 	} {
-		n.eventually(test.user+" is warned", func() error {
+		n.Eventually(test.user+" is warned", func() error {
 			arguments := []string{"apply", "--dry-run=server", "--filename=-", "--as=" + test.user}
 			if test.user == "admin" {
 				arguments = append(arguments, "--as-group=system:masters")
 			}
-			run := runKubectl(n.kubectlCommand(arguments...), boxManifest(spec))
-			if run.err != nil || !strings.Contains(run.stderr, test.want) {
-				return fmt.Errorf("want %q, got:\n%s", test.want, run.stderr)
+			run := framework.RunKubectl(n.Kubectl.Command(arguments...), framework.Manifest(spec))
+			if run.Err != nil || !strings.Contains(run.Stderr, test.want) {
+				return fmt.Errorf("want %q, got:\n%s", test.want, run.Stderr)
 			}
 			return nil
 		})
@@ -78,67 +79,67 @@ func TestWarningsTellNothingOfHiddenBoxes(t *testing.T) {
 // TestWarningsOfRollouts reverts a rollout that does not get on, and unpauses a box of which something is pending.
 func TestWarningsOfRollouts(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	apply := func(spec string) string {
-		n.t.Helper()
-		run := runKubectl(n.kubectlCommand("apply", "--filename=-"), boxManifest("replicas: 3, minReadySeconds: 0, ports: [{port: 80}], "+spec))
-		if run.err != nil {
-			n.t.Fatal(run.stderr)
+		n.T.Helper()
+		run := framework.RunKubectl(n.Kubectl.Command("apply", "--filename=-"), framework.Manifest("replicas: 3, minReadySeconds: 0, ports: [{port: 80}], "+spec))
+		if run.Err != nil {
+			n.T.Fatal(run.Stderr)
 		}
-		return run.stderr
+		return run.Stderr
 	}
 	expectWarning := func(what, want, got string) {
-		n.t.Helper()
+		n.T.Helper()
 		if want == "" && got != "" || !strings.Contains(got, want) {
-			n.t.Errorf("%s: want %q, got:\n%s", what, want, got)
+			n.T.Errorf("%s: want %q, got:\n%s", what, want, got)
 		}
 	}
 	apply("image: 'nginx:1.7.9'")
-	n.awaitReady("web")
+	n.AwaitReady("web")
 
 	expectWarning("a rollout that does not get on", "Warning: rolls 3 pods\n", apply("image: 'nginx:1.8', podTemplate: {spec: {nodeSelector: {disk: nowhere}}}"))
-	n.awaitBox("web", "has begun its rollout", func(box *modelv1.ModelBox) error {
+	n.AwaitBox("web", "has begun its rollout", func(box *modelv1.ModelBox) error {
 		if box.Status.ObservedGeneration != box.Generation || box.Status.UpdatedReplicas == 0 || box.Status.UpdatedReplicas == box.Status.Replicas {
 			return fmt.Errorf("its status is %+v", box.Status)
 		}
 		return nil
 	})
 	expectWarning("its revert", "rolls up to 3 pods: those that run the new pod template already stay", apply("image: 'nginx:1.7.9'"))
-	n.awaitReady("web")
+	n.AwaitReady("web")
 
 	expectWarning("a pause", "", apply("image: 'nginx:1.7.9', paused: true"))
-	n.awaitReady("web")
+	n.AwaitReady("web")
 	expectWarning("a change of a paused box", "Warning: will roll 3 pods when the box is unpaused\n", apply("image: 'nginx:1.8', paused: true"))
-	n.awaitPaused("web")
+	n.AwaitPaused("web")
 	expectWarning("the end of the pause", "rolls up to 3 pods", apply("image: 'nginx:1.8'"))
-	n.awaitReady("web")
+	n.AwaitReady("web")
 }
 
 // TestWarningsOfAutoscalers scales boxes that autoscalers scale as well, or their Deployments.
 func TestWarningsOfAutoscalers(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.createReady(newBox("web"))
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
 	scale := func(replicas string) string {
-		n.t.Helper()
-		run := runKubectl(n.kubectlCommand("scale", "modelbox/web", "--replicas="+replicas), "")
-		if run.err != nil {
-			n.t.Fatal(run.stderr)
+		n.T.Helper()
+		run := framework.RunKubectl(n.Kubectl.Command("scale", "modelbox/web", "--replicas="+replicas), "")
+		if run.Err != nil {
+			n.T.Fatal(run.Stderr)
 		}
-		return run.stderr
+		return run.Stderr
 	}
 	if warning := scale("2"); warning != "" {
 		t.Errorf("nobody else scales the box: %s", warning)
 	}
-	n.autoscale("deployment/web", 3)
-	n.awaitPods("web", 3)
-	n.awaitReady("web")
+	n.Autoscale("deployment/web", 3)
+	n.AwaitPods("web", 3)
+	n.AwaitReady("web")
 	if warning := scale("1"); !strings.Contains(warning, "spec.replicas: does not count while a HorizontalPodAutoscaler scales Deployment web, which has 3 replicas where the box has 2") {
 		t.Errorf("an autoscaler scales the Deployment: %q", warning)
 	}
-	n.kubectl("delete", "hpa", "web")
-	n.autoscale("modelbox/web", 4)
-	n.awaitPods("web", 4)
+	n.Kubectl.Run("delete", "hpa", "web")
+	n.Autoscale("modelbox/web", 4)
+	n.AwaitPods("web", 4)
 	if warning := scale("5"); !strings.Contains(warning, "spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again") {
 		t.Errorf("an autoscaler scales the box: %q", warning)
 	}

@@ -12,15 +12,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
 func TestInformer(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
-	n.create(newBox("before", pause))
+	n := framework.NewNamespace(t)
+	n.CreateBox(framework.NewBox("before", framework.Pause))
 
-	factory := externalversions.NewSharedInformerFactoryWithOptions(plane.boxes, 0, externalversions.WithNamespace(n.name))
+	factory := externalversions.NewSharedInformerFactoryWithOptions(framework.SharedControlPlane().ModelClient, 0, externalversions.WithNamespace(n.Name))
 	informer := factory.Model().V1().ModelBoxes()
 	seen := &sightings{}
 	if _, err := informer.Informer().AddEventHandler(seen); err != nil {
@@ -33,24 +34,24 @@ func TestInformer(t *testing.T) {
 			t.Fatalf("the informer of %v did not sync", resource)
 		}
 	}
-	seen.await(t, "added before "+image)
+	seen.await(t, "added before "+framework.Image)
 
-	n.create(newBox("web", pause))
-	seen.await(t, "added web "+image)
-	n.change("web", withImage(newImage))
-	seen.await(t, "updated web "+newImage)
-	box, err := informer.Lister().ModelBoxes(n.name).Get("web")
+	n.CreateBox(framework.NewBox("web", framework.Pause))
+	seen.await(t, "added web "+framework.Image)
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	seen.await(t, "updated web "+framework.NewImage)
+	box, err := informer.Lister().ModelBoxes(n.Name).Get("web")
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectEqual(t, "image that the lister has", newImage, box.Spec.Image)
-	if err := n.boxes.Delete(n.ctx, "web", metav1.DeleteOptions{}); err != nil {
+	framework.ExpectEqual(t, "image that the lister has", framework.NewImage, box.Spec.Image)
+	if err := n.Boxes.Delete(n.Ctx, "web", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	seen.await(t, "deleted web "+newImage)
-	_, err = informer.Lister().ModelBoxes(n.name).Get("web")
-	if expectGone(err) != nil {
-		t.Errorf("the lister has the deleted box: %v", expectGone(err))
+	seen.await(t, "deleted web "+framework.NewImage)
+	_, err = informer.Lister().ModelBoxes(n.Name).Get("web")
+	if framework.CheckGone(err) != nil {
+		t.Errorf("the lister has the deleted box: %v", framework.CheckGone(err))
 	}
 }
 
@@ -79,7 +80,7 @@ func (s *sightings) add(what string, obj any) {
 
 func (s *sightings) await(t *testing.T, what string) {
 	t.Helper()
-	eventually(t, patience, "the informer tells: "+what, func() error {
+	framework.Eventually(t, framework.Patience, "the informer tells: "+what, func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if !s.seen[what] {
@@ -91,17 +92,17 @@ func (s *sightings) await(t *testing.T, what string) {
 
 func TestListInPages(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t)
+	n := framework.NewNamespace(t)
 	const count, limit = 7, 3
 	var want []string
 	for i := range count {
-		want = append(want, n.create(newBox(fmt.Sprintf("box-%d", i), pause)).Name)
+		want = append(want, n.CreateBox(framework.NewBox(fmt.Sprintf("box-%d", i), framework.Pause)).Name)
 	}
 	var got []string
 	var pages []int
 	options := metav1.ListOptions{Limit: limit}
 	for {
-		page, err := n.boxes.List(n.ctx, options)
+		page, err := n.Boxes.List(n.Ctx, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,12 +112,12 @@ func TestListInPages(t *testing.T) {
 		pages = append(pages, len(page.Items))
 		if len(pages) == 1 {
 			// What comes after the first page was listed is not in the list.
-			n.create(newBox("box-9", pause))
+			n.CreateBox(framework.NewBox("box-9", framework.Pause))
 		}
 		if options.Continue = page.Continue; options.Continue == "" {
 			break
 		}
 	}
-	expectEqual(t, "sizes of the pages", []int{3, 3, 1}, pages)
-	expectEqual(t, "boxes", want, got)
+	framework.ExpectEqual(t, "sizes of the pages", []int{3, 3, 1}, pages)
+	framework.ExpectEqual(t, "boxes", want, got)
 }

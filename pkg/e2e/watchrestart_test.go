@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
@@ -24,8 +25,8 @@ import (
 // server that was started remembers nothing of what happened before: a watch that resumes from then has expired. An
 // informer then lists, and tells its handlers of all the same. It is not parallel: the server is everybody's.
 func TestInformersLoseNothingAroundAStart(t *testing.T) {
-	n := newNamespace(t)
-	factory := externalversions.NewSharedInformerFactoryWithOptions(n.plane.boxes, 0, externalversions.WithNamespace(n.name))
+	n := framework.NewNamespace(t)
+	factory := externalversions.NewSharedInformerFactoryWithOptions(n.ControlPlane.ModelClient, 0, externalversions.WithNamespace(n.Name))
 	told := &replica{t: t, boxes: map[string]string{}}
 	if _, err := factory.Model().V1().ModelBoxes().Informer().AddEventHandler(told); err != nil {
 		t.Fatal(err)
@@ -36,25 +37,25 @@ func TestInformersLoseNothingAroundAStart(t *testing.T) {
 	journal := &journal{acknowledged: map[string]int{}}
 	stop := journal.startWriters(n)
 	defer stop()
-	stopDeleting := n.startDeleting(journal)
+	stopDeleting := startDeleting(n, journal)
 	defer stopDeleting()
 	for range killRounds {
 		enough := journal.count() + writesBetweenKills
-		n.eventually("boxes are being written", func() error {
+		n.Eventually("boxes are being written", func() error {
 			if count := journal.count(); count < enough {
 				return fmt.Errorf("%d of %d writes were acknowledged", count, enough)
 			}
 			return nil
 		})
-		killed := n.plane.serverPID(t)
-		n.plane.signalServer(t, syscall.SIGKILL)
-		n.awaitServed(killed)
+		killed := n.ControlPlane.ServerPID(t)
+		n.ControlPlane.SignalServer(t, syscall.SIGKILL)
+		n.AwaitServerRestart(killed)
 	}
 	stopDeleting()
 	stop()
 
-	n.eventually("the informer has told what there is", func() error {
-		boxes, err := n.boxes.List(n.ctx, metav1.ListOptions{})
+	n.Eventually("the informer has told what there is", func() error {
+		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
@@ -75,16 +76,16 @@ func TestInformersLoseNothingAroundAStart(t *testing.T) {
 }
 
 // startDeleting deletes every other box that is written, until stop is called.
-func (n *namespace) startDeleting(journal *journal) (stop func()) {
-	ctx, cancel := context.WithCancel(n.ctx)
+func startDeleting(n *framework.Namespace, journal *journal) (stop func()) {
+	ctx, cancel := context.WithCancel(n.Ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
 		seen := map[string]bool{}
-		for ; ctx.Err() == nil; time.Sleep(pollInterval) {
+		for ; ctx.Err() == nil; time.Sleep(framework.PollInterval) {
 			for name := range journal.copy() {
 				if !seen[name] && len(seen)%2 == 0 {
 					// A writer may notice, and goes on to its next box.
-					_ = n.boxes.Delete(ctx, name, metav1.DeleteOptions{})
+					_ = n.Boxes.Delete(ctx, name, metav1.DeleteOptions{})
 				}
 				seen[name] = true
 			}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package e2e
+package framework
 
 import (
 	"bytes"
@@ -18,11 +18,12 @@ import (
 	"time"
 )
 
-const serverProcess = "modelbox-apiserver"
+// ServerProcess is the name of the server among the parts of a control plane.
+const ServerProcess = "modelbox-apiserver"
 
-// startProcess starts a process that gets the signal when this one ends, whatever ends it. The channel tells how it
+// StartProcess starts a process that gets the signal when this one ends, whatever ends it. The channel tells how it
 // ended.
-func startProcess(command *exec.Cmd, signal syscall.Signal) (chan error, error) {
+func StartProcess(command *exec.Cmd, signal syscall.Signal) (chan error, error) {
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: signal}
 	started, ended := make(chan error), make(chan error, 1)
 	go func() {
@@ -38,9 +39,9 @@ func startProcess(command *exec.Cmd, signal syscall.Signal) (chan error, error) 
 	return ended, <-started
 }
 
-// processesMentioning returns the command lines of all processes that have the text in their arguments or in their
+// ProcessesMentioning returns the command lines of all processes that have the text in their arguments or in their
 // environment.
-func processesMentioning(text string) ([]string, error) {
+func ProcessesMentioning(text string) ([]string, error) {
 	directories, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
@@ -58,17 +59,17 @@ func processesMentioning(text string) ([]string, error) {
 	return found, nil
 }
 
-// serverPID returns the process that serves boxes now.
-func (p *controlPlane) serverPID(t *testing.T) int {
+// ServerPID returns the process that serves boxes now.
+func (p *ControlPlane) ServerPID(t *testing.T) int {
 	t.Helper()
-	return p.processID(t, serverProcess)
+	return p.processID(t, ServerProcess)
 }
 
 // processID returns the process of a part of the control plane, which may just be starting again.
-func (p *controlPlane) processID(t *testing.T, name string) int {
+func (p *ControlPlane) processID(t *testing.T, name string) int {
 	t.Helper()
 	var pid int
-	eventually(t, patience, name+" has a process", func() error {
+	Eventually(t, Patience, name+" has a process", func() error {
 		content, err := os.ReadFile(p.pidFile(name))
 		if err != nil {
 			return err
@@ -81,21 +82,21 @@ func (p *controlPlane) processID(t *testing.T, name string) int {
 	return pid
 }
 
-// signalServer sends a signal to the server and returns how long its process then took to end.
-func (p *controlPlane) signalServer(t *testing.T, signal syscall.Signal) time.Duration {
+// SignalServer sends a signal to the server and returns how long its process then took to end.
+func (p *ControlPlane) SignalServer(t *testing.T, signal syscall.Signal) time.Duration {
 	t.Helper()
-	return p.signalProcess(t, serverProcess, signal)
+	return p.SignalProcess(t, ServerProcess, signal)
 }
 
-// signalProcess does the same to any part of the control plane.
-func (p *controlPlane) signalProcess(t *testing.T, name string, signal syscall.Signal) time.Duration {
+// SignalProcess does the same to any part of the control plane.
+func (p *ControlPlane) SignalProcess(t *testing.T, name string, signal syscall.Signal) time.Duration {
 	t.Helper()
 	pid := p.processID(t, name)
 	sent := time.Now()
 	if err := syscall.Kill(pid, signal); err != nil {
 		t.Fatalf("sending %s to %s: %v", signal, name, err)
 	}
-	eventually(t, patience, "the process of "+name+" ends", func() error {
+	Eventually(t, Patience, "the process of "+name+" ends", func() error {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("process %d is there", pid)
 		}

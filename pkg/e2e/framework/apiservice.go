@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// APIService is how the kube-apiserver reaches the server.
+type APIService struct {
+	Spec struct {
+		CABundle              []byte
+		InsecureSkipTLSVerify bool
+		Service               struct{ Port int }
+	}
+	Status struct {
+		Conditions []struct{ Type, Status string }
+	}
+}
+
+// ReadAPIService returns the APIService of the group.
+func (p *ControlPlane) ReadAPIService(t *testing.T) *APIService {
+	t.Helper()
+	data, err := p.KubeClient.Discovery().RESTClient().Get().
+		AbsPath("/apis/apiregistration.k8s.io/v1/apiservices/v1.model.github.com").DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := &APIService{}
+	if err := json.Unmarshal(data, service); err != nil {
+		t.Fatal(err)
+	}
+	return service
+}

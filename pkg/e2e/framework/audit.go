@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"testing"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// Audit tells what was written in a namespace, from the audit logs.
+type Audit struct{ n *Namespace }
+
+// ClusterWrites are the writes of workloads in the namespace that the server asked the cluster for. Events tell of
+// writes and are none themselves.
+func (a Audit) ClusterWrites() []auditv1.Event {
+	a.n.T.Helper()
+	var writes []auditv1.Event
+	for _, write := range ReadWrites(a.n.T, a.n.ControlPlane.ClusterAuditLog(), a.n.Name) {
+		if write.User.Username == ServerUser && write.ObjectRef.Resource != "events" {
+			writes = append(writes, write)
+		}
+	}
+	return writes
+}
+
+// BoxWrites are the writes of boxes in the namespace, those by the controller and those by the test.
+func (a Audit) BoxWrites() []auditv1.Event {
+	a.n.T.Helper()
+	return ReadWrites(a.n.T, a.n.ControlPlane.ServerAuditLog(), a.n.Name)
+}
+
+// ChildWrites are what the server asked the cluster for about the Deployment and the Service of a box.
+func (a Audit) ChildWrites(box string) []string {
+	a.n.T.Helper()
+	var writes []string
+	for _, write := range a.ClusterWrites() {
+		if write.ObjectRef.Name == box {
+			writes = append(writes, write.Verb+" "+write.ObjectRef.Resource)
+		}
+	}
+	return writes
+}
+
+// StatusWrites is how often the status of a box was written.
+func (a Audit) StatusWrites(box string) int {
+	a.n.T.Helper()
+	count := 0
+	for _, write := range a.BoxWrites() {
+		if write.ObjectRef.Name == box && write.ObjectRef.Subresource == "status" {
+			count++
+		}
+	}
+	return count
+}
+
+// ReadAuditLog returns the requests in an audit log whose lines contain the text. A last line that is still being
+// written is left out.
+func ReadAuditLog(t *testing.T, path, text string) []auditv1.Event {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var requests []auditv1.Event
+	for reader := bufio.NewReader(file); ; {
+		line, err := reader.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return requests
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(line, []byte(text)) {
+			continue
+		}
+		var request auditv1.Event
+		if err := json.Unmarshal(line, &request); err != nil {
+			t.Fatalf("reading %s: %v: %s", path, err, line)
+		}
+		requests = append(requests, request)
+	}
+}
+
+// ReadWrites returns the requests in an audit log for changes of objects in a namespace.
+func ReadWrites(t *testing.T, path, namespace string) []auditv1.Event {
+	t.Helper()
+	var writes []auditv1.Event
+	for _, request := range ReadAuditLog(t, path, namespace) {
+		if request.ObjectRef != nil && request.ObjectRef.Namespace == namespace &&
+			!slices.Contains([]string{"get", "list", "watch"}, request.Verb) {
+			writes = append(writes, request)
+		}
+	}
+	return writes
+}

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// syncs is how often ExpectConverged has a box synced.
+const syncs = 3
+
+// ExpectConverged checks that nothing is written for a box for which nothing is to do, however often it is synced.
+func (n *Namespace) ExpectConverged(box string) {
+	n.T.Helper()
+	n.AwaitApplied(box)
+	n.AwaitDeployment(box, "is settled", func(deployment *appsv1.Deployment) error {
+		if terminating := ptr.Deref(deployment.Status.TerminatingReplicas, 0); terminating > 0 {
+			return fmt.Errorf("%d pods are on their way out", terminating)
+		}
+		return CheckRolledOut(deployment)
+	})
+	n.sync(box) // what the status has put off is written with this
+	deployment, service := n.GetDeployment(box), n.GetService(box)
+	writes, statuses := n.Audit.ChildWrites(box), n.Audit.StatusWrites(box)
+
+	for range syncs {
+		n.sync(box)
+	}
+
+	ExpectEqual(n.T, "writes of the children of box "+box, writes, n.Audit.ChildWrites(box))
+	ExpectEqual(n.T, "writes of the status of box "+box+", two for each sync", 2*syncs, n.Audit.StatusWrites(box)-statuses)
+	now := n.GetDeployment(box)
+	ExpectEqual(n.T, "generation of Deployment "+box, deployment.Generation, now.Generation)
+	ExpectEqual(n.T, "resourceVersion of Deployment "+box, deployment.ResourceVersion, now.ResourceVersion)
+	ExpectEqual(n.T, "resourceVersion of Service "+box, service.ResourceVersion, n.GetService(box).ResourceVersion)
+	n.Events.ExpectNoneRestored(box)
+}
+
+// sync has a box compared with its children, without a change of either: by a status that is not the controller's,
+// which is put right when the box was synced.
+func (n *Namespace) sync(box string) {
+	n.T.Helper()
+	selector := n.GetBox(box).Status.Selector
+	patch := []byte(`{"status": {"selector": "to be synced"}}`)
+	if _, err := n.Boxes.Patch(n.Ctx, box, types.MergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
+		n.T.Fatalf("writing the status of box %s: %v", box, err)
+	}
+	n.AwaitBox(box, "was synced", func(box *modelv1.ModelBox) error {
+		if box.Status.Selector != selector {
+			return fmt.Errorf("its selector is %q", box.Status.Selector)
+		}
+		return nil
+	})
+}

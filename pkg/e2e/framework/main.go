@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// DirVariable names the directory of a running control plane, which the tests then use in place of their own.
+const DirVariable = "MODELBOX_E2E_DIR"
+
+// testsAtOnce is how many parallel tests run at a time: they wait for the cluster more than they compute.
+const testsAtOnce = "8"
+
+var shared *ControlPlane
+
+// SharedControlPlane is the control plane that all tests share that do not start one of their own.
+func SharedControlPlane() *ControlPlane { return shared }
+
+// Main is the TestMain of every package of end-to-end tests. It runs the tests against the control plane that
+// DirVariable names, or starts one for the package and stops it afterwards. It does not return.
+func Main(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("-short: skipping the tests that need a control plane")
+		os.Exit(0)
+	}
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "FAIL:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	if !isGiven("test.parallel") {
+		if err := flag.Set("test.parallel", testsAtOnce); err != nil {
+			return 0, err
+		}
+	}
+	if dir := os.Getenv(DirVariable); dir != "" {
+		shared, err = Connect(dir)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", DirVariable, err)
+		}
+		return m.Run(), nil
+	}
+
+	cluster, err := StartLocalCluster()
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if stopErr := cluster.Stop(); stopErr != nil && err == nil {
+			err = stopErr
+		}
+		if code != 0 || err != nil {
+			fmt.Println("logs are kept in", cluster.Logs())
+			return
+		}
+		err = cluster.Remove()
+	}()
+	shared, err = Connect(cluster.Dir)
+	if err != nil {
+		return 0, err
+	}
+	return m.Run(), nil
+}
+
+func isGiven(name string) bool {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	return given
+}

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
+)
+
+// Namespace is a namespace of a test, with clients for what is in it. What goes wrong in a method of it fails the test.
+type Namespace struct {
+	T *testing.T
+	// Ctx is the test's: it ends with it.
+	Ctx          context.Context
+	ControlPlane *ControlPlane
+	Name         string
+
+	Boxes       modelclient.ModelBoxInterface
+	Deployments appsclient.DeploymentInterface
+	Services    coreclient.ServiceInterface
+	Pods        coreclient.PodInterface
+
+	Kubectl Kubectl
+	Events  Events
+	Audit   Audit
+}
+
+// NewNamespace creates a namespace in the shared control plane, which is deleted when the test ends.
+func NewNamespace(t *testing.T) *Namespace {
+	t.Helper()
+	return shared.NewNamespace(t)
+}
+
+// NewNamespace creates a namespace in this control plane, which is deleted when the test ends.
+func (p *ControlPlane) NewNamespace(t *testing.T) *Namespace {
+	t.Helper()
+	created, err := p.KubeClient.CoreV1().Namespaces().Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("creating a namespace: %v", err)
+	}
+	n := p.Namespace(t, created.Name)
+	t.Cleanup(func() {
+		// The test's own context has ended by now.
+		ctx := context.WithoutCancel(n.Ctx)
+		if t.Failed() {
+			t.Logf("what is in namespace %s:\n%s", n.Name, n.contents(ctx))
+		}
+		_ = p.KubeClient.CoreV1().Namespaces().Delete(ctx, n.Name, metav1.DeleteOptions{})
+	})
+	return n
+}
+
+// Namespace returns a namespace that is there already, and stays.
+func (p *ControlPlane) Namespace(t *testing.T, name string) *Namespace {
+	return (&Namespace{
+		ControlPlane: p,
+		Name:         name,
+		Boxes:        p.ModelClient.ModelV1().ModelBoxes(name),
+		Deployments:  p.KubeClient.AppsV1().Deployments(name),
+		Services:     p.KubeClient.CoreV1().Services(name),
+		Pods:         p.KubeClient.CoreV1().Pods(name),
+	}).In(t)
+}
+
+// In returns the namespace for a subtest: what goes wrong fails that.
+func (n *Namespace) In(t *testing.T) *Namespace {
+	in := *n
+	in.T, in.Ctx = t, t.Context()
+	in.Kubectl, in.Events, in.Audit = Kubectl{&in}, Events{&in}, Audit{&in}
+	return &in
+}
+
+// Eventually is Eventually with the usual Patience.
+func (n *Namespace) Eventually(what string, check func() error) {
+	n.T.Helper()
+	Eventually(n.T, Patience, what, check)
+}
+
+// maxContents keeps a test with many boxes from hiding what failed.
+const maxContents = 10_000
+
+// contents is for the reader of a test that failed.
+func (n *Namespace) contents(ctx context.Context) string {
+	var text strings.Builder
+	for _, kinds := range []string{"modelboxes,deployments,services,pods", "events"} {
+		run := RunKubectl(n.ControlPlane.KubectlCommand(ctx, "--namespace="+n.Name, "get", kinds, "--output=wide"), "")
+		fmt.Fprintf(&text, "%s%s\n", run.Stdout, run.Stderr)
+	}
+	if text.Len() > maxContents {
+		return text.String()[:maxContents] + "…"
+	}
+	return text.String()
+}

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// AwaitServerRestart waits until another process of the server than that one answers.
+func (n *Namespace) AwaitServerRestart(former int) {
+	n.T.Helper()
+	n.Eventually("the server is back", func() error {
+		if pid := n.ControlPlane.ServerPID(n.T); pid == former {
+			return errors.New("it has no new process")
+		}
+		_, err := n.Boxes.List(n.Ctx, metav1.ListOptions{Limit: 1})
+		return err
+	})
+}
+
+// ServerNamespace is where the server is installed.
+const ServerNamespace = "modelbox-system"
+
+// ServerUser is the user that the server is for the cluster.
+const ServerUser = "system:serviceaccount:modelbox-system:modelbox-apiserver"
+
+// AwaitLeader returns the Lease of the controllers as soon as somebody holds it who is not the holder of that name.
+func (p *ControlPlane) AwaitLeader(t *testing.T, not string) *coordinationv1.Lease {
+	t.Helper()
+	var lease *coordinationv1.Lease
+	Eventually(t, Patience, "there is a leader", func() (err error) {
+		lease, err = p.KubeClient.CoordinationV1().Leases(ServerNamespace).Get(t.Context(), "modelbox-controller", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder == "" || holder == not {
+			return fmt.Errorf("%q holds the Lease", holder)
+		}
+		return nil
+	})
+	return lease
+}
