@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"strings"
+	"testing"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+func TestFieldSelectors(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateBox(framework.NewBox("plain"))
+	n.CreateBox(framework.NewBox("newer", framework.WithImage(framework.NewImage)))
+	n.CreateBox(framework.NewBox("headless", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeHeadless }))
+	n.CreateBox(framework.NewBox("waiting", framework.Pause))
+	for _, box := range []string{"plain", "newer", "headless"} {
+		n.AwaitReady(box)
+	}
+	n.AwaitPaused("waiting")
+
+	for _, test := range []struct{ selector, want string }{
+		{"metadata.name=plain", "plain"},
+		{"metadata.namespace=" + n.Name, "headless newer plain waiting"},
+		{"spec.image=nginx:1.8", "newer"},
+		{"spec.image!=nginx:1.7.9", "newer"},
+		{"spec.serviceType=Headless", "headless"},
+		{"spec.serviceType=ClusterIP", "newer plain waiting"},
+		{"status.ready=true", "headless newer plain"},
+		{"status.ready=True", "headless newer plain"},
+		{"status.ready=false", "waiting"},
+		{"status.ready!=True", "waiting"},
+		{"status.ready=true,spec.image=nginx:1.7.9", "headless plain"},
+		{"metadata.name=nobody", ""},
+	} {
+		t.Run(test.selector, func(t *testing.T) {
+			names := n.In(t).Kubectl.Run("get", "mb", "--field-selector="+test.selector, "--output=jsonpath={.items[*].metadata.name}")
+			framework.ExpectEqual(t, "boxes", test.want, names)
+		})
+	}
+	for selector, want := range map[string]string{
+		"spec.replicas=1":      `"spec.replicas" is not a known field selector`,
+		"status.ready=Unknown": `"Unknown" is not a value of the field selector "status.ready"`,
+	} {
+		t.Run(selector+", which is none", func(t *testing.T) {
+			complaint := n.In(t).Kubectl.RunFailing("", "get", "mb", "--field-selector="+selector)
+			if !strings.Contains(complaint, "BadRequest") || !strings.Contains(complaint, want) {
+				t.Error(complaint)
+			}
+		})
+	}
+}

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package clients
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+	applymodelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration/model/v1"
+)
+
+// TestApplyConfiguration applies from Go, as a controller of somebody else's would: it says what is its business,
+// and reads back what that was.
+func TestApplyConfiguration(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateBox(framework.NewBox("web"))
+
+	const manager = "tuner"
+	mine := applymodelv1.ModelBox("web", n.Name).WithSpec(applymodelv1.ModelBoxSpec().WithReplicas(2))
+	applied, err := n.Boxes.Apply(n.Ctx, mine, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	framework.ExpectEqual(t, "image, which is somebody else's", framework.Image, applied.Spec.Image)
+
+	extracted, err := applymodelv1.ExtractModelBox(applied, manager)
+	if err != nil {
+		t.Fatal(err)
+	}
+	framework.ExpectEqual(t, "what the manager applied", mine.Spec, extracted.Spec)
+}

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package clients
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// programCommand is one of the programs of hack/clients as administrator of the control plane, whatever the environment
+// says of clusters and of the programs' own settings.
+func programCommand(n *framework.Namespace, program string, arguments ...string) *exec.Cmd {
+	n.T.Helper()
+	if _, err := os.Stat(framework.Binary(program)); err != nil {
+		n.T.Fatalf("%s is missing: run make clients first", framework.Binary(program))
+	}
+	command := exec.CommandContext(n.Ctx, framework.Binary(program), arguments...)
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, "KUBE") || strings.HasPrefix(variable, "HELM") || strings.HasPrefix(variable, "XDG")
+	})
+	command.Env = append(command.Env, "KUBECONFIG="+framework.SharedControlPlane().Kubeconfig(), "HOME="+filepath.Join(framework.SharedControlPlane().Dir, "run", "home"))
+	return command
+}
+
+// runProgram runs one of the programs of hack/clients and returns what it prints. The test fails when the program does.
+func runProgram(n *framework.Namespace, program string, arguments ...string) string {
+	n.T.Helper()
+	output, err := programCommand(n, program, arguments...).Output()
+	if err != nil {
+		n.T.Fatalf("%s %s: %v\n%s%s", program, strings.Join(arguments, " "), err, output, complaintOf(err))
+	}
+	return string(output)
+}
+
+// runFailingProgram runs one of the programs of hack/clients and returns what it complains of. The test fails when the
+// program does not.
+func runFailingProgram(n *framework.Namespace, program string, arguments ...string) string {
+	n.T.Helper()
+	output, err := programCommand(n, program, arguments...).Output()
+	if err == nil {
+		n.T.Fatalf("%s %s did not fail:\n%s", program, strings.Join(arguments, " "), output)
+	}
+	return complaintOf(err)
+}
+
+// complaintOf is what a program that failed wrote about it.
+func complaintOf(err error) string {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return string(exit.Stderr)
+	}
+	return err.Error()
+}

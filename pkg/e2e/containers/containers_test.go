@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// The images of the test application, hack/images/testapp, that a container node has from its start.
+const (
+	appImage    = "localcluster/testapp:1"
+	newAppImage = "localcluster/testapp:2"
+)
+
+// containerNode is the node whose pods are processes. The other nodes of its cluster are simulated.
+const containerNode = "container-node"
+
+// TestContainers is about what a simulated node cannot show: that applications run. It has the machine for itself, and
+// a control plane with nodes of both kinds.
+func TestContainers(t *testing.T) {
+	plane := newContainerPlane(t)
+	for _, test := range []struct {
+		name string
+		run  func(n *framework.Namespace)
+	}{
+		{"the sample answers", sampleAnswers},
+		{"a resource class limits the container", resourceClassLimits},
+		{"containers start in order, with what they are given", containersGetWhatTheyAreGiven},
+		{"an application that listens late becomes Ready without a restart", lateListenerIsNotRestarted},
+		{"an application that takes two minutes to start is not killed", slowStarterIsNotKilled},
+		{"an application that listens no more is restarted", deafApplicationIsRestarted},
+		{"rolling updates, scaling and deleted pods lose no request", noRequestIsLost},
+		{"a failing application says why", failingApplicationsSayWhy},
+		{"a box deleted in the foreground goes after its pods", foregroundDeletionWaitsForPods},
+		{"both kinds of nodes serve one cluster", bothKindsOfNodes},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(plane.NewNamespace(t))
+		})
+	}
+}
+
+// newContainerPlane returns a control plane with a container node: the test's own, unless the one that all tests share
+// has such a node. It skips the test where the machine cannot have one.
+func newContainerPlane(t *testing.T) *framework.ControlPlane {
+	t.Helper()
+	if os.Getenv(framework.DirVariable) != "" {
+		if _, err := framework.SharedControlPlane().KubeClient.CoreV1().Nodes().Get(t.Context(), containerNode, metav1.GetOptions{}); err == nil {
+			return framework.SharedControlPlane()
+		}
+	}
+	requireContainerNode(t)
+	return framework.NewControlPlane(t, containerNodeFlags()...)
+}
+
+func requireContainerNode(t *testing.T) {
+	t.Helper()
+	if output, err := exec.Command(framework.Binary("localcluster"), "check").CombinedOutput(); err != nil {
+		t.Skip(strings.TrimSpace(string(output)))
+	}
+}
+
+func containerNodeFlags() []string {
+	return []string{"--container-node", "--images=" + framework.InRepository("_output", "images", "node")}
+}
+
+// newAppBox is a small box of the test application, which is reached through a node port.
+func newAppBox(name string, changes ...func(*modelv1.ModelBoxSpec)) *modelv1.ModelBox {
+	box := framework.NewBox(name, framework.WithImage(appImage), func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeNodePort })
+	for _, change := range changes {
+		change(&box.Spec)
+	}
+	return box
+}
+
+func withArgs(args ...string) func(*modelv1.ModelBoxSpec) {
+	return func(spec *modelv1.ModelBoxSpec) { spec.Args = args }
+}
+
+// restartsOf is how often the containers of a box's pods were started again.
+func restartsOf(n *framework.Namespace, box string) int32 {
+	n.T.Helper()
+	pods, err := n.LivePods(box)
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	var restarts int32
+	for _, pod := range pods {
+		for _, container := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
+			restarts += container.RestartCount
+		}
+	}
+	return restarts
+}
+
+// nodesOf are the names of the nodes that the pods of a box run on.
+func nodesOf(n *framework.Namespace, box string) map[string]bool {
+	n.T.Helper()
+	pods, err := n.LivePods(box)
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	nodes := map[string]bool{}
+	for _, pod := range pods {
+		nodes[pod.Spec.NodeName] = true
+	}
+	return nodes
+}
+
+// bothKindsOfNodes: pods run on the container node, unless they ask for a simulated one.
+func bothKindsOfNodes(n *framework.Namespace) {
+	n.CreateReadyBox(newAppBox("real"))
+	n.CreateReadyBox(newAppBox("simulated", framework.WithReplicas(3), func(spec *modelv1.ModelBoxSpec) {
+		spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			NodeSelector: map[string]string{"type": "kwok"},
+			Tolerations:  []corev1.Toleration{{Key: "kwok.x-k8s.io/node", Operator: corev1.TolerationOpExists}},
+		}}
+	}))
+	framework.ExpectEqual(n.T, "nodes of the box that runs", map[string]bool{containerNode: true}, nodesOf(n, "real"))
+	if nodes := nodesOf(n, "simulated"); len(nodes) == 0 || nodes[containerNode] {
+		n.T.Errorf("the simulated box is on nodes %v", nodes)
+	}
+}

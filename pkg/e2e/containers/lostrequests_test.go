@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+const (
+	rollingUpdates = 20
+	servingPods    = 4
+)
+
+// noRequestIsLost: whatever is done to the pods of a box on purpose, its clients do not notice.
+func noRequestIsLost(n *framework.Namespace) {
+	n.CreateReadyBox(newAppBox("web", framework.WithReplicas(servingPods), checkedOften))
+	awaitAnswer(n, "web", "/version")
+	for _, test := range []struct {
+		name    string
+		disturb func(n *framework.Namespace)
+		answers []string
+	}{
+		{"rolling updates", updateAgainAndAgain, []string{"1", "2"}},
+		{"scaling down", scaleDown, []string{"1"}},
+		{"deleted pods", deleteOneByOne, []string{"1"}},
+	} {
+		n.T.Run(test.name, func(t *testing.T) {
+			n := n.In(t)
+			traffic := startTraffic(t, nodePortURL(n, "web", 80)+"/version")
+			test.disturb(n)
+			// A pod can lose requests as long as it is there.
+			awaitSettledPods(n, "web", servingPods)
+			traffic.expectNoneLost(n, test.answers...)
+		})
+	}
+}
+
+// checkedOften is ready sooner than by the default probe, so that the same time has more updates.
+func checkedOften(spec *modelv1.ModelBoxSpec) {
+	spec.ReadinessProbe = &corev1.Probe{
+		ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/ready", Port: intstr.FromInt32(80)}},
+		PeriodSeconds: 1,
+	}
+}
+
+func updateAgainAndAgain(n *framework.Namespace) {
+	for update := range rollingUpdates {
+		image := newAppImage
+		if update%2 == 1 {
+			image = appImage
+		}
+		n.UpdateBox("web", framework.WithImage(image))
+		n.AwaitReady("web")
+	}
+}
+
+func scaleDown(n *framework.Namespace) {
+	n.UpdateBox("web", framework.WithReplicas(1))
+	awaitSettledPods(n, "web", 1)
+	n.UpdateBox("web", framework.WithReplicas(servingPods))
+	n.AwaitReady("web")
+}
+
+func deleteOneByOne(n *framework.Namespace) {
+	pods, err := n.LivePods("web")
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	for _, pod := range pods {
+		if err := n.Pods.Delete(n.Ctx, pod.Name, metav1.DeleteOptions{}); err != nil {
+			n.T.Fatal(err)
+		}
+		n.Eventually("pod "+pod.Name+" is replaced", func() error {
+			live, err := n.LivePods("web")
+			if err != nil {
+				return err
+			}
+			return areReady(live, servingPods)
+		})
+	}
+}
+
+// awaitSettledPods waits until the box has that many pods, all of them ready, and none that is still on its way out.
+func awaitSettledPods(n *framework.Namespace, box string, count int) {
+	n.T.Helper()
+	n.Eventually(fmt.Sprintf("box %s has %d pods", box, count), func() error {
+		pods, err := n.Pods.List(n.Ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + box})
+		if err != nil {
+			return err
+		}
+		return areReady(pods.Items, count)
+	})
+}
+
+func areReady(pods []corev1.Pod, count int) error {
+	if len(pods) != count {
+		return fmt.Errorf("it has %d", len(pods))
+	}
+	for _, pod := range pods {
+		ready := false
+		for _, condition := range pod.Status.Conditions {
+			ready = ready || condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
+		}
+		if !ready {
+			return errors.New(pod.Name + " is not ready")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+const (
+	// Half of the clients keep their connection, half make one for every request.
+	trafficClients = 8
+	// trafficPause is between two requests of a client.
+	trafficPause = 20 * time.Millisecond
+)
+
+// traffic is clients that ask a box all the time.
+type traffic struct {
+	stop    context.CancelFunc
+	clients sync.WaitGroup
+
+	mu       sync.Mutex
+	answers  map[string]int
+	failures []string
+}
+
+// startTraffic sends requests until the traffic is ended, or the test is.
+func startTraffic(t *testing.T, url string) *traffic {
+	ctx, cancel := context.WithCancel(t.Context())
+	traffic := &traffic{stop: cancel, answers: map[string]int{}}
+	for client := range trafficClients {
+		traffic.clients.Go(func() { traffic.ask(ctx, url, client%2 == 0) })
+	}
+	t.Cleanup(traffic.end)
+	return traffic
+}
+
+func (t *traffic) ask(ctx context.Context, url string, keepConnection bool) {
+	transport := &http.Transport{DisableKeepAlives: !keepConnection}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, Timeout: answerTimeout}
+	for pause := time.NewTicker(trafficPause); ; {
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return
+		case <-pause.C:
+		}
+		// Not under ctx: a request that was sent is to be answered.
+		request, err := http.NewRequest(http.MethodGet, url, nil)
+		if err != nil {
+			panic(err) // it is not a URL
+		}
+		began := time.Now()
+		answer, err := answerTo(client, request)
+		t.count(answer, err, began)
+	}
+}
+
+func (t *traffic) count(answer string, err error, began time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil {
+		t.failures = append(t.failures, fmt.Sprintf("%s, after %s: %v", began.Format("15:04:05.000"), time.Since(began), err))
+		return
+	}
+	t.answers[answer]++
+}
+
+// end returns when every request has been answered, or has failed.
+func (t *traffic) end() {
+	t.stop()
+	t.clients.Wait()
+}
+
+// expectNoneLost ends the traffic, and checks that every request got one of these answers, and each of them was given.
+func (t *traffic) expectNoneLost(n *framework.Namespace, answers ...string) {
+	n.T.Helper()
+	t.end()
+	requests := len(t.failures)
+	for _, count := range t.answers {
+		requests += count
+	}
+	n.T.Logf("%d requests, %d failed; by answer: %v", requests, len(t.failures), t.answers)
+	if len(t.failures) > 0 {
+		n.T.Errorf("%d of %d requests failed:\n%s", len(t.failures), requests, strings.Join(t.failures, "\n"))
+	}
+	framework.ExpectEqual(n.T, "answers", slices.Sorted(slices.Values(answers)), slices.Sorted(maps.Keys(t.answers)))
+}

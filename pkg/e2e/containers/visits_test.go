@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// answerTimeout is how long an application may take to answer. A machine that is busy is no bug.
+const answerTimeout = 20 * time.Second
+
+// nodePortURL is where a port of a box is reached from outside the cluster.
+func nodePortURL(n *framework.Namespace, box string, port int32) string {
+	n.T.Helper()
+	node, err := n.ControlPlane.KubeClient.CoreV1().Nodes().Get(n.Ctx, containerNode, metav1.GetOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	var host string
+	for _, address := range node.Status.Addresses {
+		if address.Type == corev1.NodeInternalIP {
+			host = address.Address
+		}
+	}
+	for _, published := range n.GetService(box).Spec.Ports {
+		if published.Port == port && published.NodePort != 0 {
+			return "http://" + net.JoinHostPort(host, strconv.Itoa(int(published.NodePort)))
+		}
+	}
+	n.T.Fatalf("port %d of Service %s has no node port", port, box)
+	return ""
+}
+
+// visit returns what an application answers to one request over a connection of its own.
+func visit(method, url string) (string, error) {
+	request, err := http.NewRequest(method, url, nil)
+	if err != nil {
+		return "", err
+	}
+	request.Close = true
+	return answerTo(&http.Client{Timeout: answerTimeout}, request)
+}
+
+func answerTo(client *http.Client, request *http.Request) (string, error) {
+	response, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return "", err
+	}
+	if response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s: %s", response.Status, body)
+	}
+	return string(body), nil
+}
+
+// awaitAnswer returns what the box answers as soon as it does: a Service leads to its pods a moment after they are
+// ready.
+func awaitAnswer(n *framework.Namespace, box, path string) string {
+	n.T.Helper()
+	var answer string
+	url := nodePortURL(n, box, 80) + path
+	n.Eventually("box "+box+" answers "+path, func() (err error) {
+		answer, err = visit(http.MethodGet, url)
+		return err
+	})
+	return answer
+}
+
+// tell has the one pod of a box do something.
+func tell(n *framework.Namespace, box, path string) {
+	n.T.Helper()
+	awaitAnswer(n, box, "/version")
+	if _, err := visit(http.MethodPost, nodePortURL(n, box, 80)+path); err != nil {
+		n.T.Fatalf("telling %s %s: %v", box, path, err)
+	}
+}
+
+// expectAnswer checks what the box answers, which may have spaces around.
+func expectAnswer(n *framework.Namespace, box, path, want string) {
+	n.T.Helper()
+	framework.ExpectEqual(n.T, path+" of box "+box, want, strings.TrimSpace(awaitAnswer(n, box, path)))
+}

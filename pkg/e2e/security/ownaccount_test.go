@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package security
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// TestServerWritesOnlyWhatBoxesControl does with the server's service account what its permissions allow and its admission
+// policy does not.
+func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	for _, create := range []string{"deployment foreign --image=nginx:1.7.9 --replicas=0", "service clusterip foreign --tcp=80", "configmap owner"} {
+		n.Kubectl.Run(append([]string{"create"}, strings.Fields(create)...)...)
+	}
+	n.Kubectl.Run("create", "deployment", "others", "--image=nginx:1.7.9", "--replicas=0")
+	owner := n.Kubectl.Run("get", "configmap", "owner", "--output=jsonpath={.metadata.uid}")
+	n.Kubectl.Run("patch", "deployment", "others", "--type=merge", "-p", fmt.Sprintf(
+		`{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "%s", "controller": true}]}}`, owner))
+	box := n.Kubectl.Run("get", "modelbox", "web", "--output=jsonpath={.metadata.uid}")
+	controlled := fmt.Sprintf(`{"apiVersion":"model.github.com/v1","kind":"ModelBox","name":"web","uid":"%s","controller":true}`, box)
+
+	const (
+		creates = "modelbox-apiserver creates only what a ModelBox controls"
+		changes = "modelbox-apiserver changes only what a ModelBox controls, or takes over from nobody"
+		deletes = "modelbox-apiserver deletes only what a ModelBox controls"
+		nothing = "modelbox-apiserver writes nothing in the namespaces kube-system and modelbox-system"
+	)
+	service := func(namespace, owners string) string {
+		return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: made, namespace: %s, ownerReferences: [%s]}, spec: {ports: [{port: 80}]}}`, namespace, owners)
+	}
+	for _, test := range []struct {
+		name, stdin, arguments, refusal string
+	}{
+		{"a Service of nobody", service(n.Name, ""), "create -f -", creates},
+		{"a Service of somebody else", service(n.Name, strings.NewReplacer("ModelBox", "ConfigMap", "model.github.com/v1", "v1").Replace(controlled)), "create -f -", creates},
+		{"a Service that a box merely owns", service(n.Name, strings.Replace(controlled, "true", "false", 1)), "create -f -", creates},
+		{"a Service of a box", service(n.Name, controlled), "create --dry-run=server -f -", ""},
+		{"a Service in kube-system", service("kube-system", controlled), "create --namespace=kube-system -f -", nothing},
+		{"a Service in the server's namespace", service("modelbox-system", controlled), "create --namespace=modelbox-system -f -", nothing},
+		{"the API's own Service there", "", `patch service modelbox-apiserver --namespace=modelbox-system --type=merge -p {"spec":{"externalName":"evil"}}`, nothing},
+		{"a change of a foreign Deployment", "", `patch deployment foreign --type=merge -p {"spec":{"paused":true}}`, changes},
+		{"a foreign Deployment into a box's", "", `patch deployment foreign --dry-run=server --type=merge -p {"metadata":{"ownerReferences":[` + controlled + `]},"spec":{"paused":true}}`, ""},
+		{"a controlled Deployment into a box's", "", `patch deployment others --type=merge -p {"metadata":{"ownerReferences":[` + controlled + `]}}`, changes},
+		{"a box's Deployment into nobody's", "", `patch deployment web --type=merge -p {"metadata":{"ownerReferences":null}}`, changes},
+		{"a foreign Service that goes", "", "delete service foreign", deletes},
+		{"a foreign Deployment that goes", "", "delete deployment foreign", deletes},
+		{"a box's Deployment that goes", "", "delete deployment web --dry-run=server", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			// Spaces are between arguments only.
+			arguments := append(strings.Split(test.arguments, " "), "--as="+framework.ServerUser)
+			run := framework.RunKubectl(n.In(t).Kubectl.Command(arguments...), test.stdin)
+			switch {
+			case test.refusal == "" && run.Err != nil:
+				t.Errorf("it is refused: %s", run.Stderr)
+			case test.refusal != "" && !strings.Contains(run.Stderr, test.refusal):
+				t.Errorf("want %q, got %s %s", test.refusal, run.Stdout, run.Stderr)
+			}
+		})
+	}
+}
+
+// TestServerIsNeverRefusedByItsPolicy looks through all that the server has asked of the cluster so far.
+func TestServerIsNeverRefusedByItsPolicy(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	for _, request := range framework.ReadAuditLog(t, framework.SharedControlPlane().ClusterAuditLog(), "ValidatingAdmissionPolicy") {
+		if request.User.Username == framework.ServerUser && request.ResponseStatus != nil && request.ResponseStatus.Code == 403 {
+			t.Errorf("the server may not %s %s: %s", request.Verb, request.RequestURI, request.ResponseStatus.Message)
+		}
+	}
+}
+
+// TestServerCompliesWithItsNamespace tries the pods of the server in its namespace, which is restricted.
+func TestServerCompliesWithItsNamespace(t *testing.T) {
+	t.Parallel()
+	manifest, err := os.ReadFile(framework.InRepository("artifacts", "base", "deployment.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment := &appsv1.Deployment{}
+	if err := yaml.UnmarshalStrict(manifest, deployment); err != nil {
+		t.Fatal(err)
+	}
+	template := deployment.Spec.Template
+	try := func(spec corev1.PodSpec) error {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "modelbox-apiserver-", Labels: template.Labels}, Spec: spec}
+		_, err := framework.SharedControlPlane().KubeClient.CoreV1().Pods(deployment.Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	}
+	if err := try(template.Spec); err != nil {
+		t.Error(err)
+	}
+	laxer := *template.Spec.DeepCopy()
+	laxer.SecurityContext = nil
+	if err := try(laxer); err == nil || !strings.Contains(err.Error(), `violates PodSecurity "restricted:latest"`) {
+		t.Errorf("a pod that does not comply: %v", err)
+	}
+}

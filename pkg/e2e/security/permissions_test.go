@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package security
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// TestServerMayDoNoMore asks for what the server's service account may do in a namespace of a user.
+func TestServerMayDoNoMore(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	for _, test := range []struct{ answer, question string }{
+		{"yes", "create deployments.apps"},
+		{"yes", "patch deployments.apps"},
+		{"yes", "delete services"},
+		{"yes", "list pods"},
+		{"yes", "create events.events.k8s.io"},
+		{"yes", "watch events.events.k8s.io"},
+		{"no", "delete events.events.k8s.io"},
+		{"yes", "update modelboxes.model.github.com --subresource=finalizers"},
+		{"yes", "watch resourcequotas"},
+		{"yes", "update resourcequotas --subresource=status"},
+		{"no", "update resourcequotas"},
+		{"no", "* *"},
+		{"no", "get secrets"},
+		{"no", "list secrets"},
+		{"no", "get configmaps"},
+		{"no", "create pods"},
+		{"no", "create pods --subresource=exec"},
+		{"no", "delete pods"},
+		{"no", "create daemonsets.apps"},
+		{"no", "deletecollection deployments.apps"},
+		{"no", "delete namespaces"},
+		{"no", "impersonate users"},
+		{"no", "create serviceaccounts --subresource=token"},
+		{"no", "create rolebindings.rbac.authorization.k8s.io"},
+		{"no", "bind clusterroles.rbac.authorization.k8s.io"},
+		{"no", "escalate clusterroles.rbac.authorization.k8s.io"},
+		{"no", "update leases.coordination.k8s.io"},
+	} {
+		t.Run(test.question+": "+test.answer, func(t *testing.T) {
+			n := n.In(t)
+			arguments := append([]string{"auth", "can-i", "--as=" + framework.ServerUser}, strings.Fields(test.question)...)
+			run := framework.RunKubectl(n.Kubectl.Command(arguments...), "")
+			if answer := strings.TrimSpace(run.Stdout); answer != test.answer {
+				t.Errorf("kubectl says %q %s", answer, run.Stderr)
+			}
+		})
+	}
+}
+
+// TestUsersMay asks for what people may do with boxes who have nothing but the cluster's own roles.
+func TestUsersMay(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	for _, role := range []string{"view", "edit"} {
+		n.Kubectl.Run("create", "rolebinding", role, "--clusterrole="+role, "--user="+role)
+	}
+	for _, test := range []struct{ answer, user, question string }{
+		{"yes", "view", "get modelboxes"},
+		{"yes", "view", "watch modelboxes.model.github.com"},
+		{"yes", "view", "get modelboxes --subresource=scale"},
+		{"no", "view", "create modelboxes"},
+		{"no", "view", "patch modelboxes --subresource=scale"},
+		{"yes", "edit", "list modelboxes"},
+		{"yes", "edit", "create modelboxes"},
+		{"yes", "edit", "deletecollection modelboxes"},
+		{"yes", "edit", "patch modelboxes --subresource=scale"},
+		{"no", "edit", "update modelboxes --subresource=status"},
+		{"no", "edit", "update modelboxes --subresource=finalizers"},
+		{"no", "nobody", "get modelboxes"},
+	} {
+		t.Run(test.user+": "+test.question+": "+test.answer, func(t *testing.T) {
+			n := n.In(t)
+			arguments := append([]string{"auth", "can-i", "--as=" + test.user}, strings.Fields(test.question)...)
+			// The cluster learns of a new binding in a moment.
+			n.Eventually("kubectl says "+test.answer, func() error {
+				run := framework.RunKubectl(n.Kubectl.Command(arguments...), "")
+				if answer := strings.TrimSpace(run.Stdout); answer != test.answer {
+					return fmt.Errorf("kubectl says %q %s", answer, run.Stderr)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// TestServerIsNeverForbidden looks through all that the server has asked of the cluster so far.
+func TestServerIsNeverForbidden(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	for _, request := range framework.ReadAuditLog(t, framework.SharedControlPlane().ClusterAuditLog(), `"forbid"`) {
+		if request.User.Username == framework.ServerUser && request.Annotations["authorization.k8s.io/decision"] == "forbid" {
+			t.Errorf("the server may not %s %s: %s", request.Verb, request.RequestURI, request.Annotations["authorization.k8s.io/reason"])
+		}
+	}
+}

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// refusalPatience is for how long the controller may say nothing of a cache that it needs, with what this machine takes
+// to say so.
+const refusalPatience = 2 * time.Minute
+
+// TestAControllerThatMayNotReadSaysSo takes rights from the server's account: to read pods, without which the controller
+// cannot work, and to read autoscalers, without which it can.
+func TestAControllerThatMayNotReadSaysSo(t *testing.T) {
+	t.Parallel()
+	p := framework.NewControlPlane(t)
+	n := p.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("before"))
+
+	rules := changeServerRules(t, p, func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+		return slices.DeleteFunc(rules, func(rule rbacv1.PolicyRule) bool {
+			return slices.Contains(rule.Resources, "pods") || slices.Contains(rule.Resources, "horizontalpodautoscalers")
+		})
+	})
+	p.SignalServer(t, syscall.SIGTERM) // what it watches already stays
+	server := p.ServerPID(t)
+
+	framework.Eventually(t, refusalPatience, "the health of the controller names what is missing", func() error {
+		return expectControllerHealth(t, p, http.StatusInternalServerError, "cannot list or watch pods, which needs the right to list and watch them", "pods is forbidden")
+	})
+	n.Eventually("the log does", func() error {
+		return serverLogs(p, `"A cache does not follow its API server"`, `resource="pods" required=true`, "pods is forbidden")
+	})
+	n.Eventually("the metrics do", func() error { return expectCaches(t, p, 0, "pods", "horizontalpodautoscalers.autoscaling") })
+	if err := expectCaches(t, p, 1, "modelboxes.model.github.com", "deployments.apps", "services"); err != nil {
+		t.Error(err)
+	}
+	framework.Eventually(t, refusalPatience, "the Lease is given up", func() error {
+		lease, err := p.KubeClient.CoordinationV1().Leases(framework.ServerNamespace).Get(t.Context(), "modelbox-controller", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
+			return fmt.Errorf("%s holds it", holder)
+		}
+		return nil
+	})
+	n.CreateBox(framework.NewBox("meanwhile"))
+	for _, path := range []string{"/livez", "/readyz"} {
+		if err := p.DirectClient(t).Get().AbsPath(path).Do(t.Context()).Error(); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+
+	changeServerRules(t, p, func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+		return append(rules, rbacv1.PolicyRule{APIGroups: []string{corev1.GroupName}, Resources: []string{"pods"}, Verbs: []string{"list", "watch"}})
+	})
+	framework.Eventually(t, refusalPatience, "the controller works without autoscalers", func() error {
+		return expectControllerHealth(t, p, http.StatusOK)
+	})
+	n.AwaitReady("meanwhile")
+	n.Eventually("the metrics tell of what it does not need", func() error {
+		if err := expectCaches(t, p, 0, "horizontalpodautoscalers.autoscaling"); err != nil {
+			return err
+		}
+		return expectCaches(t, p, 1, "pods")
+	})
+
+	changeServerRules(t, p, func([]rbacv1.PolicyRule) []rbacv1.PolicyRule { return rules })
+	framework.Eventually(t, refusalPatience, "it has all its caches", func() error {
+		return expectCaches(t, p, 1, "pods", "horizontalpodautoscalers.autoscaling")
+	})
+	if now := p.ServerPID(t); now != server {
+		t.Errorf("the server was restarted: process %d, before %d", now, server)
+	}
+}
+
+// changeServerRules changes what the server's account may do in every namespace, and returns what it was.
+func changeServerRules(t *testing.T, p *framework.ControlPlane, change func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	t.Helper()
+	var before []rbacv1.PolicyRule
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		role, err := p.KubeClient.RbacV1().ClusterRoles().Get(t.Context(), "modelbox-apiserver", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		before = slices.Clone(role.Rules)
+		role.Rules = change(role.Rules)
+		_, err = p.KubeClient.RbacV1().ClusterRoles().Update(t.Context(), role, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		t.Fatalf("changing the rights of the server: %v", err)
+	}
+	return before
+}
+
+// expectControllerHealth returns an error unless the health of the controller is answered so.
+func expectControllerHealth(t *testing.T, p *framework.ControlPlane, status int, words ...string) error {
+	t.Helper()
+	var code int
+	// The body is the answer, whatever the status.
+	body, _ := p.DirectClient(t).Get().AbsPath("/healthz/controllers/modelbox").Do(t.Context()).StatusCode(&code).Raw()
+	if code != status || !framework.ContainsAll(string(body), words) {
+		return fmt.Errorf("the health of the controller is %d: %s", code, body)
+	}
+	return nil
+}
+
+// expectCaches returns an error unless the metric has the value for each of the resources.
+func expectCaches(t *testing.T, p *framework.ControlPlane, want float64, resources ...string) error {
+	t.Helper()
+	metrics := framework.Scrape(t, p.DirectClient(t))
+	for _, resource := range resources {
+		labels := map[string]string{"resource": resource}
+		if got := framework.Sum(metrics, "modelbox_controller_cache_synced", labels); got != want {
+			return fmt.Errorf("the metric is %v for %s, want %v", got, resource, want)
+		}
+	}
+	return nil
+}
+
+// serverLogs returns an error unless one line of the server's log has all the words.
+func serverLogs(p *framework.ControlPlane, words ...string) error {
+	log, err := os.ReadFile(filepath.Join(p.Dir, "logs", framework.ServerProcess+".log"))
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(log)) {
+		if framework.ContainsAll(line, words) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no line of the log has %q", words)
+}

@@ -1,0 +1,384 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+const (
+	// chaosVariable is how long the chaos lasts, such as 10m.
+	chaosVariable = "MODELBOX_E2E_CHAOS"
+	shortChaos    = 20 * time.Second
+
+	chaosBoxes = 30
+	// The first of the boxes are treasured: people write notes on their children, and do not delete them.
+	treasuredBoxes = 10
+
+	// People do not insist: who changes the same field of a child more often than the controller puts up with gets
+	// their way for a while, and that is another test's.
+	editsOfAField = 3
+)
+
+// chaos is what people did.
+type chaos struct {
+	*framework.Namespace
+
+	mu sync.Mutex
+	// edits counts the edits of each field of each child.
+	edits map[string]int
+	// notes are the annotations that have to be there in the end, by child and name.
+	notes map[string]map[string]string
+	// done counts what was done, by kind.
+	done map[string]int
+}
+
+// TestChaos lets people change and delete children, and others change, delete and create boxes, while the server and
+// the API server of the cluster are killed. In the end all is as the boxes say, and nothing is lost that is not
+// theirs. It has a control plane of its own, for the servers of the other one are everybody's.
+func TestChaos(t *testing.T) {
+	t.Parallel()
+	n := framework.NewControlPlane(t).NewNamespace(t)
+	c := &chaos{Namespace: n, edits: map[string]int{}, notes: map[string]map[string]string{}, done: map[string]int{}}
+	bystanders := c.createBystanders()
+	for i := range chaosBoxes {
+		n.CreateBox(chaosBox(i))
+	}
+
+	length, seed := framework.Setting(t, chaosVariable, shortChaos, time.ParseDuration), rand.Uint64()
+	t.Logf("%s of chaos, seed %d", length, seed)
+	ctx, stop := context.WithTimeout(n.Ctx, length)
+	defer stop()
+	var actors sync.WaitGroup
+	for i := range uint64(4) {
+		random := rand.New(rand.NewPCG(seed, i))
+		actors.Go(func() { c.act(ctx, random, c.editChild) })
+		actors.Go(func() { c.act(ctx, random, c.changeBox) })
+	}
+	readings := newReadinessReader(n)
+	actors.Go(func() { readings.read(ctx) })
+	disruptions := c.disrupt(ctx, max(length/8, 5*time.Second))
+	actors.Wait()
+	t.Logf("%d disruptions, and what was done: %v", disruptions, c.done)
+	readings.expectTruth()
+
+	n.Eventually("all is as the boxes say", func() error {
+		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range boxes.Items {
+			if err := c.isAsItSays(&boxes.Items[i]); err != nil {
+				return fmt.Errorf("box %s: %w", boxes.Items[i].Name, err)
+			}
+		}
+		return nil
+	})
+	c.expectNotes()
+	c.expectUntouchedBystanders(bystanders)
+}
+
+func chaosBox(i int) *modelv1.ModelBox {
+	box := framework.NewBox(fmt.Sprintf("chaos-%d", i))
+	box.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"}
+	return box
+}
+
+// act does one thing after the other. What fails because a server is away, or somebody was quicker, is not done.
+func (c *chaos) act(ctx context.Context, random *rand.Rand, do func(context.Context, *rand.Rand) (string, error)) {
+	for ctx.Err() == nil {
+		if what, err := do(ctx, random); err == nil {
+			c.mu.Lock()
+			c.done[what]++
+			c.mu.Unlock()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(random.IntN(int(300 * time.Millisecond)))):
+		}
+	}
+}
+
+// editChild changes or deletes a child of a box, as somebody would who does not know of the box.
+func (c *chaos) editChild(ctx context.Context, random *rand.Rand) (string, error) {
+	i := random.IntN(chaosBoxes)
+	name := fmt.Sprintf("chaos-%d", i)
+	edits := chaosEdits
+	if i < treasuredBoxes { // others become headless, and can then not adopt one that is not
+		edits = append(slices.Clip(edits), edit{"services", "owner", `[{"op": "remove", "path": "/metadata/ownerReferences"}]`})
+	}
+	switch what := random.IntN(len(edits) + 4); {
+	case what < len(edits):
+		edit := edits[what]
+		if !c.mayEdit(name, edit.resource, edit.field) {
+			return "", errNotDone
+		}
+		return "edited " + edit.field, c.patch(ctx, edit.resource, name, types.JSONPatchType, edit.patch)
+	case what == len(edits):
+		resource := []string{"deployments", "services"}[random.IntN(2)]
+		return "noted", c.note(ctx, resource, fmt.Sprintf("chaos-%d", random.IntN(treasuredBoxes)), random)
+	case what == len(edits)+1:
+		return "deleted pods", c.Pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + name})
+	case i < treasuredBoxes:
+		return "", errNotDone
+	case what == len(edits)+2:
+		return "deleted Deployment", c.Deployments.Delete(ctx, name, metav1.DeleteOptions{})
+	default:
+		return "deleted Service", c.Services.Delete(ctx, name, metav1.DeleteOptions{})
+	}
+}
+
+var errNotDone = fmt.Errorf("not done")
+
+func (c *chaos) mayEdit(name, resource, field string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := resource + "/" + name + "/" + field
+	c.edits[key]++
+	return c.edits[key] <= editsOfAField
+}
+
+// note writes an annotation on a child, and remembers it once it is acknowledged.
+func (c *chaos) note(ctx context.Context, resource, name string, random *rand.Rand) error {
+	key, value := fmt.Sprintf("example.com/note-%d", random.IntN(3)), fmt.Sprint(random.IntN(1000))
+	// One at a time, or nobody knows which one came last.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.patch(ctx, resource, name, types.MergePatchType, fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, key, value)); err != nil {
+		return err
+	}
+	child := resource + "/" + name
+	if c.notes[child] == nil {
+		c.notes[child] = map[string]string{}
+	}
+	c.notes[child][key] = value
+	return nil
+}
+
+func (c *chaos) patch(ctx context.Context, resource, name string, patchType types.PatchType, patch string) error {
+	options := metav1.PatchOptions{FieldManager: framework.OtherManager}
+	var err error
+	switch resource {
+	case "deployments":
+		_, err = c.Deployments.Patch(ctx, name, patchType, []byte(patch), options)
+	default:
+		_, err = c.Services.Patch(ctx, name, patchType, []byte(patch), options)
+	}
+	return err
+}
+
+// changeBox changes what a box says, or puts another one in its place.
+func (c *chaos) changeBox(ctx context.Context, random *rand.Rand) (string, error) {
+	i := random.IntN(chaosBoxes)
+	if i >= treasuredBoxes && random.IntN(10) == 0 {
+		if err := c.Boxes.Delete(ctx, chaosBox(i).Name, metav1.DeleteOptions{}); err != nil {
+			return "", err
+		}
+		return "put another box in the place of one", c.createAgain(chaosBox(i))
+	}
+	box, err := c.Boxes.Get(ctx, chaosBox(i).Name, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	spec := &box.Spec
+	switch random.IntN(5) {
+	case 0:
+		spec.Image = fmt.Sprintf("nginx:%d", random.IntN(5))
+	case 1:
+		replicas := random.Int32N(4)
+		spec.Replicas = &replicas
+	case 2:
+		spec.Envs = []corev1.EnvVar{{Name: fmt.Sprintf("V%d", random.IntN(3)), Value: fmt.Sprint(random.IntN(3))}}
+	case 3:
+		spec.Ports = []corev1.ServicePort{{Name: "a", Port: 80}, {Name: "b", Port: 81 + random.Int32N(3)}}
+		if i >= treasuredBoxes {
+			spec.Ports = spec.Ports[:random.IntN(3)]
+		}
+	default:
+		spec.ServiceType = modelv1.ServiceTypeLoadBalancer
+		if i >= treasuredBoxes {
+			spec.ServiceType = []modelv1.ServiceType{modelv1.ServiceTypeHeadless, modelv1.ServiceTypeClusterIP}[random.IntN(2)]
+		}
+	}
+	_, err = c.Boxes.Update(ctx, box, metav1.UpdateOptions{})
+	return "changed a box", err
+}
+
+// createAgain does not give up, or there would be fewer boxes in the end.
+func (c *chaos) createAgain(box *modelv1.ModelBox) error {
+	for {
+		_, err := c.Boxes.Create(c.Ctx, box, metav1.CreateOptions{})
+		if err == nil || c.Ctx.Err() != nil {
+			return err
+		}
+		if _, err := c.Boxes.Get(c.Ctx, box.Name, metav1.GetOptions{}); err == nil {
+			return nil // it was created, and the answer got lost
+		}
+		time.Sleep(framework.PollInterval)
+	}
+}
+
+// disrupt kills a server every period. It returns how often.
+func (c *chaos) disrupt(ctx context.Context, period time.Duration) int {
+	disruptions := []struct {
+		process string
+		signal  syscall.Signal
+	}{
+		{"modelbox-apiserver", syscall.SIGKILL},
+		{"kube-apiserver", syscall.SIGKILL},
+		{"modelbox-apiserver", syscall.SIGTERM},
+	}
+	count := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return count
+		case <-time.After(period):
+		}
+		disruption := disruptions[count%len(disruptions)]
+		count++
+		c.ControlPlane.SignalProcess(c.T, disruption.process, disruption.signal)
+	}
+}
+
+// isAsItSays returns nil when the children of a box are what it says, and writing them once more would change nothing.
+func (c *chaos) isAsItSays(box *modelv1.ModelBox) error {
+	rendered, err := render.Children(box, render.ScaledByBox)
+	if err != nil {
+		return err
+	}
+	for _, child := range rendered {
+		if err := c.isAsRendered(child); err != nil {
+			return err
+		}
+	}
+	if len(box.Spec.Ports) == 0 {
+		_, err := c.Services.Get(c.Ctx, box.Name, metav1.GetOptions{})
+		if err := framework.CheckGone(err); err != nil {
+			return fmt.Errorf("its Service: %w", err)
+		}
+	}
+	if box.Spec.ServiceType == modelv1.ServiceTypeLoadBalancer {
+		return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonLoadBalancerPending)
+	}
+	return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "")
+}
+
+func (c *chaos) isAsRendered(rendered *unstructured.Unstructured) error {
+	data, err := rendered.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	force := true
+	options := metav1.PatchOptions{FieldManager: render.ManagedBy, Force: &force, DryRun: []string{metav1.DryRunAll}}
+	var live, applied runtime.Object
+	var errLive, errApplied error
+	switch rendered.GetKind() {
+	case "Deployment":
+		live, errLive = c.Deployments.Get(c.Ctx, rendered.GetName(), metav1.GetOptions{})
+		applied, errApplied = c.Deployments.Patch(c.Ctx, rendered.GetName(), types.ApplyPatchType, data, options)
+	default:
+		live, errLive = c.Services.Get(c.Ctx, rendered.GetName(), metav1.GetOptions{})
+		applied, errApplied = c.Services.Patch(c.Ctx, rendered.GetName(), types.ApplyPatchType, data, options)
+	}
+	if errLive != nil {
+		return errLive
+	}
+	if errApplied != nil {
+		return errApplied
+	}
+	if diff := cmp.Diff(comparable(live), comparable(applied)); diff != "" {
+		return fmt.Errorf("its %s is not as it says (-is +says):\n%s", rendered.GetKind(), diff)
+	}
+	return nil
+}
+
+// comparable is an object without what changes by itself.
+func comparable(object runtime.Object) map[string]any {
+	data, err := json.Marshal(object)
+	if err != nil {
+		panic(err) // it has just been decoded
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		panic(err)
+	}
+	delete(fields, "status")
+	for _, name := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
+		delete(fields["metadata"].(map[string]any), name)
+	}
+	return fields
+}
+
+func (c *chaos) expectNotes() {
+	c.T.Helper()
+	for i := range treasuredBoxes {
+		name := chaosBox(i).Name
+		for child, annotations := range map[string]map[string]string{
+			"deployments/" + name: c.GetDeployment(name).Annotations,
+			"services/" + name:    c.GetService(name).Annotations,
+		} {
+			for key, value := range c.notes[child] {
+				framework.ExpectEqual(c.T, child+": note "+key, value, annotations[key])
+			}
+		}
+	}
+}
+
+// createBystanders creates what is nobody's business: other people's workloads, one of them under our label.
+func (c *chaos) createBystanders() []metav1.Object {
+	c.T.Helper()
+	var bystanders []metav1.Object
+	for i := range 2 {
+		deployment, service := framework.ForeignDeployment(fmt.Sprintf("bystander-%d", i)), framework.ForeignService(fmt.Sprintf("bystander-%d", i))
+		if i == 0 {
+			deployment.Labels[render.ManagedByLabel] = render.ManagedBy
+			service.Labels = map[string]string{render.ManagedByLabel: render.ManagedBy}
+		}
+		created, err := c.Deployments.Create(c.Ctx, deployment, metav1.CreateOptions{})
+		if err != nil {
+			c.T.Fatal(err)
+		}
+		createdService, err := c.Services.Create(c.Ctx, service, metav1.CreateOptions{})
+		if err != nil {
+			c.T.Fatal(err)
+		}
+		bystanders = append(bystanders, created, createdService)
+	}
+	return bystanders
+}
+
+func (c *chaos) expectUntouchedBystanders(bystanders []metav1.Object) {
+	c.T.Helper()
+	for _, before := range bystanders {
+		var now metav1.Object
+		switch before.(type) {
+		case *corev1.Service:
+			now = c.GetService(before.GetName())
+		default:
+			now = c.GetDeployment(before.GetName())
+		}
+		framework.ExpectEqual(c.T, before.GetName()+": UID", before.GetUID(), now.GetUID())
+		framework.ExpectEqual(c.T, before.GetName()+": generation", before.GetGeneration(), now.GetGeneration())
+	}
+}

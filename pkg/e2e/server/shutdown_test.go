@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// longestShutdown tells a server that ends its watches, within 5 seconds on a machine with nothing else to do, from
+// one that waits for them, which takes a minute.
+const longestShutdown = 30 * time.Second
+
+// TestTerminatedServerEndsSoon sends SIGTERM while watches are open. It is not parallel: the server is everybody's.
+func TestTerminatedServerEndsSoon(t *testing.T) {
+	n := framework.NewNamespace(t)
+	before := n.CreateReadyBox(framework.NewBox("web"))
+	deployment := n.AwaitDeployment("web", "is settled", framework.CheckRolledOut)
+	for range 5 {
+		openWatch(n)
+	}
+	terminated := n.ControlPlane.ServerPID(t)
+	took := n.ControlPlane.SignalServer(t, syscall.SIGTERM)
+	t.Logf("the server ended %s after SIGTERM", took.Round(time.Millisecond))
+	if took > longestShutdown {
+		t.Errorf("the server took %s to end, want at most %s", took, longestShutdown)
+	}
+
+	n.AwaitServerRestart(terminated)
+	framework.ExpectEqual(t, "UID of the box", before.UID, n.GetBox("web").UID)
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Args = []string{"--verbose"} })
+	n.AwaitReady("web")
+	framework.ExpectEqual(t, "UID of the Deployment", deployment.UID, n.GetDeployment("web").UID)
+}
+
+// openWatch opens a watch that nobody closes before the server does.
+func openWatch(n *framework.Namespace) {
+	n.T.Helper()
+	w, err := n.Boxes.Watch(n.Ctx, metav1.ListOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	n.T.Cleanup(w.Stop)
+	select {
+	case event := <-w.ResultChan():
+		framework.ExpectEqual(n.T, "first event of a watch", watch.Added, event.Type)
+	case <-time.After(framework.Patience):
+		n.T.Fatal("the watch shows nothing")
+	}
+}
+
+// TestDataDirectoryIsForOne starts a second server on the data directory of the first one.
+func TestDataDirectoryIsForOne(t *testing.T) {
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	first := n.ControlPlane.ServerPID(t)
+
+	ctx, cancel := context.WithTimeout(n.Ctx, framework.Patience)
+	defer cancel()
+	output, err := secondServer(ctx, t, first).CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		t.Fatalf("a second server was not refused at once: %v\n%s", err, output)
+	}
+	if !bytes.Contains(output, []byte("in use by another process")) {
+		t.Errorf("it does not say that the directory is in use:\n%s", output)
+	}
+
+	framework.ExpectEqual(t, "process of the server", first, n.ControlPlane.ServerPID(t))
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitReady("web")
+}
+
+// secondServer is another process with the arguments of the one that runs, but with a port of its own.
+func secondServer(ctx context.Context, t *testing.T, first int) *exec.Cmd {
+	t.Helper()
+	arguments := append(commandLine(t, first), fmt.Sprintf("--secure-port=%d", freePort(t)), "--audit-log-path=-")
+	return exec.CommandContext(ctx, arguments[0], arguments[1:]...)
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}

@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
+)
+
+const (
+	// disasterBoxesVariable is how many boxes live through a disaster.
+	disasterBoxesVariable = "MODELBOX_E2E_DISASTER_BOXES"
+	fewBoxes              = 12
+)
+
+// TestDisasters loses the store, or puts another one in its place, and restarts the cluster's garbage collector then,
+// which deletes whatever belongs to a box that it is told does not exist. It is not parallel: it starts servers.
+func TestDisasters(t *testing.T) {
+	d := newDisaster(t)
+	for _, disaster := range []struct {
+		name   string
+		strike func(*disaster)
+	}{
+		{"the store is empty", (*disaster).emptyStore},
+		{"the store is that of earlier", (*disaster).earlierStore},
+		{"the volume is rolled back", (*disaster).rolledBackVolume},
+		{"the store is another one", (*disaster).foreignStore},
+		{"the store moves to an outside etcd and back", (*disaster).outsideAndBack},
+		{"a saved snapshot is restored", (*disaster).restoredSnapshot},
+		{"the store is empty and was used for years", (*disaster).oldStore},
+		{"the administrator is to decide", (*disaster).refuse},
+		{"nothing is done about it", (*disaster).ignore},
+	} {
+		if !t.Run(disaster.name, func(t *testing.T) { disaster.strike(d.in(t)) }) {
+			return
+		}
+	}
+}
+
+// disaster is a control plane whose server can be given another store.
+type disaster struct {
+	*framework.Namespace
+	flagsFile string
+	boxes     int
+	// told is an informer that lives through all disasters.
+	told *replica
+}
+
+func newDisaster(t *testing.T) *disaster {
+	t.Helper()
+	boxes := framework.Setting(t, disasterBoxesVariable, fewBoxes, strconv.Atoi)
+	dir := t.TempDir()
+	script, flagsFile := filepath.Join(dir, "server"), filepath.Join(dir, "flags")
+	content := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\" $(cat %q)\n", framework.Binary("modelbox-apiserver"), flagsFile)
+	for file, content := range map[string]string{script: content, flagsFile: ""} {
+		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := framework.NewControlPlane(t, append(framework.ServerFlags("--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"), "--server="+script)...)
+	d := &disaster{Namespace: p.NewNamespace(t), flagsFile: flagsFile, boxes: boxes, told: &replica{t: t, boxes: map[string]string{}}}
+	factory := externalversions.NewSharedInformerFactoryWithOptions(p.ModelClient, 0, externalversions.WithNamespace(d.Name))
+	if _, err := factory.Model().V1().ModelBoxes().Informer().AddEventHandler(d.told); err != nil {
+		t.Fatal(err)
+	}
+	factory.Start(t.Context().Done())
+	t.Cleanup(factory.Shutdown)
+	for number := range boxes {
+		d.CreateBox(d.box(number))
+	}
+	for number := range boxes {
+		d.AwaitReady(d.box(number).Name)
+	}
+	return d
+}
+
+func (d *disaster) in(t *testing.T) *disaster {
+	copied := *d
+	copied.Namespace = d.Namespace.In(t)
+	return &copied
+}
+
+// box is labelled as GitOps tools do it.
+func (d *disaster) box(number int) *modelv1.ModelBox {
+	box := framework.NewBox(fmt.Sprintf("box-%d", number))
+	box.Labels = map[string]string{"example.com/applied-by": "gitops"}
+	return box
+}
+
+func (d *disaster) dataDir() string { return filepath.Join(d.ControlPlane.Dir, "modelbox", "data") }
+
+// emptyStore loses the data directory.
+func (d *disaster) emptyStore() {
+	before := d.state()
+	d.replaceStore(func() { d.rename(d.dataDir(), d.dataDir()+".lost") })
+	d.expectRecovered(before, "Empty")
+}
+
+// oldStore loses a data directory that has seen very many writes.
+func (d *disaster) oldStore() {
+	before := d.state()
+	d.replaceStore(func() {
+		d.rename(d.dataDir(), d.dataDir()+".old")
+		patch := `{"metadata":{"labels":{"model.github.com/store-revision":"5000000000"}}}`
+		if _, err := d.ControlPlane.KubeClient.CoordinationV1().Leases(framework.ServerNamespace).
+			Patch(d.Ctx, "modelbox-controller", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			d.T.Fatal(err)
+		}
+	})
+	d.expectRecovered(before, "Empty")
+}
+
+// earlierStore restores a copy of the data directory after boxes were created, changed, deleted and replaced.
+func (d *disaster) earlierStore() {
+	doomed := []string{"doomed-1", "doomed-2"}
+	for _, name := range append(doomed, "renewed") {
+		d.CreateReadyBox(framework.NewBox(name))
+	}
+	snapshot := d.dataDir() + ".snapshot"
+	d.copyFrozen(snapshot)
+	d.changeAll(doomed)
+	before := d.state()
+	d.replaceStore(func() {
+		d.rename(d.dataDir(), d.dataDir()+".late")
+		d.rename(snapshot, d.dataDir())
+	})
+	d.expectRecovered(before, "Behind")
+}
+
+// restoredSnapshot does as the documentation of backups says, after boxes were created, changed, deleted and replaced.
+func (d *disaster) restoredSnapshot() {
+	doomed := []string{"doomed-3", "doomed-4"}
+	for _, name := range doomed {
+		d.CreateReadyBox(framework.NewBox(name))
+	}
+	file := d.dataDir() + ".db"
+	d.snapshot("save", file)
+	d.changeAll(doomed)
+	d.UpdateBox("box-1", framework.WithImage(framework.NewImage))
+	d.AwaitReady("box-1")
+	before := d.state()
+	d.replaceStore(func() {
+		d.rename(d.dataDir(), d.dataDir()+".broken")
+		d.snapshot("restore", file)
+	})
+	d.expectRecovered(before, "Behind")
+}
+
+func (d *disaster) snapshot(command, file string) {
+	d.T.Helper()
+	output, err := exec.Command(framework.Binary("modelbox-apiserver"), "snapshot", command, file, "--data-dir="+d.dataDir()).CombinedOutput()
+	if err != nil {
+		d.T.Fatalf("snapshot %s: %v: %s", command, err, output)
+	}
+}
+
+// rolledBackVolume kills the server and starts it on what the data directory was a few writes ago.
+func (d *disaster) rolledBackVolume() {
+	snapshot := d.dataDir() + ".volume"
+	d.copyFrozen(snapshot)
+	d.CreateReadyBox(framework.NewBox("latest"))
+	before := d.state()
+	d.replaceStore(func() {
+		d.rename(d.dataDir(), d.dataDir()+".latest")
+		d.rename(snapshot, d.dataDir())
+	})
+	d.expectRecovered(before, "Behind")
+}
+
+// foreignStore takes the data directory of another cluster's server.
+func (d *disaster) foreignStore() {
+	other := framework.NewControlPlane(d.T)
+	stranger := other.NewNamespace(d.T)
+	stranger.CreateReadyBox(framework.NewBox("stranger"))
+	// One has a name that is taken here.
+	if _, err := other.KubeClient.CoreV1().Namespaces().Create(d.Ctx, namespaceNamed(d.Name), metav1.CreateOptions{}); err != nil {
+		d.T.Fatal(err)
+	}
+	if _, err := other.ModelClient.ModelV1().ModelBoxes(d.Name).Create(d.Ctx, framework.NewBox("box-1"), metav1.CreateOptions{}); err != nil {
+		d.T.Fatal(err)
+	}
+	foreign := d.dataDir() + ".foreign"
+	theirs := &disaster{Namespace: stranger}
+	theirs.copyFrozen(foreign)
+
+	before := d.state()
+	d.replaceStore(func() {
+		d.rename(d.dataDir(), d.dataDir()+".own")
+		d.rename(foreign, d.dataDir())
+	})
+	d.expectRecovered(before, "Foreign")
+	if _, err := d.ControlPlane.ModelClient.ModelV1().ModelBoxes(stranger.Name).Get(d.Ctx, "stranger", metav1.GetOptions{}); err != nil {
+		d.T.Errorf("the boxes of the foreign store are gone: %v", err)
+	}
+}
+
+// outsideAndBack starts the server on an empty outside etcd, and later on its old data directory again.
+func (d *disaster) outsideAndBack() {
+	d.CreateBox(framework.NewBox("moving-1"))
+	d.CreateReadyBox(framework.NewBox("moving-2"))
+	before := d.state()
+	d.replaceStore(func() { d.setFlags(framework.OutsideEtcd...) })
+	d.expectRecovered(before, "Empty")
+
+	d.changeAll([]string{"moving-1"})
+	before = d.state()
+	d.replaceStore(func() { d.setFlags() })
+	d.expectRecovered(before, "Behind")
+	d.delete("moving-2")
+}
+
+// refuse keeps the server from becoming ready until it is told what to do.
+func (d *disaster) refuse() {
+	before := d.state()
+	d.setFlags("--store-recovery=refuse")
+	killed := d.strike(func() { d.rename(d.dataDir(), d.dataDir()+".refused") })
+	server := d.ControlPlane.DirectClient(d.T)
+	d.Eventually("the server says what it has found", func() error {
+		answer, err := server.Get().AbsPath("/readyz/store-recovery").DoRaw(d.Ctx)
+		if err == nil || !strings.Contains(string(answer), "the store is Empty") || !strings.Contains(string(answer), before.store) {
+			return fmt.Errorf("%w: %s", err, answer)
+		}
+		return nil
+	})
+	if _, err := d.Namespace.Boxes.Get(d.Ctx, "box-0", metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) {
+		d.T.Errorf("a box is answered with %v", err)
+	}
+	d.setFlags()
+	d.ControlPlane.SignalServer(d.T, syscall.SIGKILL)
+	d.AwaitServerRestart(killed)
+	d.expectRecovered(before, "Empty")
+}
+
+// ignore serves from an empty store, which is what every disaster would come to without recovery: the cluster deletes
+// everything.
+func (d *disaster) ignore() {
+	d.setFlags("--store-recovery=ignore")
+	d.replaceStore(func() { d.rename(d.dataDir(), d.dataDir()+".ignored") })
+	d.Eventually("everything is deleted", func() error {
+		deployments, err := d.Deployments.List(d.Ctx, metav1.ListOptions{})
+		if err != nil || len(deployments.Items) > 0 {
+			return fmt.Errorf("there are %d Deployments (%w)", len(deployments.Items), err)
+		}
+		return nil
+	})
+}
+
+// changeAll deletes boxes, changes some, and creates one.
+func (d *disaster) changeAll(doomed []string) {
+	d.T.Helper()
+	for _, name := range doomed {
+		d.delete(name)
+	}
+	d.UpdateBox("box-0", framework.WithImage(framework.NewImage))
+	d.CreateReadyBox(framework.NewBox(fmt.Sprintf("new-%d", d.ControlPlane.ServerPID(d.T))))
+	if _, err := d.Namespace.Boxes.Get(d.Ctx, "renewed", metav1.GetOptions{}); err == nil {
+		d.delete("renewed")
+		d.CreateReadyBox(framework.NewBox("renewed", framework.WithImage(framework.NewImage)))
+	}
+	d.AwaitReady("box-0")
+}
+
+// collectorPatience is how long the garbage collector may take. One that was started while the server was away knows of
+// no boxes until it looks for new kinds, and asks for owners that it does not know less and less often.
+const collectorPatience = 5 * time.Minute
+
+// delete deletes a box and waits until its children are gone.
+func (d *disaster) delete(name string) {
+	d.T.Helper()
+	if err := d.Namespace.Boxes.Delete(d.Ctx, name, metav1.DeleteOptions{}); err != nil {
+		d.T.Fatal(err)
+	}
+	framework.Eventually(d.T, collectorPatience, "the children of box "+name+" are gone", func() error {
+		if _, err := d.Deployments.Get(d.Ctx, name, metav1.GetOptions{}); err == nil {
+			return errors.New("there is a Deployment")
+		}
+		if _, err := d.Services.Get(d.Ctx, name, metav1.GetOptions{}); err == nil {
+			return errors.New("there is a Service")
+		}
+		return nil
+	})
+}
+
+func (d *disaster) setFlags(flags ...string) {
+	d.T.Helper()
+	if err := os.WriteFile(d.flagsFile, []byte(strings.Join(flags, " ")), 0o644); err != nil {
+		d.T.Fatal(err)
+	}
+}
+
+func (d *disaster) rename(from, to string) {
+	d.T.Helper()
+	// Those of earlier runs are in the way.
+	if err := errors.Join(os.RemoveAll(to), os.Rename(from, to)); err != nil {
+		d.T.Fatal(err)
+	}
+}
+
+// copyFrozen copies the data directory while nothing is written to it.
+func (d *disaster) copyFrozen(to string) {
+	d.T.Helper()
+	pid := d.ControlPlane.ServerPID(d.T)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		d.T.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	if output, err := exec.Command("cp", "-a", d.dataDir(), to).CombinedOutput(); err != nil {
+		d.T.Fatalf("copying the data directory: %v: %s", err, output)
+	}
+}
+
+// replaceStore lets a disaster strike, and waits until the server serves.
+func (d *disaster) replaceStore(replace func()) {
+	d.T.Helper()
+	d.AwaitServerRestart(d.strike(replace))
+}
+
+// strike does something to the store of a server that does not notice, and kills the server and the garbage collector.
+// What was written since the Lease was last renewed would be lost unnoticed.
+func (d *disaster) strike(replace func()) (killed int) {
+	d.T.Helper()
+	// Its children are there, and seen to go: a deletion that nobody has carried out yet would be undone.
+	latest := d.CreateReadyBox(framework.NewBox("latest-write"))
+	d.delete(latest.Name)
+	d.Eventually("the Lease knows of the last write", func() error {
+		known := d.ControlPlane.AwaitLeader(d.T, "").Labels["model.github.com/store-revision"]
+		order, err := resourceversion.CompareResourceVersion(known, latest.ResourceVersion)
+		if err != nil || order <= 0 {
+			return fmt.Errorf("it knows of revision %s, and the box was created at %s (%v)", known, latest.ResourceVersion, err)
+		}
+		return nil
+	})
+	pid := d.ControlPlane.ServerPID(d.T)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		d.T.Fatal(err)
+	}
+	replace()
+	d.ControlPlane.SignalServer(d.T, syscall.SIGKILL)
+	d.ControlPlane.SignalProcess(d.T, controllerManagerProcess, syscall.SIGKILL)
+	return pid
+}

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+const controllerManagerProcess = "kube-controller-manager"
+
+// disasterState is what a disaster must not change.
+type disasterState struct {
+	// Boxes are without what changes by itself: versions, managers and status.
+	Boxes map[string]modelv1.ModelBox
+	// Children are the UIDs of Deployments and Services, Pods the restarts of each pod.
+	Children map[string]types.UID
+	Pods     map[types.UID]int32
+	// store is the one that the Lease names.
+	store string
+	// writes is how often children were written.
+	writes int
+}
+
+// state waits until every box is Ready, and the pods of former ones are gone.
+func (d *disaster) state() disasterState {
+	d.T.Helper()
+	var state disasterState
+	d.Eventually("all boxes are Ready", func() error {
+		state = disasterState{Boxes: map[string]modelv1.ModelBox{}, Children: map[string]types.UID{}, Pods: map[types.UID]int32{}}
+		boxes, err := d.Namespace.Boxes.List(d.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, box := range boxes.Items {
+			if err := framework.CheckCondition(&box, modelv1.ConditionReady, metav1.ConditionTrue, ""); err != nil {
+				return fmt.Errorf("box %s: %w", box.Name, err)
+			}
+			box.ResourceVersion, box.ManagedFields, box.Status = "", nil, modelv1.ModelBoxStatus{}
+			state.Boxes[box.Name] = box
+		}
+		deployments, err := d.Deployments.List(d.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, deployment := range deployments.Items {
+			state.Children["Deployment "+deployment.Name] = deployment.UID
+		}
+		services, err := d.Services.List(d.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, service := range services.Items {
+			state.Children["Service "+service.Name] = service.UID
+		}
+		pods, err := d.Pods.List(d.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, pod := range pods.Items {
+			if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
+				return fmt.Errorf("pod %s comes or goes", pod.Name)
+			}
+			for _, container := range pod.Status.ContainerStatuses {
+				state.Pods[pod.UID] += container.RestartCount
+			}
+		}
+		return nil
+	})
+	state.store = d.ControlPlane.AwaitLeader(d.T, "").Labels["model.github.com/store"]
+	for _, write := range d.Audit.ClusterWrites() {
+		if _, isOfABox := state.Boxes[write.ObjectRef.Name]; isOfABox {
+			state.writes++
+		}
+	}
+	return state
+}
+
+// expectRecovered checks that everything is as it was, once the garbage collector is seen to collect.
+func (d *disaster) expectRecovered(before disasterState, situation string) {
+	d.T.Helper()
+	metrics := framework.Scrape(d.T, d.ControlPlane.DirectClient(d.T))
+	if got := framework.Sum(metrics, "modelbox_store_starts_total", map[string]string{"situation": situation}); got != 1 {
+		d.T.Errorf("the server did not find its store %s: its metric is %v", situation, got)
+	}
+	after := d.state()
+	canary := "canary-" + strings.ToLower(situation)
+	d.CreateReadyBox(framework.NewBox(canary))
+	d.delete(canary)
+
+	d.expectTold()
+	if diff := cmp.Diff(before, d.state(), cmpopts.IgnoreUnexported(disasterState{})); diff != "" {
+		d.T.Errorf("-before +after:\n%s", diff)
+	}
+	if after.writes != before.writes {
+		d.T.Errorf("%d writes of children that were what their boxes say", after.writes-before.writes)
+	}
+	if before.store == "" || before.store == after.store {
+		d.T.Errorf("the Lease names store %q, and before %q", after.store, before.store)
+	}
+	d.T.Logf("%d boxes, %d children and %d pods are as they were; the store is %s after %s",
+		len(after.Boxes), len(after.Children), len(after.Pods), after.store, before.store)
+}
+
+// expectTold checks that an informer from before the disaster knows what there is.
+func (d *disaster) expectTold() {
+	d.T.Helper()
+	d.Eventually("the informer has told what there is", func() error {
+		boxes, err := d.Namespace.Boxes.List(d.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		stored := map[string]string{}
+		for i := range boxes.Items {
+			stored[boxes.Items[i].Name] = versionOf(&boxes.Items[i])
+		}
+		if diff := cmp.Diff(stored, d.told.copy()); diff != "" {
+			return fmt.Errorf("-stored +told:\n%s", diff)
+		}
+		return nil
+	})
+}
+
+func namespaceNamed(name string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
+)
+
+// TestInformersLoseNothingAroundAStart kills the server again and again while boxes are created, changed and deleted. A
+// server that was started remembers nothing of what happened before: a watch that resumes from then has expired. An
+// informer then lists, and tells its handlers of all the same. It is not parallel: the server is everybody's.
+func TestInformersLoseNothingAroundAStart(t *testing.T) {
+	n := framework.NewNamespace(t)
+	factory := externalversions.NewSharedInformerFactoryWithOptions(n.ControlPlane.ModelClient, 0, externalversions.WithNamespace(n.Name))
+	told := &replica{t: t, boxes: map[string]string{}}
+	if _, err := factory.Model().V1().ModelBoxes().Informer().AddEventHandler(told); err != nil {
+		t.Fatal(err)
+	}
+	factory.Start(t.Context().Done())
+	t.Cleanup(factory.Shutdown)
+
+	journal := &journal{acknowledged: map[string]int{}}
+	stop := journal.startWriters(n)
+	defer stop()
+	stopDeleting := startDeleting(n, journal)
+	defer stopDeleting()
+	for range killRounds {
+		enough := journal.count() + writesBetweenKills
+		n.Eventually("boxes are being written", func() error {
+			if count := journal.count(); count < enough {
+				return fmt.Errorf("%d of %d writes were acknowledged", count, enough)
+			}
+			return nil
+		})
+		killed := n.ControlPlane.ServerPID(t)
+		n.ControlPlane.SignalServer(t, syscall.SIGKILL)
+		n.AwaitServerRestart(killed)
+	}
+	stopDeleting()
+	stop()
+
+	n.Eventually("the informer has told what there is", func() error {
+		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		stored := map[string]string{}
+		for i := range boxes.Items {
+			stored[boxes.Items[i].Name] = versionOf(&boxes.Items[i])
+		}
+		if diff := cmp.Diff(stored, told.copy()); diff != "" {
+			return fmt.Errorf("-stored +told:\n%s", diff)
+		}
+		return nil
+	})
+	t.Logf("%d writes, %d boxes; the informer told of %d additions, %d updates and %d deletions",
+		journal.count(), len(told.copy()), told.added, told.updated, told.deleted)
+	if told.added == 0 || told.updated == 0 || told.deleted == 0 {
+		t.Error("that is not everything that happens to boxes")
+	}
+}
+
+// startDeleting deletes every other box that is written, until stop is called.
+func startDeleting(n *framework.Namespace, journal *journal) (stop func()) {
+	ctx, cancel := context.WithCancel(n.Ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		seen := map[string]bool{}
+		for ; ctx.Err() == nil; time.Sleep(framework.PollInterval) {
+			for name := range journal.copy() {
+				if !seen[name] && len(seen)%2 == 0 {
+					// A writer may notice, and goes on to its next box.
+					_ = n.Boxes.Delete(ctx, name, metav1.DeleteOptions{})
+				}
+				seen[name] = true
+			}
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// replica is what the handler of an informer knows: the boxes, and their versions.
+type replica struct {
+	t *testing.T
+
+	mu                      sync.Mutex
+	boxes                   map[string]string
+	added, updated, deleted int
+}
+
+func versionOf(box *modelv1.ModelBox) string { return string(box.UID) + " " + box.ResourceVersion }
+
+// OnAdd is told of a box that it does not know.
+func (r *replica) OnAdd(obj any, _ bool) {
+	box := obj.(*modelv1.ModelBox)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, exists := r.boxes[box.Name]; exists {
+		r.t.Errorf("box %s is added again: %s, and before %s", box.Name, versionOf(box), known)
+	}
+	r.boxes[box.Name] = versionOf(box)
+	r.added++
+}
+
+// OnUpdate is told what was there before as it was told then.
+func (r *replica) OnUpdate(oldObj, obj any) {
+	old, box := oldObj.(*modelv1.ModelBox), obj.(*modelv1.ModelBox)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.boxes[box.Name] != versionOf(old) {
+		r.t.Errorf("box %s is updated from %s, and was %s", box.Name, versionOf(old), r.boxes[box.Name])
+	}
+	r.boxes[box.Name] = versionOf(box)
+	r.updated++
+}
+
+// OnDelete is told of a box that it knows.
+func (r *replica) OnDelete(obj any) {
+	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = tombstone.Obj
+	}
+	box := obj.(*modelv1.ModelBox)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, exists := r.boxes[box.Name]; !exists {
+		r.t.Errorf("box %s is deleted, which nobody told of", box.Name)
+	}
+	delete(r.boxes, box.Name)
+	r.deleted++
+}
+
+func (r *replica) copy() map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.boxes)
+}
