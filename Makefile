@@ -37,7 +37,7 @@ CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/mode
 
 .PHONY: help
 help: ## Show this help
-	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
 build: ## Build the server and the local control plane into _output/bin
@@ -72,32 +72,44 @@ clients: ## Build the programs that others read and write boxes with, for the te
 	@hack/go-build.sh hack/clients . $(BIN)/clients -ldflags '-s -w'
 	@for program in controller-runtime helm kstatus; do ln -sf clients $(BIN)/$$program; done
 
+# The packages whose tests need nothing but Go.
+UNIT_PACKAGES = $$(go list ./... | grep -v /pkg/e2e)
+
 .PHONY: test
-test: build clients node-images ## Run all tests, against a control plane of their own
-	@echo "testing the server"
-	@go test $(RACE) -timeout 30m $$(go list ./... | grep -v '/pkg/e2e$$')
+test: build clients node-images ## Run all tests
+	@echo "testing the packages"
+	@go test $(RACE) -timeout 30m $(UNIT_PACKAGES)
 	@go test -run '^TestCost' ./pkg/registry/...
-	@go test -timeout 30m ./pkg/e2e
+	@echo "testing the server in a control plane"
+	@hack/test-e2e.sh
 	@echo "testing the local control plane"
 	@cd hack/localcluster && go test ./node ./pki ./supervisor ./workdir
 	@echo "testing the tools"
 	@cd hack/tools && go test ./...
 
+.PHONY: test-unit
+test-unit: ## Run the tests that need nothing but Go, without what takes long
+	@go test -short $(UNIT_PACKAGES)
+
+.PHONY: test-e2e
+test-e2e: build clients node-images ## Run the tests that need a control plane, against one that is started for them
+	@hack/test-e2e.sh
+
 .PHONY: test-install
 test-install: build node-images image ## Install the image in a cluster as the README says (Linux, root)
-	@MODELBOX_E2E_IMAGE=$(CURDIR)/_output/images/modelbox-apiserver.tar go test ./pkg/e2e -run TestInstall -v
+	@MODELBOX_E2E_IMAGE=$(CURDIR)/_output/images/modelbox-apiserver.tar go test ./pkg/e2e/containers -run TestInstall -v
 
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes
-	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e -run TestChaos -timeout 20m -v
+	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e/server -run TestChaos -timeout 20m -v
 
 .PHONY: test-disaster
 test-disaster: build ## Lose the store in every way with 200 boxes, and kill the server 50 times
-	@MODELBOX_E2E_DISASTER_BOXES=200 MODELBOX_E2E_KILLS=50 go test ./pkg/e2e -run 'TestDisasters|TestKilledServerLosesNothing' -timeout 60m -v
+	@MODELBOX_E2E_DISASTER_BOXES=200 MODELBOX_E2E_KILLS=50 go test ./pkg/e2e/storage -run 'TestDisasters|TestKilledServerLosesNothing' -timeout 60m -v
 
 .PHONY: test-healing
 test-healing: build ## Edit every field of what boxes become, in every way, and see it healed
-	@MODELBOX_E2E_HEALING=1 go test ./pkg/e2e -run TestEveryEditIsHealed -timeout 60m -v
+	@MODELBOX_E2E_HEALING=1 go test ./pkg/e2e/ownership -run TestEveryEditIsHealed -timeout 60m -v
 
 .PHONY: fuzz
 fuzz: ## Fuzz with each target for two minutes (FUZZTIME=10m: for ten)
@@ -105,7 +117,7 @@ fuzz: ## Fuzz with each target for two minutes (FUZZTIME=10m: for ten)
 
 .PHONY: test-scale
 test-scale: build ## Converge a thousand boxes, and count what is written then
-	@MODELBOX_E2E_BOXES=1000 go test ./pkg/e2e -run TestSilence -timeout 30m -v
+	@MODELBOX_E2E_BOXES=1000 go test ./pkg/e2e/ownership -run TestSilence -timeout 30m -v
 
 .PHONY: bench
 bench: ## Run all benchmarks, each beside what it is to be compared with

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Runs the end-to-end tests, or those that the arguments for "go test" say, against one control plane: the one that runs
+# in MODELBOX_E2E_DIR, or one that is started for them and stopped again.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+if [[ $# == 0 ]]; then
+  set -- ./pkg/e2e/...
+fi
+
+run_tests() {
+  # One package at a time: some of their tests disturb the server, which is everybody's.
+  go test -p 1 -count=1 -timeout 30m "$@"
+}
+
+if [[ -n "${MODELBOX_E2E_DIR:-}" ]]; then
+  run_tests "$@"
+  exit
+fi
+
+# Not in TMPDIR, which may be long: the path of a socket may not.
+dir=$(mktemp -d /tmp/mb-e2e-XXXXXX)
+
+stop() {
+  local status=$? left
+  trap - EXIT
+  _output/bin/localcluster down --dir "${dir}" || status=1
+  # The name is not an argument of grep, which would find itself.
+  left=$(grep --files-with-matches --no-messages --fixed-strings --file=<(echo "${dir}") /proc/[0-9]*/{cmdline,environ} | cut -d/ -f3 | sort -u) || true
+  if [[ -n "${left}" ]]; then
+    echo "ERROR: the control plane left processes behind:"
+    # shellcheck disable=SC2086 # a list of processes
+    ps -o pid=,args= -p ${left//$'\n'/,}
+    status=1
+  fi
+  if [[ "${status}" == 0 ]]; then
+    rm -rf "${dir}"
+  else
+    echo "logs are kept in ${dir}/logs"
+  fi
+  exit "${status}"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
+
+_output/bin/localcluster up --dir "${dir}" --server _output/bin/modelbox-apiserver --artifacts artifacts
+MODELBOX_E2E_DIR=${dir} run_tests "$@"
