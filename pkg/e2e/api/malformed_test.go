@@ -4,7 +4,6 @@
 package api
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -29,20 +28,6 @@ func TestUnknownFieldIsRefused(t *testing.T) {
 			t.Errorf("kubectl does not name the field:\n%s", complaint)
 		}
 	})
-	t.Run("by the API when asked to be strict", func(t *testing.T) {
-		n := n.In(t)
-		err := postBox(n, misspelt, "Strict")
-		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `unknown field "spec.replicsa"`) {
-			t.Errorf("want a bad request that names the field, got %v", err)
-		}
-	})
-	t.Run("by the API for a field given twice", func(t *testing.T) {
-		n := n.In(t)
-		err := postBox(n, strings.Replace(misspelt, `"replicsa": 3`, `"replicas": 3, "replicas": 4`, 1), "Strict")
-		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `duplicate field "spec.replicas"`) {
-			t.Errorf("want a bad request that names the field, got %v", err)
-		}
-	})
 	t.Run("by server-side apply, whatever it is asked", func(t *testing.T) {
 		n := n.In(t)
 		complaint := n.Kubectl.RunFailing(misspelt, "apply", "--server-side", "--validate=false", "--filename=-")
@@ -50,26 +35,6 @@ func TestUnknownFieldIsRefused(t *testing.T) {
 			t.Errorf("kubectl does not name the field:\n%s", complaint)
 		}
 	})
-	n.ExpectNoBox("web")
-}
-
-func TestWrongTypeIsRefused(t *testing.T) {
-	t.Parallel()
-	n := framework.NewNamespace(t)
-	for _, test := range []struct{ name, spec, words string }{
-		{"a word for a number", `{"image": "nginx", "replicas": "three"}`, "spec.replicas"},
-		{"an object for a list", `{"image": "nginx", "ports": {"port": 80}}`, "spec.ports"},
-		{"a number above the largest", `{"image": "nginx", "replicas": 3000000000}`, "spec.replicas"},
-		{"no JSON at all", `{"image": `, "json parse error"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			n := n.In(t)
-			err := postBox(n, fmt.Sprintf(`{"apiVersion": "model.github.com/v1", "kind": "ModelBox", "metadata": {"name": "web"}, "spec": %s}`, test.spec), "")
-			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), test.words) {
-				t.Errorf("want a bad request that says %q, got %v", test.words, err)
-			}
-		})
-	}
 	n.ExpectNoBox("web")
 }
 
@@ -89,14 +54,4 @@ func TestHugeBoxIsRefused(t *testing.T) {
 	}
 	n.ExpectNoBox("web")
 	n.CreateReadyBox(framework.NewBox("web")) // it goes on serving
-}
-
-// postBox sends a box as it stands. An empty validation is the API's default.
-func postBox(n *framework.Namespace, body, validation string) error {
-	request := framework.SharedControlPlane().ModelClient.ModelV1().RESTClient().Post().Namespace(n.Name).Resource("modelboxes").
-		SetHeader("Content-Type", "application/json").Body([]byte(body))
-	if validation != "" {
-		request.Param("fieldValidation", validation)
-	}
-	return request.Do(n.Ctx).Error()
 }

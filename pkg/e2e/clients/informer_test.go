@@ -89,35 +89,3 @@ func (s *sightings) await(t *testing.T, what string) {
 		return nil
 	})
 }
-
-func TestListInPages(t *testing.T) {
-	t.Parallel()
-	n := framework.NewNamespace(t)
-	const count, limit = 7, 3
-	var want []string
-	for i := range count {
-		want = append(want, n.CreateBox(framework.NewBox(fmt.Sprintf("box-%d", i), framework.Pause)).Name)
-	}
-	var got []string
-	var pages []int
-	options := metav1.ListOptions{Limit: limit}
-	for {
-		page, err := n.Boxes.List(n.Ctx, options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, box := range page.Items {
-			got = append(got, box.Name)
-		}
-		pages = append(pages, len(page.Items))
-		if len(pages) == 1 {
-			// What comes after the first page was listed is not in the list.
-			n.CreateBox(framework.NewBox("box-9", framework.Pause))
-		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			break
-		}
-	}
-	framework.ExpectEqual(t, "sizes of the pages", []int{3, 3, 1}, pages)
-	framework.ExpectEqual(t, "boxes", want, got)
-}

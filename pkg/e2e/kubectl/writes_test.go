@@ -15,15 +15,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestKubectlCreatesOnce(t *testing.T) {
-	t.Parallel()
-	n := framework.NewNamespace(t)
-	n.Kubectl.RunWithInput(pausedBoxes("web"), "create", "--filename=-")
-	if complaint := n.Kubectl.RunFailing(pausedBoxes("web"), "create", "--filename=-"); !strings.Contains(complaint, "AlreadyExists") {
-		t.Error(complaint)
-	}
-}
-
 // TestClientSideApply applies without --server-side, which takes back what the last apply gave and nothing else.
 func TestClientSideApply(t *testing.T) {
 	t.Parallel()
@@ -119,22 +110,6 @@ func TestPatchOfSubresource(t *testing.T) {
 	}
 }
 
-// TestLabelsAndAnnotations sets, replaces and removes them.
-func TestLabelsAndAnnotations(t *testing.T) {
-	t.Parallel()
-	n := framework.NewNamespace(t)
-	n.CreateBox(framework.NewBox("web", framework.Pause))
-	for _, verb := range []string{"label", "annotate"} {
-		n.Kubectl.Run(verb, "mb", "web", "team=ours", "tier=front")
-		n.Kubectl.RunFailing("", verb, "mb", "web", "team=theirs")
-		n.Kubectl.Run(verb, "mb", "web", "--overwrite", "team=theirs", "tier-")
-	}
-	box := n.GetBox("web")
-	framework.ExpectEqual(t, "labels", map[string]string{"team": "theirs"}, box.Labels)
-	framework.ExpectEqual(t, "annotations", map[string]string{"team": "theirs"}, box.Annotations)
-	framework.ExpectEqual(t, "generation", int64(1), box.Generation)
-}
-
 // TestDryRuns has every verb that writes pretend.
 func TestDryRuns(t *testing.T) {
 	t.Parallel()
@@ -174,30 +149,4 @@ func TestDryRuns(t *testing.T) {
 	}
 	framework.ExpectEqual(t, "boxes afterwards", boxNames("web"), rowsOf(n.Kubectl.Run("get", "mb", "--output=name")))
 	framework.ExpectEqual(t, "the box afterwards", before, n.GetBox("web"))
-}
-
-// TestKubectlDeletesMany has boxes named in each of the ways that kubectl has.
-func TestKubectlDeletesMany(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name, stdin string
-		arguments   []string
-		left        []string
-	}{
-		{"by names", "", []string{"mb", "a", "b"}, boxNames("c", "d")},
-		{"by label", "", []string{"mb", "--selector=team=ours"}, boxNames("c", "d")},
-		{"by field", "", []string{"mb", "--field-selector=metadata.name!=a"}, boxNames("a")},
-		{"by file", pausedBoxes("a", "d"), []string{"--filename=-"}, boxNames("b", "c")},
-		{"one that is not there", pausedBoxes("a", "nobody"), []string{"--filename=-", "--ignore-not-found"}, boxNames("b", "c", "d")},
-		{"all", "", []string{"mb", "--all"}, []string{""}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			n := framework.NewNamespace(t)
-			n.Kubectl.RunWithInput(pausedBoxes("a", "b", "c", "d"), "create", "--filename=-")
-			n.Kubectl.Run("label", "mb", "a", "b", "team=ours")
-			n.Kubectl.RunWithInput(test.stdin, append([]string{"delete", "--timeout=" + framework.Patience.String()}, test.arguments...)...)
-			framework.ExpectEqual(t, "boxes left", test.left, rowsOf(n.Kubectl.Run("get", "mb", "--output=name")))
-		})
-	}
 }
