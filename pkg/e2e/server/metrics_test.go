@@ -88,7 +88,9 @@ func TestBoxesAreCounted(t *testing.T) {
 // TestLibrariesAreMeasured is about metrics that a program only has when it imports them.
 func TestLibrariesAreMeasured(t *testing.T) {
 	t.Parallel()
-	metrics := framework.Scrape(t, framework.SharedControlPlane().DirectClient(t))
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	metrics := framework.Scrape(t, n.ControlPlane.DirectClient(t))
 	for _, test := range []struct {
 		metric string
 		labels map[string]string

@@ -110,7 +110,7 @@ func (d *disaster) dataDir() string { return filepath.Join(d.ControlPlane.Dir, "
 // emptyStore loses the data directory.
 func (d *disaster) emptyStore() {
 	before := d.state()
-	d.replaceStore(func() { d.rename(d.dataDir(), d.dataDir()+".lost") })
+	d.replaceStore(func() { d.setDataDirAside(".lost") })
 	d.expectRecovered(before, "Empty")
 }
 
@@ -118,7 +118,7 @@ func (d *disaster) emptyStore() {
 func (d *disaster) oldStore() {
 	before := d.state()
 	d.replaceStore(func() {
-		d.rename(d.dataDir(), d.dataDir()+".old")
+		d.setDataDirAside(".old")
 		patch := `{"metadata":{"labels":{"model.github.com/store-revision":"5000000000"}}}`
 		if _, err := d.ControlPlane.KubeClient.CoordinationV1().Leases(framework.ServerNamespace).
 			Patch(d.Ctx, "modelbox-controller", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
@@ -138,10 +138,7 @@ func (d *disaster) earlierStore() {
 	d.copyFrozen(snapshot)
 	d.changeAll(doomed)
 	before := d.state()
-	d.replaceStore(func() {
-		d.rename(d.dataDir(), d.dataDir()+".late")
-		d.rename(snapshot, d.dataDir())
-	})
+	d.replaceStore(func() { d.swapDataDir(snapshot, ".late") })
 	d.expectRecovered(before, "Behind")
 }
 
@@ -158,7 +155,7 @@ func (d *disaster) restoredSnapshot() {
 	d.AwaitReady("box-1")
 	before := d.state()
 	d.replaceStore(func() {
-		d.rename(d.dataDir(), d.dataDir()+".broken")
+		d.setDataDirAside(".broken")
 		d.snapshot("restore", file)
 	})
 	d.expectRecovered(before, "Behind")
@@ -178,10 +175,7 @@ func (d *disaster) rolledBackVolume() {
 	d.copyFrozen(snapshot)
 	d.CreateReadyBox(framework.NewBox("latest"))
 	before := d.state()
-	d.replaceStore(func() {
-		d.rename(d.dataDir(), d.dataDir()+".latest")
-		d.rename(snapshot, d.dataDir())
-	})
+	d.replaceStore(func() { d.swapDataDir(snapshot, ".latest") })
 	d.expectRecovered(before, "Behind")
 }
 
@@ -202,10 +196,7 @@ func (d *disaster) foreignStore() {
 	theirs.copyFrozen(foreign)
 
 	before := d.state()
-	d.replaceStore(func() {
-		d.rename(d.dataDir(), d.dataDir()+".own")
-		d.rename(foreign, d.dataDir())
-	})
+	d.replaceStore(func() { d.swapDataDir(foreign, ".own") })
 	d.expectRecovered(before, "Foreign")
 	if _, err := d.ControlPlane.ModelClient.ModelV1().ModelBoxes(stranger.Name).Get(d.Ctx, "stranger", metav1.GetOptions{}); err != nil {
 		d.T.Errorf("the boxes of the foreign store are gone: %v", err)
@@ -231,7 +222,7 @@ func (d *disaster) outsideAndBack() {
 func (d *disaster) refuse() {
 	before := d.state()
 	d.setFlags("--store-recovery=refuse")
-	killed := d.strike(func() { d.rename(d.dataDir(), d.dataDir()+".refused") })
+	killed := d.strike(func() { d.setDataDirAside(".refused") })
 	server := d.ControlPlane.DirectClient(d.T)
 	d.Eventually("the server says what it has found", func() error {
 		answer, err := server.Get().AbsPath("/readyz/store-recovery").DoRaw(d.Ctx)
@@ -253,7 +244,7 @@ func (d *disaster) refuse() {
 // everything.
 func (d *disaster) ignore() {
 	d.setFlags("--store-recovery=ignore")
-	d.replaceStore(func() { d.rename(d.dataDir(), d.dataDir()+".ignored") })
+	d.replaceStore(func() { d.setDataDirAside(".ignored") })
 	d.Eventually("everything is deleted", func() error {
 		deployments, err := d.Deployments.List(d.Ctx, metav1.ListOptions{})
 		if err != nil || len(deployments.Items) > 0 {
@@ -306,10 +297,19 @@ func (d *disaster) setFlags(flags ...string) {
 	}
 }
 
-func (d *disaster) rename(from, to string) {
+// swapDataDir sets the data directory aside and puts another one in its place.
+func (d *disaster) swapDataDir(other, suffix string) {
 	d.T.Helper()
-	// Those of earlier runs are in the way.
-	if err := errors.Join(os.RemoveAll(to), os.Rename(from, to)); err != nil {
+	d.setDataDirAside(suffix)
+	if err := os.Rename(other, d.dataDir()); err != nil {
+		d.T.Fatal(err)
+	}
+}
+
+// setDataDirAside leaves the server without its data directory, which gets another name with that suffix.
+func (d *disaster) setDataDirAside(suffix string) {
+	d.T.Helper()
+	if err := os.Rename(d.dataDir(), d.dataDir()+suffix); err != nil {
 		d.T.Fatal(err)
 	}
 }
