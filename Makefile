@@ -101,15 +101,15 @@ test-install: build node-images image ## Install the image in a cluster as the R
 
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes
-	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e/server -run TestChaos -timeout 20m -v
+	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e/server -run TestChaosConverges -timeout 20m -v
 
 .PHONY: test-disaster
 test-disaster: build ## Lose the store in every way with 200 boxes, and kill the server 50 times
-	@MODELBOX_E2E_DISASTER_BOXES=200 MODELBOX_E2E_KILLS=50 go test ./pkg/e2e/storage -run 'TestDisasters|TestKilledServerLosesNothing' -timeout 60m -v
+	@MODELBOX_E2E_DISASTER_BOXES=200 MODELBOX_E2E_KILLS=50 go test ./pkg/e2e/storage -run 'TestLostStoreIsRecovered|TestKilledServerLosesNothing' -timeout 60m -v
 
 .PHONY: test-healing
 test-healing: build ## Edit every field of what boxes become, in every way, and see it healed
-	@MODELBOX_E2E_HEALING=1 go test ./pkg/e2e/ownership -run TestEveryEditIsHealed -timeout 60m -v
+	@MODELBOX_E2E_HEALING=1 go test ./pkg/e2e/ownership -run TestEveryEditIsRestored -timeout 60m -v
 
 .PHONY: fuzz
 fuzz: ## Fuzz with each target for two minutes (FUZZTIME=10m: for ten)
@@ -117,7 +117,7 @@ fuzz: ## Fuzz with each target for two minutes (FUZZTIME=10m: for ten)
 
 .PHONY: test-scale
 test-scale: build ## Converge a thousand boxes, and count what is written then
-	@MODELBOX_E2E_BOXES=1000 go test ./pkg/e2e/ownership -run TestSilence -timeout 30m -v
+	@MODELBOX_E2E_BOXES=1000 go test ./pkg/e2e/ownership -run TestSettledBoxesCauseNoWrites -timeout 30m -v
 
 .PHONY: bench
 bench: ## Run all benchmarks, each beside what it is to be compared with

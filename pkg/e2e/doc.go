@@ -8,6 +8,6 @@
 // _output/bin, which "make build" fills, and stop it again. While writing tests it is quicker to keep one running:
 //
 //	_output/bin/localcluster up --dir /tmp/try --server _output/bin/modelbox-apiserver --artifacts artifacts
-//	MODELBOX_E2E_DIR=/tmp/try go test ./pkg/e2e/ownership -run TestHealing
+//	MODELBOX_E2E_DIR=/tmp/try go test ./pkg/e2e/ownership -run TestDeletedAndChangedChildrenAreRestored
 //	_output/bin/localcluster down --dir /tmp/try
 package e2e

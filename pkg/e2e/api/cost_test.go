@@ -19,8 +19,8 @@ import (
 
 const maxResponseBytes = 64 << 10
 
-// TestHostileRequests sends boxes that are made to be refused for as many reasons, and as long ones, as there can be.
-func TestHostileRequests(t *testing.T) {
+// TestHostileBoxesGetBoundedResponses sends boxes that are made to be refused for as many reasons, and as long ones, as there can be.
+func TestHostileBoxesGetBoundedResponses(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	for _, test := range []struct {

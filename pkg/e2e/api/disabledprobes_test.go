@@ -20,9 +20,9 @@ func expectProbes(n *framework.Namespace, want ...bool) {
 	framework.ExpectEqual(n.T, "readiness, liveness and startup probe", want, got)
 }
 
-// TestDisabledDefaultProbesPatched: what is switched off stays so when other fields are written, and comes back when it
+// TestDisabledDefaultProbesSurviveOtherPatches: what is switched off stays so when other fields are written, and comes back when it
 // is not switched off any more.
-func TestDisabledDefaultProbesPatched(t *testing.T) {
+func TestDisabledDefaultProbesSurviveOtherPatches(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.RunWithInput(framework.Manifest(servingSpec+", disabledDefaultProbes: [Startup]"), "apply", "--filename=-")
@@ -37,8 +37,8 @@ func TestDisabledDefaultProbesPatched(t *testing.T) {
 	expectProbes(n, true, true, true)
 }
 
-// TestDisabledDefaultProbesApplied: each field manager switches off its own.
-func TestDisabledDefaultProbesApplied(t *testing.T) {
+// TestDisabledDefaultProbesAreMergedByFieldManager: each field manager switches off its own.
+func TestDisabledDefaultProbesAreMergedByFieldManager(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.ApplyAs("alice", servingSpec+", disabledDefaultProbes: [Startup]")

@@ -30,7 +30,7 @@ func TestAPIServiceIsVerifiedAndAvailable(t *testing.T) {
 	t.Errorf("the APIService is not Available: %v", apiService.Status.Conditions)
 }
 
-func TestDiscoveryShowsBoxes(t *testing.T) {
+func TestDiscoveryListsModelBoxes(t *testing.T) {
 	t.Parallel()
 	resources, err := framework.SharedControlPlane().KubeClient.Discovery().ServerResourcesForGroupVersion(modelv1.SchemeGroupVersion.String())
 	if err != nil {
@@ -61,8 +61,8 @@ func TestDiscoveryShowsBoxes(t *testing.T) {
 	}
 }
 
-// TestOpenAPIDescribesBoxes finds the kind by the extension that clients find it by.
-func TestOpenAPIDescribesBoxes(t *testing.T) {
+// TestOpenAPIDescribesModelBoxes finds the kind by the extension that clients find it by.
+func TestOpenAPIDescribesModelBoxes(t *testing.T) {
 	t.Parallel()
 	for _, document := range []struct{ name, path string }{
 		{"version 2 of the whole cluster", "/openapi/v2"},

@@ -38,7 +38,7 @@ func TestUnknownFieldIsRefused(t *testing.T) {
 	n.ExpectNoBox("web")
 }
 
-func TestHugeBoxIsRefused(t *testing.T) {
+func TestTooLargeBoxIsRefused(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	for name, size := range map[string]int{"2 MB": 2 << 20, "4 MB": 4 << 20} {

@@ -87,7 +87,7 @@ var badSpecs = []struct {
 	{"an environment variable without name", func(spec *modelv1.ModelBoxSpec) { spec.Envs = []corev1.EnvVar{{Value: "x"}} }, "spec.envs[0].name"},
 }
 
-func TestBadSpecIsRefused(t *testing.T) {
+func TestInvalidSpecIsRefused(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	stored := n.CreateReadyBox(framework.NewBox("good"))
@@ -115,7 +115,7 @@ func TestBadSpecIsRefused(t *testing.T) {
 	}
 }
 
-func TestBadNameIsRefused(t *testing.T) {
+func TestInvalidNameIsRefused(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	for _, bad := range []struct{ why, name string }{
@@ -138,8 +138,8 @@ func TestBadNameIsRefused(t *testing.T) {
 	framework.ExpectEqual(t, "number of boxes stored", 0, len(boxes.Items))
 }
 
-// TestRefusalReadsWell is about the one line that most users ever see of all this.
-func TestRefusalReadsWell(t *testing.T) {
+// TestInvalidErrorNamesEveryField is about the one line that most users ever see of all this.
+func TestInvalidErrorNamesEveryField(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	complaint := n.Kubectl.RunFailing(`{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {replicas: -1}}`,

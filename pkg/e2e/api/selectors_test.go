@@ -11,7 +11,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestFieldSelectors(t *testing.T) {
+func TestFieldSelectorsSelectBoxes(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateBox(framework.NewBox("plain"))

@@ -14,7 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestServerSideApplyConflict(t *testing.T) {
+func TestServerSideApplyReportsConflict(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.ApplyAs("alice", "image: 'nginx:1.7.9', replicas: 1")
@@ -33,8 +33,8 @@ func TestServerSideApplyConflict(t *testing.T) {
 	framework.ExpectEqual(t, "replicas, which nobody disputes", int32(1), *box.Spec.Replicas)
 }
 
-// TestServerSideApplyShares lets two managers have items of the same list.
-func TestServerSideApplyShares(t *testing.T) {
+// TestServerSideApplyMergesListsByKey lets two managers have items of the same list.
+func TestServerSideApplyMergesListsByKey(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.ApplyAs("alice", `image: 'nginx:1.7.9', envs: [{name: A, value: alice}],
@@ -58,8 +58,8 @@ func TestServerSideApplyShares(t *testing.T) {
 	framework.ExpectEqual(t, "number of ports without bob's", 1, len(spec.Ports))
 }
 
-// TestScaledBoxKeepsItsReplicas: who applies a box without replicas does not undo what an autoscaler did.
-func TestScaledBoxKeepsItsReplicas(t *testing.T) {
+// TestApplyWithoutReplicasKeepsScaledReplicas: who applies a box without replicas does not undo what an autoscaler did.
+func TestApplyWithoutReplicasKeepsScaledReplicas(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.ApplyAs("alice", "image: 'nginx:1.7.9'")
@@ -70,8 +70,8 @@ func TestScaledBoxKeepsItsReplicas(t *testing.T) {
 	framework.ExpectEqual(t, "image", "nginx:1.8", box.Spec.Image)
 }
 
-// TestScaleTakesReplicas: the field that was changed through the scale has a new manager.
-func TestScaleTakesReplicas(t *testing.T) {
+// TestScaleBecomesManagerOfReplicas: the field that was changed through the scale has a new manager.
+func TestScaleBecomesManagerOfReplicas(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.ApplyAs("alice", "image: 'nginx:1.7.9', replicas: 1")
@@ -85,8 +85,8 @@ func TestScaleTakesReplicas(t *testing.T) {
 	framework.ExpectEqual(t, "replicas after the conflict", int32(3), *n.GetBox("web").Spec.Replicas)
 }
 
-// TestPortsOfOneNumber changes two ports that kubectl takes for one unless the server merges them.
-func TestPortsOfOneNumber(t *testing.T) {
+// TestPortsOfOneNumberAreMergedByProtocol changes two ports that kubectl takes for one unless the server merges them.
+func TestPortsOfOneNumberAreMergedByProtocol(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	spec := func(udp, tcp int) string {

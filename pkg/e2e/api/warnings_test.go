@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestWarnings reads what kubectl shows of the warning header.
-func TestWarnings(t *testing.T) {
+// TestUpdateWarnsOfItsConsequences reads what kubectl shows of the warning header.
+func TestUpdateWarnsOfItsConsequences(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.RunWithInput(framework.Manifest("image: 'nginx:1.7.9', replicas: 2, minReadySeconds: 0, ports: [{port: 80}]"), "apply", "--filename=-")
@@ -50,8 +50,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWarningsTellNothingOfHiddenBoxes asks for a node port that a box of another namespace asks for.
-func TestWarningsTellNothingOfHiddenBoxes(t *testing.T) {
+// TestWarningsHideBoxesOfOtherNamespaces asks for a node port that a box of another namespace asks for.
+func TestWarningsHideBoxesOfOtherNamespaces(t *testing.T) {
 	t.Parallel()
 	n, other := framework.NewNamespace(t), framework.NewNamespace(t)
 	other.CreateBox(framework.NewBox("hidden", framework.WithPorts(corev1.ServicePort{Port: 80, NodePort: 31997})))
@@ -76,8 +76,8 @@ func TestWarningsTellNothingOfHiddenBoxes(t *testing.T) {
 	}
 }
 
-// TestWarningsOfRollouts reverts a rollout that does not get on, and unpauses a box of which something is pending.
-func TestWarningsOfRollouts(t *testing.T) {
+// TestRolloutWarningsCountPods reverts a rollout that does not get on, and unpauses a box of which something is pending.
+func TestRolloutWarningsCountPods(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	apply := func(spec string) string {
@@ -115,8 +115,8 @@ func TestWarningsOfRollouts(t *testing.T) {
 	n.AwaitReady("web")
 }
 
-// TestWarningsOfAutoscalers scales boxes that autoscalers scale as well, or their Deployments.
-func TestWarningsOfAutoscalers(t *testing.T) {
+// TestScaleWarnsOfAutoscaler scales boxes that autoscalers scale as well, or their Deployments.
+func TestScaleWarnsOfAutoscaler(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

@@ -12,9 +12,9 @@ import (
 	applymodelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration/model/v1"
 )
 
-// TestApplyConfiguration applies from Go, as a controller of somebody else's would: it says what is its business,
+// TestApplyConfigurationExtractsOwnFields applies from Go, as a controller of somebody else's would: it says what is its business,
 // and reads back what that was.
-func TestApplyConfiguration(t *testing.T) {
+func TestApplyConfigurationExtractsOwnFields(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateBox(framework.NewBox("web"))

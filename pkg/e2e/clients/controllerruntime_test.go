@@ -10,8 +10,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestControllerRuntime leads a box through its life with the client that most controllers are written with.
-func TestControllerRuntime(t *testing.T) {
+// TestControllerRuntimeClientManagesBox leads a box through its life with the client that most controllers are written with.
+func TestControllerRuntimeClientManagesBox(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	said := runProgram(n, "controller-runtime", n.Name, framework.Image, framework.NewImage)

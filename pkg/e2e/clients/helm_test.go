@@ -15,8 +15,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestHelm is the life of a release of two boxes.
-func TestHelm(t *testing.T) {
+// TestHelmInstallsUpgradesAndRollsBack is the life of a release of two boxes.
+func TestHelmInstallsUpgradesAndRollsBack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	const chart = "testdata/chart"
@@ -59,8 +59,8 @@ func TestHelm(t *testing.T) {
 	framework.ExpectEqual(t, "releases after the last", 0, len(helmReleases(n)))
 }
 
-// TestHelmGivesUp is about a box whose pods never run. Without it, a helm that does not wait at all would do.
-func TestHelmGivesUp(t *testing.T) {
+// TestHelmWaitTimesOutWhenNoPodRuns is about a box whose pods never run. Without it, a helm that does not wait at all would do.
+func TestHelmWaitTimesOutWhenNoPodRuns(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	complaint := runFailingHelm(n, "install", "shop", "testdata/chart", "--wait", "--timeout=3s", "--set=disk=none")

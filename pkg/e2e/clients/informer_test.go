@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
-func TestInformer(t *testing.T) {
+func TestInformerSeesEveryChange(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateBox(framework.NewBox("before", framework.Pause))

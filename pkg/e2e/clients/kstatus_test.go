@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestKStatus has a box judged by kstatus, which many tools wait with.
-func TestKStatus(t *testing.T) {
+// TestKStatusReadsConditions has a box judged by kstatus, which many tools wait with.
+func TestKStatusReadsConditions(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name    string

@@ -27,9 +27,9 @@ const (
 	volumeCapacity = "10Gi"
 )
 
-// TestInstall installs the server in a cluster as the README tells people to, as a pod with no more rights than its
+// TestInstallWorksAsReadmeSays installs the server in a cluster as the README tells people to, as a pod with no more rights than its
 // manifests give it, and uses it.
-func TestInstall(t *testing.T) {
+func TestInstallWorksAsReadmeSays(t *testing.T) {
 	image := os.Getenv(imageVariable)
 	if image == "" {
 		t.Skip(imageVariable + " names no image, as make test-install does")

@@ -20,9 +20,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestContainerNodeLeavesNothing runs a container node with the sample on it, ends it in the way users do and in the worst
+// TestContainerNodeLeavesNothingBehind runs a container node with the sample on it, ends it in the way users do and in the worst
 // one, and looks at all of the machine that a node changes.
-func TestContainerNodeLeavesNothing(t *testing.T) {
+func TestContainerNodeLeavesNothingBehind(t *testing.T) {
 	requireContainerNode(t)
 	for _, test := range []struct {
 		name string

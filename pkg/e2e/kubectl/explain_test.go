@@ -11,7 +11,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestExplain(t *testing.T) {
+func TestExplainDescribesFields(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	// The cluster fetches the schema some time after the server has started.

@@ -21,9 +21,9 @@ import (
 
 const kustomizations = "testdata/kustomize"
 
-// TestKustomize builds an overlay with everything that kustomize changes in a Deployment, over a box that has each field
+// TestKustomizeTransformsBoxes builds an overlay with everything that kustomize changes in a Deployment, over a box that has each field
 // that it can change, with the component in artifacts.
-func TestKustomize(t *testing.T) {
+func TestKustomizeTransformsBoxes(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	overlay := filepath.Join(kustomizations, "overlay")
@@ -43,9 +43,9 @@ func TestKustomize(t *testing.T) {
 	}
 }
 
-// TestKustomizePatches gives kustomize the schema that the cluster publishes. Patches then merge the lists of a box as
+// TestKustomizePatchesMergeListsByKey gives kustomize the schema that the cluster publishes. Patches then merge the lists of a box as
 // the cluster does, by their keys, where they would replace them without it.
-func TestKustomizePatches(t *testing.T) {
+func TestKustomizePatchesMergeListsByKey(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	dir := t.TempDir()

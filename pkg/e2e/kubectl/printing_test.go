@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestGet(t *testing.T) {
+func TestGetPrintsColumns(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2)))
@@ -64,8 +64,8 @@ func rowsOf(table string) []string {
 	return rows
 }
 
-// TestGetWatch leaves "kubectl get --watch" running while the box changes.
-func TestGetWatch(t *testing.T) {
+// TestGetWatchPrintsChanges leaves "kubectl get --watch" running while the box changes.
+func TestGetWatchPrintsChanges(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -126,8 +126,8 @@ func (w *watchedRows) await(t *testing.T, text string) {
 	})
 }
 
-// TestWideShowsNodePorts is about those that the cluster chose.
-func TestWideShowsNodePorts(t *testing.T) {
+// TestGetWidePrintsNodePorts is about those that the cluster chose.
+func TestGetWidePrintsNodePorts(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	box := framework.NewBox("web", framework.WithPorts(corev1.ServicePort{Port: 80}, corev1.ServicePort{Port: 53, Protocol: corev1.ProtocolUDP}))
@@ -140,7 +140,7 @@ func TestWideShowsNodePorts(t *testing.T) {
 	}
 }
 
-func TestDescribe(t *testing.T) {
+func TestDescribeShowsConditionsAndEvents(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

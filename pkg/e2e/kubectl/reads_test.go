@@ -15,8 +15,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestKubectlReads is the ways to read boxes that the tests of printing and of field selectors have not.
-func TestKubectlReads(t *testing.T) {
+// TestGetSortsSelectsAndFormats is the ways to read boxes that the tests of printing and of field selectors have not.
+func TestGetSortsSelectsAndFormats(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.RunWithInput(pausedBoxes("a", "b", "c"), "create", "--filename=-")
@@ -69,8 +69,8 @@ func TestKubectlReads(t *testing.T) {
 	}
 }
 
-// TestKubectlWaits waits in each of the ways that kubectl has, for what is the case already or becomes so meanwhile.
-func TestKubectlWaits(t *testing.T) {
+// TestWaitReturnsWhenMet waits in each of the ways that kubectl has, for what is the case already or becomes so meanwhile.
+func TestWaitReturnsWhenMet(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	wait := func(what ...string) func() framework.KubectlResult {

@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestPatch(t *testing.T) {
+func TestPatchMergesVariables(t *testing.T) {
 	t.Parallel()
 	env := func(pairs ...string) []corev1.EnvVar {
 		var envs []corev1.EnvVar
@@ -52,7 +52,7 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-func TestUpdates(t *testing.T) {
+func TestEditLabelAndReplaceUpdateBox(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -94,7 +94,7 @@ func TestUpdates(t *testing.T) {
 	})
 }
 
-func TestDiffAndDryRun(t *testing.T) {
+func TestDiffShowsWhatApplyWouldChange(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	manifest := framework.Manifest("image: 'nginx:1.7.9', minReadySeconds: 1")

@@ -13,8 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestKubectlVerbs runs what the README says of kubectl.
-func TestKubectlVerbs(t *testing.T) {
+// TestVerbsWorkOnBoxOrDeployment runs what the README says of kubectl.
+func TestVerbsWorkOnBoxOrDeployment(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

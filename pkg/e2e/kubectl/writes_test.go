@@ -15,8 +15,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestClientSideApply applies without --server-side, which takes back what the last apply gave and nothing else.
-func TestClientSideApply(t *testing.T) {
+// TestClientSideApplyRemovesOnlyWhatItApplied applies without --server-side, which takes back what the last apply gave and nothing else.
+func TestClientSideApplyRemovesOnlyWhatItApplied(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.RunWithInput(framework.Manifest(`image: 'nginx:1.7.9', paused: true, command: [nginx], envs: [{name: A, value: "1"}, {name: B, value: "1"}]`),
@@ -32,8 +32,8 @@ func TestClientSideApply(t *testing.T) {
 	framework.ExpectEqual(t, "envs", []corev1.EnvVar{{Name: "B", Value: "2"}, {Name: "C", Value: "1"}}, spec.Envs)
 }
 
-// TestApplyPrunes applies two boxes and then one of them, in each of the ways in which kubectl deletes the other.
-func TestApplyPrunes(t *testing.T) {
+// TestApplyPrunesUnlistedBoxes applies two boxes and then one of them, in each of the ways in which kubectl deletes the other.
+func TestApplyPrunesUnlistedBoxes(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, variable string
@@ -65,7 +65,7 @@ func TestApplyPrunes(t *testing.T) {
 	}
 }
 
-func TestReplaceByForce(t *testing.T) {
+func TestForcedReplaceCreatesNewBox(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	old := n.CreateReadyBox(framework.NewBox("web"))
@@ -77,8 +77,8 @@ func TestReplaceByForce(t *testing.T) {
 	framework.ExpectEqual(t, "image", framework.NewImage, n.GetDeployment("web").Spec.Template.Spec.Containers[0].Image)
 }
 
-// TestPatchOfSubresource patches what concerns the subresource, and what does not, which changes nothing.
-func TestPatchOfSubresource(t *testing.T) {
+// TestPatchOfSubresourceChangesOnlyIt patches what concerns the subresource, and what does not, which changes nothing.
+func TestPatchOfSubresourceChangesOnlyIt(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	for _, test := range []struct {
@@ -110,8 +110,8 @@ func TestPatchOfSubresource(t *testing.T) {
 	}
 }
 
-// TestDryRuns has every verb that writes pretend.
-func TestDryRuns(t *testing.T) {
+// TestDryRunStoresNothing has every verb that writes pretend.
+func TestDryRunStoresNothing(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.RunWithInput(pausedBoxes("web"), "apply", "--filename=-")

@@ -57,9 +57,9 @@ var changes = []struct {
 	{"a node port that goes", framework.WithPorts(corev1.ServicePort{Port: 80, NodePort: 30477}), asItIs},
 }
 
-// TestChangedBoxIsAsGoodAsNew compares the children of a box that was changed with those of a box that was created
+// TestChangedBoxEqualsNewBox compares the children of a box that was changed with those of a box that was created
 // so, of the same name in another namespace.
-func TestChangedBoxIsAsGoodAsNew(t *testing.T) {
+func TestChangedBoxEqualsNewBox(t *testing.T) {
 	t.Parallel()
 	changed, fresh := framework.NewNamespace(t), framework.NewNamespace(t)
 	for i, test := range changes {

@@ -69,8 +69,8 @@ func TestAutoscaledReplicasAreKept(t *testing.T) {
 	framework.ExpectEqual(t, "pod template", template, n.GetDeployment("web").Spec.Template)
 }
 
-// TestAutoscaledBoxIsStopped stops a box whose Deployment is autoscaled, and starts it again.
-func TestAutoscaledBoxIsStopped(t *testing.T) {
+// TestAutoscaledBoxScalesToZeroAndBack stops a box whose Deployment is autoscaled, and starts it again.
+func TestAutoscaledBoxScalesToZeroAndBack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

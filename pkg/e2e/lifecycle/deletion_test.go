@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestDeleteInBackground(t *testing.T) {
+func TestBackgroundDeletionRemovesChildren(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -24,8 +24,8 @@ func TestDeleteInBackground(t *testing.T) {
 	n.Eventually("the children are gone", n.ChildrenAreGone)
 }
 
-// TestDeleteInForeground looks at the children when kubectl says that the box is gone: none may be left.
-func TestDeleteInForeground(t *testing.T) {
+// TestForegroundDeletionRemovesChildrenFirst looks at the children when kubectl says that the box is gone: none may be left.
+func TestForegroundDeletionRemovesChildrenFirst(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(3)))
@@ -70,7 +70,7 @@ func TestDeletedBoxRecreatesNothing(t *testing.T) {
 	n.ExpectNoBox("web")
 }
 
-func TestDeleteAndLeaveOrphans(t *testing.T) {
+func TestOrphanDeletionKeepsChildren(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	pods := n.CreateReadyBox(framework.NewBox("web")).Status.PodNames
@@ -99,8 +99,8 @@ func TestDeleteAndLeaveOrphans(t *testing.T) {
 	framework.ExpectEqual(t, "owners of the Deployment beside a new box", 0, len(n.GetDeployment("web").OwnerReferences))
 }
 
-// TestDeleteAndCreateAgain gives the name to a new box while the children of the old one are still going.
-func TestDeleteAndCreateAgain(t *testing.T) {
+// TestRecreatedBoxGetsItsOwnChildren gives the name to a new box while the children of the old one are still going.
+func TestRecreatedBoxGetsItsOwnChildren(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	old := n.CreateReadyBox(framework.NewBox("web"))
@@ -117,7 +117,7 @@ func TestDeleteAndCreateAgain(t *testing.T) {
 	}
 }
 
-func TestDeleteNamespace(t *testing.T) {
+func TestNamespaceDeletionRemovesBoxes(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

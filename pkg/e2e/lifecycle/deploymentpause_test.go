@@ -13,8 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestDeploymentThatSomebodyPaused: the box leaves it paused, for that is no field of its own, and says so.
-func TestDeploymentThatSomebodyPaused(t *testing.T) {
+// TestPausedDeploymentStaysPaused: the box leaves it paused, for that is no field of its own, and says so.
+func TestPausedDeploymentStaysPaused(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2)))

@@ -13,9 +13,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestMissingVolumesAreTold: a pod only says that it is being created, and its kubelet why it is not. A simulated node has
+// TestMissingVolumeIsReported: a pod only says that it is being created, and its kubelet why it is not. A simulated node has
 // no kubelet to say so.
-func TestMissingVolumesAreTold(t *testing.T) {
+func TestMissingVolumeIsReported(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

@@ -11,7 +11,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestPausedBoxWaits(t *testing.T) {
+func TestPausedBoxChangesNothing(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -34,7 +34,7 @@ func TestPausedBoxWaits(t *testing.T) {
 	}
 }
 
-func TestBoxThatStartsPaused(t *testing.T) {
+func TestBoxCreatedPausedHasNoDeployment(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateBox(framework.NewBox("web", framework.Pause))

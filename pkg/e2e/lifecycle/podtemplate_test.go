@@ -12,8 +12,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestPodTemplate follows an overlay into the Deployment, and out of it again.
-func TestPodTemplate(t *testing.T) {
+// TestPodTemplateIsMergedIntoDeployment follows an overlay into the Deployment, and out of it again.
+func TestPodTemplateIsMergedIntoDeployment(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	apply := func(overlay string) *appsv1.Deployment {

@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestQuota: a box whose Deployment does not fit says so, has its Service all the same, and goes on when it fits.
-func TestQuota(t *testing.T) {
+// TestExceededQuotaIsReportedAndRetried: a box whose Deployment does not fit says so, has its Service all the same, and goes on when it fits.
+func TestExceededQuotaIsReportedAndRetried(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	quotas := framework.SharedControlPlane().KubeClient.CoreV1().ResourceQuotas(n.Name)

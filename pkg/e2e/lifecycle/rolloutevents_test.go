@@ -16,9 +16,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestRolloutsAreToldOnce: changes of the Deployment that roll nothing out are no rollout, although its controller has to
+// TestRolloutIsReportedOnce: changes of the Deployment that roll nothing out are no rollout, although its controller has to
 // look at each of them.
-func TestRolloutsAreToldOnce(t *testing.T) {
+func TestRolloutIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -68,8 +68,8 @@ func timesTold(n *framework.Namespace, box, reason string) int {
 	return times
 }
 
-// TestPodFailuresAreToldOnce: once when they begin, once when they have ended.
-func TestPodFailuresAreToldOnce(t *testing.T) {
+// TestPodFailureIsReportedOnce: once when they begin, once when they have ended.
+func TestPodFailureIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

@@ -17,8 +17,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestSample applies the sample as the README tells people to, and looks at all that comes of it.
-func TestSample(t *testing.T) {
+// TestSampleBecomesReady applies the sample as the README tells people to, and looks at all that comes of it.
+func TestSampleBecomesReady(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.Run("apply", "--filename="+framework.Sample("modelbox.yaml"))

@@ -30,7 +30,7 @@ var samples = []struct {
 	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
 }
 
-func TestSamples(t *testing.T) {
+func TestSamplesKeepTheirPromises(t *testing.T) {
 	t.Parallel()
 	for _, sampled := range samples {
 		t.Run(sampled.file, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestScale(t *testing.T) {
+func TestScaleSubresourceScalesBox(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

@@ -16,9 +16,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestServiceOptions sets what a Service has beyond ports and type, in a cluster that adds its own to it, and takes it
+// TestServiceOptionsAreSetAndUnset sets what a Service has beyond ports and type, in a cluster that adds its own to it, and takes it
 // out again: the cluster's defaults come back.
-func TestServiceOptions(t *testing.T) {
+func TestServiceOptionsAreSetAndUnset(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name        string
@@ -97,8 +97,8 @@ func hasOptions(service *corev1.Service, want *modelv1.ModelBoxService) error {
 	return nil
 }
 
-// TestChildLabels gives labels and annotations to everything, and takes them away again.
-func TestChildLabels(t *testing.T) {
+// TestLabelsOfTheSpecReachEveryChild gives labels and annotations to everything, and takes them away again.
+func TestLabelsOfTheSpecReachEveryChild(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web", framework.WithPorts(corev1.ServicePort{Port: 80})))
@@ -114,7 +114,7 @@ func TestChildLabels(t *testing.T) {
 	n.ExpectConverged("web")
 }
 
-// expectMeta checks the label and the annotation of TestChildLabels, "" for none.
+// expectMeta checks the label and the annotation of TestLabelsOfTheSpecReachEveryChild, "" for none.
 func expectMeta(n *framework.Namespace, want string) {
 	n.T.Helper()
 	deployment, service := n.GetDeployment("web"), n.GetService("web")

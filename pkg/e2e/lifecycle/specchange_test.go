@@ -32,7 +32,7 @@ func TestNewImageRollsOut(t *testing.T) {
 	framework.ExpectEqual(t, "number of pods", 2, len(pods))
 }
 
-func TestStopAndGo(t *testing.T) {
+func TestBoxStopsAtZeroReplicasAndStartsAgain(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	before := n.CreateReadyBox(framework.NewBox("web"))
@@ -85,8 +85,8 @@ func TestServiceFollowsPorts(t *testing.T) {
 	framework.ExpectEqual(t, "address", "web."+n.Name+".svc:8080", box.Status.Address)
 }
 
-// TestServiceTypeChanges goes through types each of which has fields that the next one must not keep.
-func TestServiceTypeChanges(t *testing.T) {
+// TestServiceFollowsServiceType goes through types each of which has fields that the next one must not keep.
+func TestServiceFollowsServiceType(t *testing.T) {
 	t.Parallel()
 	for name, types := range map[string][]modelv1.ServiceType{
 		"with an address": {modelv1.ServiceTypeNodePort, modelv1.ServiceTypeLoadBalancer, modelv1.ServiceTypeClusterIP},

@@ -37,8 +37,8 @@ func awaitStrategy(n *framework.Namespace, want appsv1.DeploymentStrategy) {
 	})
 }
 
-// TestRollingUpdateForms takes what kubectl makes of the short form and of the long one, and of a change between them.
-func TestRollingUpdateForms(t *testing.T) {
+// TestRollingUpdateTakesShortAndLongForm takes what kubectl makes of the short form and of the long one, and of a change between them.
+func TestRollingUpdateTakesShortAndLongForm(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	one, none, share := intstr.FromInt32(1), intstr.FromInt32(0), intstr.FromString("30%")
@@ -67,8 +67,8 @@ func TestRollingUpdateForms(t *testing.T) {
 	}
 }
 
-// TestRollingUpdateIsOneField: who applies one form of it does not take a limit away from who applied the other.
-func TestRollingUpdateIsOneField(t *testing.T) {
+// TestFormsOfRollingUpdateConflict: who applies one form of it does not take a limit away from who applied the other.
+func TestFormsOfRollingUpdateConflict(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.ApplyAs("alice", "image: 'nginx:1.7.9', rollingUpdate: {maxSurge: 1}")
@@ -80,8 +80,8 @@ func TestRollingUpdateIsOneField(t *testing.T) {
 	}
 }
 
-// TestRecreate switches a box to Recreate and back, and updates it with each.
-func TestRecreate(t *testing.T) {
+// TestRecreateEndsOldPodsFirst switches a box to Recreate and back, and updates it with each.
+func TestRecreateEndsOldPodsFirst(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	quarter := intstr.FromString(modelv1.DefaultRollingUpdate)

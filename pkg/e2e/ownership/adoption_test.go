@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestAdoption is about boxes that take over what there is already.
-func TestAdoption(t *testing.T) {
+// TestAdoptionTakesOverWhatExists is about boxes that take over what there is already.
+func TestAdoptionTakesOverWhatExists(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string

@@ -16,9 +16,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestForeignFieldsStay sets what the box says nothing about together with something that it does. Once the latter
+// TestForeignFieldsAreKept sets what the box says nothing about together with something that it does. Once the latter
 // is put back the server has seen, and left, the former.
-func TestForeignFieldsStay(t *testing.T) {
+func TestForeignFieldsAreKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -81,8 +81,8 @@ func expectForeign(t *testing.T, what string, object metav1.Object) {
 	}
 }
 
-// TestRolloutRestart is the foreign annotation that people set most.
-func TestRolloutRestart(t *testing.T) {
+// TestRolloutRestartIsKept is the foreign annotation that people set most.
+func TestRolloutRestartIsKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	before := n.CreateReadyBox(framework.NewBox("web"))

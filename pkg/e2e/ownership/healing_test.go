@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestHealing(t *testing.T) {
+func TestDeletedAndChangedChildrenAreRestored(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string

@@ -47,9 +47,9 @@ var childResources = []childResource{
 	{schema.GroupVersionResource{Version: "v1", Resource: "services"}, "Service"},
 }
 
-// TestEveryEditIsHealed edits every field that a render sets in every way, each on the child of a box of its own. The
+// TestEveryEditIsRestored edits every field that a render sets in every way, each on the child of a box of its own. The
 // child has to become what it was, in as few writes as that takes, and one event has to say who it was.
-func TestEveryEditIsHealed(t *testing.T) {
+func TestEveryEditIsRestored(t *testing.T) {
 	t.Parallel()
 	every := framework.Setting(t, healingVariable, shortHealing, strconv.Atoi)
 	n := framework.NewNamespace(t)

@@ -20,8 +20,8 @@ import (
 // on a machine that has nothing else to do.
 const maxTakeover = 5 * time.Second
 
-// TestNotOwned is about boxes whose name is taken by somebody else's object.
-func TestNotOwned(t *testing.T) {
+// TestForeignObjectIsNotTakenOver is about boxes whose name is taken by somebody else's object.
+func TestForeignObjectIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		kind   string

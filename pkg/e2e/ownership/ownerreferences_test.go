@@ -13,9 +13,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestForgedOwnerReferences gives Services controller references with the UID of a box that are otherwise wrong. The
+// TestForgedOwnerReferencesDeleteNothing gives Services controller references with the UID of a box that are otherwise wrong. The
 // garbage collector takes such references away, and the server must not delete what carries them.
-func TestForgedOwnerReferences(t *testing.T) {
+func TestForgedOwnerReferencesDeleteNothing(t *testing.T) {
 	t.Parallel()
 	n, other := framework.NewNamespace(t), framework.NewNamespace(t)
 	box := n.CreateReadyBox(framework.NewBox("web"))

@@ -20,9 +20,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestOwnership is about fields that somebody else has, or had, besides the box: what the box says is there, and what it
+// TestChildrenHaveOnlyWhatTheBoxSays is about fields that somebody else has, or had, besides the box: what the box says is there, and what it
 // no longer says goes.
-func TestOwnership(t *testing.T) {
+func TestChildrenHaveOnlyWhatTheBoxSays(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string

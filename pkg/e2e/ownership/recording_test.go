@@ -67,9 +67,9 @@ func replicaSetsOf(n *framework.Namespace, box string) []appsv1.ReplicaSet {
 	return sets.Items
 }
 
-// TestMetadataOfABoxIsRecordedWithoutARollout changes what no pod is made of. Each change is one write of the Deployment,
+// TestMetadataIsRecordedWithoutRollout changes what no pod is made of. Each change is one write of the Deployment,
 // and none of the status: the box is Ready all the time.
-func TestMetadataOfABoxIsRecordedWithoutARollout(t *testing.T) {
+func TestMetadataIsRecordedWithoutRollout(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -101,7 +101,7 @@ func TestMetadataOfABoxIsRecordedWithoutARollout(t *testing.T) {
 	}
 }
 
-func TestRecordIsPutBack(t *testing.T) {
+func TestRecordIsRestored(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

@@ -25,10 +25,10 @@ const (
 	boxWriters = 8
 )
 
-// TestSilence counts what the server asks of the cluster for many boxes: each child is written once, and then nothing
+// TestSettledBoxesCauseNoWrites counts what the server asks of the cluster for many boxes: each child is written once, and then nothing
 // is, when every box is looked at again and when the server starts anew. It has a control plane of its own, whose
 // server looks often.
-func TestSilence(t *testing.T) {
+func TestSettledBoxesCauseNoWrites(t *testing.T) {
 	t.Parallel()
 	plane := framework.NewControlPlane(t, framework.ServerFlags("--modelbox-resync-period=10s")...)
 	n, count := plane.NewNamespace(t), framework.Setting(t, boxesVariable, silentBoxes, strconv.Atoi)

@@ -56,9 +56,9 @@ var escalations = []struct{ name, box, field string }{
 	{"take over what there is", "metadata: {annotations: {model.github.com/adopt: 'true'}}", "metadata.annotations[model.github.com/adopt]"},
 }
 
-// TestEscalation lets somebody who has nothing but boxes try to gain something by them, and somebody who may have
+// TestCreateCannotEscalate lets somebody who has nothing but boxes try to gain something by them, and somebody who may have
 // Deployments and Services do the same.
-func TestEscalation(t *testing.T) {
+func TestCreateCannotEscalate(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.Run("create", "role", "boxes", "--verb=create,get,update,patch", "--resource=modelboxes.model.github.com")
@@ -93,8 +93,8 @@ func TestEscalation(t *testing.T) {
 	n.AwaitReady("ordinary")
 }
 
-// TestEscalationByUpdate lets somebody who has nothing but boxes change one that an administrator made.
-func TestEscalationByUpdate(t *testing.T) {
+// TestUpdateCannotEscalate lets somebody who has nothing but boxes change one that an administrator made.
+func TestUpdateCannotEscalate(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.Run("create", "role", "boxes", "--verb=create,get,update,patch", "--resource=modelboxes.model.github.com,modelboxes.model.github.com/scale")

@@ -86,8 +86,8 @@ func TestServerIsNeverRefusedByItsPolicy(t *testing.T) {
 	}
 }
 
-// TestServerCompliesWithItsNamespace tries the pods of the server in its namespace, which is restricted.
-func TestServerCompliesWithItsNamespace(t *testing.T) {
+// TestServerPodCompliesWithPodSecurity tries the pods of the server in its namespace, which is restricted.
+func TestServerPodCompliesWithPodSecurity(t *testing.T) {
 	t.Parallel()
 	manifest, err := os.ReadFile(framework.InRepository("artifacts", "base", "deployment.yaml"))
 	if err != nil {

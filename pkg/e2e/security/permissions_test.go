@@ -11,8 +11,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestServerMayDoNoMore asks for what the server's service account may do in a namespace of a user.
-func TestServerMayDoNoMore(t *testing.T) {
+// TestServerHasNoFurtherPermissions asks for what the server's service account may do in a namespace of a user.
+func TestServerHasNoFurtherPermissions(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	for _, test := range []struct{ answer, question string }{
@@ -55,8 +55,8 @@ func TestServerMayDoNoMore(t *testing.T) {
 	}
 }
 
-// TestUsersMay asks for what people may do with boxes who have nothing but the cluster's own roles.
-func TestUsersMay(t *testing.T) {
+// TestClusterRolesCoverBoxes asks for what people may do with boxes who have nothing but the cluster's own roles.
+func TestClusterRolesCoverBoxes(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	for _, role := range []string{"view", "edit"} {

@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestPodSecurity compares what a namespace says of a box with what it says of a Deployment and of a pod.
-func TestPodSecurity(t *testing.T) {
+// TestPodSecurityAppliesToBoxes compares what a namespace says of a box with what it says of a Deployment and of a pod.
+func TestPodSecurityAppliesToBoxes(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	label := func(mode, level string) {

@@ -15,9 +15,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestANamespaceIsDeletedOnceTheServerIsBack deletes a namespace while the server is away, which the cluster does not
+// TestNamespaceIsDeletedOnceServerIsBack deletes a namespace while the server is away, which the cluster does not
 // do: there could be boxes in it. It is not parallel: the server is everybody's.
-func TestANamespaceIsDeletedOnceTheServerIsBack(t *testing.T) {
+func TestNamespaceIsDeletedOnceServerIsBack(t *testing.T) {
 	n := framework.NewNamespace(t)
 	server := n.ControlPlane.ServerPID(t)
 	if err := syscall.Kill(server, syscall.SIGSTOP); err != nil {

@@ -27,9 +27,9 @@ import (
 // to say so.
 const refusalPatience = 2 * time.Minute
 
-// TestAControllerThatMayNotReadSaysSo takes rights from the server's account: to read pods, without which the controller
+// TestControllerReportsForbiddenCaches takes rights from the server's account: to read pods, without which the controller
 // cannot work, and to read autoscalers, without which it can.
-func TestAControllerThatMayNotReadSaysSo(t *testing.T) {
+func TestControllerReportsForbiddenCaches(t *testing.T) {
 	t.Parallel()
 	p := framework.NewControlPlane(t)
 	n := p.NewNamespace(t)

@@ -53,10 +53,10 @@ type chaos struct {
 	done map[string]int
 }
 
-// TestChaos lets people change and delete children, and others change, delete and create boxes, while the server and
+// TestChaosConverges lets people change and delete children, and others change, delete and create boxes, while the server and
 // the API server of the cluster are killed. In the end all is as the boxes say, and nothing is lost that is not
 // theirs. It has a control plane of its own, for the servers of the other one are everybody's.
-func TestChaos(t *testing.T) {
+func TestChaosConverges(t *testing.T) {
 	t.Parallel()
 	n := framework.NewControlPlane(t).NewNamespace(t)
 	c := &chaos{Namespace: n, edits: map[string]int{}, notes: map[string]map[string]string{}, done: map[string]int{}}

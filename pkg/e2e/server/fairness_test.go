@@ -27,9 +27,9 @@ const (
 	politeRequests   = 30
 )
 
-// TestFloodOfOneUser does not run in parallel: it floods the server. One user asks as much as the server can do, and the
+// TestFloodOfOneUserStarvesNobody does not run in parallel: it floods the server. One user asks as much as the server can do, and the
 // requests of another one and of the controller go on.
-func TestFloodOfOneUser(t *testing.T) {
+func TestFloodOfOneUserStarvesNobody(t *testing.T) {
 	n := framework.NewNamespace(t)
 	flowControl := framework.InRepository("artifacts", "components", "priority-and-fairness", "flowcontrol.yaml")
 	n.Kubectl.Run("apply", "--filename="+flowControl)

@@ -23,9 +23,9 @@ import (
 // hungBoxes are more than the server would be done with in time, if each of its workers were held by the webhook.
 const hungBoxes = 100
 
-// TestANamespaceWhoseWebhookHangsHoldsUpNoOther lets the creation of Deployments hang in one namespace, as long as a
+// TestHangingWebhookHoldsUpNoOtherNamespace lets the creation of Deployments hang in one namespace, as long as a
 // webhook may, and creates a box in another.
-func TestANamespaceWhoseWebhookHangsHoldsUpNoOther(t *testing.T) {
+func TestHangingWebhookHoldsUpNoOtherNamespace(t *testing.T) {
 	t.Parallel()
 	hung, other := framework.NewNamespace(t), framework.NewNamespace(t)
 	calls := hangDeployments(hung)

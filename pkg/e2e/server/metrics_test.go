@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestMetricsMove does not run in parallel: what others do is counted as well.
-func TestMetricsMove(t *testing.T) {
+// TestMetricsCountWritesAndDrift does not run in parallel: what others do is counted as well.
+func TestMetricsCountWritesAndDrift(t *testing.T) {
 	n := framework.NewNamespace(t)
 	server := framework.SharedControlPlane().DirectClient(t)
 	before := framework.Scrape(t, server)
@@ -51,7 +51,7 @@ func TestMetricsMove(t *testing.T) {
 	}
 }
 
-func TestBoxesAreCounted(t *testing.T) {
+func TestMetricsCountBoxes(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
 	n.CreateBox(framework.NewBox("paused", framework.Pause))
@@ -85,8 +85,8 @@ func TestBoxesAreCounted(t *testing.T) {
 	})
 }
 
-// TestLibrariesAreMeasured is about metrics that a program only has when it imports them.
-func TestLibrariesAreMeasured(t *testing.T) {
+// TestMetricsIncludeLibraries is about metrics that a program only has when it imports them.
+func TestMetricsIncludeLibraries(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

@@ -30,9 +30,9 @@ const (
 	askPeriod = 2 * time.Millisecond
 )
 
-// TestAUserIsNotRefusedAroundAStart kills the server again and again while users ask who may. Until it knows whom it
+// TestUsersAreNotRefusedDuringRestart kills the server again and again while users ask who may. Until it knows whom it
 // may trust, the server asks them to try again. It is not parallel: the server is everybody's.
-func TestAUserIsNotRefusedAroundAStart(t *testing.T) {
+func TestUsersAreNotRefusedDuringRestart(t *testing.T) {
 	n := framework.NewNamespace(t)
 	server, answers := serverURL(t, n.ControlPlane), &answers{counts: map[string]int{}}
 	ctx, stop := context.WithCancel(n.Ctx)

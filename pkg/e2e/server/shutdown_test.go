@@ -62,8 +62,8 @@ func openWatch(n *framework.Namespace) {
 	}
 }
 
-// TestDataDirectoryIsForOne starts a second server on the data directory of the first one.
-func TestDataDirectoryIsForOne(t *testing.T) {
+// TestDataDirectoryIsUsedByOneServer starts a second server on the data directory of the first one.
+func TestDataDirectoryIsUsedByOneServer(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
 	first := n.ControlPlane.ServerPID(t)

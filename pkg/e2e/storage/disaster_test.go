@@ -31,9 +31,9 @@ const (
 	fewBoxes              = 12
 )
 
-// TestDisasters loses the store, or puts another one in its place, and restarts the cluster's garbage collector then,
+// TestLostStoreIsRecovered loses the store, or puts another one in its place, and restarts the cluster's garbage collector then,
 // which deletes whatever belongs to a box that it is told does not exist. It is not parallel: it starts servers.
-func TestDisasters(t *testing.T) {
+func TestLostStoreIsRecovered(t *testing.T) {
 	d := newDisaster(t)
 	for _, disaster := range []struct {
 		name   string

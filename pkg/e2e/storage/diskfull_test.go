@@ -19,9 +19,9 @@ import (
 // smallDisk has room for the server, and for what somebody else fills it with.
 const smallDisk = 320 << 20
 
-// TestFullDisk fills the disk of the data directory, with something else than boxes, while boxes are written. They are
+// TestFullDiskLosesNothing fills the disk of the data directory, with something else than boxes, while boxes are written. They are
 // read and deleted, and written again by themselves once there is room. Nothing that was acknowledged is lost.
-func TestFullDisk(t *testing.T) {
+func TestFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	disk := mountSmallDisk(t)
 	p := framework.NewControlPlane(t, framework.ServerFlags("--data-dir="+filepath.Join(disk, "data"), "--snapshot-period=1s")...)

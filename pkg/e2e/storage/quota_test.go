@@ -21,9 +21,9 @@ import (
 
 const quotaReached = "QuotaReached"
 
-// TestFullStorage fills the storage with boxes of one namespace, and of another. Both are read and deleted from, and
+// TestFullStorageRefusesOnlyGrowth fills the storage with boxes of one namespace, and of another. Both are read and deleted from, and
 // written to again once that has made room. Nothing that was acknowledged is lost.
-func TestFullStorage(t *testing.T) {
+func TestFullStorageRefusesOnlyGrowth(t *testing.T) {
 	t.Parallel()
 	p := framework.NewControlPlane(t, framework.ServerFlags("--quota-backend-bytes=16777216", "--max-modelbox-bytes-per-namespace=-1")...)
 	n, other := p.NewNamespace(t), p.NewNamespace(t)
@@ -82,9 +82,9 @@ func TestFullStorage(t *testing.T) {
 	})
 }
 
-// TestNamespaceTakesNoMoreThanItsShare: the boxes of one namespace fill half of the storage, and leave the other half to
+// TestNamespaceFillsNoMoreThanItsShare: the boxes of one namespace fill half of the storage, and leave the other half to
 // others.
-func TestNamespaceTakesNoMoreThanItsShare(t *testing.T) {
+func TestNamespaceFillsNoMoreThanItsShare(t *testing.T) {
 	t.Parallel()
 	p := framework.NewControlPlane(t, framework.ServerFlags("--quota-backend-bytes=16777216")...)
 	n, other := p.NewNamespace(t), p.NewNamespace(t)

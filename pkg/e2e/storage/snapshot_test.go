@@ -18,9 +18,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestSnapshots saves the storage while boxes are written, by hand and by schedule, verifies what was saved, and
+// TestSnapshotsAreSavedAndRestored saves the storage while boxes are written, by hand and by schedule, verifies what was saved, and
 // restores it.
-func TestSnapshots(t *testing.T) {
+func TestSnapshotsAreSavedAndRestored(t *testing.T) {
 	t.Parallel()
 	disk, err := os.MkdirTemp("/tmp", "mb-snap-")
 	if err != nil {

@@ -21,10 +21,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
-// TestInformersLoseNothingAroundAStart kills the server again and again while boxes are created, changed and deleted. A
+// TestInformersMissNothingAcrossRestarts kills the server again and again while boxes are created, changed and deleted. A
 // server that was started remembers nothing of what happened before: a watch that resumes from then has expired. An
 // informer then lists, and tells its handlers of all the same. It is not parallel: the server is everybody's.
-func TestInformersLoseNothingAroundAStart(t *testing.T) {
+func TestInformersMissNothingAcrossRestarts(t *testing.T) {
 	n := framework.NewNamespace(t)
 	factory := externalversions.NewSharedInformerFactoryWithOptions(n.ControlPlane.ModelClient, 0, externalversions.WithNamespace(n.Name))
 	told := &replica{t: t, boxes: map[string]string{}}
