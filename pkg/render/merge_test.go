@@ -24,7 +24,11 @@ func TestMergeIsStrategicMerge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 1000 {
+	templates := 1000
+	if testing.Short() {
+		templates = 100
+	}
+	for i := range templates {
 		original, patch := randomTemplate(random), randomTemplate(random)
 		original.Finalizers = nil
 		want, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(jsonOf(t, original), jsonOf(t, patch), schema)

@@ -113,6 +113,9 @@ func TestAFullEtcdRecovers(t *testing.T) {
 
 // What fills etcd may be nothing but the history of the same few boxes.
 func TestHistoryDoesNotFillEtcd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes more than etcd may hold")
+	}
 	t.Parallel()
 	server, client := startSmall(t, newDir(t))
 	for range 2 {

@@ -44,6 +44,9 @@ type costs struct {
 // the same each time, and what takes long for the size of its input makes something for it. What is refused is refused
 // shortly.
 func TestCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it tries every hostile box")
+	}
 	silenceKlog(t)
 	ordinary, response := costsOf(t, fuzzer.OrdinaryBox(maxSpecBytes-1<<10))
 	if response > 0 {

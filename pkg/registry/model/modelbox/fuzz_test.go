@@ -45,7 +45,7 @@ func FuzzPipeline(f *testing.F) {
 	for i := range boxes {
 		f.Add(uint16(i), []byte{})
 	}
-	if flag.Lookup("test.fuzz").Value.String() == "" {
+	if flag.Lookup("test.fuzz").Value.String() == "" && !testing.Short() {
 		addRandomEdits(f, len(boxes))
 	}
 	f.Fuzz(func(t *testing.T, seed uint16, choices []byte) {
