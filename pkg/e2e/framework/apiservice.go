@@ -5,7 +5,11 @@ package framework
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 )
 
 // APIService is how the kube-apiserver reaches the server.
@@ -33,4 +37,19 @@ func (p *ControlPlane) ReadAPIService(t *testing.T) *APIService {
 		t.Fatal(err)
 	}
 	return service
+}
+
+// DirectClient is the administrator's connection to the server itself: /metrics is not part of its API group, and the
+// kube-apiserver answers for its own.
+func (p *ControlPlane) DirectClient(t *testing.T) rest.Interface {
+	t.Helper()
+	service := p.ReadAPIService(t)
+	config := rest.CopyConfig(p.Config)
+	config.Host = fmt.Sprintf("https://localhost:%d", service.Spec.Service.Port)
+	config.CAFile, config.CAData = "", service.Spec.CABundle
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Discovery().RESTClient()
 }

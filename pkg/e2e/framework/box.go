@@ -14,14 +14,6 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// AwaitApplied waits until the children of the box are what its present spec says.
-func (n *Namespace) AwaitApplied(box string) {
-	n.T.Helper()
-	n.AwaitBox(box, "is applied", func(box *modelv1.ModelBox) error {
-		return CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionTrue, "")
-	})
-}
-
 // CreateBox creates a box.
 func (n *Namespace) CreateBox(box *modelv1.ModelBox) *modelv1.ModelBox {
 	n.T.Helper()
@@ -68,6 +60,15 @@ func (n *Namespace) GetBox(name string) *modelv1.ModelBox {
 	return box
 }
 
+// ExpectNoBox checks that there is no box of that name.
+func (n *Namespace) ExpectNoBox(name string) {
+	n.T.Helper()
+	_, err := n.Boxes.Get(n.Ctx, name, metav1.GetOptions{})
+	if err := CheckGone(err); err != nil {
+		n.T.Errorf("box %s: %v", name, err)
+	}
+}
+
 // AwaitBox returns the box as soon as check returns nil for it.
 func (n *Namespace) AwaitBox(name, what string, check func(*modelv1.ModelBox) error) *modelv1.ModelBox {
 	n.T.Helper()
@@ -89,18 +90,31 @@ func (n *Namespace) AwaitReady(name string) *modelv1.ModelBox {
 	})
 }
 
-// CheckCondition returns nil when the box has the condition for its present generation. An empty reason is any.
-func CheckCondition(box *modelv1.ModelBox, conditionType string, status metav1.ConditionStatus, reason string) error {
-	condition := meta.FindStatusCondition(box.Status.Conditions, conditionType)
-	switch {
-	case condition == nil:
-		return fmt.Errorf("it has no condition %s", conditionType)
-	case condition.ObservedGeneration != box.Generation:
-		return fmt.Errorf("%s is of generation %d, the box of %d", conditionType, condition.ObservedGeneration, box.Generation)
-	case condition.Status != status, reason != "" && condition.Reason != reason:
-		return fmt.Errorf("%s is %s, reason %s: %s", conditionType, condition.Status, condition.Reason, condition.Message)
-	}
-	return nil
+// AwaitApplied waits until the children of the box are what its present spec says.
+func (n *Namespace) AwaitApplied(box string) {
+	n.T.Helper()
+	n.AwaitBox(box, "is applied", func(box *modelv1.ModelBox) error {
+		return CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionTrue, "")
+	})
+}
+
+// AwaitPaused waits until the box says that something waits for the end of its pause.
+func (n *Namespace) AwaitPaused(box string) {
+	n.T.Helper()
+	n.AwaitBox(box, "says that it waits", func(box *modelv1.ModelBox) error {
+		return CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonPaused)
+	})
+}
+
+// AwaitNotOwned waits until the box says that an object of somebody else has the name of its child.
+func (n *Namespace) AwaitNotOwned(box string) {
+	n.T.Helper()
+	n.AwaitBox(box, "says that its name is taken", func(box *modelv1.ModelBox) error {
+		return errors.Join(
+			CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotOwned),
+			CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonNotApplied),
+		)
+	})
 }
 
 // AwaitReadyCondition waits until the box has the Ready condition and says all of the words in it.
@@ -117,34 +131,6 @@ func (n *Namespace) AwaitReadyCondition(name string, status metav1.ConditionStat
 	})
 }
 
-// ExpectNoBox checks that there is no box of that name.
-func (n *Namespace) ExpectNoBox(name string) {
-	n.T.Helper()
-	_, err := n.Boxes.Get(n.Ctx, name, metav1.GetOptions{})
-	if err := CheckGone(err); err != nil {
-		n.T.Errorf("box %s: %v", name, err)
-	}
-}
-
-// AwaitNotOwned waits until the box says that an object of somebody else has the name of its child.
-func (n *Namespace) AwaitNotOwned(box string) {
-	n.T.Helper()
-	n.AwaitBox(box, "says that its name is taken", func(box *modelv1.ModelBox) error {
-		return errors.Join(
-			CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotOwned),
-			CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonNotApplied),
-		)
-	})
-}
-
-// AwaitPaused waits until the box says that something waits for the end of its pause.
-func (n *Namespace) AwaitPaused(box string) {
-	n.T.Helper()
-	n.AwaitBox(box, "says that it waits", func(box *modelv1.ModelBox) error {
-		return CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonPaused)
-	})
-}
-
 // AwaitPods waits until the box is Ready with that many pods.
 func (n *Namespace) AwaitPods(box string, count int) {
 	n.T.Helper()
@@ -154,4 +140,18 @@ func (n *Namespace) AwaitPods(box string, count int) {
 		}
 		return CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "")
 	})
+}
+
+// CheckCondition returns nil when the box has the condition for its present generation. An empty reason is any.
+func CheckCondition(box *modelv1.ModelBox, conditionType string, status metav1.ConditionStatus, reason string) error {
+	condition := meta.FindStatusCondition(box.Status.Conditions, conditionType)
+	switch {
+	case condition == nil:
+		return fmt.Errorf("it has no condition %s", conditionType)
+	case condition.ObservedGeneration != box.Generation:
+		return fmt.Errorf("%s is of generation %d, the box of %d", conditionType, condition.ObservedGeneration, box.Generation)
+	case condition.Status != status, reason != "" && condition.Reason != reason:
+		return fmt.Errorf("%s is %s, reason %s: %s", conditionType, condition.Status, condition.Reason, condition.Message)
+	}
+	return nil
 }

@@ -37,6 +37,51 @@ func (n *Namespace) AwaitDeployment(name, what string, check func(*appsv1.Deploy
 	return deployment
 }
 
+// OtherManager is the field manager of changes that the server did not make.
+const OtherManager = "somebody-else"
+
+// PatchDeployment changes a Deployment by a JSON patch as OtherManager.
+func (n *Namespace) PatchDeployment(name, patch string) *appsv1.Deployment {
+	n.T.Helper()
+	patched, err := n.Deployments.Patch(n.Ctx, name, types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: OtherManager})
+	if err != nil {
+		n.T.Fatalf("changing Deployment %s: %v", name, err)
+	}
+	return patched
+}
+
+// CheckRolledOut returns nil when the Deployment controller is done with a Deployment.
+func CheckRolledOut(deployment *appsv1.Deployment) error {
+	status := deployment.Status
+	if status.ObservedGeneration != deployment.Generation || status.UpdatedReplicas != *deployment.Spec.Replicas ||
+		status.Replicas != status.UpdatedReplicas || status.AvailableReplicas != status.UpdatedReplicas {
+		return fmt.Errorf("its rollout goes on: %+v", status)
+	}
+	for _, condition := range status.Conditions {
+		if condition.Type == appsv1.DeploymentProgressing && condition.Reason == "NewReplicaSetAvailable" {
+			return nil
+		}
+	}
+	return fmt.Errorf("its conditions are %+v", status.Conditions)
+}
+
+// CheckImage returns nil when the main container has the image.
+func CheckImage(deployment *appsv1.Deployment, image string) error {
+	if found := deployment.Spec.Template.Spec.Containers[0].Image; found != image {
+		return fmt.Errorf("its image is %s, want %s", found, image)
+	}
+	return nil
+}
+
+// ContainerNames returns the names in their order.
+func ContainerNames(containers []corev1.Container) []string {
+	var names []string
+	for _, container := range containers {
+		names = append(names, container.Name)
+	}
+	return names
+}
+
 // GetService returns a Service.
 func (n *Namespace) GetService(name string) *corev1.Service {
 	n.T.Helper()
@@ -89,51 +134,6 @@ func (n *Namespace) ChildrenAreGone() error {
 	}
 	if len(pods.Items) > 0 {
 		return fmt.Errorf("there are %d pods", len(pods.Items))
-	}
-	return nil
-}
-
-// OtherManager is the field manager of changes that the server did not make.
-const OtherManager = "somebody-else"
-
-// PatchDeployment changes a Deployment by a JSON patch as OtherManager.
-func (n *Namespace) PatchDeployment(name, patch string) *appsv1.Deployment {
-	n.T.Helper()
-	patched, err := n.Deployments.Patch(n.Ctx, name, types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: OtherManager})
-	if err != nil {
-		n.T.Fatalf("changing Deployment %s: %v", name, err)
-	}
-	return patched
-}
-
-// CheckRolledOut returns nil when the Deployment controller is done with a Deployment.
-func CheckRolledOut(deployment *appsv1.Deployment) error {
-	status := deployment.Status
-	if status.ObservedGeneration != deployment.Generation || status.UpdatedReplicas != *deployment.Spec.Replicas ||
-		status.Replicas != status.UpdatedReplicas || status.AvailableReplicas != status.UpdatedReplicas {
-		return fmt.Errorf("its rollout goes on: %+v", status)
-	}
-	for _, condition := range status.Conditions {
-		if condition.Type == appsv1.DeploymentProgressing && condition.Reason == "NewReplicaSetAvailable" {
-			return nil
-		}
-	}
-	return fmt.Errorf("its conditions are %+v", status.Conditions)
-}
-
-// ContainerNames returns the names in their order.
-func ContainerNames(containers []corev1.Container) []string {
-	var names []string
-	for _, container := range containers {
-		names = append(names, container.Name)
-	}
-	return names
-}
-
-// CheckImage returns nil when the main container has the image.
-func CheckImage(deployment *appsv1.Deployment, image string) error {
-	if found := deployment.Spec.Template.Spec.Containers[0].Image; found != image {
-		return fmt.Errorf("its image is %s, want %s", found, image)
 	}
 	return nil
 }

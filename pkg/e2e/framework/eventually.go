@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what should happen at once. A machine that is busy is no bug.
-const Patience = 60 * time.Second
-
-// PollInterval is between two looks at something that is waited for.
-const PollInterval = 50 * time.Millisecond
+const (
+	// Patience is how long a test waits for what should happen at once. A machine that is busy is no bug.
+	Patience = 60 * time.Second
+	// PollInterval is between two looks at something that is waited for.
+	PollInterval = 50 * time.Millisecond
+)
 
 // Eventually tries check until it returns nil, and fails the test with its last error when it never does.
 func Eventually(t *testing.T, timeout time.Duration, what string, check func() error) {

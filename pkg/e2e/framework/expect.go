@@ -13,25 +13,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// ContainsAll returns whether the text has all of the words.
-func ContainsAll(text string, words []string) bool {
-	for _, word := range words {
-		if !strings.Contains(text, word) {
-			return false
-		}
-	}
-	return true
-}
-
-// CheckGone returns nil for the error of reading something that is not there.
-func CheckGone(err error) error {
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err == nil:
-		return errors.New("it is there")
-	default:
-		return err
+// ExpectEqual fails the test, which goes on, when there is a difference.
+func ExpectEqual(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
@@ -52,10 +38,24 @@ func ExpectInvalid(t *testing.T, err error, field string) {
 	t.Errorf("the refusal does not name %s, but:\n%s", field, strings.Join(fields, "\n"))
 }
 
-// ExpectEqual fails the test, which goes on, when there is a difference.
-func ExpectEqual(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
+// CheckGone returns nil for the error of reading something that is not there.
+func CheckGone(err error) error {
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err == nil:
+		return errors.New("it is there")
+	default:
+		return err
 	}
+}
+
+// ContainsAll returns whether the text has all of the words.
+func ContainsAll(text string, words []string) bool {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
 }

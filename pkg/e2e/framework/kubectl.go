@@ -17,6 +17,44 @@ import (
 // Kubectl is kubectl in a namespace, as administrator.
 type Kubectl struct{ n *Namespace }
 
+// Run runs kubectl in the namespace and returns what it prints. The test fails when the command does.
+func (k Kubectl) Run(arguments ...string) string {
+	k.n.T.Helper()
+	return k.RunWithInput("", arguments...)
+}
+
+// RunWithInput is Run with something on the standard input.
+func (k Kubectl) RunWithInput(stdin string, arguments ...string) string {
+	k.n.T.Helper()
+	run := RunKubectl(k.Command(arguments...), stdin)
+	if run.Err != nil {
+		k.n.T.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), run.Err, run.Stderr)
+	}
+	return run.Stdout
+}
+
+// RunFailing runs kubectl in the namespace and returns what it complains of. The test fails when the command
+// does not.
+func (k Kubectl) RunFailing(stdin string, arguments ...string) string {
+	k.n.T.Helper()
+	run := RunKubectl(k.Command(arguments...), stdin)
+	if run.Err == nil {
+		k.n.T.Fatalf("kubectl %s was not refused:\n%s", strings.Join(arguments, " "), run.Stdout)
+	}
+	return run.Stderr
+}
+
+// Command is kubectl in the namespace.
+func (k Kubectl) Command(arguments ...string) *exec.Cmd {
+	return k.n.ControlPlane.KubectlCommand(k.n.Ctx, append([]string{"--namespace=" + k.n.Name}, arguments...)...)
+}
+
+// ApplyAs applies box "web" as a field manager.
+func (k Kubectl) ApplyAs(manager, spec string, flags ...string) {
+	k.n.T.Helper()
+	k.RunWithInput(Manifest(spec), ServerSideApply(manager, flags)...)
+}
+
 // AwaitAllowed waits until the cluster has learnt of a binding that gives the user that right, such as "get pods".
 func (k Kubectl) AwaitAllowed(user, right string) {
 	k.n.T.Helper()
@@ -56,47 +94,9 @@ func RunKubectl(command *exec.Cmd, stdin string) KubectlResult {
 	return KubectlResult{stdout.String(), stderr.String(), err}
 }
 
-// Run runs kubectl in the namespace and returns what it prints. The test fails when the command does.
-func (k Kubectl) Run(arguments ...string) string {
-	k.n.T.Helper()
-	return k.RunWithInput("", arguments...)
-}
-
-// RunWithInput is Run with something on the standard input.
-func (k Kubectl) RunWithInput(stdin string, arguments ...string) string {
-	k.n.T.Helper()
-	run := RunKubectl(k.Command(arguments...), stdin)
-	if run.Err != nil {
-		k.n.T.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), run.Err, run.Stderr)
-	}
-	return run.Stdout
-}
-
-// RunFailing runs kubectl in the namespace and returns what it complains of. The test fails when the command
-// does not.
-func (k Kubectl) RunFailing(stdin string, arguments ...string) string {
-	k.n.T.Helper()
-	run := RunKubectl(k.Command(arguments...), stdin)
-	if run.Err == nil {
-		k.n.T.Fatalf("kubectl %s was not refused:\n%s", strings.Join(arguments, " "), run.Stdout)
-	}
-	return run.Stderr
-}
-
-// Command is kubectl in the namespace.
-func (k Kubectl) Command(arguments ...string) *exec.Cmd {
-	return k.n.ControlPlane.KubectlCommand(k.n.Ctx, append([]string{"--namespace=" + k.n.Name}, arguments...)...)
-}
-
 // Manifest is box "web" with what a test adds to its spec.
 func Manifest(spec string) string {
 	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {%s}}", spec)
-}
-
-// ApplyAs applies box "web" as a field manager.
-func (k Kubectl) ApplyAs(manager, spec string, flags ...string) {
-	k.n.T.Helper()
-	k.RunWithInput(Manifest(spec), ServerSideApply(manager, flags)...)
 }
 
 // ServerSideApply are the arguments of kubectl for applying its standard input as a field manager.

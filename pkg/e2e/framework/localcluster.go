@@ -21,6 +21,10 @@ const (
 	stopTimeout  = time.Minute
 )
 
+// OutsideEtcd are the flags of servers that share the etcd of their cluster. Its socket is named from the folder that
+// they run in.
+var OutsideEtcd = []string{"--data-dir=", "--etcd-servers=unix://../run/etcd.sock:1", "--etcd-prefix=/modelbox"}
+
 // NewControlPlane starts a control plane of the test's own, with these flags of localcluster besides the usual ones. It
 // is stopped when the test ends, and its logs are kept when the test has failed.
 func NewControlPlane(t *testing.T, flags ...string) *ControlPlane {
@@ -137,7 +141,3 @@ func (c *LocalCluster) Logs() string { return filepath.Join(c.Dir, "logs") }
 
 // Remove removes the files of a control plane that was stopped.
 func (c *LocalCluster) Remove() error { return os.RemoveAll(c.Dir) }
-
-// OutsideEtcd are the flags of servers that share the etcd of their cluster. Its socket is named from the folder that
-// they run in.
-var OutsideEtcd = []string{"--data-dir=", "--etcd-servers=unix://../run/etcd.sock:1", "--etcd-prefix=/modelbox"}

@@ -4,28 +4,11 @@
 package framework
 
 import (
-	"fmt"
 	"testing"
 
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/metrics/testutil"
 )
-
-// DirectClient is the administrator's connection to the server itself: /metrics is not part of its API group, and the
-// kube-apiserver answers for its own.
-func (p *ControlPlane) DirectClient(t *testing.T) rest.Interface {
-	t.Helper()
-	service := p.ReadAPIService(t)
-	config := rest.CopyConfig(p.Config)
-	config.Host = fmt.Sprintf("https://localhost:%d", service.Spec.Service.Port)
-	config.CAFile, config.CAData = "", service.Spec.CABundle
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client.Discovery().RESTClient()
-}
 
 // Scrape returns the present metrics of a server.
 func Scrape(t *testing.T, server rest.Interface) testutil.Metrics {

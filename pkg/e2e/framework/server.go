@@ -13,23 +13,12 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// AwaitServerRestart waits until another process of the server than that one answers.
-func (n *Namespace) AwaitServerRestart(former int) {
-	n.T.Helper()
-	n.Eventually("the server is back", func() error {
-		if pid := n.ControlPlane.ServerPID(n.T); pid == former {
-			return errors.New("it has no new process")
-		}
-		_, err := n.Boxes.List(n.Ctx, metav1.ListOptions{Limit: 1})
-		return err
-	})
-}
-
-// ServerNamespace is where the server is installed.
-const ServerNamespace = "modelbox-system"
-
-// ServerUser is the user that the server is for the cluster.
-const ServerUser = "system:serviceaccount:modelbox-system:modelbox-apiserver"
+const (
+	// ServerNamespace is where the server is installed.
+	ServerNamespace = "modelbox-system"
+	// ServerUser is the user that the server is for the cluster.
+	ServerUser = "system:serviceaccount:modelbox-system:modelbox-apiserver"
+)
 
 // AwaitLeader returns the Lease of the controllers as soon as somebody holds it who is not the holder of that name.
 func (p *ControlPlane) AwaitLeader(t *testing.T, not string) *coordinationv1.Lease {
@@ -46,4 +35,16 @@ func (p *ControlPlane) AwaitLeader(t *testing.T, not string) *coordinationv1.Lea
 		return nil
 	})
 	return lease
+}
+
+// AwaitServerRestart waits until another process of the server than that one answers.
+func (n *Namespace) AwaitServerRestart(former int) {
+	n.T.Helper()
+	n.Eventually("the server is back", func() error {
+		if pid := n.ControlPlane.ServerPID(n.T); pid == former {
+			return errors.New("it has no new process")
+		}
+		_, err := n.Boxes.List(n.Ctx, metav1.ListOptions{Limit: 1})
+		return err
+	})
 }

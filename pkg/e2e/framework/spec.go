@@ -13,49 +13,6 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// HTTPGet asks for a path.
-var HTTPGet = corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/ready", Port: intstr.FromInt32(80)}}
-
-// TCPSocket connects to the port.
-var TCPSocket = corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(80)}}
-
-// EmptyDir is a directory of the pod.
-var EmptyDir = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
-
-// ConfigMap is of one that need not exist.
-var ConfigMap = corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "files"}}}
-
-// WithReadinessProbe gives the main container a readiness probe of its own.
-func WithReadinessProbe(handler corev1.ProbeHandler) func(*modelv1.ModelBoxSpec) {
-	return func(spec *modelv1.ModelBoxSpec) { spec.ReadinessProbe = &corev1.Probe{ProbeHandler: handler} }
-}
-
-// WithEnvs replaces the variables.
-func WithEnvs(envs ...corev1.EnvVar) func(*modelv1.ModelBoxSpec) {
-	return func(spec *modelv1.ModelBoxSpec) { spec.Envs = envs }
-}
-
-// EnvValue is a variable with a value.
-func EnvValue(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }
-
-// EnvFromName is a variable with the name of the pod.
-func EnvFromName(name string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}}
-}
-
-// WithVolume mounts a volume of that source.
-func WithVolume(source corev1.VolumeSource) func(*modelv1.ModelBoxSpec) {
-	return func(spec *modelv1.ModelBoxSpec) {
-		spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: source}}
-		spec.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
-	}
-}
-
-// WithPodTemplate lays the spec over that of the pods.
-func WithPodTemplate(spec corev1.PodSpec) func(*modelv1.ModelBoxSpec) {
-	return func(box *modelv1.ModelBoxSpec) { box.PodTemplate = &corev1.PodTemplateSpec{Spec: spec} }
-}
-
 // The images of boxes before and after a change. No pod of a simulated node runs them.
 const (
 	Image    = "nginx:1.7.9"
@@ -94,6 +51,34 @@ func WithPorts(ports ...corev1.ServicePort) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) { spec.Ports = ports }
 }
 
+// WithEnvs replaces the variables.
+func WithEnvs(envs ...corev1.EnvVar) func(*modelv1.ModelBoxSpec) {
+	return func(spec *modelv1.ModelBoxSpec) { spec.Envs = envs }
+}
+
+// WithReadinessProbe gives the main container a readiness probe of its own.
+func WithReadinessProbe(handler corev1.ProbeHandler) func(*modelv1.ModelBoxSpec) {
+	return func(spec *modelv1.ModelBoxSpec) { spec.ReadinessProbe = &corev1.Probe{ProbeHandler: handler} }
+}
+
+// WithVolume mounts a volume of that source.
+func WithVolume(source corev1.VolumeSource) func(*modelv1.ModelBoxSpec) {
+	return func(spec *modelv1.ModelBoxSpec) {
+		spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: source}}
+		spec.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
+	}
+}
+
+// WithPodTemplate lays the spec over that of the pods.
+func WithPodTemplate(spec corev1.PodSpec) func(*modelv1.ModelBoxSpec) {
+	return func(box *modelv1.ModelBoxSpec) { box.PodTemplate = &corev1.PodTemplateSpec{Spec: spec} }
+}
+
+// WithRollingUpdate sets the short form of the rolling update.
+func WithRollingUpdate(step intstr.IntOrString) func(*modelv1.ModelBoxSpec) {
+	return func(spec *modelv1.ModelBoxSpec) { spec.RollingUpdate = modelv1.NewRollingUpdate(step) }
+}
+
 // Unschedulable asks for nodes that there are not, so that no pod of the box ever runs.
 func Unschedulable(spec *modelv1.ModelBoxSpec) {
 	spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{NodeSelector: map[string]string{"disk": "none"}}}
@@ -105,9 +90,12 @@ func Pause(spec *modelv1.ModelBoxSpec) { spec.Paused = true }
 // Unpause ends a Pause.
 func Unpause(spec *modelv1.ModelBoxSpec) { spec.Paused = false }
 
-// WithRollingUpdate sets the short form of the rolling update.
-func WithRollingUpdate(step intstr.IntOrString) func(*modelv1.ModelBoxSpec) {
-	return func(spec *modelv1.ModelBoxSpec) { spec.RollingUpdate = modelv1.NewRollingUpdate(step) }
+// EnvValue is a variable with a value.
+func EnvValue(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }
+
+// EnvFromName is a variable with the name of the pod.
+func EnvFromName(name string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}}
 }
 
 // Resources is a list of both. Empty leaves one out.
@@ -120,3 +108,11 @@ func Resources(cpu, memory string) corev1.ResourceList {
 	}
 	return list
 }
+
+// Handlers of probes, and sources of volumes.
+var (
+	HTTPGet   = corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/ready", Port: intstr.FromInt32(80)}}
+	TCPSocket = corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(80)}}
+	EmptyDir  = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
+	ConfigMap = corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "files"}}}
+)
