@@ -20,8 +20,8 @@ func expectProbes(n *framework.Namespace, want ...bool) {
 	framework.ExpectEqual(n.T, "readiness, liveness and startup probe", want, got)
 }
 
-// TestDisabledDefaultProbesSurviveOtherPatches: what is switched off stays so when other fields are written, and comes back when it
-// is not switched off any more.
+// TestDisabledDefaultProbesSurviveOtherPatches: what is switched off stays so when other fields are written, and comes
+// back when it is not switched off any more.
 func TestDisabledDefaultProbesSurviveOtherPatches(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

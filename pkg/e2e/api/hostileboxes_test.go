@@ -19,7 +19,8 @@ import (
 
 const maxResponseBytes = 64 << 10
 
-// TestHostileBoxesGetBoundedResponses sends boxes that are made to be refused for as many reasons, and as long ones, as there can be.
+// TestHostileBoxesGetBoundedResponses sends boxes that are made to be refused for as many reasons, and as long ones, as
+// there can be.
 func TestHostileBoxesGetBoundedResponses(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

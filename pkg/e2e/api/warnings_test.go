@@ -76,7 +76,8 @@ func TestWarningsHideBoxesOfOtherNamespaces(t *testing.T) {
 	}
 }
 
-// TestRolloutWarningsCountPods reverts a rollout that does not get on, and unpauses a box of which something is pending.
+// TestRolloutWarningsCountPods reverts a rollout that does not get on, and unpauses a box of which something is
+// pending.
 func TestRolloutWarningsCountPods(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -12,8 +12,8 @@ import (
 	applymodelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration/model/v1"
 )
 
-// TestApplyConfigurationExtractsOwnFields applies from Go, as a controller of somebody else's would: it says what is its business,
-// and reads back what that was.
+// TestApplyConfigurationExtractsOwnFields applies from Go, as a controller of somebody else's would: it says what is
+// its business, and reads back what that was.
 func TestApplyConfigurationExtractsOwnFields(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -59,7 +59,8 @@ func TestHelmInstallsUpgradesAndRollsBack(t *testing.T) {
 	framework.ExpectEqual(t, "releases after the last", 0, len(helmReleases(n)))
 }
 
-// TestHelmWaitTimesOutWhenNoPodRuns is about a box whose pods never run. Without it, a helm that does not wait at all would do.
+// TestHelmWaitTimesOutWhenNoPodRuns is about a box whose pods never run. Without it, a helm that does not wait at all
+// would do.
 func TestHelmWaitTimesOutWhenNoPodRuns(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestContainerNodeLeavesNothingBehind runs a container node with the sample on it, ends it in the way users do and in the worst
-// one, and looks at all of the machine that a node changes.
+// TestContainerNodeLeavesNothingBehind runs a container node with the sample on it, ends it in the way users do and in
+// the worst one, and looks at all of the machine that a node changes.
 func TestContainerNodeLeavesNothingBehind(t *testing.T) {
 	requireContainerNode(t)
 	for _, test := range []struct {

@@ -25,8 +25,8 @@ const (
 // containerNode is the node whose pods are processes. The other nodes of its cluster are simulated.
 const containerNode = "container-node"
 
-// TestApplicationsRunInContainers is about what a simulated node cannot show: that applications run. It has the machine for itself, and
-// a control plane with nodes of both kinds.
+// TestApplicationsRunInContainers is about what a simulated node cannot show: that applications run. It has the machine
+// for itself, and a control plane with nodes of both kinds.
 func TestApplicationsRunInContainers(t *testing.T) {
 	plane := newContainerPlane(t)
 	for _, test := range []struct {

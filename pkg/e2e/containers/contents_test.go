@@ -30,8 +30,8 @@ func resourceClassLimits(n *framework.Namespace) {
 	expectAnswer(n, "web", "/files/sys/fs/cgroup/cpu/cpu.cfs_period_us", cpuPeriod)
 }
 
-// containersGetWhatTheyAreGiven: environment and configuration are there, init containers run one after the other before
-// the main container, and sidecars of both kinds run beside it.
+// containersGetWhatTheyAreGiven: environment and configuration are there, init containers run one after the other
+// before the main container, and sidecars of both kinds run beside it.
 func containersGetWhatTheyAreGiven(n *framework.Namespace) {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config"}, Data: map[string]string{"greeting": "hello", "COLOUR": "blue"}}
 	if _, err := n.ControlPlane.KubeClient.CoreV1().ConfigMaps(n.Name).Create(n.Ctx, config, metav1.CreateOptions{}); err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// restartPatience is how long three failures of the default liveness probe, ten seconds apart, and a new start may take.
+// restartPatience is how long three failures of the default liveness probe, ten seconds apart, and a new start may
+// take.
 const restartPatience = 3 * time.Minute
 
 func lateListenerIsNotRestarted(n *framework.Namespace) {

@@ -27,8 +27,8 @@ const (
 	volumeCapacity = "10Gi"
 )
 
-// TestInstallWorksAsReadmeSays installs the server in a cluster as the README tells people to, as a pod with no more rights than its
-// manifests give it, and uses it.
+// TestInstallWorksAsReadmeSays installs the server in a cluster as the README tells people to, as a pod with no more
+// rights than its manifests give it, and uses it.
 func TestInstallWorksAsReadmeSays(t *testing.T) {
 	image := os.Getenv(imageVariable)
 	if image == "" {

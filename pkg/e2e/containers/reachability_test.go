@@ -12,8 +12,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// sampleAnswers: the sample is reached through its node port from outside the cluster, and through its cluster IP from a
-// pod.
+// sampleAnswers: the sample is reached through its node port from outside the cluster, and through its cluster IP from
+// a pod.
 func sampleAnswers(n *framework.Namespace) {
 	remove := func() {
 		n.Kubectl.Run("delete", "--filename="+framework.Sample("modelbox.yaml"), "--cascade=foreground")

@@ -21,8 +21,8 @@ import (
 
 const kustomizations = "testdata/kustomize"
 
-// TestKustomizeTransformsBoxes builds an overlay with everything that kustomize changes in a Deployment, over a box that has each field
-// that it can change, with the component in artifacts.
+// TestKustomizeTransformsBoxes builds an overlay with everything that kustomize changes in a Deployment, over a box
+// that has each field that it can change, with the component in artifacts.
 func TestKustomizeTransformsBoxes(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -43,8 +43,8 @@ func TestKustomizeTransformsBoxes(t *testing.T) {
 	}
 }
 
-// TestKustomizePatchesMergeListsByKey gives kustomize the schema that the cluster publishes. Patches then merge the lists of a box as
-// the cluster does, by their keys, where they would replace them without it.
+// TestKustomizePatchesMergeListsByKey gives kustomize the schema that the cluster publishes. Patches then merge the
+// lists of a box as the cluster does, by their keys, where they would replace them without it.
 func TestKustomizePatchesMergeListsByKey(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -69,7 +69,8 @@ func TestGetSortsSelectsAndFormats(t *testing.T) {
 	}
 }
 
-// TestWaitReturnsWhenMet waits in each of the ways that kubectl has, for what is the case already or becomes so meanwhile.
+// TestWaitReturnsWhenMet waits in each of the ways that kubectl has, for what is the case already or becomes so
+// meanwhile.
 func TestWaitReturnsWhenMet(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -15,7 +15,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestClientSideApplyRemovesOnlyWhatItApplied applies without --server-side, which takes back what the last apply gave and nothing else.
+// TestClientSideApplyRemovesOnlyWhatItApplied applies without --server-side, which takes back what the last apply gave
+// and nothing else.
 func TestClientSideApplyRemovesOnlyWhatItApplied(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -32,7 +33,8 @@ func TestClientSideApplyRemovesOnlyWhatItApplied(t *testing.T) {
 	framework.ExpectEqual(t, "envs", []corev1.EnvVar{{Name: "B", Value: "2"}, {Name: "C", Value: "1"}}, spec.Envs)
 }
 
-// TestApplyPrunesUnlistedBoxes applies two boxes and then one of them, in each of the ways in which kubectl deletes the other.
+// TestApplyPrunesUnlistedBoxes applies two boxes and then one of them, in each of the ways in which kubectl deletes the
+// other.
 func TestApplyPrunesUnlistedBoxes(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

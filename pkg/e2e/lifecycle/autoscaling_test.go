@@ -18,8 +18,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestAutoscaledReplicasAreKept moves a box from its own number of pods to an autoscaler of its Deployment, to an autoscaler of
-// the box, and back. Autoscalers know no load here, but their minimum. No step may cost pods, or roll them.
+// TestAutoscaledReplicasAreKept moves a box from its own number of pods to an autoscaler of its Deployment, to an
+// autoscaler of the box, and back. Autoscalers know no load here, but their minimum. No step may cost pods, or roll
+// them.
 func TestAutoscaledReplicasAreKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -24,7 +24,8 @@ func TestBackgroundDeletionRemovesChildren(t *testing.T) {
 	n.Eventually("the children are gone", n.ChildrenAreGone)
 }
 
-// TestForegroundDeletionRemovesChildrenFirst looks at the children when kubectl says that the box is gone: none may be left.
+// TestForegroundDeletionRemovesChildrenFirst looks at the children when kubectl says that the box is gone: none may be
+// left.
 func TestForegroundDeletionRemovesChildrenFirst(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -36,8 +37,8 @@ func TestForegroundDeletionRemovesChildrenFirst(t *testing.T) {
 	}
 }
 
-// TestDeletedBoxRecreatesNothing holds a box that is being deleted: as long as it is there, nothing that it asked for is made
-// anew, and nothing keeps it from going.
+// TestDeletedBoxRecreatesNothing holds a box that is being deleted: as long as it is there, nothing that it asked for
+// is made anew, and nothing keeps it from going.
 func TestDeletedBoxRecreatesNothing(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestMissingVolumeIsReported: a pod only says that it is being created, and its kubelet why it is not. A simulated node has
-// no kubelet to say so.
+// TestMissingVolumeIsReported: a pod only says that it is being created, and its kubelet why it is not. A simulated
+// node has no kubelet to say so.
 func TestMissingVolumeIsReported(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

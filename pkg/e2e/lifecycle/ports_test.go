@@ -17,8 +17,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestNamedTargetPortsResolveToContainerPorts follows targetPorts that are names as far as the cluster does: to the numbers
-// of the containers that have a port of that name.
+// TestNamedTargetPortsResolveToContainerPorts follows targetPorts that are names as far as the cluster does: to the
+// numbers of the containers that have a port of that name.
 func TestNamedTargetPortsResolveToContainerPorts(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -71,7 +71,8 @@ func endpointPorts(n *framework.Namespace, service string) (map[string]int32, er
 	return numbers, nil
 }
 
-// TestDefaultProbesAreOnlyOnPortsOfTheMainContainer: a probe is given to the main container for a TCP port of its own, and else to none.
+// TestDefaultProbesAreOnlyOnPortsOfTheMainContainer: a probe is given to the main container for a TCP port of its own,
+// and else to none.
 func TestDefaultProbesAreOnlyOnPortsOfTheMainContainer(t *testing.T) {
 	t.Parallel()
 	beside := func(port corev1.ContainerPort) func(*modelv1.ModelBoxSpec) {

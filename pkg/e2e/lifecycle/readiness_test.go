@@ -15,8 +15,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestBoxIsNotReadyBeforeItsRolloutIsComplete watches a box through changes of every kind that takes pods. Once the box says Ready
-// for a change, nothing changes any more: what the Deployment is right after that it was at that moment, or nearly.
+// TestBoxIsNotReadyBeforeItsRolloutIsComplete watches a box through changes of every kind that takes pods. Once the box
+// says Ready for a change, nothing changes any more: what the Deployment is right after that it was at that moment, or
+// nearly.
 func TestBoxIsNotReadyBeforeItsRolloutIsComplete(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestRolloutIsReportedOnce: changes of the Deployment that roll nothing out are no rollout, although its controller has to
-// look at each of them.
+// TestRolloutIsReportedOnce: changes of the Deployment that roll nothing out are no rollout, although its controller
+// has to look at each of them.
 func TestRolloutIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

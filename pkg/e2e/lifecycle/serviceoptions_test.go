@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestServiceOptionsAreSetAndUnset sets what a Service has beyond ports and type, in a cluster that adds its own to it, and takes it
-// out again: the cluster's defaults come back.
+// TestServiceOptionsAreSetAndUnset sets what a Service has beyond ports and type, in a cluster that adds its own to it,
+// and takes it out again: the cluster's defaults come back.
 func TestServiceOptionsAreSetAndUnset(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -37,7 +37,8 @@ func awaitStrategy(n *framework.Namespace, want appsv1.DeploymentStrategy) {
 	})
 }
 
-// TestRollingUpdateTakesShortAndLongForm takes what kubectl makes of the short form and of the long one, and of a change between them.
+// TestRollingUpdateTakesShortAndLongForm takes what kubectl makes of the short form and of the long one, and of a
+// change between them.
 func TestRollingUpdateTakesShortAndLongForm(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

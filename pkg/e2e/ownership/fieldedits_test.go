@@ -230,8 +230,8 @@ func indexOf(list []any, step fieldpath.PathElement) int {
 	})
 }
 
-// nested returns a patch that merges lists by their keys and sets the field; with the type and name of the object where it
-// is to be applied.
+// nested returns a patch that merges lists by their keys and sets the field; with the type and name of the object where
+// it is to be applied.
 func (e *fieldEditor) nested(path fieldpath.Path, value any, isApplied bool) string {
 	for _, step := range slices.Backward(path) {
 		switch {

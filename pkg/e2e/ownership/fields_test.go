@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestChildrenHaveOnlyWhatTheBoxSays is about fields that somebody else has, or had, besides the box: what the box says is there, and what it
-// no longer says goes.
+// TestChildrenHaveOnlyWhatTheBoxSays is about fields that somebody else has, or had, besides the box: what the box says
+// is there, and what it no longer says goes.
 func TestChildrenHaveOnlyWhatTheBoxSays(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// maxTakeover is how long after the end of an obstacle a box may still be without its child. It takes two seconds at most
-// on a machine that has nothing else to do.
+// maxTakeover is how long after the end of an obstacle a box may still be without its child. It takes two seconds at
+// most on a machine that has nothing else to do.
 const maxTakeover = 5 * time.Second
 
 // TestForeignObjectIsNotTakenOver is about boxes whose name is taken by somebody else's object.

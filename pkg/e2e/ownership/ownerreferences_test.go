@@ -13,8 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestForgedOwnerReferencesDeleteNothing gives Services controller references with the UID of a box that are otherwise wrong. The
-// garbage collector takes such references away, and the server must not delete what carries them.
+// TestForgedOwnerReferencesDeleteNothing gives Services controller references with the UID of a box that are otherwise
+// wrong. The garbage collector takes such references away, and the server must not delete what carries them.
 func TestForgedOwnerReferencesDeleteNothing(t *testing.T) {
 	t.Parallel()
 	n, other := framework.NewNamespace(t), framework.NewNamespace(t)
@@ -61,8 +61,8 @@ func TestForgedOwnerReferencesDeleteNothing(t *testing.T) {
 	}
 }
 
-// forgeService creates a Service that looks like the server's and carries the reference, beside that of an owner which there is:
-// without one, the garbage collector would delete it.
+// forgeService creates a Service that looks like the server's and carries the reference, beside that of an owner which
+// there is: without one, the garbage collector would delete it.
 func forgeService(n *framework.Namespace, name string, reference metav1.OwnerReference) {
 	n.T.Helper()
 	keeper, err := n.ControlPlane.KubeClient.CoreV1().ConfigMaps(n.Name).Create(n.Ctx,

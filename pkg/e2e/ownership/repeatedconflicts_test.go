@@ -32,8 +32,9 @@ const (
 	stubbornImage = "nginx:stubborn"
 )
 
-// TestRepeatedConflictIsGivenUpAndReported has somebody insist on another image, twice. The box gives way and says to whom, and the rest of it
-// goes on. The fight is over as soon as they put the image back, or the box asks for another one.
+// TestRepeatedConflictIsGivenUpAndReported has somebody insist on another image, twice. The box gives way and says to
+// whom, and the rest of it goes on. The fight is over as soon as they put the image back, or the box asks for another
+// one.
 func TestRepeatedConflictIsGivenUpAndReported(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

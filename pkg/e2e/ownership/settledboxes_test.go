@@ -25,9 +25,9 @@ const (
 	boxWriters = 8
 )
 
-// TestSettledBoxesCauseNoWrites counts what the server asks of the cluster for many boxes: each child is written once, and then nothing
-// is, when every box is looked at again and when the server starts anew. It has a control plane of its own, whose
-// server looks often.
+// TestSettledBoxesCauseNoWrites counts what the server asks of the cluster for many boxes: each child is written once,
+// and then nothing is, when every box is looked at again and when the server starts anew. It has a control plane of its
+// own, whose server looks often.
 func TestSettledBoxesCauseNoWrites(t *testing.T) {
 	t.Parallel()
 	plane := framework.NewControlPlane(t, framework.ServerFlags("--modelbox-resync-period=10s")...)

@@ -22,8 +22,8 @@ import (
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
-// escalations are boxes by which their authors could gain something, with the field that gives it. Each is written over a
-// box that has the image and the port 80.
+// escalations are boxes by which their authors could gain something, with the field that gives it. Each is written over
+// a box that has the image and the port 80.
 var escalations = []struct{ name, box, field string }{
 	{"act as another ServiceAccount", "spec: {serviceAccountName: robot}", "spec.serviceAccountName"},
 	{"act as another ServiceAccount, in the overlay", "spec: {podTemplate: {spec: {serviceAccountName: robot}}}", "spec.podTemplate.spec.serviceAccountName"},
@@ -56,8 +56,8 @@ var escalations = []struct{ name, box, field string }{
 	{"take over what there is", "metadata: {annotations: {model.github.com/adopt: 'true'}}", "metadata.annotations[model.github.com/adopt]"},
 }
 
-// TestCreateCannotEscalate lets somebody who has nothing but boxes try to gain something by them, and somebody who may have
-// Deployments and Services do the same.
+// TestCreateCannotEscalate lets somebody who has nothing but boxes try to gain something by them, and somebody who may
+// have Deployments and Services do the same.
 func TestCreateCannotEscalate(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

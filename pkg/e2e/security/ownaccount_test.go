@@ -17,8 +17,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestServerWritesOnlyWhatBoxesControl does with the server's service account what its permissions allow and its admission
-// policy does not.
+// TestServerWritesOnlyWhatBoxesControl does with the server's service account what its permissions allow and its
+// admission policy does not.
 func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

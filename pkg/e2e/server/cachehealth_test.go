@@ -27,8 +27,8 @@ import (
 // to say so.
 const refusalPatience = 2 * time.Minute
 
-// TestControllerReportsForbiddenCaches takes rights from the server's account: to read pods, without which the controller
-// cannot work, and to read autoscalers, without which it can.
+// TestControllerReportsForbiddenCaches takes rights from the server's account: to read pods, without which the
+// controller cannot work, and to read autoscalers, without which it can.
 func TestControllerReportsForbiddenCaches(t *testing.T) {
 	t.Parallel()
 	p := framework.NewControlPlane(t)

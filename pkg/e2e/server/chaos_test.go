@@ -53,9 +53,9 @@ type chaos struct {
 	done map[string]int
 }
 
-// TestChaosConverges lets people change and delete children, and others change, delete and create boxes, while the server and
-// the API server of the cluster are killed. In the end all is as the boxes say, and nothing is lost that is not
-// theirs. It has a control plane of its own, for the servers of the other one are everybody's.
+// TestChaosConverges lets people change and delete children, and others change, delete and create boxes, while the
+// server and the API server of the cluster are killed. In the end all is as the boxes say, and nothing is lost that is
+// not theirs. It has a control plane of its own, for the servers of the other one are everybody's.
 func TestChaosConverges(t *testing.T) {
 	t.Parallel()
 	n := framework.NewControlPlane(t).NewNamespace(t)

@@ -27,8 +27,8 @@ const (
 	politeRequests   = 30
 )
 
-// TestFloodOfOneUserStarvesNobody does not run in parallel: it floods the server. One user asks as much as the server can do, and the
-// requests of another one and of the controller go on.
+// TestFloodOfOneUserStarvesNobody does not run in parallel: it floods the server. One user asks as much as the server
+// can do, and the requests of another one and of the controller go on.
 func TestFloodOfOneUserStarvesNobody(t *testing.T) {
 	n := framework.NewNamespace(t)
 	flowControl := framework.InRepository("artifacts", "components", "priority-and-fairness", "flowcontrol.yaml")

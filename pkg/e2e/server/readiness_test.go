@@ -20,8 +20,8 @@ import (
 // maxStatusLag is how long a status may be behind the pods: on a busy machine everything takes its time.
 const maxStatusLag = 10 * time.Second
 
-// readinessReader looks for boxes that say Ready while a pod of theirs does not run what they say, as the pod's own spec
-// tells. A status is always a moment behind; one that does not move meanwhile is wrong.
+// readinessReader looks for boxes that say Ready while a pod of theirs does not run what they say, as the pod's own
+// spec tells. A status is always a moment behind; one that does not move meanwhile is wrong.
 type readinessReader struct {
 	*framework.Namespace
 	readings int

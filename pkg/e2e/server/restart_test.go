@@ -95,8 +95,8 @@ func (a *answers) add(what string, wrong string) {
 	}
 }
 
-// askUntilDone lists boxes until ctx is done, over a connection of its own each time: who has asked before has one that the next
-// server does not know.
+// askUntilDone lists boxes until ctx is done, over a connection of its own each time: who has asked before has one that
+// the next server does not know.
 func askUntilDone(n *framework.Namespace, ctx context.Context, answers *answers, how, host string, config *rest.Config) {
 	tlsConfig, err := rest.TLSConfigFor(config)
 	if err != nil {

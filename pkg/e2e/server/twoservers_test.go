@@ -35,7 +35,8 @@ const (
 	eventsUnderWay = 10
 )
 
-// TestLeaderHandsOverBetweenTwoServers runs two servers on one etcd, of which one leads. It is not parallel: the Leases are short.
+// TestLeaderHandsOverBetweenTwoServers runs two servers on one etcd, of which one leads. It is not parallel: the Leases
+// are short.
 func TestLeaderHandsOverBetweenTwoServers(t *testing.T) {
 	// The Lease of the first one never runs out while the test waits: it is only handed over by being released.
 	p := framework.NewControlPlane(t, framework.ServerFlags(append(framework.OutsideEtcd, "--leader-elect-lease-duration=1h", "--leader-elect-retry-period=500ms")...)...)

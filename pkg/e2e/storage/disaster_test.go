@@ -31,8 +31,9 @@ const (
 	fewBoxes              = 12
 )
 
-// TestLostStoreIsRecovered loses the store, or puts another one in its place, and restarts the cluster's garbage collector then,
-// which deletes whatever belongs to a box that it is told does not exist. It is not parallel: it starts servers.
+// TestLostStoreIsRecovered loses the store, or puts another one in its place, and restarts the cluster's garbage
+// collector then, which deletes whatever belongs to a box that it is told does not exist. It is not parallel: it starts
+// servers.
 func TestLostStoreIsRecovered(t *testing.T) {
 	d := newDisaster(t)
 	for _, disaster := range []struct {

@@ -19,8 +19,9 @@ import (
 // smallDisk has room for the server, and for what somebody else fills it with.
 const smallDisk = 320 << 20
 
-// TestFullDiskLosesNothing fills the disk of the data directory, with something else than boxes, while boxes are written. They are
-// read and deleted, and written again by themselves once there is room. Nothing that was acknowledged is lost.
+// TestFullDiskLosesNothing fills the disk of the data directory, with something else than boxes, while boxes are
+// written. They are read and deleted, and written again by themselves once there is room. Nothing that was acknowledged
+// is lost.
 func TestFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	disk := mountSmallDisk(t)

@@ -21,8 +21,8 @@ import (
 
 const quotaReached = "QuotaReached"
 
-// TestFullStorageRefusesOnlyGrowth fills the storage with boxes of one namespace, and of another. Both are read and deleted from, and
-// written to again once that has made room. Nothing that was acknowledged is lost.
+// TestFullStorageRefusesOnlyGrowth fills the storage with boxes of one namespace, and of another. Both are read and
+// deleted from, and written to again once that has made room. Nothing that was acknowledged is lost.
 func TestFullStorageRefusesOnlyGrowth(t *testing.T) {
 	t.Parallel()
 	p := framework.NewControlPlane(t, framework.ServerFlags("--quota-backend-bytes=16777216", "--max-modelbox-bytes-per-namespace=-1")...)
@@ -82,8 +82,8 @@ func TestFullStorageRefusesOnlyGrowth(t *testing.T) {
 	})
 }
 
-// TestNamespaceFillsNoMoreThanItsShare: the boxes of one namespace fill half of the storage, and leave the other half to
-// others.
+// TestNamespaceFillsNoMoreThanItsShare: the boxes of one namespace fill half of the storage, and leave the other half
+// to others.
 func TestNamespaceFillsNoMoreThanItsShare(t *testing.T) {
 	t.Parallel()
 	p := framework.NewControlPlane(t, framework.ServerFlags("--quota-backend-bytes=16777216")...)
@@ -114,8 +114,8 @@ func TestNamespaceFillsNoMoreThanItsShare(t *testing.T) {
 	})
 }
 
-// fillStorage creates boxes until they are refused, and returns the UIDs of those that were acknowledged. What is refused
-// once may not be after a moment, when history is gone, so it goes on until the server has told of it.
+// fillStorage creates boxes until they are refused, and returns the UIDs of those that were acknowledged. What is
+// refused once may not be after a moment, when history is gone, so it goes on until the server has told of it.
 func fillStorage(n *framework.Namespace, prefix string) map[string]string {
 	n.T.Helper()
 	told := storageEvents(n.T, n.ControlPlane, quotaReached)

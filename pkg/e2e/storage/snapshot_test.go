@@ -18,8 +18,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestSnapshotsAreSavedAndRestored saves the storage while boxes are written, by hand and by schedule, verifies what was saved, and
-// restores it.
+// TestSnapshotsAreSavedAndRestored saves the storage while boxes are written, by hand and by schedule, verifies what
+// was saved, and restores it.
 func TestSnapshotsAreSavedAndRestored(t *testing.T) {
 	t.Parallel()
 	disk, err := os.MkdirTemp("/tmp", "mb-snap-")

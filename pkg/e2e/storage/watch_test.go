@@ -21,8 +21,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
-// TestInformersMissNothingAcrossRestarts kills the server again and again while boxes are created, changed and deleted. A
-// server that was started remembers nothing of what happened before: a watch that resumes from then has expired. An
+// TestInformersMissNothingAcrossRestarts kills the server again and again while boxes are created, changed and deleted.
+// A server that was started remembers nothing of what happened before: a watch that resumes from then has expired. An
 // informer then lists, and tells its handlers of all the same. It is not parallel: the server is everybody's.
 func TestInformersMissNothingAcrossRestarts(t *testing.T) {
 	n := framework.NewNamespace(t)
