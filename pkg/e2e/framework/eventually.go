@@ -11,6 +11,9 @@ import (
 const (
 	// Patience is how long a test waits for what should happen at once. A machine that is busy is no bug.
 	Patience = 60 * time.Second
+	// CollectorPatience is how long the garbage collector may take. While the server is away it asks for owners less and
+	// less often, and one that was started then knows of no boxes until it looks for new kinds.
+	CollectorPatience = 5 * time.Minute
 	// PollInterval is between two looks at something that is waited for.
 	PollInterval = 50 * time.Millisecond
 )

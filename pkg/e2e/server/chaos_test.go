@@ -82,7 +82,7 @@ func TestChaosConverges(t *testing.T) {
 	t.Logf("%d disruptions, and what was done: %v", disruptions, c.done)
 	readings.expectTruth()
 
-	n.Eventually("all is as the boxes say", func() error {
+	framework.Eventually(t, framework.CollectorPatience, "all is as the boxes say", func() error {
 		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err

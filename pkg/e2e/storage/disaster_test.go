@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -270,17 +269,13 @@ func (d *disaster) changeAll(doomed []string) {
 	d.AwaitReady("box-0")
 }
 
-// collectorPatience is how long the garbage collector may take. One that was started while the server was away knows of
-// no boxes until it looks for new kinds, and asks for owners that it does not know less and less often.
-const collectorPatience = 5 * time.Minute
-
 // delete deletes a box and waits until its children are gone.
 func (d *disaster) delete(name string) {
 	d.T.Helper()
 	if err := d.Namespace.Boxes.Delete(d.Ctx, name, metav1.DeleteOptions{}); err != nil {
 		d.T.Fatal(err)
 	}
-	framework.Eventually(d.T, collectorPatience, "the children of box "+name+" are gone", func() error {
+	framework.Eventually(d.T, framework.CollectorPatience, "the children of box "+name+" are gone", func() error {
 		if _, err := d.Deployments.Get(d.Ctx, name, metav1.GetOptions{}); err == nil {
 			return errors.New("there is a Deployment")
 		}
