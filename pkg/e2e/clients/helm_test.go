@@ -53,7 +53,7 @@ func TestHelmInstallsUpgradesAndRollsBack(t *testing.T) {
 	for _, box := range boxes {
 		n.ExpectNoBox(box)
 	}
-	if err := n.ChildrenAreGone(); err != nil {
+	if err := n.CheckChildrenGone(); err != nil {
 		t.Errorf("helm did not wait for the children: %v", err)
 	}
 	framework.ExpectEqual(t, "releases after the last", 0, len(helmReleases(n)))

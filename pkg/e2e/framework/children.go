@@ -120,13 +120,13 @@ func (n *Namespace) LivePods(box string) ([]corev1.Pod, error) {
 	return live, nil
 }
 
-// ChildrenAreGone returns nil when nothing is left of what box "web" asked for.
-func (n *Namespace) ChildrenAreGone() error {
+// CheckChildrenGone returns nil when nothing is left of what box "web" asked for.
+func (n *Namespace) CheckChildrenGone() error {
 	if _, err := n.Deployments.Get(n.Ctx, "web", metav1.GetOptions{}); CheckGone(err) != nil {
-		return fmt.Errorf("Deployment: %w", CheckGone(err))
+		return fmt.Errorf("the Deployment: %w", CheckGone(err))
 	}
 	if _, err := n.Services.Get(n.Ctx, "web", metav1.GetOptions{}); CheckGone(err) != nil {
-		return fmt.Errorf("Service: %w", CheckGone(err))
+		return fmt.Errorf("the Service: %w", CheckGone(err))
 	}
 	pods, err := n.Pods.List(n.Ctx, metav1.ListOptions{})
 	if err != nil {

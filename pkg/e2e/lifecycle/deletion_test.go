@@ -21,7 +21,7 @@ func TestBackgroundDeletionRemovesChildren(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
 	n.Kubectl.Run("delete", "mb", "web", "--cascade=background", "--timeout="+framework.Patience.String())
-	n.Eventually("the children are gone", n.ChildrenAreGone)
+	n.Eventually("the children are gone", n.CheckChildrenGone)
 }
 
 // TestForegroundDeletionRemovesChildrenFirst looks at the children when kubectl says that the box is gone: none may be
@@ -32,7 +32,7 @@ func TestForegroundDeletionRemovesChildrenFirst(t *testing.T) {
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(3)))
 	n.Kubectl.Run("delete", "mb", "web", "--cascade=foreground", "--timeout="+framework.Patience.String())
 	n.ExpectNoBox("web")
-	if err := n.ChildrenAreGone(); err != nil {
+	if err := n.CheckChildrenGone(); err != nil {
 		t.Errorf("the box went before its children: %v", err)
 	}
 }
@@ -51,7 +51,7 @@ func TestDeletedBoxRecreatesNothing(t *testing.T) {
 	if err := n.Boxes.Delete(n.Ctx, "web", metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}); err != nil {
 		t.Fatal(err)
 	}
-	n.Eventually("the children are gone", n.ChildrenAreGone)
+	n.Eventually("the children are gone", n.CheckChildrenGone)
 	n.AwaitBox("web", "is held by nothing but its own finalizer", func(now *modelv1.ModelBox) error {
 		if !slices.Equal(now.Finalizers, box.Finalizers) {
 			return fmt.Errorf("its finalizers are %q", now.Finalizers)
