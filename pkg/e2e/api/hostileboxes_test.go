@@ -55,7 +55,7 @@ func TestHostileBoxesGetBoundedResponses(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := residentMemory(n)
-			response, err := framework.SharedControlPlane().ModelClient.ModelV1().RESTClient().Post().Namespace(n.Name).Resource("modelboxes").
+			response, err := n.ControlPlane.ModelClient.ModelV1().RESTClient().Post().Namespace(n.Name).Resource("modelboxes").
 				SetHeader("Content-Type", "application/json").SetHeader("Accept", "application/json").
 				Param("dryRun", metav1.DryRunAll).Body(data).DoRaw(n.Ctx)
 			if err == nil || !strings.Contains(string(response), test.field) {
@@ -82,7 +82,7 @@ func devicesThatAreMounted(count int) func(*modelv1.ModelBoxSpec) {
 
 // residentMemory returns that of the server's process.
 func residentMemory(n *framework.Namespace) string {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", framework.SharedControlPlane().ServerPID(n.T)))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.ControlPlane.ServerPID(n.T)))
 	if err != nil {
 		n.T.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestResourceQuotaCountsBoxes(t *testing.T) {
 	t.Parallel()
 	const allowed, attempts = 3, 12
 	n := framework.NewNamespace(t)
-	quotas := framework.SharedControlPlane().KubeClient.CoreV1().ResourceQuotas(n.Name)
+	quotas := n.ControlPlane.KubeClient.CoreV1().ResourceQuotas(n.Name)
 	if _, err := quotas.Create(n.Ctx, &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "boxes"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{boxCount: *resource.NewQuantity(allowed, resource.DecimalSI)}},

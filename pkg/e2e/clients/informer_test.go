@@ -21,7 +21,7 @@ func TestInformerSeesEveryChange(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateBox(framework.NewBox("before", framework.Pause))
 
-	factory := externalversions.NewSharedInformerFactoryWithOptions(framework.SharedControlPlane().ModelClient, 0, externalversions.WithNamespace(n.Name))
+	factory := externalversions.NewSharedInformerFactoryWithOptions(n.ControlPlane.ModelClient, 0, externalversions.WithNamespace(n.Name))
 	informer := factory.Model().V1().ModelBoxes()
 	seen := &sightings{}
 	if _, err := informer.Informer().AddEventHandler(seen); err != nil {

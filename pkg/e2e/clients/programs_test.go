@@ -25,7 +25,7 @@ func programCommand(n *framework.Namespace, program string, arguments ...string)
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "KUBE") || strings.HasPrefix(variable, "HELM") || strings.HasPrefix(variable, "XDG")
 	})
-	command.Env = append(command.Env, "KUBECONFIG="+framework.SharedControlPlane().Kubeconfig(), "HOME="+filepath.Join(framework.SharedControlPlane().Dir, "run", "home"))
+	command.Env = append(command.Env, "KUBECONFIG="+n.ControlPlane.Kubeconfig(), "HOME="+filepath.Join(n.ControlPlane.Dir, "run", "home"))
 	return command
 }
 

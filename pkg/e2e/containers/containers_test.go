@@ -56,8 +56,9 @@ func TestApplicationsRunInContainers(t *testing.T) {
 func newContainerPlane(t *testing.T) *framework.ControlPlane {
 	t.Helper()
 	if os.Getenv(framework.DirVariable) != "" {
-		if _, err := framework.SharedControlPlane().KubeClient.CoreV1().Nodes().Get(t.Context(), containerNode, metav1.GetOptions{}); err == nil {
-			return framework.SharedControlPlane()
+		shared := framework.SharedControlPlane()
+		if _, err := shared.KubeClient.CoreV1().Nodes().Get(t.Context(), containerNode, metav1.GetOptions{}); err == nil {
+			return shared
 		}
 	}
 	requireContainerNode(t)

@@ -124,7 +124,7 @@ func TestNamespaceDeletionRemovesBoxes(t *testing.T) {
 	n.CreateReadyBox(framework.NewBox("web"))
 	n.CreateBox(framework.NewBox("paused", framework.Pause))
 	n.Kubectl.Run("delete", "namespace", n.Name, "--timeout="+framework.Patience.String())
-	_, err := framework.SharedControlPlane().KubeClient.CoreV1().Namespaces().Get(n.Ctx, n.Name, metav1.GetOptions{})
+	_, err := n.ControlPlane.KubeClient.CoreV1().Namespaces().Get(n.Ctx, n.Name, metav1.GetOptions{})
 	if err := framework.CheckGone(err); err != nil {
 		t.Errorf("the namespace: %v", err)
 	}

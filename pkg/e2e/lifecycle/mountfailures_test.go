@@ -37,7 +37,7 @@ func TestMissingVolumeIsReported(t *testing.T) {
 		LastTimestamp:  metav1.Now(),
 		Count:          1,
 	}
-	if _, err := framework.SharedControlPlane().KubeClient.CoreV1().Events(n.Name).Create(n.Ctx, recorded, metav1.CreateOptions{}); err != nil {
+	if _, err := n.ControlPlane.KubeClient.CoreV1().Events(n.Name).Create(n.Ctx, recorded, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	awaitFailing(n, "web", "FailedMount", []string{"pod " + pod.Name, missing})

@@ -136,14 +136,14 @@ func noPods(n *framework.Namespace) {
 		ObjectMeta: metav1.ObjectMeta{Name: "none"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}},
 	}
-	if _, err := framework.SharedControlPlane().KubeClient.CoreV1().ResourceQuotas(n.Name).Create(n.Ctx, quota, metav1.CreateOptions{}); err != nil {
+	if _, err := n.ControlPlane.KubeClient.CoreV1().ResourceQuotas(n.Name).Create(n.Ctx, quota, metav1.CreateOptions{}); err != nil {
 		n.T.Fatal(err)
 	}
 	awaitPodsRefused(n, "exceeded quota")
 }
 
 func restrictedPods(n *framework.Namespace) {
-	_, err := framework.SharedControlPlane().KubeClient.CoreV1().Namespaces().Patch(n.Ctx, n.Name, types.MergePatchType,
+	_, err := n.ControlPlane.KubeClient.CoreV1().Namespaces().Patch(n.Ctx, n.Name, types.MergePatchType,
 		[]byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`), metav1.PatchOptions{})
 	if err != nil {
 		n.T.Fatal(err)

@@ -57,7 +57,7 @@ func TestNamedTargetPortsResolveToContainerPorts(t *testing.T) {
 
 // endpointPorts returns the numbers that the ports of a Service lead to.
 func endpointPorts(n *framework.Namespace, service string) (map[string]int32, error) {
-	slices, err := framework.SharedControlPlane().KubeClient.DiscoveryV1().EndpointSlices(n.Name).List(n.Ctx,
+	slices, err := n.ControlPlane.KubeClient.DiscoveryV1().EndpointSlices(n.Name).List(n.Ctx,
 		metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + service})
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ import (
 func TestExceededQuotaIsReportedAndRetried(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
-	quotas := framework.SharedControlPlane().KubeClient.CoreV1().ResourceQuotas(n.Name)
+	quotas := n.ControlPlane.KubeClient.CoreV1().ResourceQuotas(n.Name)
 	quota, err := quotas.Create(n.Ctx, &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "none"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/deployments.apps": resource.MustParse("0")}},

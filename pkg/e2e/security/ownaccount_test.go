@@ -79,7 +79,7 @@ func TestServerIsNeverRefusedByItsPolicy(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
-	for _, request := range framework.ReadAuditLog(t, framework.SharedControlPlane().ClusterAuditLog(), "ValidatingAdmissionPolicy") {
+	for _, request := range framework.ReadAuditLog(t, n.ControlPlane.ClusterAuditLog(), "ValidatingAdmissionPolicy") {
 		if request.User.Username == framework.ServerUser && request.ResponseStatus != nil && request.ResponseStatus.Code == 403 {
 			t.Errorf("the server may not %s %s: %s", request.Verb, request.RequestURI, request.ResponseStatus.Message)
 		}

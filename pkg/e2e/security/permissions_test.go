@@ -96,7 +96,7 @@ func TestServerIsNeverForbidden(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
-	for _, request := range framework.ReadAuditLog(t, framework.SharedControlPlane().ClusterAuditLog(), `"forbid"`) {
+	for _, request := range framework.ReadAuditLog(t, n.ControlPlane.ClusterAuditLog(), `"forbid"`) {
 		if request.User.Username == framework.ServerUser && request.Annotations["authorization.k8s.io/decision"] == "forbid" {
 			t.Errorf("the server may not %s %s: %s", request.Verb, request.RequestURI, request.Annotations["authorization.k8s.io/reason"])
 		}

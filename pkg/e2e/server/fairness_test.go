@@ -34,7 +34,7 @@ func TestFloodOfOneUserStarvesNobody(t *testing.T) {
 	flowControl := framework.InRepository("artifacts", "components", "priority-and-fairness", "flowcontrol.yaml")
 	n.Kubectl.Run("apply", "--filename="+flowControl)
 	t.Cleanup(func() {
-		api := framework.SharedControlPlane().KubeClient.FlowcontrolV1()
+		api := n.ControlPlane.KubeClient.FlowcontrolV1()
 		err := errors.Join(
 			api.FlowSchemas().Delete(context.Background(), "modelboxes", metav1.DeleteOptions{}),
 			api.PriorityLevelConfigurations().Delete(context.Background(), "modelboxes", metav1.DeleteOptions{}),
@@ -46,11 +46,11 @@ func TestFloodOfOneUserStarvesNobody(t *testing.T) {
 	for _, user := range []string{"flooder", "other"} {
 		n.Kubectl.Run("create", "rolebinding", user, "--clusterrole=edit", "--user="+user)
 	}
-	server := framework.SharedControlPlane().DirectClient(t)
+	server := n.ControlPlane.DirectClient(t)
 	const dispatched = "apiserver_flowcontrol_dispatched_requests_total"
 	ofUsers, exempt := map[string]string{"flow_schema": "modelboxes"}, map[string]string{"priority_level": "exempt"}
 
-	other, rejected := clientOf(t, n, "other")
+	other, rejected := clientOf(n, "other")
 	n.Eventually("the server has the flow schema", func() error {
 		if _, err := other.ModelV1().ModelBoxes(n.Name).List(n.Ctx, metav1.ListOptions{}); err != nil {
 			return err
@@ -67,7 +67,7 @@ func TestFloodOfOneUserStarvesNobody(t *testing.T) {
 	var flood sync.WaitGroup
 	var flooded atomic.Int64
 	for i := range floodConnections {
-		flooder, _ := clientOf(t, n, "flooder")
+		flooder, _ := clientOf(n, "flooder")
 		flood.Go(func() {
 			box := framework.NewBox(fmt.Sprintf("flood-%d", i), withVariables(64<<10))
 			for ctx.Err() == nil {
@@ -114,10 +114,10 @@ func withVariables(bytes int) func(*modelv1.ModelBoxSpec) {
 
 // clientOf returns a client for boxes of a user, and counts how many of its requests the servers reject for there being
 // too many.
-func clientOf(t *testing.T, n *framework.Namespace, user string) (versioned.Interface, *atomic.Int64) {
-	t.Helper()
+func clientOf(n *framework.Namespace, user string) (versioned.Interface, *atomic.Int64) {
+	n.T.Helper()
 	rejected := &atomic.Int64{}
-	config := rest.CopyConfig(framework.SharedControlPlane().Config)
+	config := rest.CopyConfig(n.ControlPlane.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
@@ -130,7 +130,7 @@ func clientOf(t *testing.T, n *framework.Namespace, user string) (versioned.Inte
 	})
 	client, err := versioned.NewForConfig(config)
 	if err != nil {
-		t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	return client, rejected
 }

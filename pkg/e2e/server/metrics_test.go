@@ -19,7 +19,7 @@ import (
 // TestMetricsCountWritesAndDrift does not run in parallel: what others do is counted as well.
 func TestMetricsCountWritesAndDrift(t *testing.T) {
 	n := framework.NewNamespace(t)
-	server := framework.SharedControlPlane().DirectClient(t)
+	server := n.ControlPlane.DirectClient(t)
 	before := framework.Scrape(t, server)
 	n.CreateReadyBox(framework.NewBox("web"))
 	created := framework.Scrape(t, server)
@@ -55,9 +55,9 @@ func TestMetricsCountBoxes(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
 	n.CreateBox(framework.NewBox("paused", framework.Pause))
-	server := framework.SharedControlPlane().DirectClient(t)
+	server := n.ControlPlane.DirectClient(t)
 	n.Eventually("the server counts as many boxes as there are", func() error {
-		boxes, err := framework.SharedControlPlane().ModelClient.ModelV1().ModelBoxes(metav1.NamespaceAll).List(n.Ctx, metav1.ListOptions{})
+		boxes, err := n.ControlPlane.ModelClient.ModelV1().ModelBoxes(metav1.NamespaceAll).List(n.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
