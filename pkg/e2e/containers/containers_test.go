@@ -4,7 +4,6 @@
 package containers
 
 import (
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -55,11 +54,9 @@ func TestApplicationsRunInContainers(t *testing.T) {
 // has such a node. It skips the test where the machine cannot have one.
 func newContainerPlane(t *testing.T) *framework.ControlPlane {
 	t.Helper()
-	if os.Getenv(framework.DirVariable) != "" {
-		shared := framework.SharedControlPlane()
-		if _, err := shared.KubeClient.CoreV1().Nodes().Get(t.Context(), containerNode, metav1.GetOptions{}); err == nil {
-			return shared
-		}
+	shared := framework.SharedControlPlane()
+	if _, err := shared.KubeClient.CoreV1().Nodes().Get(t.Context(), containerNode, metav1.GetOptions{}); err == nil {
+		return shared
 	}
 	requireContainerNode(t)
 	return framework.NewControlPlane(t, containerNodeFlags()...)

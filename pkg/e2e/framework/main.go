@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// DirVariable names the directory of a running control plane, which the tests then use in place of their own.
-const DirVariable = "MODELBOX_E2E_DIR"
+// dirVariable names the directory of a running control plane, which the tests then use in place of their own.
+const dirVariable = "MODELBOX_E2E_DIR"
 
 // testsAtOnce is how many parallel tests run at a time: they wait for the cluster more than they compute.
 const testsAtOnce = "8"
@@ -22,7 +22,7 @@ var shared *ControlPlane
 func SharedControlPlane() *ControlPlane { return shared }
 
 // Main is the TestMain of every package of end-to-end tests. It runs the tests against the control plane that
-// DirVariable names, or starts one for the package and stops it afterwards. It does not return.
+// MODELBOX_E2E_DIR names, or starts one for the package and stops it afterwards. It does not return.
 func Main(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {
@@ -43,10 +43,10 @@ func run(m *testing.M) (code int, err error) {
 			return 0, err
 		}
 	}
-	if dir := os.Getenv(DirVariable); dir != "" {
+	if dir := os.Getenv(dirVariable); dir != "" {
 		shared, err = Connect(dir)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", DirVariable, err)
+			return 0, fmt.Errorf("%s: %w", dirVariable, err)
 		}
 		return m.Run(), nil
 	}
