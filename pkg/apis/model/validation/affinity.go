@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 func validateAffinity(affinity *corev1.Affinity, path *field.Path) field.ErrorList {
@@ -32,10 +34,10 @@ func validateAffinity(affinity *corev1.Affinity, path *field.Path) field.ErrorLi
 // validatePodAffinityTerms validates the terms of an affinity or anti-affinity, at path.
 func validatePodAffinityTerms(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(required, &errs) {
+	for i := range validate.Each(required, &errs) {
 		errs = append(errs, validatePodAffinityTerm(&required[i], path.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i))...)
 	}
-	for i := range each(preferred, &errs) {
+	for i := range validate.Each(preferred, &errs) {
 		termPath := path.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i)
 		errs = append(errs, validateWeight(preferred[i].Weight, termPath.Child("weight"))...)
 		errs = append(errs, validatePodAffinityTerm(&preferred[i].PodAffinityTerm, termPath.Child("podAffinityTerm"))...)
@@ -45,17 +47,17 @@ func validatePodAffinityTerms(required []corev1.PodAffinityTerm, preferred []cor
 
 func validatePodAffinityTerm(term *corev1.PodAffinityTerm, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateFormat(term.TopologyKey, content.IsLabelKey, path.Child("topologyKey")),
+		validate.Format(term.TopologyKey, content.IsLabelKey, path.Child("topologyKey")),
 		validateSelector(term.LabelSelector, path.Child("labelSelector")),
 		validateSelector(term.NamespaceSelector, path.Child("namespaceSelector")),
 		validateLabelKeys(term.MatchLabelKeys, term.LabelSelector, path.Child("matchLabelKeys")),
 		validateKeysNotSelected(term.MatchLabelKeys, term.LabelSelector, path.Child("matchLabelKeys")),
 		validateLabelKeys(term.MismatchLabelKeys, term.LabelSelector, path.Child("mismatchLabelKeys")),
 	)
-	for i, name := range each(term.Namespaces, &errs) {
-		errs = append(errs, validateFormat(name, validation.IsDNS1123Label, path.Child("namespaces").Index(i))...)
+	for i, name := range validate.Each(term.Namespaces, &errs) {
+		errs = append(errs, validate.Format(name, validation.IsDNS1123Label, path.Child("namespaces").Index(i))...)
 	}
-	for i, key := range each(term.MatchLabelKeys, &errs) {
+	for i, key := range validate.Each(term.MatchLabelKeys, &errs) {
 		if slices.Contains(term.MismatchLabelKeys, key) {
 			errs = append(errs, field.Invalid(path.Child("matchLabelKeys").Index(i), key, "must not be in mismatchLabelKeys as well"))
 		}
@@ -69,10 +71,10 @@ func validateLabelKeys(keys []string, selector *metav1.LabelSelector, path *fiel
 		return field.ErrorList{field.Forbidden(path, "may only be given together with labelSelector")}
 	}
 	var errs field.ErrorList
-	listed := unique[string]{}
-	for i, key := range each(keys, &errs) {
-		errs = append(errs, validateFormat(key, content.IsLabelKey, path.Index(i))...)
-		errs = append(errs, listed.add(key, path.Index(i))...)
+	listed := validate.Unique[string]{}
+	for i, key := range validate.Each(keys, &errs) {
+		errs = append(errs, validate.Format(key, content.IsLabelKey, path.Index(i))...)
+		errs = append(errs, listed.Add(key, path.Index(i))...)
 	}
 	return errs
 }
@@ -83,7 +85,7 @@ func validateKeysNotSelected(keys []string, selector *metav1.LabelSelector, path
 		return nil
 	}
 	var errs field.ErrorList
-	for i, key := range each(keys, &errs) {
+	for i, key := range validate.Each(keys, &errs) {
 		_, selected := selector.MatchLabels[key]
 		expressed := slices.ContainsFunc(selector.MatchExpressions, func(e metav1.LabelSelectorRequirement) bool { return e.Key == key })
 		if selected || expressed {

@@ -18,6 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // fixedLabels are those that every child and every pod of a box has.
@@ -62,7 +63,7 @@ func validateChildLabels(labels map[string]string, path *field.Path) field.Error
 
 func validateChildAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {
 	errs := apivalidation.ValidateAnnotations(annotations, path)
-	for _, key := range each(slices.Sorted(maps.Keys(annotations)), &errs) {
+	for _, key := range validate.Each(slices.Sorted(maps.Keys(annotations)), &errs) {
 		if slices.ContainsFunc(fixedAnnotations, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
 			errs = append(errs, field.Forbidden(path.Key(key), "is kept on the children by others"))
 		}
@@ -140,7 +141,7 @@ func validateSourceRangesAnnotation(spec *model.ModelBoxSpec, ranges string, pat
 	if strings.TrimSpace(ranges) == "" {
 		return errs
 	}
-	for _, cidr := range each(strings.Split(ranges, ","), &errs) {
+	for _, cidr := range validate.Each(strings.Split(ranges, ","), &errs) {
 		errs = append(errs, validateSourceRange(cidr, path)...)
 	}
 	return errs

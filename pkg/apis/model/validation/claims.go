@@ -13,6 +13,8 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var (
@@ -53,9 +55,7 @@ func validateClaimSpec(spec *corev1.PersistentVolumeClaimSpec, path *field.Path)
 		validateDataSources(spec, path),
 		validateSelector(spec.Selector, path.Child("selector")),
 	)
-	if spec.VolumeMode != nil {
-		errs = append(errs, validateChoice(*spec.VolumeMode, volumeModes, path.Child("volumeMode"))...)
-	}
+	errs = append(errs, validate.EnumPointer(spec.VolumeMode, volumeModes, path.Child("volumeMode"))...)
 	return errs
 }
 
@@ -68,8 +68,8 @@ func validateAccessModes(modes []corev1.PersistentVolumeAccessMode, path *field.
 		return field.ErrorList{field.Required(path, "must have an access mode, such as ReadWriteOnce")}
 	}
 	var errs field.ErrorList
-	for i, mode := range each(modes, &errs) {
-		errs = append(errs, validateChoice(mode, accessModes, path.Index(i))...)
+	for i, mode := range validate.Each(modes, &errs) {
+		errs = append(errs, validate.Enum(mode, accessModes, path.Index(i))...)
 	}
 	others := func(mode corev1.PersistentVolumeAccessMode) bool { return mode != corev1.ReadWriteOncePod }
 	if slices.Contains(modes, corev1.ReadWriteOncePod) && slices.ContainsFunc(modes, others) {
@@ -94,7 +94,7 @@ func validateClassName(name *string, path *field.Path) field.ErrorList {
 	if name == nil || *name == "" {
 		return nil
 	}
-	return validateFormat(*name, validation.IsDNS1123Subdomain, path)
+	return validate.Format(*name, validation.IsDNS1123Subdomain, path)
 }
 
 func validateDataSources(spec *corev1.PersistentVolumeClaimSpec, path *field.Path) field.ErrorList {
@@ -121,16 +121,16 @@ func validateDataSources(spec *corev1.PersistentVolumeClaimSpec, path *field.Pat
 
 func validateDataSource(source *corev1.TypedObjectReference, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateRequired(source.Name, path.Child("name"), "must name the object to copy from"),
-		validateRequired(source.Kind, path.Child("kind"), "must be the kind of the object to copy from"),
+		validate.Required(source.Name, path.Child("name"), "must name the object to copy from"),
+		validate.Required(source.Kind, path.Child("kind"), "must be the kind of the object to copy from"),
 	)
 	if source.APIGroup != nil && *source.APIGroup != "" {
-		errs = append(errs, validateFormat(*source.APIGroup, validation.IsDNS1123Subdomain, path.Child("apiGroup"))...)
+		errs = append(errs, validate.Format(*source.APIGroup, validation.IsDNS1123Subdomain, path.Child("apiGroup"))...)
 	} else if source.Kind != "" && source.Kind != "PersistentVolumeClaim" {
 		errs = append(errs, field.Invalid(path.Child("kind"), source.Kind, "must be PersistentVolumeClaim when apiGroup is not given"))
 	}
 	if source.Namespace != nil && *source.Namespace != "" {
-		errs = append(errs, validateFormat(*source.Namespace, validation.IsDNS1123Label, path.Child("namespace"))...)
+		errs = append(errs, validate.Format(*source.Namespace, validation.IsDNS1123Label, path.Child("namespace"))...)
 	}
 	return errs
 }

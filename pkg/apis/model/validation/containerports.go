@@ -14,6 +14,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // mainContainerPorts are the ports that the main container declares without the overlay's doing.
@@ -26,34 +27,34 @@ func mainContainerPorts(spec *model.ModelBoxSpec) []corev1.ContainerPort {
 // server-side apply takes each key once.
 func validateContainerPorts(ports []corev1.ContainerPort, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	numbers := unique[string]{}
-	for i := range each(ports, &errs) {
+	numbers := validate.Unique[string]{}
+	for i := range validate.Each(ports, &errs) {
 		port, portPath := &ports[i], path.Index(i)
 		errs = append(errs, validateContainerPort(port, portPath)...)
-		errs = append(errs, numbers.add(fmt.Sprintf("%d/%s", port.ContainerPort, protocolOf(*port)), portPath)...)
+		errs = append(errs, numbers.Add(fmt.Sprintf("%d/%s", port.ContainerPort, protocolOf(*port)), portPath)...)
 	}
 	return errs
 }
 
 func validateContainerPort(port *corev1.ContainerPort, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		invalid(path.Child("containerPort"), port.ContainerPort, validation.IsValidPortNum(int(port.ContainerPort))),
-		validateOptionalChoice(port.Protocol, protocols, path.Child("protocol")),
+		validate.Invalid(path.Child("containerPort"), port.ContainerPort, validation.IsValidPortNum(int(port.ContainerPort))),
+		validate.OptionalEnum(port.Protocol, protocols, path.Child("protocol")),
 	)
 	if port.Name != "" {
-		errs = append(errs, validateFormat(port.Name, validation.IsValidPortName, path.Child("name"))...)
+		errs = append(errs, validate.Format(port.Name, validation.IsValidPortName, path.Child("name"))...)
 	}
 	if port.HostPort != 0 {
-		errs = append(errs, invalid(path.Child("hostPort"), port.HostPort, validation.IsValidPortNum(int(port.HostPort)))...)
+		errs = append(errs, validate.Invalid(path.Child("hostPort"), port.HostPort, validation.IsValidPortNum(int(port.HostPort)))...)
 	}
 	return errs
 }
 
 // validateHostPorts refuses a host port that is among those of taken, and adds the others. On the host's network every
 // port is a host port.
-func (p podContext) validateHostPorts(ports []corev1.ContainerPort, taken unique[string], path *field.Path) field.ErrorList {
+func (p podContext) validateHostPorts(ports []corev1.ContainerPort, taken validate.Unique[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(ports, &errs) {
+	for i := range validate.Each(ports, &errs) {
 		port, portPath := &ports[i], path.Index(i)
 		number := port.HostPort
 		if p.hostNetwork && number == 0 {
@@ -62,7 +63,7 @@ func (p podContext) validateHostPorts(ports []corev1.ContainerPort, taken unique
 			portPath = portPath.Child("hostPort")
 		}
 		if number != 0 {
-			errs = append(errs, taken.add(fmt.Sprintf("%s/%s/%d", protocolOf(*port), port.HostIP, number), portPath)...)
+			errs = append(errs, taken.Add(fmt.Sprintf("%s/%s/%d", protocolOf(*port), port.HostIP, number), portPath)...)
 		}
 	}
 	return errs
@@ -72,11 +73,11 @@ func (p podContext) validateHostPorts(ports []corev1.ContainerPort, taken unique
 // target port that names two leads to either.
 func validateContainerPortNames(containers, initContainers []corev1.Container, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names := unique[string]{}
+	names := validate.Unique[string]{}
 	validateNames := func(containers []corev1.Container, path *field.Path) {
-		for i := range each(containers, &errs) {
-			for j, port := range each(containers[i].Ports, &errs) {
-				errs = append(errs, names.add(port.Name, path.Index(i).Child("ports").Index(j).Child("name"))...)
+		for i := range validate.Each(containers, &errs) {
+			for j, port := range validate.Each(containers[i].Ports, &errs) {
+				errs = append(errs, names.Add(port.Name, path.Index(i).Child("ports").Index(j).Child("name"))...)
 			}
 		}
 	}

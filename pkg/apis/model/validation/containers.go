@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var (
@@ -40,8 +41,8 @@ func validateMainContainer(spec *model.ModelBoxSpec, pod podContext, path *field
 
 func validateContainers(containers []corev1.Container, pod podContext, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	hostPorts := unique[string]{}
-	for i := range each(containers, &errs) {
+	hostPorts := validate.Unique[string]{}
+	for i := range validate.Each(containers, &errs) {
 		container, containerPath := &containers[i], path.Index(i)
 		errs = append(errs, validateContainer(container, pod, containerPath)...)
 		errs = append(errs, validateLongRunning(container, pod, containerPath)...)
@@ -52,10 +53,10 @@ func validateContainers(containers []corev1.Container, pod podContext, path *fie
 
 func validateInitContainers(containers []corev1.Container, pod podContext, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(containers, &errs) {
+	for i := range validate.Each(containers, &errs) {
 		container, containerPath := &containers[i], path.Index(i)
 		errs = append(errs, validateContainer(container, pod, containerPath)...)
-		errs = append(errs, pod.validateHostPorts(container.Ports, unique[string]{}, containerPath.Child("ports"))...)
+		errs = append(errs, pod.validateHostPorts(container.Ports, validate.Unique[string]{}, containerPath.Child("ports"))...)
 		if isSidecar(container) {
 			errs = append(errs, validateLongRunning(container, pod, containerPath)...)
 		} else {
@@ -69,8 +70,8 @@ func validateInitContainers(containers []corev1.Container, pod podContext, path 
 func validateContainer(container *corev1.Container, pod podContext, path *field.Path) field.ErrorList {
 	return slices.Concat(
 		validateImage(container.Image, path.Child("image")),
-		validateOptionalChoice(container.ImagePullPolicy, pullPolicies, path.Child("imagePullPolicy")),
-		validateOptionalChoice(container.TerminationMessagePolicy, terminationMessagePolicies, path.Child("terminationMessagePolicy")),
+		validate.OptionalEnum(container.ImagePullPolicy, pullPolicies, path.Child("imagePullPolicy")),
+		validate.OptionalEnum(container.TerminationMessagePolicy, terminationMessagePolicies, path.Child("terminationMessagePolicy")),
 		validateContainerPorts(container.Ports, path.Child("ports")),
 		validateEnv(container.Env, pod.volumes, path.Child("env")),
 		validateEnvFrom(container.EnvFrom, path.Child("envFrom")),
@@ -110,7 +111,7 @@ func validateRunToEnd(container *corev1.Container, path *field.Path) field.Error
 	if container.StartupProbe != nil {
 		errs = append(errs, field.Forbidden(path.Child("startupProbe"), detail))
 	}
-	for i, policy := range each(container.ResizePolicy, &errs) {
+	for i, policy := range validate.Each(container.ResizePolicy, &errs) {
 		if policy.RestartPolicy == corev1.RestartContainer {
 			errs = append(errs, field.Invalid(path.Child("resizePolicy").Index(i).Child("restartPolicy"), policy.RestartPolicy,
 				"must be NotRequired for an init container without restartPolicy Always"))
@@ -122,25 +123,25 @@ func validateRunToEnd(container *corev1.Container, path *field.Path) field.Error
 // validateContainerNames requires one name for each container of the pod, init containers and the main container
 // included.
 func validateContainerNames(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
-	names := unique[string]{}
+	names := validate.Unique[string]{}
 	return slices.Concat(
-		names.add(spec.Name, path.Child("name")),
+		names.Add(spec.Name, path.Child("name")),
 		validateNamesOf(spec.Containers, names, path.Child("containers")),
 		validateNamesOf(spec.InitContainers, names, path.Child("initContainers")),
 	)
 }
 
 // validateNamesOf refuses names that are among those of taken, and adds the others.
-func validateNamesOf(containers []corev1.Container, taken unique[string], path *field.Path) field.ErrorList {
+func validateNamesOf(containers []corev1.Container, taken validate.Unique[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(containers, &errs) {
+	for i := range validate.Each(containers, &errs) {
 		errs = append(errs, validateContainerName(containers[i].Name, taken, path.Index(i).Child("name"))...)
 	}
 	return errs
 }
 
-func validateContainerName(name string, taken unique[string], path *field.Path) field.ErrorList {
-	return slices.Concat(validateFormat(name, validation.IsDNS1123Label, path), taken.add(name, path))
+func validateContainerName(name string, taken validate.Unique[string], path *field.Path) field.ErrorList {
+	return slices.Concat(validate.Format(name, validation.IsDNS1123Label, path), taken.Add(name, path))
 }
 
 // validateImage refuses white space around an image as the Pod API does: a Deployment takes it, its pods do not. What
@@ -163,7 +164,7 @@ func validateOptionalChoice[T ~string](value T, choices []T, path *field.Path) f
 	if value == "" {
 		return nil
 	}
-	return validateChoice(value, choices, path)
+	return validate.Enum(value, choices, path)
 }
 
 func isSidecar(initContainer *corev1.Container) bool {

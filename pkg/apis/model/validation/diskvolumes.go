@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const (
@@ -33,9 +35,9 @@ var (
 
 func validateISCSIVolume(source *corev1.ISCSIVolumeSource, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateRequired(source.TargetPortal, path.Child("targetPortal"), "must be the address of the target"),
+		validate.Required(source.TargetPortal, path.Child("targetPortal"), "must be the address of the target"),
 		validateISCSIName(source.IQN, path.Child("iqn")),
-		invalid(path.Child("lun"), source.Lun, validation.IsInRange(int(source.Lun), 0, maxLUN)),
+		validate.Invalid(path.Child("lun"), source.Lun, validation.IsInRange(int(source.Lun), 0, maxLUN)),
 	)
 	if source.InitiatorName != nil {
 		errs = append(errs, validateISCSIName(*source.InitiatorName, path.Child("initiatorName"))...)
@@ -69,8 +71,8 @@ func validateISCSISession(volume *corev1.Volume, path *field.Path) field.ErrorLi
 
 func validateFCVolume(source *corev1.FCVolumeSource, path *field.Path) field.ErrorList {
 	validateLUN := func(*field.Path) field.ErrorList { return validateFCLUN(source.Lun, path.Child("lun")) }
-	return validateExactlyOne([]member{
-		{"targetWWNs", len(source.TargetWWNs) > 0, validateLUN}, {"wwids", len(source.WWIDs) > 0, noRule},
+	return validate.ExactlyOneOf([]validate.Member{
+		{Name: "targetWWNs", Set: len(source.TargetWWNs) > 0, Validate: validateLUN}, {Name: "wwids", Set: len(source.WWIDs) > 0},
 	}, path)
 }
 
@@ -78,20 +80,16 @@ func validateFCLUN(lun *int32, path *field.Path) field.ErrorList {
 	if lun == nil {
 		return field.ErrorList{field.Required(path, "must be given with targetWWNs")}
 	}
-	return invalid(path, *lun, validation.IsInRange(int(*lun), 0, maxLUN))
+	return validate.Invalid(path, *lun, validation.IsInRange(int(*lun), 0, maxLUN))
 }
 
 func validateAzureDisk(source *corev1.AzureDiskVolumeSource, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateRequired(source.DiskName, path.Child("diskName"), "must name a disk"),
+		validate.Required(source.DiskName, path.Child("diskName"), "must name a disk"),
 		validateAzureDiskURI(source, path.Child("diskURI")),
 	)
-	if source.CachingMode != nil {
-		errs = append(errs, validateChoice(*source.CachingMode, azureCachingModes, path.Child("cachingMode"))...)
-	}
-	if source.Kind != nil {
-		errs = append(errs, validateChoice(*source.Kind, azureDiskKinds, path.Child("kind"))...)
-	}
+	errs = append(errs, validate.EnumPointer(source.CachingMode, azureCachingModes, path.Child("cachingMode"))...)
+	errs = append(errs, validate.EnumPointer(source.Kind, azureDiskKinds, path.Child("kind"))...)
 	return errs
 }
 

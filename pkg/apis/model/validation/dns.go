@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // The limits of resolvers in C libraries.
@@ -23,7 +25,7 @@ const (
 var dnsPolicies = []corev1.DNSPolicy{corev1.DNSClusterFirst, corev1.DNSClusterFirstWithHostNet, corev1.DNSDefault, corev1.DNSNone}
 
 func validateDNS(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
-	errs := validateOptionalChoice(spec.DNSPolicy, dnsPolicies, path.Child("dnsPolicy"))
+	errs := validate.OptionalEnum(spec.DNSPolicy, dnsPolicies, path.Child("dnsPolicy"))
 	config := spec.DNSConfig
 	path = path.Child("dnsConfig")
 	if spec.DNSPolicy == corev1.DNSNone && (config == nil || len(config.Nameservers) == 0) {
@@ -44,7 +46,7 @@ func validateNameservers(nameservers []string, path *field.Path) field.ErrorList
 	if len(nameservers) > maxNameservers {
 		errs = append(errs, field.TooMany(path, len(nameservers), maxNameservers))
 	}
-	for i, nameserver := range each(nameservers, &errs) {
+	for i, nameserver := range validate.Each(nameservers, &errs) {
 		errs = append(errs, validateIP(nameserver, path.Index(i))...)
 	}
 	return errs
@@ -60,9 +62,9 @@ func validateSearches(searches []string, path *field.Path) field.ErrorList {
 		detail := fmt.Sprintf("must have at most %d characters together, with a space between each", maxSearchCharacters)
 		errs = append(errs, field.Invalid(path, list, detail))
 	}
-	for i, search := range each(searches, &errs) {
+	for i, search := range validate.Each(searches, &errs) {
 		if search != "." {
-			errs = append(errs, validateFormat(strings.TrimSuffix(search, "."), validation.IsDNS1123SubdomainWithUnderscore, path.Index(i))...)
+			errs = append(errs, validate.Format(strings.TrimSuffix(search, "."), validation.IsDNS1123SubdomainWithUnderscore, path.Index(i))...)
 		}
 	}
 	return errs
@@ -70,8 +72,8 @@ func validateSearches(searches []string, path *field.Path) field.ErrorList {
 
 func validateDNSOptions(options []corev1.PodDNSConfigOption, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(options, &errs) {
-		errs = append(errs, validateRequired(options[i].Name, path.Index(i).Child("name"), `must be an option of resolv.conf, such as "ndots"`)...)
+	for i := range validate.Each(options, &errs) {
+		errs = append(errs, validate.Required(options[i].Name, path.Index(i).Child("name"), `must be an option of resolv.conf, such as "ndots"`)...)
 	}
 	return errs
 }

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // The fields and resources of a pod that its own containers can read, see
@@ -40,7 +42,7 @@ func validateVolumeFieldRef(ref *corev1.ObjectFieldSelector, path *field.Path) f
 }
 
 func validateFieldRef(ref *corev1.ObjectFieldSelector, supported []string, path *field.Path) field.ErrorList {
-	errs := validateOptionalChoice(ref.APIVersion, []string{"v1"}, path.Child("apiVersion"))
+	errs := validate.OptionalEnum(ref.APIVersion, []string{"v1"}, path.Child("apiVersion"))
 	fieldPath := path.Child("fieldPath")
 	if ref.FieldPath == "" {
 		return append(errs, field.Required(fieldPath, "must be one of: "+strings.Join(supported, ", ")))
@@ -48,11 +50,11 @@ func validateFieldRef(ref *corev1.ObjectFieldSelector, supported []string, path 
 	name, key, subscripted := splitSubscript(ref.FieldPath)
 	switch {
 	case subscripted && name == "metadata.labels":
-		return append(errs, validateFormat(key, content.IsLabelKey, fieldPath)...)
+		return append(errs, validate.Format(key, content.IsLabelKey, fieldPath)...)
 	case subscripted && name == "metadata.annotations":
-		return append(errs, validateFormat(strings.ToLower(key), content.IsLabelKey, fieldPath)...)
+		return append(errs, validate.Format(strings.ToLower(key), content.IsLabelKey, fieldPath)...)
 	}
-	return append(errs, validateChoice(ref.FieldPath, supported, fieldPath)...)
+	return append(errs, validate.Enum(ref.FieldPath, supported, fieldPath)...)
 }
 
 // splitSubscript takes "metadata.labels['tier']" apart into "metadata.labels" and "tier".
@@ -77,13 +79,13 @@ func validateResourceFieldRef(ref *corev1.ResourceFieldSelector, path *field.Pat
 	if strings.HasSuffix(ref.Resource, ".cpu") {
 		divisors = cpuDivisors
 	}
-	return validateChoice(ref.Divisor.String(), divisors, path.Child("divisor"))
+	return validate.Enum(ref.Divisor.String(), divisors, path.Child("divisor"))
 }
 
 // validateVolumeResourceFieldRef requires a container as well: a volume belongs to none.
 func validateVolumeResourceFieldRef(ref *corev1.ResourceFieldSelector, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateRequired(ref.ContainerName, path.Child("containerName"), "must name the container whose resource it is"),
+		validate.Required(ref.ContainerName, path.Child("containerName"), "must name the container whose resource it is"),
 		validateResourceFieldRef(ref, path),
 	)
 }

@@ -9,18 +9,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // validateEnv requires that no name is listed twice: it is the key of the list, and server-side apply takes each key
 // once.
 func validateEnv(vars []corev1.EnvVar, volumes volumeSources, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names := unique[string]{}
-	for i := range each(vars, &errs) {
+	names := validate.Unique[string]{}
+	for i := range validate.Each(vars, &errs) {
 		env, envPath := &vars[i], path.Index(i)
 		errs = append(errs, slices.Concat(
-			validateFormat(env.Name, validation.IsRelaxedEnvVarName, envPath.Child("name")),
-			names.add(env.Name, envPath.Child("name")),
+			validate.Format(env.Name, validation.IsRelaxedEnvVarName, envPath.Child("name")),
+			names.Add(env.Name, envPath.Child("name")),
 			validateEnvSource(env, volumes, envPath.Child("valueFrom")),
 		)...)
 	}
@@ -34,26 +36,26 @@ func validateEnvSource(env *corev1.EnvVar, volumes volumeSources, path *field.Pa
 	if env.Value != "" {
 		return field.ErrorList{field.Forbidden(path, "only one of value and valueFrom may be given, and value is")}
 	}
-	return validateExactlyOne([]member{
-		oneOf("fieldRef", env.ValueFrom.FieldRef, validateEnvFieldRef),
-		oneOf("resourceFieldRef", env.ValueFrom.ResourceFieldRef, validateResourceFieldRef),
-		oneOf("configMapKeyRef", env.ValueFrom.ConfigMapKeyRef, validateConfigMapKeyRef),
-		oneOf("secretKeyRef", env.ValueFrom.SecretKeyRef, validateSecretKeyRef),
-		oneOf("fileKeyRef", env.ValueFrom.FileKeyRef, volumes.validateFileKeyRef),
+	return validate.ExactlyOneOf([]validate.Member{
+		validate.MemberOf("fieldRef", env.ValueFrom.FieldRef, validateEnvFieldRef),
+		validate.MemberOf("resourceFieldRef", env.ValueFrom.ResourceFieldRef, validateResourceFieldRef),
+		validate.MemberOf("configMapKeyRef", env.ValueFrom.ConfigMapKeyRef, validateConfigMapKeyRef),
+		validate.MemberOf("secretKeyRef", env.ValueFrom.SecretKeyRef, validateSecretKeyRef),
+		validate.MemberOf("fileKeyRef", env.ValueFrom.FileKeyRef, volumes.validateFileKeyRef),
 	}, path)
 }
 
 func validateConfigMapKeyRef(ref *corev1.ConfigMapKeySelector, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateFormat(ref.Name, validation.IsDNS1123Subdomain, path.Child("name")),
-		validateFormat(ref.Key, validation.IsConfigMapKey, path.Child("key")),
+		validate.Format(ref.Name, validation.IsDNS1123Subdomain, path.Child("name")),
+		validate.Format(ref.Key, validation.IsConfigMapKey, path.Child("key")),
 	)
 }
 
 func validateSecretKeyRef(ref *corev1.SecretKeySelector, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateFormat(ref.Name, validation.IsDNS1123Subdomain, path.Child("name")),
-		validateFormat(ref.Key, validation.IsConfigMapKey, path.Child("key")),
+		validate.Format(ref.Name, validation.IsDNS1123Subdomain, path.Child("name")),
+		validate.Format(ref.Key, validation.IsConfigMapKey, path.Child("key")),
 	)
 }
 
@@ -61,9 +63,9 @@ func validateSecretKeyRef(ref *corev1.SecretKeySelector, path *field.Path) field
 // Kubernetes 1.35 do not know file references; the box then says so in its status.
 func (v volumeSources) validateFileKeyRef(ref *corev1.FileKeySelector, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateFormat(ref.Key, validation.IsRelaxedEnvVarName, path.Child("key")),
+		validate.Format(ref.Key, validation.IsRelaxedEnvVarName, path.Child("key")),
 		v.validateFileVolume(ref.VolumeName, path.Child("volumeName")),
-		validateRequired(ref.Path, path.Child("path"), "must be the path of a file in the volume"),
+		validate.Required(ref.Path, path.Child("path"), "must be the path of a file in the volume"),
 		validateNoBacksteps(ref.Path, path.Child("path")),
 	)
 }
@@ -80,23 +82,23 @@ func (v volumeSources) validateFileVolume(name string, path *field.Path) field.E
 
 func validateEnvFrom(sources []corev1.EnvFromSource, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(sources, &errs) {
+	for i := range validate.Each(sources, &errs) {
 		source, sourcePath := &sources[i], path.Index(i)
 		if source.Prefix != "" {
-			errs = append(errs, validateFormat(source.Prefix, validation.IsRelaxedEnvVarName, sourcePath.Child("prefix"))...)
+			errs = append(errs, validate.Format(source.Prefix, validation.IsRelaxedEnvVarName, sourcePath.Child("prefix"))...)
 		}
-		errs = append(errs, validateExactlyOne([]member{
-			oneOf("configMapRef", source.ConfigMapRef, validateConfigMapRef),
-			oneOf("secretRef", source.SecretRef, validateSecretRef),
+		errs = append(errs, validate.ExactlyOneOf([]validate.Member{
+			validate.MemberOf("configMapRef", source.ConfigMapRef, validateConfigMapRef),
+			validate.MemberOf("secretRef", source.SecretRef, validateSecretRef),
 		}, sourcePath)...)
 	}
 	return errs
 }
 
 func validateConfigMapRef(ref *corev1.ConfigMapEnvSource, path *field.Path) field.ErrorList {
-	return validateFormat(ref.Name, validation.IsDNS1123Subdomain, path.Child("name"))
+	return validate.Format(ref.Name, validation.IsDNS1123Subdomain, path.Child("name"))
 }
 
 func validateSecretRef(ref *corev1.SecretEnvSource, path *field.Path) field.ErrorList {
-	return validateFormat(ref.Name, validation.IsDNS1123Subdomain, path.Child("name"))
+	return validate.Format(ref.Name, validation.IsDNS1123Subdomain, path.Child("name"))
 }

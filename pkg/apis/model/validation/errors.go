@@ -4,21 +4,17 @@
 package validation
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"reflect"
-	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const (
-	// MaxErrors is how many errors of a box are looked for in each of its lists, and how many are told.
-	MaxErrors = 100
-
 	// What is told of what a user gave, in bytes.
 	maxFieldBytes  = 256
 	maxValueBytes  = 128
@@ -31,32 +27,7 @@ const (
 	ellipsis = "..."
 )
 
-// each yields the elements of a list until there are MaxErrors errors: what an invalid box costs does not grow with what
-// is wrong with it.
-func each[T any](list []T, errs *field.ErrorList) iter.Seq2[int, T] {
-	return func(yield func(int, T) bool) {
-		for i, element := range list {
-			if len(*errs) >= MaxErrors || !yield(i, element) {
-				return
-			}
-		}
-	}
-}
-
-// firstErrors returns those of the rules, which are asked one after the other until there are MaxErrors. It asks no more
-// once nobody waits for the answer.
-func firstErrors(ctx context.Context, path *field.Path, rules ...func() field.ErrorList) field.ErrorList {
-	var errs field.ErrorList
-	for _, rule := range each(rules, &errs) {
-		if err := ctx.Err(); err != nil {
-			return field.ErrorList{field.InternalError(path, fmt.Errorf("validating: %w", err))}
-		}
-		errs = append(errs, rule()...)
-	}
-	return errs
-}
-
-// Told returns the errors as a user is told of them: at most MaxErrors, with what the user gave cut where it is long.
+// Told returns the errors as a user is told of them: at most validate.MaxErrors, with what the user gave cut where it is long.
 // Together they are small enough for a response of 64 KiB. Where some are left out, the last one says so.
 func Told(errs field.ErrorList) field.ErrorList {
 	var told field.ErrorList
@@ -64,7 +35,7 @@ func Told(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		err = shortened(err)
 		size += toldBytes(err)
-		if len(told) == MaxErrors || size > maxToldBytes {
+		if len(told) == validate.MaxErrors || size > maxToldBytes {
 			return append(told, field.Invalid(field.NewPath("spec"), field.OmitValueType{}, "has more errors than those that are listed"))
 		}
 		told = append(told, err)
@@ -108,15 +79,4 @@ func shorten(text string, bytes int) string {
 		end--
 	}
 	return text[:end] + ellipsis
-}
-
-// maxListed is how many names a message lists.
-const maxListed = 10
-
-// listed returns the names for a message that says what there is to choose from.
-func listed(names []string) string {
-	if len(names) <= maxListed {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:maxListed], ", ") + fmt.Sprintf(" and %d more", len(names)-maxListed)
 }

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // plainFinalizers are those that need no domain.
@@ -19,7 +21,7 @@ var plainFinalizers = []string{metav1.FinalizerOrphanDependents, metav1.Finalize
 // does of all.
 func validateFinalizerDomains(finalizers []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, finalizer := range each(finalizers, &errs) {
+	for i, finalizer := range validate.Each(finalizers, &errs) {
 		if !strings.Contains(finalizer, "/") && !slices.Contains(plainFinalizers, finalizer) {
 			errs = append(errs, field.Invalid(path.Index(i), finalizer, `must have a domain, such as "example.com/finalizer"`))
 		}

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var schemes = []corev1.URIScheme{corev1.URISchemeHTTP, corev1.URISchemeHTTPS}
@@ -42,11 +44,11 @@ func (r handlerRules) validateLifecycle(lifecycle *corev1.Lifecycle, path *field
 }
 
 func (r handlerRules) validateHook(hook *corev1.LifecycleHandler, path *field.Path) field.ErrorList {
-	return validateExactlyOne([]member{
-		oneOf("exec", hook.Exec, validateExec),
-		oneOf("httpGet", hook.HTTPGet, r.validateHTTPGet),
-		oneOf("tcpSocket", hook.TCPSocket, r.validateTCPSocket),
-		oneOf("sleep", hook.Sleep, r.validateSleep),
+	return validate.ExactlyOneOf([]validate.Member{
+		validate.MemberOf("exec", hook.Exec, validateExec),
+		validate.MemberOf("httpGet", hook.HTTPGet, r.validateHTTPGet),
+		validate.MemberOf("tcpSocket", hook.TCPSocket, r.validateTCPSocket),
+		validate.MemberOf("sleep", hook.Sleep, r.validateSleep),
 	}, path)
 }
 
@@ -60,10 +62,10 @@ func validateExec(exec *corev1.ExecAction, path *field.Path) field.ErrorList {
 func (r handlerRules) validateHTTPGet(get *corev1.HTTPGetAction, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
 		r.validatePort(get.Port, path.Child("port")),
-		validateOptionalChoice(get.Scheme, schemes, path.Child("scheme")),
+		validate.OptionalEnum(get.Scheme, schemes, path.Child("scheme")),
 	)
-	for i, header := range each(get.HTTPHeaders, &errs) {
-		errs = append(errs, validateFormat(header.Name, validation.IsHTTPHeaderName, path.Child("httpHeaders").Index(i).Child("name"))...)
+	for i, header := range validate.Each(get.HTTPHeaders, &errs) {
+		errs = append(errs, validate.Format(header.Name, validation.IsHTTPHeaderName, path.Child("httpHeaders").Index(i).Child("name"))...)
 	}
 	return errs
 }
@@ -73,7 +75,7 @@ func (r handlerRules) validateTCPSocket(socket *corev1.TCPSocketAction, path *fi
 }
 
 func validateGRPC(grpc *corev1.GRPCAction, path *field.Path) field.ErrorList {
-	return invalid(path.Child("port"), grpc.Port, validation.IsValidPortNum(int(grpc.Port)))
+	return validate.Invalid(path.Child("port"), grpc.Port, validation.IsValidPortNum(int(grpc.Port)))
 }
 
 func (r handlerRules) validateSleep(sleep *corev1.SleepAction, path *field.Path) field.ErrorList {
@@ -93,7 +95,7 @@ func (r handlerRules) validatePort(port intstr.IntOrString, path *field.Path) fi
 	}
 	detail := "must be a number: the container has no named port"
 	if len(r.ports) > 0 {
-		detail = fmt.Sprintf("must be a number or the name of a port of the container: %s", listed(sets.List(r.ports)))
+		detail = fmt.Sprintf("must be a number or the name of a port of the container: %s", validate.JoinNames(sets.List(r.ports)))
 	}
 	return field.ErrorList{field.Invalid(path, port.StrVal, detail)}
 }

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // maxHostnameLength is that of a host name on Linux.
@@ -26,7 +28,7 @@ func validateOptionalLabel(name string, path *field.Path) field.ErrorList {
 	if name == "" {
 		return nil
 	}
-	return validateFormat(name, validation.IsDNS1123Label, path)
+	return validate.Format(name, validation.IsDNS1123Label, path)
 }
 
 // validateHostnameOverride refuses it together with what names the host otherwise.
@@ -34,7 +36,7 @@ func validateHostnameOverride(spec *corev1.PodSpec, path *field.Path) field.Erro
 	if spec.HostnameOverride == nil {
 		return nil
 	}
-	errs := validateFormat(*spec.HostnameOverride, validation.IsDNS1123Subdomain, path)
+	errs := validate.Format(*spec.HostnameOverride, validation.IsDNS1123Subdomain, path)
 	if len(*spec.HostnameOverride) > maxHostnameLength {
 		errs = append(errs, field.TooLong(path, *spec.HostnameOverride, maxHostnameLength))
 	}
@@ -51,13 +53,13 @@ func validateHostnameOverride(spec *corev1.PodSpec, path *field.Path) field.Erro
 // each key once.
 func validateHostAliases(aliases []corev1.HostAlias, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	addresses := unique[string]{}
-	for i := range each(aliases, &errs) {
+	addresses := validate.Unique[string]{}
+	for i := range validate.Each(aliases, &errs) {
 		alias, aliasPath := &aliases[i], path.Index(i)
 		errs = append(errs, validateIP(alias.IP, aliasPath.Child("ip"))...)
-		errs = append(errs, addresses.add(alias.IP, aliasPath.Child("ip"))...)
-		for j, hostname := range each(alias.Hostnames, &errs) {
-			errs = append(errs, validateFormat(hostname, validation.IsDNS1123Subdomain, aliasPath.Child("hostnames").Index(j))...)
+		errs = append(errs, addresses.Add(alias.IP, aliasPath.Child("ip"))...)
+		for j, hostname := range validate.Each(alias.Hostnames, &errs) {
+			errs = append(errs, validate.Format(hostname, validation.IsDNS1123Subdomain, aliasPath.Child("hostnames").Index(j))...)
 		}
 	}
 	return errs

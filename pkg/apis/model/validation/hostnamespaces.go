@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // validateHostNamespaces validates what a pod may share with its node.
@@ -28,8 +30,8 @@ func validateHostNetworkPorts(spec *corev1.PodSpec, path *field.Path) field.Erro
 		return nil
 	}
 	var errs field.ErrorList
-	for i := range each(spec.Containers, &errs) {
-		for j, port := range each(spec.Containers[i].Ports, &errs) {
+	for i := range validate.Each(spec.Containers, &errs) {
+		for j, port := range validate.Each(spec.Containers[i].Ports, &errs) {
 			if port.HostPort != 0 && port.HostPort != port.ContainerPort {
 				errs = append(errs, field.Invalid(path.Index(i).Child("ports").Index(j).Child("hostPort"), port.HostPort,
 					"must be containerPort or left out when hostNetwork is true"))
@@ -45,13 +47,13 @@ func validateUserNamespace(spec *corev1.PodSpec, path *field.Path) field.ErrorLi
 		return nil
 	}
 	const detail = "may not be given when hostUsers is false"
-	errs := forbidden(detail, path, []unwanted{
-		{"hostNetwork", spec.HostNetwork},
-		{"hostPID", spec.HostPID},
-		{"hostIPC", spec.HostIPC},
+	errs := validate.Forbidden(detail, path, []validate.Field{
+		{Name: "hostNetwork", Set: spec.HostNetwork},
+		{Name: "hostPID", Set: spec.HostPID},
+		{Name: "hostIPC", Set: spec.HostIPC},
 	})
 	visitContainers(spec, path, func(container *corev1.Container, containerPath *field.Path) {
-		errs = append(errs, forbidden(detail, containerPath, []unwanted{{"volumeDevices", len(container.VolumeDevices) > 0}})...)
+		errs = append(errs, validate.Forbidden(detail, containerPath, []validate.Field{{Name: "volumeDevices", Set: len(container.VolumeDevices) > 0}})...)
 	})
 	return errs
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // defaultMaximum is how many elements a list or a map has at most that maxima has no number for. It is more than any
@@ -95,7 +96,7 @@ func (e excesses) errors(old excesses) field.ErrorList {
 		known[place] = max(known[place], excess.size)
 	}
 	var errs field.ErrorList
-	for _, excess := range each(e, &errs) {
+	for _, excess := range validate.Each(e, &errs) {
 		switch {
 		case excess.size <= known[placeOf(excess.path)]:
 		case excess.kind == reflect.String:
@@ -153,7 +154,7 @@ func ValidateNoDirectives(box *model.ModelBox) field.ErrorList {
 			return
 		}
 		for _, key := range value.MapKeys() {
-			if helper.IsMergeDirective(key.String()) && len(errs) < MaxErrors {
+			if helper.IsMergeDirective(key.String()) && len(errs) < validate.MaxErrors {
 				errs = append(errs, field.Forbidden(path.build().Key(key.String()),
 					"would be a directive to the merge of podTemplate, which adds and replaces only"))
 			}

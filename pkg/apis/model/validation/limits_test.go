@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 func TestLimits(t *testing.T) {
@@ -148,7 +149,7 @@ func TestToldErrors(t *testing.T) {
 		many = append(many, field.Invalid(field.NewPath("spec", "envs").Index(i).Key(long), long, long))
 	}
 	told := Told(many)
-	if len(told) > MaxErrors+1 || told[len(told)-1].Field != "spec" {
+	if len(told) > validate.MaxErrors+1 || told[len(told)-1].Field != "spec" {
 		t.Errorf("%d errors are told, the last one is %v", len(told), told[len(told)-1])
 	}
 	few := field.ErrorList{field.Invalid(field.NewPath("spec"), "a", "b"), field.Forbidden(field.NewPath("spec"), "c")}
@@ -170,14 +171,14 @@ func TestRatchetOfMoreErrorsThanAreFound(t *testing.T) {
 		}
 		return errs
 	}
-	if left := Ratchet(wrong(50, 50+MaxErrors, "a"), wrong(0, MaxErrors, "a")); len(left) > 0 {
+	if left := Ratchet(wrong(50, 50+validate.MaxErrors, "a"), wrong(0, validate.MaxErrors, "a")); len(left) > 0 {
 		t.Errorf("%d errors of a kind that there was are left", len(left))
 	}
-	if left := Ratchet(wrong(1, MaxErrors, "a"), wrong(0, MaxErrors-1, "a")); len(left) != 1 {
+	if left := Ratchet(wrong(1, validate.MaxErrors, "a"), wrong(0, validate.MaxErrors-1, "a")); len(left) != 1 {
 		t.Errorf("%d errors are left of a box of which all were found, want 1", len(left))
 	}
 	other := field.ErrorList{field.Invalid(field.NewPath("spec", "image"), "x", "a")}
-	if left := Ratchet(other, wrong(0, MaxErrors, "a")); len(left) != 1 {
+	if left := Ratchet(other, wrong(0, validate.MaxErrors, "a")); len(left) != 1 {
 		t.Errorf("%d errors of another kind are left, want 1", len(left))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // ValidateModelBoxName returns what is wrong with the name of a box, or with the start of a generated name if prefix
@@ -64,7 +65,7 @@ func validateSpecUpdate(ctx context.Context, box, old *model.ModelBox, path *fie
 func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) field.ErrorList {
 	spec := &box.Spec
 	pod := podContextOfBox(spec)
-	return firstErrors(ctx, path,
+	return validate.UntilMaxErrors(ctx, path,
 		func() field.ErrorList { return validateMainContainer(spec, pod, path) },
 		func() field.ErrorList { return validateRollout(spec, path) },
 		func() field.ErrorList { return validatePorts(spec, path.Child("ports")) },
@@ -87,11 +88,11 @@ func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) fi
 
 func validateImagePullSecrets(secrets []corev1.LocalObjectReference, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names := unique[string]{}
-	for i := range each(secrets, &errs) {
+	names := validate.Unique[string]{}
+	for i := range validate.Each(secrets, &errs) {
 		name, namePath := secrets[i].Name, path.Index(i).Child("name")
-		errs = append(errs, validateFormat(name, validation.IsDNS1123Subdomain, namePath)...)
-		errs = append(errs, names.add(name, namePath)...)
+		errs = append(errs, validate.Format(name, validation.IsDNS1123Subdomain, namePath)...)
+		errs = append(errs, names.Add(name, namePath)...)
 	}
 	return errs
 }

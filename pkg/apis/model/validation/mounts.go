@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var (
@@ -26,13 +28,13 @@ var (
 // validateVolumeMounts validates the volume mounts of a container, at path.
 func validateVolumeMounts(container *corev1.Container, volumes volumeSources, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	mountPaths := unique[string]{}
-	for i := range each(container.VolumeMounts, &errs) {
+	mountPaths := validate.Unique[string]{}
+	for i := range validate.Each(container.VolumeMounts, &errs) {
 		mount, mountPath := &container.VolumeMounts[i], path.Index(i)
 		errs = append(errs, slices.Concat(
 			volumes.validateName(mount.Name, mountPath.Child("name")),
 			validateMountPath(mount.MountPath, mountPath.Child("mountPath")),
-			mountPaths.add(mount.MountPath, mountPath.Child("mountPath")),
+			mountPaths.Add(mount.MountPath, mountPath.Child("mountPath")),
 			validateSubPath(mount, mountPath),
 			validateMountPropagation(mount.MountPropagation, container.SecurityContext, mountPath.Child("mountPropagation")),
 			validateRecursiveReadOnly(mount, mountPath.Child("recursiveReadOnly")),
@@ -45,7 +47,7 @@ func validateMountPath(mountPath string, path *field.Path) field.ErrorList {
 	if strings.Contains(windowsDrive.ReplaceAllString(mountPath, ""), ":") {
 		return field.ErrorList{field.Invalid(path, mountPath, "must not contain ':'")}
 	}
-	return validateRequired(mountPath, path, `must be the path in the container, such as "/data"`)
+	return validate.Required(mountPath, path, `must be the path in the container, such as "/data"`)
 }
 
 func validateSubPath(mount *corev1.VolumeMount, path *field.Path) field.ErrorList {
@@ -66,14 +68,14 @@ func validateMountPropagation(mode *corev1.MountPropagationMode, context *corev1
 	if *mode == corev1.MountPropagationBidirectional && !isPrivileged(context) {
 		return field.ErrorList{field.Forbidden(path, "Bidirectional needs a container whose securityContext has privileged true")}
 	}
-	return validateChoice(*mode, mountPropagationModes, path)
+	return validate.Enum(*mode, mountPropagationModes, path)
 }
 
 func validateRecursiveReadOnly(mount *corev1.VolumeMount, path *field.Path) field.ErrorList {
 	if mount.RecursiveReadOnly == nil || *mount.RecursiveReadOnly == corev1.RecursiveReadOnlyDisabled {
 		return nil
 	}
-	errs := validateChoice(*mount.RecursiveReadOnly, recursiveReadOnlyModes, path)
+	errs := validate.Enum(*mount.RecursiveReadOnly, recursiveReadOnlyModes, path)
 	if len(errs) > 0 {
 		return errs
 	}
@@ -89,15 +91,15 @@ func validateRecursiveReadOnly(mount *corev1.VolumeMount, path *field.Path) fiel
 // validateVolumeDevices validates the block devices of a container, at path.
 func validateVolumeDevices(container *corev1.Container, volumes volumeSources, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names, devicePaths, mounted := unique[string]{}, unique[string]{}, mountsOf(container.VolumeMounts)
-	for i := range each(container.VolumeDevices, &errs) {
+	names, devicePaths, mounted := validate.Unique[string]{}, validate.Unique[string]{}, mountsOf(container.VolumeMounts)
+	for i := range validate.Each(container.VolumeDevices, &errs) {
 		device, devicePath := &container.VolumeDevices[i], path.Index(i)
 		errs = append(errs, slices.Concat(
 			volumes.validateBlockVolume(device.Name, devicePath.Child("name")),
-			names.add(device.Name, devicePath.Child("name")),
-			validateRequired(device.DevicePath, devicePath.Child("devicePath"), `must be the path in the container, such as "/dev/xvda"`),
+			names.Add(device.Name, devicePath.Child("name")),
+			validate.Required(device.DevicePath, devicePath.Child("devicePath"), `must be the path in the container, such as "/dev/xvda"`),
 			validateNoBacksteps(device.DevicePath, devicePath.Child("devicePath")),
-			devicePaths.add(device.DevicePath, devicePath.Child("devicePath")),
+			devicePaths.Add(device.DevicePath, devicePath.Child("devicePath")),
 			mounted.validateOthers(device, devicePath),
 		)...)
 	}

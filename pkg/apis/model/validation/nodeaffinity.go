@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const maxWeight = 100
@@ -33,7 +35,7 @@ func validateNodeAffinity(affinity *corev1.NodeAffinity, path *field.Path) field
 		errs = validateNodeSelector(required, path.Child("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"))
 	}
 	preferredPath := path.Child("preferredDuringSchedulingIgnoredDuringExecution")
-	for i := range each(affinity.PreferredDuringSchedulingIgnoredDuringExecution, &errs) {
+	for i := range validate.Each(affinity.PreferredDuringSchedulingIgnoredDuringExecution, &errs) {
 		preferred, termPath := &affinity.PreferredDuringSchedulingIgnoredDuringExecution[i], preferredPath.Index(i)
 		errs = append(errs, validateWeight(preferred.Weight, termPath.Child("weight"))...)
 		errs = append(errs, validateNodeSelectorTerm(&preferred.Preference, termPath.Child("preference"))...)
@@ -42,7 +44,7 @@ func validateNodeAffinity(affinity *corev1.NodeAffinity, path *field.Path) field
 }
 
 func validateWeight(weight int32, path *field.Path) field.ErrorList {
-	return invalid(path, weight, validation.IsInRange(int(weight), 1, maxWeight))
+	return validate.Invalid(path, weight, validation.IsInRange(int(weight), 1, maxWeight))
 }
 
 // validateNodeSelector requires a term, and that what nodes must have is something that they can have.
@@ -51,13 +53,13 @@ func validateNodeSelector(selector *corev1.NodeSelector, path *field.Path) field
 		return field.ErrorList{field.Required(path, "must have a term")}
 	}
 	var errs field.ErrorList
-	for i := range each(selector.NodeSelectorTerms, &errs) {
+	for i := range validate.Each(selector.NodeSelectorTerms, &errs) {
 		term, termPath := &selector.NodeSelectorTerms[i], path.Index(i)
 		errs = append(errs, validateNodeSelectorTerm(term, termPath)...)
-		for j := range each(term.MatchExpressions, &errs) {
+		for j := range validate.Each(term.MatchExpressions, &errs) {
 			valuesPath := termPath.Child("matchExpressions").Index(j).Child("values")
-			for k, value := range each(term.MatchExpressions[j].Values, &errs) {
-				errs = append(errs, invalid(valuesPath.Index(k), value, validation.IsValidLabelValue(value))...)
+			for k, value := range validate.Each(term.MatchExpressions[j].Values, &errs) {
+				errs = append(errs, validate.Invalid(valuesPath.Index(k), value, validation.IsValidLabelValue(value))...)
 			}
 		}
 	}
@@ -66,15 +68,15 @@ func validateNodeSelector(selector *corev1.NodeSelector, path *field.Path) field
 
 func validateNodeSelectorTerm(term *corev1.NodeSelectorTerm, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(term.MatchExpressions, &errs) {
+	for i := range validate.Each(term.MatchExpressions, &errs) {
 		expression, expressionPath := &term.MatchExpressions[i], path.Child("matchExpressions").Index(i)
 		errs = append(errs, slices.Concat(
-			validateFormat(expression.Key, content.IsLabelKey, expressionPath.Child("key")),
-			validateChoice(expression.Operator, nodeOperators, expressionPath.Child("operator")),
+			validate.Format(expression.Key, content.IsLabelKey, expressionPath.Child("key")),
+			validate.Enum(expression.Operator, nodeOperators, expressionPath.Child("operator")),
 			validateNodeValues(expression, expressionPath.Child("values")),
 		)...)
 	}
-	for i := range each(term.MatchFields, &errs) {
+	for i := range validate.Each(term.MatchFields, &errs) {
 		errs = append(errs, validateNodeField(&term.MatchFields[i], path.Child("matchFields").Index(i))...)
 	}
 	return errs
@@ -102,14 +104,14 @@ func validateNodeValues(expression *corev1.NodeSelectorRequirement, path *field.
 // validateNodeField validates an expression over a field of nodes: there is one such field, the name.
 func validateNodeField(expression *corev1.NodeSelectorRequirement, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateChoice(expression.Key, nodeFields, path.Child("key")),
-		validateChoice(expression.Operator, nodeFieldOperators, path.Child("operator")),
+		validate.Enum(expression.Key, nodeFields, path.Child("key")),
+		validate.Enum(expression.Operator, nodeFieldOperators, path.Child("operator")),
 	)
 	if len(expression.Values) != 1 {
 		errs = append(errs, field.Required(path.Child("values"), "must have exactly one value"))
 	}
-	for i, value := range each(expression.Values, &errs) {
-		errs = append(errs, validateFormat(value, validation.IsDNS1123Subdomain, path.Child("values").Index(i))...)
+	for i, value := range validate.Each(expression.Values, &errs) {
+		errs = append(errs, validate.Format(value, validation.IsDNS1123Subdomain, path.Child("values").Index(i))...)
 	}
 	return errs
 }

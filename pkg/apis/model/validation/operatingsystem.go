@@ -6,6 +6,8 @@ package validation
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const (
@@ -29,69 +31,69 @@ func validateOS(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	case corev1.Windows:
 		return validateWindows(spec, path)
 	}
-	return validateChoice(spec.OS.Name, operatingSystems, path.Child("os", "name"))
+	return validate.Enum(spec.OS.Name, operatingSystems, path.Child("os", "name"))
 }
 
 func validateLinux(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if context := spec.SecurityContext; context != nil {
-		errs = forbidden(linuxRule, path.Child("securityContext"), []unwanted{{"windowsOptions", context.WindowsOptions != nil}})
+		errs = validate.Forbidden(linuxRule, path.Child("securityContext"), []validate.Field{{Name: "windowsOptions", Set: context.WindowsOptions != nil}})
 	}
 	visitContainers(spec, path, func(container *corev1.Container, containerPath *field.Path) {
 		if context := container.SecurityContext; context != nil {
-			options := []unwanted{{"windowsOptions", context.WindowsOptions != nil}}
-			errs = append(errs, forbidden(linuxRule, containerPath.Child("securityContext"), options)...)
+			options := []validate.Field{{Name: "windowsOptions", Set: context.WindowsOptions != nil}}
+			errs = append(errs, validate.Forbidden(linuxRule, containerPath.Child("securityContext"), options)...)
 		}
 	})
 	return errs
 }
 
 func validateWindows(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
-	errs := forbidden(windowsRule, path, []unwanted{
-		{"hostUsers", spec.HostUsers != nil},
-		{"hostPID", spec.HostPID},
-		{"hostIPC", spec.HostIPC},
-		{"shareProcessNamespace", spec.ShareProcessNamespace != nil},
-		{"resources", spec.Resources != nil},
+	errs := validate.Forbidden(windowsRule, path, []validate.Field{
+		{Name: "hostUsers", Set: spec.HostUsers != nil},
+		{Name: "hostPID", Set: spec.HostPID},
+		{Name: "hostIPC", Set: spec.HostIPC},
+		{Name: "shareProcessNamespace", Set: spec.ShareProcessNamespace != nil},
+		{Name: "resources", Set: spec.Resources != nil},
 	})
 	if context := spec.SecurityContext; context != nil {
-		errs = append(errs, forbidden(windowsRule, path.Child("securityContext"), linuxPodFields(context))...)
+		errs = append(errs, validate.Forbidden(windowsRule, path.Child("securityContext"), linuxPodFields(context))...)
 	}
 	visitContainers(spec, path, func(container *corev1.Container, containerPath *field.Path) {
 		if context := container.SecurityContext; context != nil {
-			errs = append(errs, forbidden(windowsRule, containerPath.Child("securityContext"), linuxContainerFields(context))...)
+			errs = append(errs, validate.Forbidden(windowsRule, containerPath.Child("securityContext"), linuxContainerFields(context))...)
 		}
 	})
 	return errs
 }
 
-func linuxPodFields(context *corev1.PodSecurityContext) []unwanted {
-	return []unwanted{
-		{"appArmorProfile", context.AppArmorProfile != nil},
-		{"seLinuxOptions", context.SELinuxOptions != nil},
-		{"seccompProfile", context.SeccompProfile != nil},
-		{"fsGroup", context.FSGroup != nil},
-		{"fsGroupChangePolicy", context.FSGroupChangePolicy != nil},
-		{"sysctls", len(context.Sysctls) > 0},
-		{"runAsUser", context.RunAsUser != nil},
-		{"runAsGroup", context.RunAsGroup != nil},
-		{"supplementalGroups", context.SupplementalGroups != nil},
-		{"supplementalGroupsPolicy", context.SupplementalGroupsPolicy != nil},
-		{"seLinuxChangePolicy", context.SELinuxChangePolicy != nil},
+func linuxPodFields(context *corev1.PodSecurityContext) []validate.Field {
+	return []validate.Field{
+		{Name: "appArmorProfile", Set: context.AppArmorProfile != nil},
+		{Name: "seLinuxOptions", Set: context.SELinuxOptions != nil},
+		{Name: "seccompProfile", Set: context.SeccompProfile != nil},
+		{Name: "fsGroup", Set: context.FSGroup != nil},
+		{Name: "fsGroupChangePolicy", Set: context.FSGroupChangePolicy != nil},
+		{Name: "sysctls", Set: len(context.Sysctls) > 0},
+		{Name: "runAsUser", Set: context.RunAsUser != nil},
+		{Name: "runAsGroup", Set: context.RunAsGroup != nil},
+		{Name: "supplementalGroups", Set: context.SupplementalGroups != nil},
+		{Name: "supplementalGroupsPolicy", Set: context.SupplementalGroupsPolicy != nil},
+		{Name: "seLinuxChangePolicy", Set: context.SELinuxChangePolicy != nil},
 	}
 }
 
-func linuxContainerFields(context *corev1.SecurityContext) []unwanted {
-	return []unwanted{
-		{"appArmorProfile", context.AppArmorProfile != nil},
-		{"seLinuxOptions", context.SELinuxOptions != nil},
-		{"seccompProfile", context.SeccompProfile != nil},
-		{"capabilities", context.Capabilities != nil},
-		{"readOnlyRootFilesystem", context.ReadOnlyRootFilesystem != nil},
-		{"privileged", context.Privileged != nil},
-		{"allowPrivilegeEscalation", context.AllowPrivilegeEscalation != nil},
-		{"procMount", context.ProcMount != nil},
-		{"runAsUser", context.RunAsUser != nil},
-		{"runAsGroup", context.RunAsGroup != nil},
+func linuxContainerFields(context *corev1.SecurityContext) []validate.Field {
+	return []validate.Field{
+		{Name: "appArmorProfile", Set: context.AppArmorProfile != nil},
+		{Name: "seLinuxOptions", Set: context.SELinuxOptions != nil},
+		{Name: "seccompProfile", Set: context.SeccompProfile != nil},
+		{Name: "capabilities", Set: context.Capabilities != nil},
+		{Name: "readOnlyRootFilesystem", Set: context.ReadOnlyRootFilesystem != nil},
+		{Name: "privileged", Set: context.Privileged != nil},
+		{Name: "allowPrivilegeEscalation", Set: context.AllowPrivilegeEscalation != nil},
+		{Name: "procMount", Set: context.ProcMount != nil},
+		{Name: "runAsUser", Set: context.RunAsUser != nil},
+		{Name: "runAsGroup", Set: context.RunAsGroup != nil},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // validateOverlay validates of spec.podTemplate what is lost or in the way once it is merged. The rest is validated in
@@ -20,7 +21,7 @@ func validateOverlay(overlay *corev1.PodTemplateSpec, boxName string, path *fiel
 	if overlay == nil {
 		return nil
 	}
-	spec, specPath, names := &overlay.Spec, path.Child("spec"), unique[string]{}
+	spec, specPath, names := &overlay.Spec, path.Child("spec"), validate.Unique[string]{}
 	return slices.Concat(
 		validateOverlayMeta(&overlay.ObjectMeta, path.Child("metadata")),
 		validateOverlayLabels(overlay.Labels, boxName, path.Child("metadata", "labels")),
@@ -34,19 +35,19 @@ func validateOverlay(overlay *corev1.PodTemplateSpec, boxName string, path *fiel
 // validateOverlayMeta refuses what no pod takes over from its template: all but labels, annotations and finalizers.
 func validateOverlayMeta(meta *metav1.ObjectMeta, path *field.Path) field.ErrorList {
 	const detail = "would be ignored: pods take over labels, annotations and finalizers of their template only"
-	return forbidden(detail, path, []unwanted{
-		{"name", meta.Name != ""},
-		{"generateName", meta.GenerateName != ""},
-		{"namespace", meta.Namespace != ""},
-		{"selfLink", meta.GetSelfLink() != ""},
-		{"uid", meta.UID != ""},
-		{"resourceVersion", meta.ResourceVersion != ""},
-		{"generation", meta.Generation != 0},
-		{"creationTimestamp", !meta.CreationTimestamp.IsZero()},
-		{"deletionTimestamp", meta.DeletionTimestamp != nil},
-		{"deletionGracePeriodSeconds", meta.DeletionGracePeriodSeconds != nil},
-		{"ownerReferences", len(meta.OwnerReferences) > 0},
-		{"managedFields", len(meta.ManagedFields) > 0},
+	return validate.Forbidden(detail, path, []validate.Field{
+		{Name: "name", Set: meta.Name != ""},
+		{Name: "generateName", Set: meta.GenerateName != ""},
+		{Name: "namespace", Set: meta.Namespace != ""},
+		{Name: "selfLink", Set: meta.GetSelfLink() != ""},
+		{Name: "uid", Set: meta.UID != ""},
+		{Name: "resourceVersion", Set: meta.ResourceVersion != ""},
+		{Name: "generation", Set: meta.Generation != 0},
+		{Name: "creationTimestamp", Set: !meta.CreationTimestamp.IsZero()},
+		{Name: "deletionTimestamp", Set: meta.DeletionTimestamp != nil},
+		{Name: "deletionGracePeriodSeconds", Set: meta.DeletionGracePeriodSeconds != nil},
+		{Name: "ownerReferences", Set: len(meta.OwnerReferences) > 0},
+		{Name: "managedFields", Set: len(meta.ManagedFields) > 0},
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // validateOverlayContainers validates which containers the overlay adds to, as most of their names are meant for those
@@ -33,7 +34,7 @@ func validateOverlayContainers(spec *model.ModelBoxSpec, path *field.Path) field
 // selected.
 func validateMainImage(overlay []corev1.Container, mainName string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(overlay, &errs) {
+	for i := range validate.Each(overlay, &errs) {
 		if overlay[i].Name == mainName && overlay[i].Image != "" {
 			errs = append(errs, field.Forbidden(path.Index(i).Child("image"), "set spec.image instead: this is the main container"))
 		}
@@ -44,7 +45,7 @@ func validateMainImage(overlay []corev1.Container, mainName string, path *field.
 // validateAddedTo requires that a container of the overlay has an image or the name of one that has.
 func validateAddedTo(overlay, containers []corev1.Container, hint string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(overlay, &errs) {
+	for i := range validate.Each(overlay, &errs) {
 		name := overlay[i].Name
 		isAdded := slices.ContainsFunc(containers, func(c corev1.Container) bool { return c.Name == name })
 		if name == "" || overlay[i].Image != "" || isAdded {

@@ -12,12 +12,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // validatePodAnnotations validates the annotations of a pod that mean something to the cluster.
 func validatePodAnnotations(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, key := range each(slices.Sorted(maps.Keys(template.Annotations)), &errs) {
+	for _, key := range validate.Each(slices.Sorted(maps.Keys(template.Annotations)), &errs) {
 		value, valuePath := template.Annotations[key], path.Key(key)
 		appArmored, isAppArmor := strings.CutPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix)
 		confined, isSeccomp := strings.CutPrefix(key, corev1.SeccompContainerAnnotationKeyPrefix)

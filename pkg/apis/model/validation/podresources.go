@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const podResourceRule = "must be cpu, memory or hugepages-<size>: a pod as a whole has no others"
@@ -43,7 +45,7 @@ func validatePodResources(spec *corev1.PodSpec, specPath *field.Path) field.Erro
 
 func validatePodResourceNames(list corev1.ResourceList, path *field.Path) field.ErrorList {
 	errs := validateResourceList(list, path)
-	for _, name := range each(slices.Sorted(maps.Keys(list)), &errs) {
+	for _, name := range validate.Each(slices.Sorted(maps.Keys(list)), &errs) {
 		if isContainerResource(name) && name != corev1.ResourceCPU && name != corev1.ResourceMemory && !isHugePages(name) {
 			errs = append(errs, field.Invalid(path.Key(string(name)), string(name), podResourceRule))
 		}
@@ -56,7 +58,7 @@ func validatePodResourceNames(list corev1.ResourceList, path *field.Path) field.
 func validateSharedRequests(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	total := sumOfContainers(spec, requestsOf)
-	for _, name := range each(slices.Sorted(maps.Keys(total)), &errs) {
+	for _, name := range validate.Each(slices.Sorted(maps.Keys(total)), &errs) {
 		sharedPath := path.Child("requests")
 		shared, given := spec.Resources.Requests[name]
 		if !given {
@@ -75,7 +77,7 @@ func validateSharedRequests(spec *corev1.PodSpec, path *field.Path) field.ErrorL
 func validateSharedHugePages(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	total := sumOfContainers(spec, limitsOf)
-	for _, name := range each(slices.Sorted(maps.Keys(total)), &errs) {
+	for _, name := range validate.Each(slices.Sorted(maps.Keys(total)), &errs) {
 		if shared, given := spec.Resources.Limits[name]; given && isHugePages(name) {
 			errs = append(errs, validateFits(total[name], shared, "limits", path.Key(string(name)))...)
 		}
@@ -94,9 +96,9 @@ func validateFits(total, shared resource.Quantity, what string, path *field.Path
 // validateContainerLimits requires that no container may use more than its pod.
 func validateContainerLimits(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(spec.Containers, &errs) {
+	for i := range validate.Each(spec.Containers, &errs) {
 		limits, limitsPath := spec.Containers[i].Resources.Limits, path.Index(i).Child("resources", "limits")
-		for _, name := range each(slices.Sorted(maps.Keys(limits)), &errs) {
+		for _, name := range validate.Each(slices.Sorted(maps.Keys(limits)), &errs) {
 			limit := limits[name]
 			if shared, given := spec.Resources.Limits[name]; given && limit.Cmp(shared) > 0 {
 				errs = append(errs, field.Invalid(limitsPath.Key(string(name)), limit.String(), "must be at most the limit of the pod, "+shared.String()))

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var (
@@ -35,20 +37,14 @@ func validatePodSecurityContext(spec *corev1.PodSpec, pod podContext, path *fiel
 		validateUserAndGroup(context.RunAsUser, context.RunAsGroup, path),
 	)
 	if group := context.FSGroup; group != nil {
-		errs = append(errs, invalid(path.Child("fsGroup"), *group, validation.IsValidGroupID(*group))...)
+		errs = append(errs, validate.Invalid(path.Child("fsGroup"), *group, validation.IsValidGroupID(*group))...)
 	}
-	for i, group := range each(context.SupplementalGroups, &errs) {
-		errs = append(errs, invalid(path.Child("supplementalGroups").Index(i), group, validation.IsValidGroupID(group))...)
+	for i, group := range validate.Each(context.SupplementalGroups, &errs) {
+		errs = append(errs, validate.Invalid(path.Child("supplementalGroups").Index(i), group, validation.IsValidGroupID(group))...)
 	}
-	if policy := context.FSGroupChangePolicy; policy != nil {
-		errs = append(errs, validateChoice(*policy, fsGroupChangePolicies, path.Child("fsGroupChangePolicy"))...)
-	}
-	if policy := context.SupplementalGroupsPolicy; policy != nil {
-		errs = append(errs, validateChoice(*policy, supplementalGroupsPolicies, path.Child("supplementalGroupsPolicy"))...)
-	}
-	if policy := context.SELinuxChangePolicy; policy != nil {
-		errs = append(errs, validateChoice(*policy, seLinuxChangePolicies, path.Child("seLinuxChangePolicy"))...)
-	}
+	errs = append(errs, validate.EnumPointer(context.FSGroupChangePolicy, fsGroupChangePolicies, path.Child("fsGroupChangePolicy"))...)
+	errs = append(errs, validate.EnumPointer(context.SupplementalGroupsPolicy, supplementalGroupsPolicies, path.Child("supplementalGroupsPolicy"))...)
+	errs = append(errs, validate.EnumPointer(context.SELinuxChangePolicy, seLinuxChangePolicies, path.Child("seLinuxChangePolicy"))...)
 	return errs
 }
 
@@ -56,10 +52,10 @@ func validatePodSecurityContext(spec *corev1.PodSpec, pod podContext, path *fiel
 func validateUserAndGroup(user, group *int64, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if user != nil {
-		errs = append(errs, invalid(path.Child("runAsUser"), *user, validation.IsValidUserID(*user))...)
+		errs = append(errs, validate.Invalid(path.Child("runAsUser"), *user, validation.IsValidUserID(*user))...)
 	}
 	if group != nil {
-		errs = append(errs, invalid(path.Child("runAsGroup"), *group, validation.IsValidGroupID(*group))...)
+		errs = append(errs, validate.Invalid(path.Child("runAsGroup"), *group, validation.IsValidGroupID(*group))...)
 	}
 	return errs
 }

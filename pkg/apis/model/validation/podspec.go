@@ -10,16 +10,19 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var preemptionPolicies = []corev1.PreemptionPolicy{corev1.PreemptLowerPriority, corev1.PreemptNever}
 
 func validatePodSpec(ctx context.Context, spec *corev1.PodSpec, path *field.Path) field.ErrorList {
-	pod, names := podContextOf(spec), unique[string]{}
-	return firstErrors(ctx, path,
+	pod, names := podContextOf(spec), validate.Unique[string]{}
+	return validate.UntilMaxErrors(ctx, path,
 		func() field.ErrorList { return validateVolumes(spec.Volumes, path.Child("volumes")) },
 		func() field.ErrorList { return validateNamesOf(spec.Containers, names, path.Child("containers")) },
 		func() field.ErrorList {
@@ -64,9 +67,9 @@ func validateSomeContainer(containers []corev1.Container, path *field.Path) fiel
 
 // validateLifetime requires pods that run until they are told to end: a Deployment has no others.
 func validateLifetime(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
-	errs := validateOptionalChoice(spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}, path.Child("restartPolicy"))
+	errs := validate.OptionalEnum(spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}, path.Child("restartPolicy"))
 	if seconds := spec.TerminationGracePeriodSeconds; seconds != nil {
-		errs = append(errs, validateNonNegative(*seconds, path.Child("terminationGracePeriodSeconds"))...)
+		errs = append(errs, apivalidation.ValidateNonnegativeField(int64(*seconds), path.Child("terminationGracePeriodSeconds"))...)
 	}
 	if spec.ActiveDeadlineSeconds != nil {
 		errs = append(errs, field.Forbidden(path.Child("activeDeadlineSeconds"), "the pods of a Deployment have no deadline"))
@@ -84,9 +87,9 @@ func validateLifetime(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 func validateServiceAccount(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	deprecated, deprecatedPath := spec.DeprecatedServiceAccount, path.Child("serviceAccount")
 	if spec.ServiceAccountName == "" {
-		return validateOptionalName(deprecated, deprecatedPath)
+		return validate.OptionalName(deprecated, deprecatedPath)
 	}
-	errs := validateOptionalName(spec.ServiceAccountName, path.Child("serviceAccountName"))
+	errs := validate.OptionalName(spec.ServiceAccountName, path.Child("serviceAccountName"))
 	if deprecated != "" && deprecated != spec.ServiceAccountName {
 		detail := fmt.Sprintf("must be left out or %q, as serviceAccountName", spec.ServiceAccountName)
 		errs = append(errs, field.Invalid(deprecatedPath, deprecated, detail))
@@ -98,28 +101,26 @@ func validateServiceAccount(spec *corev1.PodSpec, path *field.Path) field.ErrorL
 func validateScheduling(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
 		metav1validation.ValidateLabels(spec.NodeSelector, path.Child("nodeSelector")),
-		validateOptionalName(spec.NodeName, path.Child("nodeName")),
+		validate.OptionalName(spec.NodeName, path.Child("nodeName")),
 		validateAffinity(spec.Affinity, path.Child("affinity")),
 		validateTolerations(spec.Tolerations, path.Child("tolerations")),
 		validateTopologySpread(spec.TopologySpreadConstraints, path.Child("topologySpreadConstraints")),
 		validateSchedulingGates(spec, path),
 		validateSchedulingGroup(spec.SchedulingGroup, path.Child("schedulingGroup")),
-		validateOptionalName(spec.PriorityClassName, path.Child("priorityClassName")),
+		validate.OptionalName(spec.PriorityClassName, path.Child("priorityClassName")),
 	)
-	if spec.PreemptionPolicy != nil {
-		errs = append(errs, validateChoice(*spec.PreemptionPolicy, preemptionPolicies, path.Child("preemptionPolicy"))...)
-	}
+	errs = append(errs, validate.EnumPointer(spec.PreemptionPolicy, preemptionPolicies, path.Child("preemptionPolicy"))...)
 	return errs
 }
 
 // validateSchedulingGates refuses gates for pods that are on their node already.
 func validateSchedulingGates(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names := unique[string]{}
-	for i := range each(spec.SchedulingGates, &errs) {
+	names := validate.Unique[string]{}
+	for i := range validate.Each(spec.SchedulingGates, &errs) {
 		name, namePath := spec.SchedulingGates[i].Name, path.Child("schedulingGates").Index(i).Child("name")
-		errs = append(errs, validateFormat(name, content.IsLabelKey, namePath)...)
-		errs = append(errs, names.add(name, namePath)...)
+		errs = append(errs, validate.Format(name, content.IsLabelKey, namePath)...)
+		errs = append(errs, names.Add(name, namePath)...)
 	}
 	if spec.NodeName != "" && len(spec.SchedulingGates) > 0 {
 		errs = append(errs, field.Forbidden(path.Child("nodeName"), "may not be given together with schedulingGates"))
@@ -136,7 +137,7 @@ func validateSchedulingGroup(group *corev1.PodSchedulingGroup, path *field.Path)
 	if group.PodGroupName == nil {
 		return field.ErrorList{field.Required(path, "must name a PodGroup")}
 	}
-	return validateFormat(*group.PodGroupName, validation.IsDNS1123Subdomain, path)
+	return validate.Format(*group.PodGroupName, validation.IsDNS1123Subdomain, path)
 }
 
 // validateRuntimeClass refuses an overhead without a class as the admission of pods does: a Deployment takes it.
@@ -147,7 +148,7 @@ func validateRuntimeClass(spec *corev1.PodSpec, path *field.Path) field.ErrorLis
 		validateHugePagesCompany(&corev1.ResourceRequirements{Limits: spec.Overhead}, overhead),
 	)
 	if spec.RuntimeClassName != nil {
-		errs = append(errs, validateFormat(*spec.RuntimeClassName, validation.IsDNS1123Subdomain, path.Child("runtimeClassName"))...)
+		errs = append(errs, validate.Format(*spec.RuntimeClassName, validation.IsDNS1123Subdomain, path.Child("runtimeClassName"))...)
 	} else if len(spec.Overhead) > 0 {
 		errs = append(errs, field.Forbidden(overhead, "may only be given together with runtimeClassName"))
 	}
@@ -156,8 +157,8 @@ func validateRuntimeClass(spec *corev1.PodSpec, path *field.Path) field.ErrorLis
 
 func validateReadinessGates(gates []corev1.PodReadinessGate, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(gates, &errs) {
-		errs = append(errs, validateFormat(string(gates[i].ConditionType), content.IsLabelKey, path.Index(i).Child("conditionType"))...)
+	for i := range validate.Each(gates, &errs) {
+		errs = append(errs, validate.Format(string(gates[i].ConditionType), content.IsLabelKey, path.Index(i).Child("conditionType"))...)
 	}
 	return errs
 }

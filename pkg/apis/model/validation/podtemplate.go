@@ -10,13 +10,15 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // ValidatePodTemplate returns what is wrong with the pod template of a box's Deployment, the overlay of the box merged
 // in: what the cluster would refuse of the Deployment or of its pods. The box itself has to be valid already.
 func ValidatePodTemplate(ctx context.Context, template *corev1.PodTemplateSpec, boxName string, path *field.Path) field.ErrorList {
 	meta := path.Child("metadata")
-	return firstErrors(ctx, path,
+	return validate.UntilMaxErrors(ctx, path,
 		func() field.ErrorList { return metav1validation.ValidateLabels(template.Labels, meta.Child("labels")) },
 		func() field.ErrorList { return validateSelectorLabel(template.Labels, boxName, meta.Child("labels")) },
 		func() field.ErrorList {
@@ -31,9 +33,9 @@ func ValidatePodTemplate(ctx context.Context, template *corev1.PodTemplateSpec, 
 // validateFinalizers validates the finalizers that each pod is made with.
 func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
 	errs := apivalidation.ValidateFinalizers(finalizers, path)
-	names := unique[string]{}
-	for i, finalizer := range each(finalizers, &errs) {
-		errs = append(errs, names.add(finalizer, path.Index(i))...)
+	names := validate.Unique[string]{}
+	for i, finalizer := range validate.Each(finalizers, &errs) {
+		errs = append(errs, names.Add(finalizer, path.Index(i))...)
 	}
 	return append(errs, validateFinalizerDomains(finalizers, path)...)
 }

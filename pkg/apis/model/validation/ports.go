@@ -16,6 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var protocols = []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP}
@@ -26,10 +27,10 @@ func validatePorts(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	targets := portNamesOf(spec)
 	serviceType := helper.EffectiveServiceType(spec.ServiceType, spec.Ports)
-	names, numbers, nodePorts := unique[string]{}, unique[string]{}, unique[string]{}
-	for i := range each(spec.Ports, &errs) {
+	names, numbers, nodePorts := validate.Unique[string]{}, validate.Unique[string]{}, validate.Unique[string]{}
+	for i := range validate.Each(spec.Ports, &errs) {
 		port, portPath := &spec.Ports[i], path.Index(i)
-		isDuplicate := numbers.add(fmt.Sprintf("%d/%s", port.Port, port.Protocol), portPath)
+		isDuplicate := numbers.Add(fmt.Sprintf("%d/%s", port.Port, port.Protocol), portPath)
 		hasDefaultName := port.Name == modelv1.DefaultPortName(port)
 		errs = append(errs, validatePort(port, portPath)...)
 		if !hasDefaultName {
@@ -40,11 +41,11 @@ func validatePorts(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 		}
 		errs = append(errs, validateNodePort(port.NodePort, serviceType, portPath.Child("nodePort"))...)
 		if !hasDefaultName || len(isDuplicate) == 0 {
-			errs = append(errs, names.add(port.Name, portPath.Child("name"))...)
+			errs = append(errs, names.Add(port.Name, portPath.Child("name"))...)
 		}
 		errs = append(errs, isDuplicate...)
 		if port.NodePort != 0 {
-			errs = append(errs, nodePorts.add(fmt.Sprintf("%d/%s", port.NodePort, port.Protocol), portPath.Child("nodePort"))...)
+			errs = append(errs, nodePorts.Add(fmt.Sprintf("%d/%s", port.NodePort, port.Protocol), portPath.Child("nodePort"))...)
 		}
 	}
 	return errs
@@ -52,8 +53,8 @@ func validatePorts(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 
 func validatePort(port *corev1.ServicePort, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		invalid(path.Child("port"), port.Port, validation.IsValidPortNum(int(port.Port))),
-		validateChoice(port.Protocol, protocols, path.Child("protocol")),
+		validate.Invalid(path.Child("port"), port.Port, validation.IsValidPortNum(int(port.Port))),
+		validate.Enum(port.Protocol, protocols, path.Child("protocol")),
 		validateAppProtocol(port.AppProtocol, path.Child("appProtocol")),
 	)
 }
@@ -62,14 +63,14 @@ func validatePortName(name string, required bool, path *field.Path) field.ErrorL
 	if name == "" && !required {
 		return nil
 	}
-	return validateFormat(name, validation.IsDNS1123Label, path)
+	return validate.Format(name, validation.IsDNS1123Label, path)
 }
 
 func validateAppProtocol(protocol *string, path *field.Path) field.ErrorList {
 	if protocol == nil {
 		return nil
 	}
-	return validateFormat(*protocol, content.IsLabelKey, path)
+	return validate.Format(*protocol, content.IsLabelKey, path)
 }
 
 // validateNodePort leaves the range that the cluster gives out to ValidateNodePortRange: a box does not tell.
@@ -81,5 +82,5 @@ func validateNodePort(nodePort int32, serviceType model.ServiceType, path *field
 		detail := fmt.Sprintf("needs serviceType NodePort or LoadBalancer, and serviceType is %s", serviceType)
 		return field.ErrorList{field.Forbidden(path, detail)}
 	}
-	return invalid(path, nodePort, validation.IsValidPortNum(int(nodePort)))
+	return validate.Invalid(path, nodePort, validation.IsValidPortNum(int(nodePort)))
 }

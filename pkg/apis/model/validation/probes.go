@@ -7,7 +7,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 func validateReadinessProbe(probe *corev1.Probe, handlers handlerRules, path *field.Path) field.ErrorList {
@@ -40,16 +43,16 @@ func validateRestartingProbe(probe *corev1.Probe, handlers handlerRules, path *f
 // validateProbe holds for all probes. A timing of 0 is one that the cluster defaults.
 func validateProbe(probe *corev1.Probe, handlers handlerRules, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateExactlyOne([]member{
-			oneOf("exec", probe.Exec, validateExec),
-			oneOf("httpGet", probe.HTTPGet, handlers.validateHTTPGet),
-			oneOf("tcpSocket", probe.TCPSocket, handlers.validateTCPSocket),
-			oneOf("grpc", probe.GRPC, validateGRPC),
+		validate.ExactlyOneOf([]validate.Member{
+			validate.MemberOf("exec", probe.Exec, validateExec),
+			validate.MemberOf("httpGet", probe.HTTPGet, handlers.validateHTTPGet),
+			validate.MemberOf("tcpSocket", probe.TCPSocket, handlers.validateTCPSocket),
+			validate.MemberOf("grpc", probe.GRPC, validateGRPC),
 		}, path),
-		validateNonNegative(probe.InitialDelaySeconds, path.Child("initialDelaySeconds")),
-		validateNonNegative(probe.TimeoutSeconds, path.Child("timeoutSeconds")),
-		validateNonNegative(probe.PeriodSeconds, path.Child("periodSeconds")),
-		validateNonNegative(probe.SuccessThreshold, path.Child("successThreshold")),
-		validateNonNegative(probe.FailureThreshold, path.Child("failureThreshold")),
+		apivalidation.ValidateNonnegativeField(int64(probe.InitialDelaySeconds), path.Child("initialDelaySeconds")),
+		apivalidation.ValidateNonnegativeField(int64(probe.TimeoutSeconds), path.Child("timeoutSeconds")),
+		apivalidation.ValidateNonnegativeField(int64(probe.PeriodSeconds), path.Child("periodSeconds")),
+		apivalidation.ValidateNonnegativeField(int64(probe.SuccessThreshold), path.Child("successThreshold")),
+		apivalidation.ValidateNonnegativeField(int64(probe.FailureThreshold), path.Child("failureThreshold")),
 	)
 }

@@ -13,6 +13,8 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const (
@@ -31,8 +33,8 @@ var certificateKeyTypes = []string{"RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384
 
 func validateProjectedVolume(source *corev1.ProjectedVolumeSource, path *field.Path) field.ErrorList {
 	errs := validateFileMode(source.DefaultMode, path.Child("defaultMode"))
-	files := unique[string]{}
-	for i := range each(source.Sources, &errs) {
+	files := validate.Unique[string]{}
+	for i := range validate.Each(source.Sources, &errs) {
 		projection, projectionPath := &source.Sources[i], path.Child("sources").Index(i)
 		errs = append(errs, slices.Concat(
 			validateProjection(projection, projectionPath),
@@ -43,56 +45,56 @@ func validateProjectedVolume(source *corev1.ProjectedVolumeSource, path *field.P
 }
 
 func validateProjection(projection *corev1.VolumeProjection, path *field.Path) field.ErrorList {
-	return validateExactlyOne([]member{
-		oneOf("secret", projection.Secret, validateSecretProjection),
-		oneOf("configMap", projection.ConfigMap, validateConfigMapProjection),
-		oneOf("downwardAPI", projection.DownwardAPI, validateDownwardAPIProjection),
-		oneOf("serviceAccountToken", projection.ServiceAccountToken, validateServiceAccountToken),
-		oneOf("clusterTrustBundle", projection.ClusterTrustBundle, validateClusterTrustBundle),
-		oneOf("podCertificate", projection.PodCertificate, validatePodCertificate),
+	return validate.ExactlyOneOf([]validate.Member{
+		validate.MemberOf("secret", projection.Secret, validateSecretProjection),
+		validate.MemberOf("configMap", projection.ConfigMap, validateConfigMapProjection),
+		validate.MemberOf("downwardAPI", projection.DownwardAPI, validateDownwardAPIProjection),
+		validate.MemberOf("serviceAccountToken", projection.ServiceAccountToken, validateServiceAccountToken),
+		validate.MemberOf("clusterTrustBundle", projection.ClusterTrustBundle, validateClusterTrustBundle),
+		validate.MemberOf("podCertificate", projection.PodCertificate, validatePodCertificate),
 	}, path)
 }
 
 // validateProjectedFiles refuses a path that another source of the volume writes to. The token is left to the
 // kubelet, as the Pod API leaves it.
-func validateProjectedFiles(projection *corev1.VolumeProjection, files unique[string], path *field.Path) field.ErrorList {
+func validateProjectedFiles(projection *corev1.VolumeProjection, files validate.Unique[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if projection.Secret != nil {
-		for i, item := range each(projection.Secret.Items, &errs) {
-			errs = append(errs, files.add(item.Path, path.Child("secret", "items").Index(i).Child("path"))...)
+		for i, item := range validate.Each(projection.Secret.Items, &errs) {
+			errs = append(errs, files.Add(item.Path, path.Child("secret", "items").Index(i).Child("path"))...)
 		}
 	}
 	if projection.ConfigMap != nil {
-		for i, item := range each(projection.ConfigMap.Items, &errs) {
-			errs = append(errs, files.add(item.Path, path.Child("configMap", "items").Index(i).Child("path"))...)
+		for i, item := range validate.Each(projection.ConfigMap.Items, &errs) {
+			errs = append(errs, files.Add(item.Path, path.Child("configMap", "items").Index(i).Child("path"))...)
 		}
 	}
 	if projection.DownwardAPI != nil {
-		for i, item := range each(projection.DownwardAPI.Items, &errs) {
-			errs = append(errs, files.add(item.Path, path.Child("downwardAPI", "items").Index(i).Child("path"))...)
+		for i, item := range validate.Each(projection.DownwardAPI.Items, &errs) {
+			errs = append(errs, files.Add(item.Path, path.Child("downwardAPI", "items").Index(i).Child("path"))...)
 		}
 	}
 	if bundle := projection.ClusterTrustBundle; bundle != nil {
-		errs = append(errs, files.add(bundle.Path, path.Child("clusterTrustBundle", "path"))...)
+		errs = append(errs, files.Add(bundle.Path, path.Child("clusterTrustBundle", "path"))...)
 	}
 	if certificate := projection.PodCertificate; certificate != nil {
-		errs = append(errs, files.add(certificate.CredentialBundlePath, path.Child("podCertificate", "credentialBundlePath"))...)
-		errs = append(errs, files.add(certificate.KeyPath, path.Child("podCertificate", "keyPath"))...)
-		errs = append(errs, files.add(certificate.CertificateChainPath, path.Child("podCertificate", "certificateChainPath"))...)
+		errs = append(errs, files.Add(certificate.CredentialBundlePath, path.Child("podCertificate", "credentialBundlePath"))...)
+		errs = append(errs, files.Add(certificate.KeyPath, path.Child("podCertificate", "keyPath"))...)
+		errs = append(errs, files.Add(certificate.CertificateChainPath, path.Child("podCertificate", "certificateChainPath"))...)
 	}
 	return errs
 }
 
 func validateSecretProjection(source *corev1.SecretProjection, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateFormat(source.Name, validation.IsDNS1123Subdomain, path.Child("name")),
+		validate.Format(source.Name, validation.IsDNS1123Subdomain, path.Child("name")),
 		validateKeyPaths(source.Items, path.Child("items")),
 	)
 }
 
 func validateConfigMapProjection(source *corev1.ConfigMapProjection, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateFormat(source.Name, validation.IsDNS1123Subdomain, path.Child("name")),
+		validate.Format(source.Name, validation.IsDNS1123Subdomain, path.Child("name")),
 		validateKeyPaths(source.Items, path.Child("items")),
 	)
 }
@@ -134,18 +136,18 @@ func validateClusterTrustBundle(source *corev1.ClusterTrustBundleProjection, pat
 func validateTrustBundleName(name string, path *field.Path) field.ErrorList {
 	last := strings.LastIndex(name, ":")
 	if last < 0 {
-		return validateFormat(name, validation.IsDNS1123Subdomain, path)
+		return validate.Format(name, validation.IsDNS1123Subdomain, path)
 	}
 	if signer := name[:last]; signer == "" || strings.Contains(signer, "/") {
 		return field.ErrorList{field.Invalid(path, name, `must have the signer in front of ':' in the form "example.com:signer-name"`)}
 	}
-	return invalid(path, name, validation.IsDNS1123Subdomain(name[last+1:]))
+	return validate.Invalid(path, name, validation.IsDNS1123Subdomain(name[last+1:]))
 }
 
 func validatePodCertificate(source *corev1.PodCertificateProjection, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
 		validateSignerName(source.SignerName, path.Child("signerName")),
-		validateChoice(source.KeyType, certificateKeyTypes, path.Child("keyType")),
+		validate.Enum(source.KeyType, certificateKeyTypes, path.Child("keyType")),
 		validateCertificateSeconds(source, path.Child("maxExpirationSeconds")),
 		validateUserAnnotations(source.UserAnnotations, path.Child("userAnnotations")),
 	)
@@ -181,7 +183,7 @@ func validateCertificateSeconds(source *corev1.PodCertificateProjection, path *f
 
 func validateUserAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, key := range each(slices.Sorted(maps.Keys(annotations)), &errs) {
+	for _, key := range validate.Each(slices.Sorted(maps.Keys(annotations)), &errs) {
 		errs = append(errs, validation.IsDomainPrefixedKey(path, strings.ToLower(key))...)
 	}
 	if apivalidation.ValidateAnnotationsSize(annotations) != nil {
@@ -203,12 +205,12 @@ func validateSignerName(name string, path *field.Path) field.ErrorList {
 	}
 	for _, label := range strings.Split(domain, ".") {
 		if messages := validation.IsDNS1123Label(label); len(messages) > 0 {
-			return invalid(path, name, messages)
+			return validate.Invalid(path, name, messages)
 		}
 	}
 	for _, label := range strings.Split(signer, ".") {
 		if messages := validation.IsDNS1123Subdomain(label); len(messages) > 0 {
-			return invalid(path, name, messages)
+			return validate.Invalid(path, name, messages)
 		}
 	}
 	return nil

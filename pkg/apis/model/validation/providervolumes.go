@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // The volume sources of single storage providers. CSI drivers have taken the place of most; the API still has them.
@@ -19,48 +21,48 @@ import (
 const maxPartition = 255
 
 func validatePartition(partition int32, path *field.Path) field.ErrorList {
-	return invalid(path, partition, validation.IsInRange(int(partition), 0, maxPartition))
+	return validate.Invalid(path, partition, validation.IsInRange(int(partition), 0, maxPartition))
 }
 
 func validateGitRepoVolume(source *corev1.GitRepoVolumeSource, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateRequired(source.Repository, path.Child("repository"), "must be the URL of a repository"),
+		validate.Required(source.Repository, path.Child("repository"), "must be the URL of a repository"),
 		validateRelativePath(source.Directory, path.Child("directory")),
 	)
 }
 
 func validateGCEPersistentDisk(source *corev1.GCEPersistentDiskVolumeSource, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateRequired(source.PDName, path.Child("pdName"), "must name a disk"),
+		validate.Required(source.PDName, path.Child("pdName"), "must name a disk"),
 		validatePartition(source.Partition, path.Child("partition")),
 	)
 }
 
 func validateAWSElasticBlockStore(source *corev1.AWSElasticBlockStoreVolumeSource, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateRequired(source.VolumeID, path.Child("volumeID"), "must be the ID of a volume"),
+		validate.Required(source.VolumeID, path.Child("volumeID"), "must be the ID of a volume"),
 		validatePartition(source.Partition, path.Child("partition")),
 	)
 }
 
 func validateAzureFile(source *corev1.AzureFileVolumeSource, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateRequired(source.SecretName, path.Child("secretName"), "must name the Secret with the account and its key"),
-		validateRequired(source.ShareName, path.Child("shareName"), "must name a share"),
+		validate.Required(source.SecretName, path.Child("secretName"), "must name the Secret with the account and its key"),
+		validate.Required(source.ShareName, path.Child("shareName"), "must name a share"),
 	)
 }
 
 func validateGlusterfs(source *corev1.GlusterfsVolumeSource, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateRequired(source.EndpointsName, path.Child("endpoints"), "must name the Endpoints of the cluster"),
-		validateRequired(source.Path, path.Child("path"), "must name a Glusterfs volume"),
+		validate.Required(source.EndpointsName, path.Child("endpoints"), "must name the Endpoints of the cluster"),
+		validate.Required(source.Path, path.Child("path"), "must name a Glusterfs volume"),
 	)
 }
 
 func validateRBD(source *corev1.RBDVolumeSource, path *field.Path) field.ErrorList {
 	return slices.Concat(
 		validateMonitors(source.CephMonitors, path.Child("monitors")),
-		validateRequired(source.RBDImage, path.Child("image"), "must name an RBD image"),
+		validate.Required(source.RBDImage, path.Child("image"), "must name an RBD image"),
 	)
 }
 
@@ -77,7 +79,7 @@ func validateMonitors(monitors []string, path *field.Path) field.ErrorList {
 
 func validateCinder(source *corev1.CinderVolumeSource, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateRequired(source.VolumeID, path.Child("volumeID"), "must be the ID of a volume"),
+		validate.Required(source.VolumeID, path.Child("volumeID"), "must be the ID of a volume"),
 		validateSecretName(source.SecretRef, path.Child("secretRef", "name")),
 	)
 }
@@ -86,12 +88,12 @@ func validateSecretName(ref *corev1.LocalObjectReference, path *field.Path) fiel
 	if ref == nil {
 		return nil
 	}
-	return validateRequired(ref.Name, path, "must name a Secret")
+	return validate.Required(ref.Name, path, "must name a Secret")
 }
 
 func validateFlexVolume(source *corev1.FlexVolumeSource, path *field.Path) field.ErrorList {
-	errs := validateRequired(source.Driver, path.Child("driver"), "must name a driver")
-	for _, key := range each(slices.Sorted(maps.Keys(source.Options)), &errs) {
+	errs := validate.Required(source.Driver, path.Child("driver"), "must name a driver")
+	for _, key := range validate.Each(slices.Sorted(maps.Keys(source.Options)), &errs) {
 		namespace, _, _ := strings.Cut(key, "/")
 		namespace = "." + strings.ToLower(namespace)
 		if strings.HasSuffix(namespace, ".kubernetes.io") || strings.HasSuffix(namespace, ".k8s.io") {
@@ -102,8 +104,8 @@ func validateFlexVolume(source *corev1.FlexVolumeSource, path *field.Path) field
 }
 
 func validateFlocker(source *corev1.FlockerVolumeSource, path *field.Path) field.ErrorList {
-	errs := validateExactlyOne([]member{
-		{"datasetName", source.DatasetName != "", noRule}, {"datasetUUID", source.DatasetUUID != "", noRule},
+	errs := validate.ExactlyOneOf([]validate.Member{
+		{Name: "datasetName", Set: source.DatasetName != ""}, {Name: "datasetUUID", Set: source.DatasetUUID != ""},
 	}, path)
 	if strings.Contains(source.DatasetName, "/") {
 		errs = append(errs, field.Invalid(path.Child("datasetName"), source.DatasetName, "must not contain '/'"))
@@ -111,35 +113,33 @@ func validateFlocker(source *corev1.FlockerVolumeSource, path *field.Path) field
 	return errs
 }
 
-func noRule(*field.Path) field.ErrorList { return nil }
-
 func validateVsphereVolume(source *corev1.VsphereVirtualDiskVolumeSource, path *field.Path) field.ErrorList {
-	return validateRequired(source.VolumePath, path.Child("volumePath"), "must be the path of a volume")
+	return validate.Required(source.VolumePath, path.Child("volumePath"), "must be the path of a volume")
 }
 
 func validatePhotonPersistentDisk(source *corev1.PhotonPersistentDiskVolumeSource, path *field.Path) field.ErrorList {
-	return validateRequired(source.PdID, path.Child("pdID"), "must be the ID of a disk")
+	return validate.Required(source.PdID, path.Child("pdID"), "must be the ID of a disk")
 }
 
 func validatePortworxVolume(source *corev1.PortworxVolumeSource, path *field.Path) field.ErrorList {
-	return validateRequired(source.VolumeID, path.Child("volumeID"), "must be the ID of a volume")
+	return validate.Required(source.VolumeID, path.Child("volumeID"), "must be the ID of a volume")
 }
 
 func validateScaleIO(source *corev1.ScaleIOVolumeSource, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateRequired(source.Gateway, path.Child("gateway"), "must be the address of the gateway"),
-		validateRequired(source.System, path.Child("system"), "must name the storage system"),
-		validateRequired(source.VolumeName, path.Child("volumeName"), "must name a volume"),
+		validate.Required(source.Gateway, path.Child("gateway"), "must be the address of the gateway"),
+		validate.Required(source.System, path.Child("system"), "must name the storage system"),
+		validate.Required(source.VolumeName, path.Child("volumeName"), "must name a volume"),
 	)
 }
 
 func validateStorageOS(source *corev1.StorageOSVolumeSource, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateFormat(source.VolumeName, validation.IsDNS1123Label, path.Child("volumeName")),
+		validate.Format(source.VolumeName, validation.IsDNS1123Label, path.Child("volumeName")),
 		validateSecretName(source.SecretRef, path.Child("secretRef", "name")),
 	)
 	if source.VolumeNamespace != "" {
-		errs = append(errs, validateFormat(source.VolumeNamespace, validation.IsDNS1123Label, path.Child("volumeNamespace"))...)
+		errs = append(errs, validate.Format(source.VolumeNamespace, validation.IsDNS1123Label, path.Child("volumeNamespace"))...)
 	}
 	return errs
 }
@@ -151,13 +151,13 @@ const (
 
 func validateQuobyte(source *corev1.QuobyteVolumeSource, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateRequired(source.Registry, path.Child("registry"), quobyteRegistryRule),
-		validateRequired(source.Volume, path.Child("volume"), "must name a volume"),
+		validate.Required(source.Registry, path.Child("registry"), quobyteRegistryRule),
+		validate.Required(source.Volume, path.Child("volume"), "must name a volume"),
 	)
 	if len(source.Tenant) > maxQuobyteTenantLength {
 		errs = append(errs, field.TooLong(path.Child("tenant"), source.Tenant, maxQuobyteTenantLength))
 	}
-	for _, address := range each(strings.Split(source.Registry, ","), &errs) {
+	for _, address := range validate.Each(strings.Split(source.Registry, ","), &errs) {
 		if _, _, err := net.SplitHostPort(address); err != nil && source.Registry != "" {
 			return append(errs, field.Invalid(path.Child("registry"), source.Registry, quobyteRegistryRule))
 		}

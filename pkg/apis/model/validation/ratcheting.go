@@ -9,18 +9,20 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // Ratchet returns the errors of an object that the object did not have before its update: what was wrong already is no
 // reason to refuse a change of something else. Elements of lists may have moved meanwhile, but each error of the old
-// object excuses one of the new one only; except where MaxErrors kept others of its kind from being found.
+// object excuses one of the new one only; except where validate.MaxErrors kept others of its kind from being found.
 func Ratchet(errs, old field.ErrorList) field.ErrorList {
 	if len(errs) == 0 || len(old) == 0 {
 		return errs
 	}
 	left, oldLeft := unmatched(errs, old, (*field.Error).Error)
 	left, _ = unmatched(left, oldLeft, errorOfAnyElement)
-	if len(old) >= MaxErrors {
+	if len(old) >= validate.MaxErrors {
 		kinds := sets.New[string]()
 		for _, err := range old {
 			kinds.Insert(kindOfError(err))

@@ -11,19 +11,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 func validateResourceClaims(claims []corev1.PodResourceClaim, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names := unique[string]{}
-	for i := range each(claims, &errs) {
+	names := validate.Unique[string]{}
+	for i := range validate.Each(claims, &errs) {
 		claim, claimPath := &claims[i], path.Index(i)
 		errs = append(errs, slices.Concat(
-			validateFormat(claim.Name, validation.IsDNS1123Label, claimPath.Child("name")),
-			names.add(claim.Name, claimPath.Child("name")),
-			validateExactlyOne([]member{
-				oneOf("resourceClaimName", claim.ResourceClaimName, validateClaimName),
-				oneOf("resourceClaimTemplateName", claim.ResourceClaimTemplateName, validateClaimName),
+			validate.Format(claim.Name, validation.IsDNS1123Label, claimPath.Child("name")),
+			names.Add(claim.Name, claimPath.Child("name")),
+			validate.ExactlyOneOf([]validate.Member{
+				validate.MemberOf("resourceClaimName", claim.ResourceClaimName, validateClaimName),
+				validate.MemberOf("resourceClaimTemplateName", claim.ResourceClaimTemplateName, validateClaimName),
 			}, claimPath),
 		)...)
 	}
@@ -31,7 +33,7 @@ func validateResourceClaims(claims []corev1.PodResourceClaim, path *field.Path) 
 }
 
 func validateClaimName(name *string, path *field.Path) field.ErrorList {
-	return validateFormat(*name, validation.IsDNS1123Subdomain, path)
+	return validate.Format(*name, validation.IsDNS1123Subdomain, path)
 }
 
 // validateClaimReferences requires that a container names claims of its pod, each once: the name is the key of the
@@ -41,8 +43,8 @@ func validateClaimReferences(references []corev1.ResourceClaim, claims sets.Set[
 		return field.ErrorList{field.Forbidden(path, "needs a pod with resourceClaims, and it has none")}
 	}
 	var errs field.ErrorList
-	names := unique[string]{}
-	for i, reference := range each(references, &errs) {
+	names := validate.Unique[string]{}
+	for i, reference := range validate.Each(references, &errs) {
 		referencePath := path.Index(i)
 		if !claims.Has(reference.Name) {
 			missing := field.NotFound(referencePath.Child("name"), reference.Name)
@@ -50,9 +52,9 @@ func validateClaimReferences(references []corev1.ResourceClaim, claims sets.Set[
 			errs = append(errs, missing)
 		}
 		if reference.Request != "" {
-			errs = append(errs, validateFormat(reference.Request, validation.IsDNS1123Label, referencePath.Child("request"))...)
+			errs = append(errs, validate.Format(reference.Request, validation.IsDNS1123Label, referencePath.Child("request"))...)
 		}
-		errs = append(errs, names.add(reference.Name, referencePath.Child("name"))...)
+		errs = append(errs, names.Add(reference.Name, referencePath.Child("name"))...)
 	}
 	return errs
 }

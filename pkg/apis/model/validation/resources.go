@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const resourceNameRule = `must be cpu, memory, ephemeral-storage, hugepages-<size>, or an extended resource such as "example.com/gpu"`
@@ -45,7 +46,7 @@ func validateResources(resources *corev1.ResourceRequirements, claims sets.Set[s
 
 func validateResourceList(list corev1.ResourceList, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range each(slices.Sorted(maps.Keys(list)), &errs) {
+	for _, name := range validate.Each(slices.Sorted(maps.Keys(list)), &errs) {
 		errs = append(errs, validateResource(name, list[name], path.Key(string(name)))...)
 	}
 	return errs
@@ -69,7 +70,7 @@ func validateResource(name corev1.ResourceName, quantity resource.Quantity, path
 
 func validateRequestsWithinLimits(resources *corev1.ResourceRequirements, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range each(slices.Sorted(maps.Keys(resources.Requests)), &errs) {
+	for _, name := range validate.Each(slices.Sorted(maps.Keys(resources.Requests)), &errs) {
 		request, requestPath := resources.Requests[name], path.Child("requests").Key(string(name))
 		limit, limited := resources.Limits[name]
 		switch {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -71,7 +72,7 @@ func validatePodsOrPercent(value intstr.IntOrString, path *field.Path) (int, fie
 			return 0, field.ErrorList{field.Invalid(path, value.StrVal, `must be a number of pods without quotes, or a percentage such as "25%"`)}
 		}
 	}
-	return number, validateNonNegative(value.IntVal, path)
+	return number, apivalidation.ValidateNonnegativeField(int64(value.IntVal), path)
 }
 
 // isRollingStep is false for what would let a rolling update move no pod at all: the value is maxSurge, rounded up,

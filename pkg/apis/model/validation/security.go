@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // maxAppArmorProfileLength is that of a path on Linux without its final zero.
@@ -66,14 +68,14 @@ func validateProcMount(procMount *corev1.ProcMountType, pod podContext, path *fi
 		const detail = "must be Default: Unmasked needs hostUsers false in the pod"
 		return field.ErrorList{field.Invalid(path, *procMount, detail)}
 	}
-	return validateChoice(*procMount, procMountTypes, path)
+	return validate.Enum(*procMount, procMountTypes, path)
 }
 
 func validateSeccompProfile(profile *corev1.SeccompProfile, path *field.Path) field.ErrorList {
 	if profile == nil {
 		return nil
 	}
-	errs := validateChoice(profile.Type, seccompProfileTypes, path.Child("type"))
+	errs := validate.Enum(profile.Type, seccompProfileTypes, path.Child("type"))
 	localhostPath := path.Child("localhostProfile")
 	switch {
 	case profile.Type != corev1.SeccompProfileTypeLocalhost:
@@ -88,7 +90,7 @@ func validateAppArmorProfile(profile *corev1.AppArmorProfile, path *field.Path) 
 	if profile == nil {
 		return nil
 	}
-	errs := validateChoice(profile.Type, appArmorProfileTypes, path.Child("type"))
+	errs := validate.Enum(profile.Type, appArmorProfileTypes, path.Child("type"))
 	localhostPath := path.Child("localhostProfile")
 	if profile.Type != corev1.AppArmorProfileTypeLocalhost {
 		return append(errs, validateNoLocalhostProfile(profile.LocalhostProfile, localhostPath)...)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var (
@@ -39,11 +40,11 @@ func validateService(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList
 	service, path := spec.Service, path.Child("service")
 	errs = slices.Concat(errs,
 		validateSessionAffinity(service, path),
-		validateOptionalChoice(service.ExternalTrafficPolicy, externalPolicies, path.Child("externalTrafficPolicy")),
-		validateOptionalPointer(service.InternalTrafficPolicy, internalPolicies, path.Child("internalTrafficPolicy")),
+		validate.OptionalEnum(service.ExternalTrafficPolicy, externalPolicies, path.Child("externalTrafficPolicy")),
+		validate.EnumPointer(service.InternalTrafficPolicy, internalPolicies, path.Child("internalTrafficPolicy")),
 		validateLoadBalancer(service, path),
 		validateIPFamilies(service, path),
-		validateOptionalPointer(service.TrafficDistribution, trafficDistributions, path.Child("trafficDistribution")),
+		validate.EnumPointer(service.TrafficDistribution, trafficDistributions, path.Child("trafficDistribution")),
 	)
 	if len(spec.Ports) == 0 {
 		return errs
@@ -85,7 +86,7 @@ func forbidUnless(serviceType model.ServiceType, types []model.ServiceType, path
 }
 
 func validateSessionAffinity(service *model.ModelBoxService, path *field.Path) field.ErrorList {
-	errs := validateOptionalChoice(service.SessionAffinity, sessionAffinities, path.Child("sessionAffinity"))
+	errs := validate.OptionalEnum(service.SessionAffinity, sessionAffinities, path.Child("sessionAffinity"))
 	config, configPath := service.SessionAffinityConfig, path.Child("sessionAffinityConfig")
 	if config == nil || len(errs) > 0 {
 		return errs
@@ -111,9 +112,9 @@ const maxAffinitySeconds = 86400
 func validateLoadBalancer(service *model.ModelBoxService, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if class := service.LoadBalancerClass; class != nil {
-		errs = append(errs, validateFormat(*class, content.IsLabelKey, path.Child("loadBalancerClass"))...)
+		errs = append(errs, validate.Format(*class, content.IsLabelKey, path.Child("loadBalancerClass"))...)
 	}
-	for i, cidr := range each(service.LoadBalancerSourceRanges, &errs) {
+	for i, cidr := range validate.Each(service.LoadBalancerSourceRanges, &errs) {
 		errs = append(errs, validateSourceRange(cidr, path.Child("loadBalancerSourceRanges").Index(i))...)
 	}
 	port, portPath := service.HealthCheckNodePort, path.Child("healthCheckNodePort")
@@ -124,7 +125,7 @@ func validateLoadBalancer(service *model.ModelBoxService, path *field.Path) fiel
 		detail := fmt.Sprintf("may only be given with externalTrafficPolicy %s", corev1.ServiceExternalTrafficPolicyLocal)
 		errs = append(errs, field.Forbidden(portPath, detail))
 	}
-	return append(errs, invalid(portPath, port, validation.IsValidPortNum(int(port)))...)
+	return append(errs, validate.Invalid(portPath, port, validation.IsValidPortNum(int(port)))...)
 }
 
 // validateSourceRange takes white space around a network, as the Service API does.
@@ -134,12 +135,12 @@ func validateSourceRange(cidr string, path *field.Path) field.ErrorList {
 
 func validateIPFamilies(service *model.ModelBoxService, path *field.Path) field.ErrorList {
 	policyPath := path.Child("ipFamilyPolicy")
-	errs := validateOptionalPointer(service.IPFamilyPolicy, ipFamilyPolicies, policyPath)
-	families := unique[corev1.IPFamily]{}
-	for i, family := range each(service.IPFamilies, &errs) {
+	errs := validate.EnumPointer(service.IPFamilyPolicy, ipFamilyPolicies, policyPath)
+	families := validate.Unique[corev1.IPFamily]{}
+	for i, family := range validate.Each(service.IPFamilies, &errs) {
 		familyPath := path.Child("ipFamilies").Index(i)
-		errs = append(errs, validateChoice(family, ipFamilies, familyPath)...)
-		errs = append(errs, families.add(family, familyPath)...)
+		errs = append(errs, validate.Enum(family, ipFamilies, familyPath)...)
+		errs = append(errs, families.Add(family, familyPath)...)
 	}
 	isDualStack := service.IPFamilyPolicy != nil && slices.Contains(dualStackPolicies, *service.IPFamilyPolicy)
 	switch {
@@ -160,5 +161,5 @@ func validateOptionalPointer[T ~string](value *T, choices []T, path *field.Path)
 	if value == nil {
 		return nil
 	}
-	return validateChoice(*value, choices, path)
+	return validate.Enum(*value, choices, path)
 }

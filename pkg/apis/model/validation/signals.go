@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var (
@@ -40,7 +42,7 @@ func (r handlerRules) validateStopSignal(signal corev1.Signal, path *field.Path)
 	case "":
 		return field.ErrorList{field.Forbidden(path, "needs os.name in the pod")}
 	case corev1.Windows:
-		return validateChoice(signal, windowsSignals, path)
+		return validate.Enum(signal, windowsSignals, path)
 	}
-	return validateChoice(signal, linuxSignals, path)
+	return validate.Enum(signal, linuxSignals, path)
 }

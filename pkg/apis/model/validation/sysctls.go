@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const (
@@ -30,12 +32,12 @@ var (
 
 func validateSysctls(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names := unique[string]{}
-	for i, sysctl := range each(spec.SecurityContext.Sysctls, &errs) {
+	names := validate.Unique[string]{}
+	for i, sysctl := range validate.Each(spec.SecurityContext.Sysctls, &errs) {
 		namePath := path.Index(i).Child("name")
 		errs = append(errs, slices.Concat(
-			validateFormat(sysctl.Name, sysctlNameProblems, namePath),
-			names.add(sysctl.Name, namePath),
+			validate.Format(sysctl.Name, sysctlNameProblems, namePath),
+			names.Add(sysctl.Name, namePath),
 			validateSysctlNamespace(spec, sysctl.Name, namePath),
 		)...)
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // validateTargetPort requires that a name leads somewhere, and to one port: the cluster would take any, and route to
@@ -30,9 +31,9 @@ func validateTargetPort(port *corev1.ServicePort, targets portNames, path *field
 	case len(meant) == 1:
 		return nil
 	case len(meant) > 1:
-		detail = "must lead to one port, and is the name of several: " + listed(meant)
+		detail = "must lead to one port, and is the name of several: " + validate.JoinNames(meant)
 	case len(names) > 0:
-		detail = fmt.Sprintf("must be a number or the name of a container's %s port: %s", port.Protocol, listed(names))
+		detail = fmt.Sprintf("must be a number or the name of a container's %s port: %s", port.Protocol, validate.JoinNames(names))
 	default:
 		detail = fmt.Sprintf("must be the number or the name of a container's port, and no %s port has a name", port.Protocol)
 	}
@@ -42,12 +43,12 @@ func validateTargetPort(port *corev1.ServicePort, targets portNames, path *field
 // validatePortReference requires a port number or something that can be the name of a container port.
 func validatePortReference(port intstr.IntOrString, path *field.Path) field.ErrorList {
 	if port.Type == intstr.Int {
-		return invalid(path, port.IntVal, validation.IsValidPortNum(int(port.IntVal)))
+		return validate.Invalid(path, port.IntVal, validation.IsValidPortNum(int(port.IntVal)))
 	}
 	if number := intstr.Parse(port.StrVal); number.Type == intstr.Int {
 		return field.ErrorList{field.Invalid(path, port.StrVal, "must be a number without quotes, or the name of a container's port")}
 	}
-	return validateFormat(port.StrVal, validation.IsValidPortName, path)
+	return validate.Format(port.StrVal, validation.IsValidPortName, path)
 }
 
 // portNames are the named container ports that a Service can lead to.

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var (
@@ -21,7 +23,7 @@ var (
 
 func validateTolerations(tolerations []corev1.Toleration, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(tolerations, &errs) {
+	for i := range validate.Each(tolerations, &errs) {
 		errs = append(errs, validateToleration(&tolerations[i], path.Index(i))...)
 	}
 	return errs
@@ -30,12 +32,12 @@ func validateTolerations(tolerations []corev1.Toleration, path *field.Path) fiel
 // validateToleration takes no operator for Equal, no key for all keys, and no effect for all effects.
 func validateToleration(toleration *corev1.Toleration, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateOptionalChoice(toleration.Operator, tolerationOperators, path.Child("operator")),
-		validateOptionalChoice(toleration.Effect, taintEffects, path.Child("effect")),
+		validate.OptionalEnum(toleration.Operator, tolerationOperators, path.Child("operator")),
+		validate.OptionalEnum(toleration.Effect, taintEffects, path.Child("effect")),
 		validateTolerationValue(toleration, path.Child("value")),
 	)
 	if toleration.Key != "" {
-		errs = append(errs, validateFormat(toleration.Key, content.IsLabelKey, path.Child("key"))...)
+		errs = append(errs, validate.Format(toleration.Key, content.IsLabelKey, path.Child("key"))...)
 	} else if toleration.Operator != corev1.TolerationOpExists {
 		errs = append(errs, field.Required(path.Child("key"), "must be given unless operator is Exists"))
 	}
@@ -47,7 +49,7 @@ func validateToleration(toleration *corev1.Toleration, path *field.Path) field.E
 
 func validateTolerationValue(toleration *corev1.Toleration, path *field.Path) field.ErrorList {
 	if toleration.Operator != corev1.TolerationOpExists {
-		return invalid(path, toleration.Value, validation.IsValidLabelValue(toleration.Value))
+		return validate.Invalid(path, toleration.Value, validation.IsValidLabelValue(toleration.Value))
 	}
 	if toleration.Value != "" {
 		return field.ErrorList{field.Forbidden(path, "may not be given when operator is Exists")}

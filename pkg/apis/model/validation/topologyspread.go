@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 var (
@@ -20,11 +22,11 @@ var (
 // of the list.
 func validateTopologySpread(constraints []corev1.TopologySpreadConstraint, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	kinds := unique[string]{}
-	for i := range each(constraints, &errs) {
+	kinds := validate.Unique[string]{}
+	for i := range validate.Each(constraints, &errs) {
 		constraint, constraintPath := &constraints[i], path.Index(i)
 		errs = append(errs, validateTopologySpreadConstraint(constraint, constraintPath)...)
-		errs = append(errs, kinds.add(fmt.Sprintf("%s/%s", constraint.TopologyKey, constraint.WhenUnsatisfiable), constraintPath)...)
+		errs = append(errs, kinds.Add(fmt.Sprintf("%s/%s", constraint.TopologyKey, constraint.WhenUnsatisfiable), constraintPath)...)
 	}
 	return errs
 }
@@ -33,19 +35,15 @@ func validateTopologySpreadConstraint(constraint *corev1.TopologySpreadConstrain
 	const topologyRule = `must be the label of nodes that tells where they are, such as "topology.kubernetes.io/zone"`
 	errs := slices.Concat(
 		validatePositive(constraint.MaxSkew, path.Child("maxSkew")),
-		validateRequired(constraint.TopologyKey, path.Child("topologyKey"), topologyRule),
-		validateChoice(constraint.WhenUnsatisfiable, unsatisfiableActions, path.Child("whenUnsatisfiable")),
+		validate.Required(constraint.TopologyKey, path.Child("topologyKey"), topologyRule),
+		validate.Enum(constraint.WhenUnsatisfiable, unsatisfiableActions, path.Child("whenUnsatisfiable")),
 		validateMinDomains(constraint, path.Child("minDomains")),
 		validateSelector(constraint.LabelSelector, path.Child("labelSelector")),
 		validateLabelKeys(constraint.MatchLabelKeys, constraint.LabelSelector, path.Child("matchLabelKeys")),
 		validateKeysNotSelected(constraint.MatchLabelKeys, constraint.LabelSelector, path.Child("matchLabelKeys")),
 	)
-	if policy := constraint.NodeAffinityPolicy; policy != nil {
-		errs = append(errs, validateChoice(*policy, nodeInclusionPolicies, path.Child("nodeAffinityPolicy"))...)
-	}
-	if policy := constraint.NodeTaintsPolicy; policy != nil {
-		errs = append(errs, validateChoice(*policy, nodeInclusionPolicies, path.Child("nodeTaintsPolicy"))...)
-	}
+	errs = append(errs, validate.EnumPointer(constraint.NodeAffinityPolicy, nodeInclusionPolicies, path.Child("nodeAffinityPolicy"))...)
+	errs = append(errs, validate.EnumPointer(constraint.NodeTaintsPolicy, nodeInclusionPolicies, path.Child("nodeTaintsPolicy"))...)
 	return errs
 }
 

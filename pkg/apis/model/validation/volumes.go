@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // volumeSources are the volumes of a box by name.
@@ -36,7 +38,7 @@ func (v volumeSources) validateName(name string, path *field.Path) field.ErrorLi
 
 func validateVolumes(volumes []corev1.Volume, path *field.Path) field.ErrorList {
 	errs := validateVolumeNames(volumes, path)
-	for i := range each(volumes, &errs) {
+	for i := range validate.Each(volumes, &errs) {
 		volume, volumePath := &volumes[i], path.Index(i)
 		errs = append(errs, validateVolumeSource(&volume.VolumeSource, volumePath)...)
 		errs = append(errs, validateISCSISession(volume, volumePath)...)
@@ -47,48 +49,48 @@ func validateVolumes(volumes []corev1.Volume, path *field.Path) field.ErrorList 
 // validateVolumeNames requires one name for each volume.
 func validateVolumeNames(volumes []corev1.Volume, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names := unique[string]{}
-	for i := range each(volumes, &errs) {
+	names := validate.Unique[string]{}
+	for i := range validate.Each(volumes, &errs) {
 		name, namePath := volumes[i].Name, path.Index(i).Child("name")
-		errs = append(errs, validateFormat(name, validation.IsDNS1123Label, namePath)...)
-		errs = append(errs, names.add(name, namePath)...)
+		errs = append(errs, validate.Format(name, validation.IsDNS1123Label, namePath)...)
+		errs = append(errs, names.Add(name, namePath)...)
 	}
 	return errs
 }
 
 // validateVolumeSource allows one source. A volume without any is an emptyDir, as in a Pod.
 func validateVolumeSource(source *corev1.VolumeSource, path *field.Path) field.ErrorList {
-	return validateAtMostOne([]member{
-		oneOf("emptyDir", source.EmptyDir, validateEmptyDir),
-		oneOf("hostPath", source.HostPath, validateHostPath),
-		oneOf("configMap", source.ConfigMap, validateConfigMapVolume),
-		oneOf("secret", source.Secret, validateSecretVolume),
-		oneOf("downwardAPI", source.DownwardAPI, validateDownwardAPIVolume),
-		oneOf("projected", source.Projected, validateProjectedVolume),
-		oneOf("persistentVolumeClaim", source.PersistentVolumeClaim, validatePersistentVolumeClaim),
-		oneOf("ephemeral", source.Ephemeral, validateEphemeralVolume),
-		oneOf("csi", source.CSI, validateCSIVolume),
-		oneOf("image", source.Image, validateImageVolume),
-		oneOf("nfs", source.NFS, validateNFSVolume),
-		oneOf("iscsi", source.ISCSI, validateISCSIVolume),
-		oneOf("fc", source.FC, validateFCVolume),
-		oneOf("gitRepo", source.GitRepo, validateGitRepoVolume),
-		oneOf("gcePersistentDisk", source.GCEPersistentDisk, validateGCEPersistentDisk),
-		oneOf("awsElasticBlockStore", source.AWSElasticBlockStore, validateAWSElasticBlockStore),
-		oneOf("azureDisk", source.AzureDisk, validateAzureDisk),
-		oneOf("azureFile", source.AzureFile, validateAzureFile),
-		oneOf("glusterfs", source.Glusterfs, validateGlusterfs),
-		oneOf("rbd", source.RBD, validateRBD),
-		oneOf("cephfs", source.CephFS, validateCephFS),
-		oneOf("cinder", source.Cinder, validateCinder),
-		oneOf("flexVolume", source.FlexVolume, validateFlexVolume),
-		oneOf("flocker", source.Flocker, validateFlocker),
-		oneOf("vsphereVolume", source.VsphereVolume, validateVsphereVolume),
-		oneOf("quobyte", source.Quobyte, validateQuobyte),
-		oneOf("photonPersistentDisk", source.PhotonPersistentDisk, validatePhotonPersistentDisk),
-		oneOf("portworxVolume", source.PortworxVolume, validatePortworxVolume),
-		oneOf("scaleIO", source.ScaleIO, validateScaleIO),
-		oneOf("storageos", source.StorageOS, validateStorageOS),
+	return validate.AtMostOneOf([]validate.Member{
+		validate.MemberOf("emptyDir", source.EmptyDir, validateEmptyDir),
+		validate.MemberOf("hostPath", source.HostPath, validateHostPath),
+		validate.MemberOf("configMap", source.ConfigMap, validateConfigMapVolume),
+		validate.MemberOf("secret", source.Secret, validateSecretVolume),
+		validate.MemberOf("downwardAPI", source.DownwardAPI, validateDownwardAPIVolume),
+		validate.MemberOf("projected", source.Projected, validateProjectedVolume),
+		validate.MemberOf("persistentVolumeClaim", source.PersistentVolumeClaim, validatePersistentVolumeClaim),
+		validate.MemberOf("ephemeral", source.Ephemeral, validateEphemeralVolume),
+		validate.MemberOf("csi", source.CSI, validateCSIVolume),
+		validate.MemberOf("image", source.Image, validateImageVolume),
+		validate.MemberOf("nfs", source.NFS, validateNFSVolume),
+		validate.MemberOf("iscsi", source.ISCSI, validateISCSIVolume),
+		validate.MemberOf("fc", source.FC, validateFCVolume),
+		validate.MemberOf("gitRepo", source.GitRepo, validateGitRepoVolume),
+		validate.MemberOf("gcePersistentDisk", source.GCEPersistentDisk, validateGCEPersistentDisk),
+		validate.MemberOf("awsElasticBlockStore", source.AWSElasticBlockStore, validateAWSElasticBlockStore),
+		validate.MemberOf("azureDisk", source.AzureDisk, validateAzureDisk),
+		validate.MemberOf("azureFile", source.AzureFile, validateAzureFile),
+		validate.MemberOf("glusterfs", source.Glusterfs, validateGlusterfs),
+		validate.MemberOf("rbd", source.RBD, validateRBD),
+		validate.MemberOf("cephfs", source.CephFS, validateCephFS),
+		validate.MemberOf("cinder", source.Cinder, validateCinder),
+		validate.MemberOf("flexVolume", source.FlexVolume, validateFlexVolume),
+		validate.MemberOf("flocker", source.Flocker, validateFlocker),
+		validate.MemberOf("vsphereVolume", source.VsphereVolume, validateVsphereVolume),
+		validate.MemberOf("quobyte", source.Quobyte, validateQuobyte),
+		validate.MemberOf("photonPersistentDisk", source.PhotonPersistentDisk, validatePhotonPersistentDisk),
+		validate.MemberOf("portworxVolume", source.PortworxVolume, validatePortworxVolume),
+		validate.MemberOf("scaleIO", source.ScaleIO, validateScaleIO),
+		validate.MemberOf("storageos", source.StorageOS, validateStorageOS),
 	}, path)
 }
 

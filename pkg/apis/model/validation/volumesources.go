@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const maxCSIDriverNameLength = 63
@@ -29,18 +31,18 @@ func validateEmptyDir(source *corev1.EmptyDirVolumeSource, fldPath *field.Path) 
 
 func validateHostPath(source *corev1.HostPathVolumeSource, fldPath *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateRequired(source.Path, fldPath.Child("path"), "must be a path on the node"),
+		validate.Required(source.Path, fldPath.Child("path"), "must be a path on the node"),
 		validateNoBacksteps(source.Path, fldPath.Child("path")),
 	)
 	if source.Type != nil {
-		errs = append(errs, validateOptionalChoice(*source.Type, hostPathTypes, fldPath.Child("type"))...)
+		errs = append(errs, validate.OptionalEnum(*source.Type, hostPathTypes, fldPath.Child("type"))...)
 	}
 	return errs
 }
 
 func validateConfigMapVolume(source *corev1.ConfigMapVolumeSource, fldPath *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateFormat(source.Name, validation.IsDNS1123Subdomain, fldPath.Child("name")),
+		validate.Format(source.Name, validation.IsDNS1123Subdomain, fldPath.Child("name")),
 		validateFileMode(source.DefaultMode, fldPath.Child("defaultMode")),
 		validateKeyPaths(source.Items, fldPath.Child("items")),
 	)
@@ -48,7 +50,7 @@ func validateConfigMapVolume(source *corev1.ConfigMapVolumeSource, fldPath *fiel
 
 func validateSecretVolume(source *corev1.SecretVolumeSource, fldPath *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateFormat(source.SecretName, validation.IsDNS1123Subdomain, fldPath.Child("secretName")),
+		validate.Format(source.SecretName, validation.IsDNS1123Subdomain, fldPath.Child("secretName")),
 		validateFileMode(source.DefaultMode, fldPath.Child("defaultMode")),
 		validateKeyPaths(source.Items, fldPath.Child("items")),
 	)
@@ -56,10 +58,10 @@ func validateSecretVolume(source *corev1.SecretVolumeSource, fldPath *field.Path
 
 func validateKeyPaths(items []corev1.KeyToPath, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(items, &errs) {
+	for i := range validate.Each(items, &errs) {
 		item, itemPath := &items[i], fldPath.Index(i)
 		errs = append(errs, slices.Concat(
-			validateRequired(item.Key, itemPath.Child("key"), "must be a key of the object"),
+			validate.Required(item.Key, itemPath.Child("key"), "must be a key of the object"),
 			validateFilePath(item.Path, itemPath.Child("path")),
 			validateFileMode(item.Mode, itemPath.Child("mode")),
 		)...)
@@ -76,13 +78,13 @@ func validateDownwardAPIVolume(source *corev1.DownwardAPIVolumeSource, fldPath *
 
 func validateDownwardAPIFiles(files []corev1.DownwardAPIVolumeFile, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range each(files, &errs) {
+	for i := range validate.Each(files, &errs) {
 		file, filePath := &files[i], fldPath.Index(i)
 		errs = append(errs, slices.Concat(
 			validateFilePath(file.Path, filePath.Child("path")),
-			validateExactlyOne([]member{
-				oneOf("fieldRef", file.FieldRef, validateVolumeFieldRef),
-				oneOf("resourceFieldRef", file.ResourceFieldRef, validateVolumeResourceFieldRef),
+			validate.ExactlyOneOf([]validate.Member{
+				validate.MemberOf("fieldRef", file.FieldRef, validateVolumeFieldRef),
+				validate.MemberOf("resourceFieldRef", file.ResourceFieldRef, validateVolumeResourceFieldRef),
 			}, filePath),
 			validateFileMode(file.Mode, filePath.Child("mode")),
 		)...)
@@ -91,16 +93,16 @@ func validateDownwardAPIFiles(files []corev1.DownwardAPIVolumeFile, fldPath *fie
 }
 
 func validatePersistentVolumeClaim(source *corev1.PersistentVolumeClaimVolumeSource, fldPath *field.Path) field.ErrorList {
-	return validateFormat(source.ClaimName, validation.IsDNS1123Subdomain, fldPath.Child("claimName"))
+	return validate.Format(source.ClaimName, validation.IsDNS1123Subdomain, fldPath.Child("claimName"))
 }
 
 func validateCSIVolume(source *corev1.CSIVolumeSource, fldPath *field.Path) field.ErrorList {
-	errs := validateFormat(strings.ToLower(source.Driver), validation.IsDNS1123Subdomain, fldPath.Child("driver"))
+	errs := validate.Format(strings.ToLower(source.Driver), validation.IsDNS1123Subdomain, fldPath.Child("driver"))
 	if len(source.Driver) > maxCSIDriverNameLength {
 		errs = append(errs, field.TooLong(fldPath.Child("driver"), source.Driver, maxCSIDriverNameLength))
 	}
 	if secret := source.NodePublishSecretRef; secret != nil {
-		errs = append(errs, validateFormat(secret.Name, validation.IsDNS1123Subdomain, fldPath.Child("nodePublishSecretRef", "name"))...)
+		errs = append(errs, validate.Format(secret.Name, validation.IsDNS1123Subdomain, fldPath.Child("nodePublishSecretRef", "name"))...)
 	}
 	return errs
 }
@@ -108,15 +110,15 @@ func validateCSIVolume(source *corev1.CSIVolumeSource, fldPath *field.Path) fiel
 // validateImageVolume requires a reference as the Pod API does: a Deployment takes none, its pods do not.
 func validateImageVolume(source *corev1.ImageVolumeSource, fldPath *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateRequired(source.Reference, fldPath.Child("reference"), "must name an image or artifact"),
-		validateOptionalChoice(source.PullPolicy, pullPolicies, fldPath.Child("pullPolicy")),
+		validate.Required(source.Reference, fldPath.Child("reference"), "must name an image or artifact"),
+		validate.OptionalEnum(source.PullPolicy, pullPolicies, fldPath.Child("pullPolicy")),
 	)
 }
 
 func validateNFSVolume(source *corev1.NFSVolumeSource, fldPath *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateRequired(source.Server, fldPath.Child("server"), "must be the name or address of the NFS server"),
-		validateRequired(source.Path, fldPath.Child("path"), "must be a path that the NFS server exports"),
+		validate.Required(source.Server, fldPath.Child("server"), "must be the name or address of the NFS server"),
+		validate.Required(source.Path, fldPath.Child("path"), "must be a path that the NFS server exports"),
 	)
 	if source.Path != "" && !path.IsAbs(source.Path) {
 		errs = append(errs, field.Invalid(fldPath.Child("path"), source.Path, "must be an absolute path: it must start with '/'"))

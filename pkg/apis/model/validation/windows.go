@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const (
@@ -34,7 +36,7 @@ func validateWindowsOptions(options *corev1.WindowsSecurityContextOptions, pod p
 	}
 	var errs field.ErrorList
 	if name := options.GMSACredentialSpecName; name != nil {
-		errs = append(errs, validateFormat(*name, validation.IsDNS1123Subdomain, path.Child("gmsaCredentialSpecName"))...)
+		errs = append(errs, validate.Format(*name, validation.IsDNS1123Subdomain, path.Child("gmsaCredentialSpecName"))...)
 	}
 	if spec := options.GMSACredentialSpec; spec != nil {
 		errs = append(errs, validateCredentialSpec(*spec, path.Child("gmsaCredentialSpec"))...)
@@ -54,7 +56,7 @@ func validateCredentialSpec(spec string, path *field.Path) field.ErrorList {
 	if len(spec) > maxCredentialSpecBytes {
 		return field.ErrorList{field.TooLong(path, spec, maxCredentialSpecBytes)}
 	}
-	return validateRequired(spec, path, "must be a credential spec, or left out")
+	return validate.Required(spec, path, "must be a credential spec, or left out")
 }
 
 // windowsUserNameProblem follows what Windows says of names, see
