@@ -4,7 +4,6 @@
 package validation
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,8 +14,8 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
@@ -95,7 +94,7 @@ func validateAnnotationsOfPods(spec *model.ModelBoxSpec, path *field.Path) field
 	main := []corev1.Container{{Name: spec.Name}}
 	template.Spec.Containers = slices.Concat(template.Spec.Containers, main, spec.Containers)
 	template.Spec.InitContainers = slices.Concat(template.Spec.InitContainers, spec.InitContainers)
-	return validatePodAnnotations(template, path)
+	return corevalidation.ValidatePodSpecificAnnotations(template, path)
 }
 
 // serviceAnnotations are the annotations of the Service as far as the box gives them.
@@ -116,33 +115,4 @@ func serviceAnnotationPath(spec *model.ModelBoxSpec, key string, path *field.Pat
 		}
 	}
 	return path.Child("annotations").Key(key)
-}
-
-// validateServiceAnnotations validates the annotations that mean something to the Service API.
-func validateServiceAnnotations(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	annotations := serviceAnnotations(spec)
-	hints, hasHints := annotations[corev1.DeprecatedAnnotationTopologyAwareHints]
-	if mode, hasMode := annotations[corev1.AnnotationTopologyMode]; hasMode && hasHints && mode != hints {
-		errs = append(errs, field.Invalid(serviceAnnotationPath(spec, corev1.AnnotationTopologyMode, path), mode,
-			fmt.Sprintf("must match annotations[%s] when both are specified", corev1.DeprecatedAnnotationTopologyAwareHints)))
-	}
-	const rangesKey = corev1.AnnotationLoadBalancerSourceRangesKey
-	ranges, hasRanges := annotations[rangesKey]
-	if !hasRanges || len(spec.Ports) == 0 || spec.Service != nil && len(spec.Service.LoadBalancerSourceRanges) > 0 {
-		return errs
-	}
-	return append(errs, validateSourceRangesAnnotation(spec, ranges, serviceAnnotationPath(spec, rangesKey, path))...)
-}
-
-func validateSourceRangesAnnotation(spec *model.ModelBoxSpec, ranges string, path *field.Path) field.ErrorList {
-	serviceType := helper.EffectiveServiceType(spec.ServiceType, spec.Ports)
-	errs := forbidUnless(serviceType, []model.ServiceType{model.ServiceTypeLoadBalancer}, path)
-	if strings.TrimSpace(ranges) == "" {
-		return errs
-	}
-	for _, cidr := range validate.Each(strings.Split(ranges, ","), &errs) {
-		errs = append(errs, validateSourceRange(cidr, path)...)
-	}
-	return errs
 }

@@ -4,32 +4,12 @@
 package validation
 
 import (
-	"slices"
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 )
 
-// plainFinalizers are those that need no domain.
-var plainFinalizers = []string{metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents, string(corev1.FinalizerKubernetes)}
-
-// validateFinalizerDomains requires of finalizers what Kubernetes requires of those of its own kinds beyond what it
-// does of all.
-func validateFinalizerDomains(finalizers []string, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i, finalizer := range validate.Each(finalizers, &errs) {
-		if !strings.Contains(finalizer, "/") && !slices.Contains(plainFinalizers, finalizer) {
-			errs = append(errs, field.Invalid(path.Index(i), finalizer, `must have a domain, such as "example.com/finalizer"`))
-		}
-	}
-	return errs
-}
-
-// validateFinalizerDomainsUpdate lets go on what was accepted once.
-func validateFinalizerDomainsUpdate(finalizers, old []string, path *field.Path) field.ErrorList {
-	return Ratchet(validateFinalizerDomains(finalizers, path), validateFinalizerDomains(old, path))
+// validateFinalizersUpdate lets go on what was accepted once.
+func validateFinalizersUpdate(finalizers, old []string, path *field.Path) field.ErrorList {
+	return Ratchet(corevalidation.ValidateFinalizerNames(finalizers, path), corevalidation.ValidateFinalizerNames(old, path))
 }

@@ -7,11 +7,10 @@ import (
 	"context"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
@@ -26,7 +25,7 @@ func ValidateModelBoxName(name string, prefix bool) []string {
 func ValidateModelBox(ctx context.Context, box *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&box.ObjectMeta, true, ValidateModelBoxName, field.NewPath("metadata")),
-		validateFinalizerDomains(box.Finalizers, field.NewPath("metadata", "finalizers")),
+		corevalidation.ValidateFinalizerNames(box.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotations(box.Annotations, field.NewPath("metadata", "annotations")),
 		withoutDefaultName(validateDeclaredSpec(ctx, &box.Spec, nil, field.NewPath("spec")), box),
 		validateSpec(ctx, box, field.NewPath("spec")),
@@ -46,7 +45,7 @@ func withoutDefaultName(errs field.ErrorList, box *model.ModelBox) field.ErrorLi
 func ValidateModelBoxUpdate(ctx context.Context, box, old *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&box.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
-		validateFinalizerDomainsUpdate(box.Finalizers, old.Finalizers, field.NewPath("metadata", "finalizers")),
+		validateFinalizersUpdate(box.Finalizers, old.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotationsUpdate(box.Annotations, old.Annotations, field.NewPath("metadata", "annotations")),
 		validateDeclaredSpec(ctx, &box.Spec, &old.Spec, field.NewPath("spec")),
 		validateSpecUpdate(ctx, box, old, field.NewPath("spec")),
@@ -68,31 +67,23 @@ func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) fi
 	return validate.UntilMaxErrors(ctx, path,
 		func() field.ErrorList { return validateMainContainer(spec, pod, path) },
 		func() field.ErrorList { return validateRollout(spec, path) },
-		func() field.ErrorList { return validatePorts(spec, path.Child("ports")) },
 		func() field.ErrorList { return validateService(spec, path) },
 		func() field.ErrorList { return validateChildMeta(spec, path) },
-		func() field.ErrorList { return validateContainers(spec.Containers, pod, path.Child("containers")) },
 		func() field.ErrorList {
-			return validateInitContainers(spec.InitContainers, pod, path.Child("initContainers"))
+			return corevalidation.ValidateContainers(spec.Containers, pod, path.Child("containers"))
+		},
+		func() field.ErrorList {
+			return corevalidation.ValidateInitContainers(spec.InitContainers, pod, path.Child("initContainers"))
 		},
 		func() field.ErrorList { return validateContainerNames(spec, path) },
-		func() field.ErrorList { return validateContainerPortNames(spec.Containers, spec.InitContainers, path) },
-		func() field.ErrorList { return validateVolumes(spec.Volumes, path.Child("volumes")) },
 		func() field.ErrorList {
-			return validateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets"))
+			return corevalidation.ValidateContainerPortNames(spec.Containers, spec.InitContainers, path)
+		},
+		func() field.ErrorList { return corevalidation.ValidateVolumes(spec.Volumes, path.Child("volumes")) },
+		func() field.ErrorList {
+			return corevalidation.ValidateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets"))
 		},
 		func() field.ErrorList { return validateOverlay(spec.PodTemplate, box.Name, path.Child("podTemplate")) },
 		func() field.ErrorList { return validateOverlayContainers(spec, path) },
 	)
-}
-
-func validateImagePullSecrets(secrets []corev1.LocalObjectReference, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	names := validate.Unique[string]{}
-	for i := range validate.Each(secrets, &errs) {
-		name, namePath := secrets[i].Name, path.Index(i).Child("name")
-		errs = append(errs, validate.Format(name, validation.IsDNS1123Subdomain, namePath)...)
-		errs = append(errs, names.Add(name, namePath)...)
-	}
-	return errs
 }

@@ -103,7 +103,7 @@ func TestMessages(t *testing.T) {
 		{"a port twice", ports(servicePort("one", 80, 80), servicePort("two", 80, 81)),
 			`spec.ports[1]: Duplicate value: "80/TCP": spec.ports[0] has it already`},
 		{"a node port without a type that has some", all(func(box *model.ModelBox) { box.Spec.ServiceType = model.ServiceTypeClusterIP }, nodePort(30010)),
-			`spec.ports[0].nodePort: Forbidden: needs serviceType NodePort or LoadBalancer, and serviceType is ClusterIP`},
+			"spec.ports[0].nodePort: Forbidden: may not be used when `serviceType` is 'ClusterIP'"},
 		{"an unknown size", func(box *model.ModelBox) { box.Spec.ResourceType = "huge" },
 			`spec.resourceType: Unsupported value: "huge": supported values: "custom", "large", "medium", "small"`},
 		{"a size and resources", func(box *model.ModelBox) {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
 
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -31,7 +32,7 @@ func ValidateNetwork(ctx context.Context, network *model.Network) field.ErrorLis
 	cidr, errs := validateNetworkCIDR(network.Spec.CIDR, path.Child("cidr"))
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&network.ObjectMeta, true, ValidateNetworkName, field.NewPath("metadata")),
-		validateFinalizerDomains(network.Finalizers, field.NewPath("metadata", "finalizers")),
+		corevalidation.ValidateFinalizerNames(network.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateDeclaredNetworkSpec(ctx, &network.Spec, nil, path),
 		errs,
 		validateGateway(network.Spec.Gateway, cidr, path.Child("gateway")),
@@ -44,7 +45,7 @@ func ValidateNetworkUpdate(ctx context.Context, network, old *model.Network) fie
 	path := field.NewPath("spec")
 	errs := slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&network.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
-		validateFinalizerDomainsUpdate(network.Finalizers, old.Finalizers, field.NewPath("metadata", "finalizers")),
+		validateFinalizersUpdate(network.Finalizers, old.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateDeclaredNetworkSpec(ctx, &network.Spec, &old.Spec, path),
 		apivalidation.ValidateImmutableField(network.Spec.CIDR, old.Spec.CIDR, path.Child("cidr")),
 	)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
@@ -25,10 +26,10 @@ func validateOverlay(overlay *corev1.PodTemplateSpec, boxName string, path *fiel
 	return slices.Concat(
 		validateOverlayMeta(&overlay.ObjectMeta, path.Child("metadata")),
 		validateOverlayLabels(overlay.Labels, boxName, path.Child("metadata", "labels")),
-		validateVolumeNames(spec.Volumes, specPath.Child("volumes")),
-		validateNamesOf(spec.InitContainers, names, specPath.Child("initContainers")),
-		validateNamesOf(spec.Containers, names, specPath.Child("containers")),
-		validateImagePullSecrets(spec.ImagePullSecrets, specPath.Child("imagePullSecrets")),
+		corevalidation.ValidateVolumeNames(spec.Volumes, specPath.Child("volumes")),
+		corevalidation.ValidateContainerNames(spec.InitContainers, names, specPath.Child("initContainers")),
+		corevalidation.ValidateContainerNames(spec.Containers, names, specPath.Child("containers")),
+		corevalidation.ValidateImagePullSecrets(spec.ImagePullSecrets, specPath.Child("imagePullSecrets")),
 	)
 }
 

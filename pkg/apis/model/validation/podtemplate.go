@@ -7,35 +7,15 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 )
 
 // ValidatePodTemplate returns what is wrong with the pod template of a box's Deployment, the overlay of the box merged
 // in: what the cluster would refuse of the Deployment or of its pods. The box itself has to be valid already.
 func ValidatePodTemplate(ctx context.Context, template *corev1.PodTemplateSpec, boxName string, path *field.Path) field.ErrorList {
-	meta := path.Child("metadata")
-	return validate.UntilMaxErrors(ctx, path,
-		func() field.ErrorList { return metav1validation.ValidateLabels(template.Labels, meta.Child("labels")) },
-		func() field.ErrorList { return validateSelectorLabel(template.Labels, boxName, meta.Child("labels")) },
-		func() field.ErrorList {
-			return apivalidation.ValidateAnnotations(template.Annotations, meta.Child("annotations"))
-		},
-		func() field.ErrorList { return validatePodAnnotations(template, meta.Child("annotations")) },
-		func() field.ErrorList { return validateFinalizers(template.Finalizers, meta.Child("finalizers")) },
-		func() field.ErrorList { return validatePodSpec(ctx, &template.Spec, path.Child("spec")) },
-	)
-}
-
-// validateFinalizers validates the finalizers that each pod is made with.
-func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
-	errs := apivalidation.ValidateFinalizers(finalizers, path)
-	names := validate.Unique[string]{}
-	for i, finalizer := range validate.Each(finalizers, &errs) {
-		errs = append(errs, names.Add(finalizer, path.Index(i))...)
-	}
-	return append(errs, validateFinalizerDomains(finalizers, path)...)
+	return append(
+		validateSelectorLabel(template.Labels, boxName, path.Child("metadata", "labels")),
+		corevalidation.ValidatePodTemplateSpec(ctx, template, path)...)
 }

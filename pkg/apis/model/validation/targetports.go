@@ -11,18 +11,25 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// validateTargetPort requires that a name leads somewhere, and to one port: the cluster would take any, and route to
-// nothing or to the first of several.
-func validateTargetPort(port *corev1.ServicePort, targets portNames, path *field.Path) field.ErrorList {
-	if errs := validatePortReference(port.TargetPort, path); len(errs) > 0 || port.TargetPort.Type == intstr.Int {
-		return errs
+// validateNamedTargetPort requires that a name leads somewhere, and to one port: the cluster would take any, and route to
+// nothing or to the first of several. What can be no name is left to ValidateServicePorts.
+func validateNamedTargetPort(port *corev1.ServicePort, targets portNames, path *field.Path) field.ErrorList {
+	if port.TargetPort == intstr.FromInt32(port.Port) {
+		return nil
+	}
+	errs := corevalidation.ValidatePortNumOrName(port.TargetPort, path)
+	if port.TargetPort == intstr.FromInt32(0) || port.TargetPort == intstr.FromString("") {
+		return errs // only the cluster has a default for these
+	}
+	if port.TargetPort.Type == intstr.Int || len(errs) > 0 {
+		return nil
 	}
 	names := targets.names[port.Protocol]
 	meant := targets.meant[portName{port.TargetPort.StrVal, port.Protocol}]
@@ -38,17 +45,6 @@ func validateTargetPort(port *corev1.ServicePort, targets portNames, path *field
 		detail = fmt.Sprintf("must be the number or the name of a container's port, and no %s port has a name", port.Protocol)
 	}
 	return field.ErrorList{field.Invalid(path, port.TargetPort.StrVal, detail)}
-}
-
-// validatePortReference requires a port number or something that can be the name of a container port.
-func validatePortReference(port intstr.IntOrString, path *field.Path) field.ErrorList {
-	if port.Type == intstr.Int {
-		return validate.Invalid(path, port.IntVal, validation.IsValidPortNum(int(port.IntVal)))
-	}
-	if number := intstr.Parse(port.StrVal); number.Type == intstr.Int {
-		return field.ErrorList{field.Invalid(path, port.StrVal, "must be a number without quotes, or the name of a container's port")}
-	}
-	return validate.Format(port.StrVal, validation.IsValidPortName, path)
 }
 
 // portNames are the named container ports that a Service can lead to.
@@ -70,7 +66,7 @@ func portNamesOf(spec *model.ModelBoxSpec) portNames {
 		if served.port.Name == "" {
 			continue
 		}
-		protocol := protocolOf(served.port)
+		protocol := cmp.Or(served.port.Protocol, corev1.ProtocolTCP)
 		key := portName{served.port.Name, protocol}
 		p.names[protocol] = append(p.names[protocol], strconv.Quote(served.port.Name))
 		p.meant[key] = append(p.meant[key], fmt.Sprintf("%d of container %q", served.port.ContainerPort, served.container))
@@ -103,7 +99,7 @@ func servedPortsOf(spec *model.ModelBoxSpec) *servedPorts {
 		served.add(spec.Containers[i].Name, spec.Containers[i].Ports)
 	}
 	for i := range spec.InitContainers {
-		if isSidecar(&spec.InitContainers[i]) {
+		if corevalidation.IsRestartableInitContainer(&spec.InitContainers[i]) {
 			served.add(spec.InitContainers[i].Name, spec.InitContainers[i].Ports)
 		}
 	}
@@ -151,14 +147,9 @@ func (s *servedPorts) merge(container string, ports []corev1.ContainerPort) {
 // isOverlaidSidecar is true for an init container of the overlay that keeps running, or adds to one that does.
 func isOverlaidSidecar(overlay *corev1.Container, initContainers []corev1.Container) bool {
 	if overlay.RestartPolicy != nil {
-		return isSidecar(overlay)
+		return corevalidation.IsRestartableInitContainer(overlay)
 	}
-	return slices.ContainsFunc(initContainers, func(c corev1.Container) bool { return c.Name == overlay.Name && isSidecar(&c) })
-}
-
-func protocolOf(port corev1.ContainerPort) corev1.Protocol {
-	if port.Protocol == "" {
-		return corev1.ProtocolTCP
-	}
-	return port.Protocol
+	return slices.ContainsFunc(initContainers, func(c corev1.Container) bool {
+		return c.Name == overlay.Name && corevalidation.IsRestartableInitContainer(&c)
+	})
 }
