@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -17,6 +18,61 @@ import (
 )
 
 var schemes = []corev1.URIScheme{corev1.URISchemeHTTP, corev1.URISchemeHTTPS}
+
+var (
+	windowsSignals = []corev1.Signal{corev1.SIGKILL, corev1.SIGTERM}
+	linuxSignals   = slices.Concat([]corev1.Signal{
+		corev1.SIGABRT, corev1.SIGALRM, corev1.SIGBUS, corev1.SIGCHLD, corev1.SIGCLD, corev1.SIGCONT, corev1.SIGFPE, corev1.SIGHUP,
+		corev1.SIGILL, corev1.SIGINT, corev1.SIGIO, corev1.SIGIOT, corev1.SIGKILL, corev1.SIGPIPE, corev1.SIGPOLL, corev1.SIGPROF,
+		corev1.SIGPWR, corev1.SIGQUIT, corev1.SIGSEGV, corev1.SIGSTKFLT, corev1.SIGSTOP, corev1.SIGSYS, corev1.SIGTERM,
+		corev1.SIGTRAP, corev1.SIGTSTP, corev1.SIGTTIN, corev1.SIGTTOU, corev1.SIGURG, corev1.SIGUSR1, corev1.SIGUSR2,
+		corev1.SIGVTALRM, corev1.SIGWINCH, corev1.SIGXCPU, corev1.SIGXFSZ,
+	}, realTimeSignals())
+)
+
+func validateReadinessProbe(probe *corev1.Probe, handlers handlerContext, path *field.Path) field.ErrorList {
+	if probe == nil {
+		return nil
+	}
+	errs := validateProbe(probe, handlers, path)
+	if probe.TerminationGracePeriodSeconds != nil {
+		errs = append(errs, field.Forbidden(path.Child("terminationGracePeriodSeconds"),
+			"may only be given to a livenessProbe or a startupProbe: a readinessProbe ends no container"))
+	}
+	return errs
+}
+
+// validateContainerProbe validates a liveness or startup probe: one whose failure ends the container.
+func validateContainerProbe(probe *corev1.Probe, handlers handlerContext, path *field.Path) field.ErrorList {
+	if probe == nil {
+		return nil
+	}
+	errs := validateProbe(probe, handlers, path)
+	if probe.SuccessThreshold > 1 {
+		errs = append(errs, field.Invalid(path.Child("successThreshold"), probe.SuccessThreshold, "must be 1"))
+	}
+	if seconds := probe.TerminationGracePeriodSeconds; seconds != nil && *seconds < 1 {
+		errs = append(errs, field.Invalid(path.Child("terminationGracePeriodSeconds"), *seconds, "must be 1 or more"))
+	}
+	return errs
+}
+
+// validateProbe holds for all probes. A timing of 0 is one that the cluster defaults.
+func validateProbe(probe *corev1.Probe, handlers handlerContext, path *field.Path) field.ErrorList {
+	return slices.Concat(
+		validate.ExactlyOneOf([]validate.Member{
+			validate.MemberOf("exec", probe.Exec, validateExecAction),
+			validate.MemberOf("httpGet", probe.HTTPGet, handlers.validateHTTPGetAction),
+			validate.MemberOf("tcpSocket", probe.TCPSocket, handlers.validateTCPSocketAction),
+			validate.MemberOf("grpc", probe.GRPC, validateGRPCAction),
+		}, path),
+		apivalidation.ValidateNonnegativeField(int64(probe.InitialDelaySeconds), path.Child("initialDelaySeconds")),
+		apivalidation.ValidateNonnegativeField(int64(probe.TimeoutSeconds), path.Child("timeoutSeconds")),
+		apivalidation.ValidateNonnegativeField(int64(probe.PeriodSeconds), path.Child("periodSeconds")),
+		apivalidation.ValidateNonnegativeField(int64(probe.SuccessThreshold), path.Child("successThreshold")),
+		apivalidation.ValidateNonnegativeField(int64(probe.FailureThreshold), path.Child("failureThreshold")),
+	)
+}
 
 // handlerContext validates the handlers of probes and hooks, given the names of their container's ports, the seconds that
 // its pod is given to end, and the operating system that the pod names.
@@ -98,4 +154,27 @@ func (r handlerContext) validatePort(port intstr.IntOrString, path *field.Path) 
 		detail = fmt.Sprintf("must be a number or the name of a port of the container: %s", validate.JoinNames(sets.List(r.ports)))
 	}
 	return field.ErrorList{field.Invalid(path, port.StrVal, detail)}
+}
+
+// realTimeSignals are counted up from SIGRTMIN to the middle, and from there on down from SIGRTMAX.
+func realTimeSignals() []corev1.Signal {
+	signals := []corev1.Signal{corev1.SIGRTMIN}
+	for i := 1; i <= 15; i++ {
+		signals = append(signals, corev1.Signal(fmt.Sprintf("SIGRTMIN+%d", i)))
+	}
+	for i := 14; i >= 1; i-- {
+		signals = append(signals, corev1.Signal(fmt.Sprintf("SIGRTMAX-%d", i)))
+	}
+	return append(signals, corev1.SIGRTMAX)
+}
+
+// validateStopSignal requires a pod that names its operating system: signals differ.
+func (r handlerContext) validateStopSignal(signal corev1.Signal, path *field.Path) field.ErrorList {
+	switch r.os {
+	case "":
+		return field.ErrorList{field.Forbidden(path, "needs os.name in the pod")}
+	case corev1.Windows:
+		return validate.Enum(signal, windowsSignals, path)
+	}
+	return validate.Enum(signal, linuxSignals, path)
 }

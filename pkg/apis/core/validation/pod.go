@@ -7,18 +7,47 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-var preemptionPolicies = []corev1.PreemptionPolicy{corev1.PreemptLowerPriority, corev1.PreemptNever}
+// plainFinalizers are those that need no domain.
+var plainFinalizers = []string{metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents, string(corev1.FinalizerKubernetes)}
+
+// ValidatePodTemplateSpec returns what is wrong with the pod template of a Deployment: what the API would refuse of the
+// Deployment or of its pods. It stops when ctx is done, and says so.
+func ValidatePodTemplateSpec(ctx context.Context, template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
+	meta := path.Child("metadata")
+	return validate.UntilMaxErrors(ctx, path,
+		func() field.ErrorList { return metav1validation.ValidateLabels(template.Labels, meta.Child("labels")) },
+		func() field.ErrorList {
+			return apivalidation.ValidateAnnotations(template.Annotations, meta.Child("annotations"))
+		},
+		func() field.ErrorList { return ValidatePodSpecificAnnotations(template, meta.Child("annotations")) },
+		func() field.ErrorList { return validateFinalizers(template.Finalizers, meta.Child("finalizers")) },
+		func() field.ErrorList { return ValidatePodSpec(ctx, &template.Spec, path.Child("spec")) },
+	)
+}
+
+// validateFinalizers validates the finalizers that each pod is made with.
+func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
+	errs := apivalidation.ValidateFinalizers(finalizers, path)
+	names := validate.Unique[string]{}
+	for i, finalizer := range validate.Each(finalizers, &errs) {
+		errs = append(errs, names.Add(finalizer, path.Index(i))...)
+	}
+	return append(errs, ValidateFinalizerNames(finalizers, path)...)
+}
 
 // ValidatePodSpec returns what is wrong with the spec of the pods of a Deployment.
 func ValidatePodSpec(ctx context.Context, spec *corev1.PodSpec, path *field.Path) field.ErrorList {
@@ -100,49 +129,6 @@ func validateServiceAccount(spec *corev1.PodSpec, path *field.Path) field.ErrorL
 	return errs
 }
 
-// validateScheduling validates what says where and when the pods run.
-func validateScheduling(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
-	errs := slices.Concat(
-		metav1validation.ValidateLabels(spec.NodeSelector, path.Child("nodeSelector")),
-		validate.OptionalName(spec.NodeName, path.Child("nodeName")),
-		validateAffinity(spec.Affinity, path.Child("affinity")),
-		validateTolerations(spec.Tolerations, path.Child("tolerations")),
-		validateTopologySpreadConstraints(spec.TopologySpreadConstraints, path.Child("topologySpreadConstraints")),
-		validateSchedulingGates(spec, path),
-		validateSchedulingGroup(spec.SchedulingGroup, path.Child("schedulingGroup")),
-		validate.OptionalName(spec.PriorityClassName, path.Child("priorityClassName")),
-	)
-	errs = append(errs, validate.EnumPointer(spec.PreemptionPolicy, preemptionPolicies, path.Child("preemptionPolicy"))...)
-	return errs
-}
-
-// validateSchedulingGates refuses gates for pods that are on their node already.
-func validateSchedulingGates(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	names := validate.Unique[string]{}
-	for i := range validate.Each(spec.SchedulingGates, &errs) {
-		name, namePath := spec.SchedulingGates[i].Name, path.Child("schedulingGates").Index(i).Child("name")
-		errs = append(errs, validate.Format(name, content.IsLabelKey, namePath)...)
-		errs = append(errs, names.Add(name, namePath)...)
-	}
-	if spec.NodeName != "" && len(spec.SchedulingGates) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("nodeName"), "may not be given together with schedulingGates"))
-	}
-	return errs
-}
-
-// validateSchedulingGroup validates the group as clusters do that know it: it is an alpha feature.
-func validateSchedulingGroup(group *corev1.PodSchedulingGroup, path *field.Path) field.ErrorList {
-	if group == nil {
-		return nil
-	}
-	path = path.Child("podGroupName")
-	if group.PodGroupName == nil {
-		return field.ErrorList{field.Required(path, "must name a PodGroup")}
-	}
-	return validate.Format(*group.PodGroupName, validation.IsDNS1123Subdomain, path)
-}
-
 // validateRuntimeClass refuses an overhead without a class as the admission of pods does: a Deployment takes it.
 func validateRuntimeClass(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	overhead := path.Child("overhead")
@@ -174,6 +160,73 @@ func ValidateImagePullSecrets(secrets []corev1.LocalObjectReference, path *field
 		name, namePath := secrets[i].Name, path.Index(i).Child("name")
 		errs = append(errs, validate.Format(name, validation.IsDNS1123Subdomain, namePath)...)
 		errs = append(errs, names.Add(name, namePath)...)
+	}
+	return errs
+}
+
+// PodContext is what the rules for a container ask about its pod.
+type PodContext struct {
+	volumes volumeSources
+	// claims are the names of the pod's resource claims.
+	claims sets.Set[string]
+	// ports are the names of the ports of each container.
+	ports       map[string]sets.Set[string]
+	gracePeriod int64
+	os          corev1.OSName
+	hostNetwork bool
+	// userNamespace is true for a pod in a user namespace: one whose hostUsers is false.
+	userNamespace bool
+}
+
+// NewPodContext returns the context of the containers of a pod.
+func NewPodContext(spec *corev1.PodSpec) PodContext {
+	pod := PodContext{
+		volumes:       volumesByName(spec.Volumes),
+		claims:        sets.New[string](),
+		ports:         map[string]sets.Set[string]{},
+		gracePeriod:   corev1.DefaultTerminationGracePeriodSeconds,
+		hostNetwork:   spec.HostNetwork,
+		userNamespace: spec.HostUsers != nil && !*spec.HostUsers,
+	}
+	for i := range spec.ResourceClaims {
+		pod.claims.Insert(spec.ResourceClaims[i].Name)
+	}
+	pod.claims.Delete("")
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			pod.ports[containers[i].Name] = addPortNames(pod.ports[containers[i].Name], containers[i].Ports)
+		}
+	}
+	if seconds := spec.TerminationGracePeriodSeconds; seconds != nil && *seconds >= 0 {
+		pod.gracePeriod = *seconds
+	}
+	if spec.OS != nil {
+		pod.os = spec.OS.Name
+	}
+	return pod
+}
+
+// handlers are the rules for the probes and hooks of one of the pod's containers.
+func (p PodContext) handlers(container *corev1.Container) handlerContext {
+	return handlerContext{
+		ports:       addPortNames(p.ports[container.Name], container.Ports),
+		gracePeriod: p.gracePeriod,
+		os:          p.os,
+	}
+}
+
+func isTrue(value *bool) bool {
+	return value != nil && *value
+}
+
+// ValidateFinalizerNames requires of finalizers what Kubernetes requires of those of its own kinds beyond what it
+// does of all.
+func ValidateFinalizerNames(finalizers []string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, finalizer := range validate.Each(finalizers, &errs) {
+		if !strings.Contains(finalizer, "/") && !slices.Contains(plainFinalizers, finalizer) {
+			errs = append(errs, field.Invalid(path.Index(i), finalizer, `must have a domain, such as "example.com/finalizer"`))
+		}
 	}
 	return errs
 }
