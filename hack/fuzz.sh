@@ -10,12 +10,13 @@ set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 fuzz_time=$1
 
-targets=$(grep --recursive --only-matching --include='*_test.go' '^func Fuzz[[:alnum:]_]*' cmd pkg | sort)
+targets=$(grep --recursive --only-matching --include='*_test.go' '^func Fuzz[[:alnum:]_]*' cmd pkg hack/localcluster | sort)
 failed=0
 while IFS=: read -r file declaration; do
   target=${declaration#func }
-  echo "${target} in $(dirname "${file}")"
+  folder=$(dirname "${file}")
+  echo "${target} in ${folder}"
   # An input that reaches new code is worth little time to make it smaller: the next one is.
-  go test "./$(dirname "${file}")" -run '^$' -fuzz "^${target}\$" -fuzztime "${fuzz_time}" -fuzzminimizetime 1s || failed=1
+  go test -C "${folder}" . -run '^$' -fuzz "^${target}\$" -fuzztime "${fuzz_time}" -fuzzminimizetime 1s || failed=1
 done <<<"${targets}"
 exit "${failed}"

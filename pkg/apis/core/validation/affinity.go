@@ -82,10 +82,8 @@ func validateMatchLabelKeys(keys []string, selector *metav1.LabelSelector, path 
 		return field.ErrorList{field.Forbidden(path, "may only be given together with labelSelector")}
 	}
 	var errs field.ErrorList
-	listed := validate.Unique[string]{}
 	for i, key := range validate.Each(keys, &errs) {
 		errs = append(errs, validate.Format(key, content.IsLabelKey, path.Index(i))...)
-		errs = append(errs, listed.Add(key, path.Index(i))...)
 	}
 	return errs
 }

@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -46,12 +48,24 @@ var (
 func ValidateService(service *corev1.Service) field.ErrorList {
 	annotations, spec := field.NewPath("metadata", "annotations"), field.NewPath("spec")
 	return slices.Concat(
+		apivalidation.ValidateAnnotations(service.Annotations, annotations),
 		ValidateServiceAnnotations(service, annotations.Key),
-		validate.OptionalEnum(service.Spec.Type, serviceTypes, spec.Child("type")),
+		metav1validation.ValidateLabels(service.Spec.Selector, spec.Child("selector")),
+		validateServiceType(&service.Spec, spec),
 		validateSomeServicePort(&service.Spec, spec.Child("ports")),
 		ValidateServicePorts(&service.Spec, spec.Child("ports")),
 		ValidateServiceOptions(&service.Spec, spec),
 	)
+}
+
+func validateServiceType(spec *corev1.ServiceSpec, path *field.Path) field.ErrorList {
+	errs := validate.OptionalEnum(spec.Type, serviceTypes, path.Child("type"))
+	isHeadless := spec.ClusterIP == corev1.ClusterIPNone
+	if isHeadless && (spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer) {
+		detail := fmt.Sprintf("may not be set to 'None' for %s services", spec.Type)
+		errs = append(errs, field.Invalid(path.Child("clusterIPs").Index(0), spec.ClusterIP, detail))
+	}
+	return errs
 }
 
 func validateSomeServicePort(spec *corev1.ServiceSpec, path *field.Path) field.ErrorList {

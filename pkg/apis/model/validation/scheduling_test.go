@@ -176,7 +176,7 @@ func TestPodAffinity(t *testing.T) {
 		{"keys of others need a selector", affinity(func(term *corev1.PodAffinityTerm) { term.LabelSelector, term.MismatchLabelKeys = nil, []string{"a"} }),
 			[]string{"Forbidden: " + term + "mismatchLabelKeys"}},
 		{"a key is a label", affinity(func(term *corev1.PodAffinityTerm) { term.MatchLabelKeys = []string{"a b"} }), []string{"Invalid value: " + term + "matchLabelKeys[0]"}},
-		{"a key is listed once", affinity(func(term *corev1.PodAffinityTerm) { term.MatchLabelKeys = []string{"a", "a"} }), []string{"Duplicate value: " + term + "matchLabelKeys[1]"}},
+		{"a key may be listed twice", affinity(func(term *corev1.PodAffinityTerm) { term.MatchLabelKeys = []string{"a", "a"} }), nil},
 		{"a key is not selected already", affinity(func(term *corev1.PodAffinityTerm) { term.MatchLabelKeys = []string{"app"} }), []string{"Invalid value: " + term + "matchLabelKeys[0]"}},
 		{"a key is not selected by its value", affinity(func(term *corev1.PodAffinityTerm) {
 			term.LabelSelector.MatchLabels, term.MatchLabelKeys = map[string]string{"tier": "a"}, []string{"tier"}
