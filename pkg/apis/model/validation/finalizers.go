@@ -11,5 +11,6 @@ import (
 
 // validateFinalizersUpdate lets go on what was accepted once.
 func validateFinalizersUpdate(finalizers, old []string, path *field.Path) field.ErrorList {
-	return Ratchet(corevalidation.ValidateFinalizerNames(finalizers, path), corevalidation.ValidateFinalizerNames(old, path))
+	errs, oldErrs := corevalidation.ValidateFinalizerNames(finalizers, path), corevalidation.ValidateFinalizerNames(old, path)
+	return Ratchet(path, finalizers, old, errs, oldErrs)
 }

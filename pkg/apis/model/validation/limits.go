@@ -6,6 +6,7 @@ package validation
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -108,6 +109,8 @@ func (e excesses) errors(old excesses) field.ErrorList {
 	return errs
 }
 
+var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
+
 // placeOf is the path without the indexes of list elements, which may have moved.
 func placeOf(path *field.Path) string {
 	return listIndex.ReplaceAllString(path.String(), "[]")
@@ -162,6 +165,15 @@ func ValidateNoDirectives(box *model.ModelBox) field.ErrorList {
 	})
 	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
 	return errs
+}
+
+// ValidateNoDirectivesUpdate is ValidateNoDirectives of a box that replaces old, without what stays.
+func ValidateNoDirectivesUpdate(box, old *model.ModelBox) field.ErrorList {
+	errs := ValidateNoDirectives(box)
+	if len(errs) == 0 {
+		return nil
+	}
+	return Ratchet(field.NewPath("spec", "podTemplate"), box.Spec.PodTemplate, old.Spec.PodTemplate, errs, ValidateNoDirectives(old))
 }
 
 // lazyPath is the path of a field that costs nothing before it is asked for.

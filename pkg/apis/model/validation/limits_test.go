@@ -162,27 +162,6 @@ func TestToldErrors(t *testing.T) {
 	}
 }
 
-// A box that was accepted with more errors than are found can be repaired one by one.
-func TestRatchetOfMoreErrorsThanAreFound(t *testing.T) {
-	wrong := func(from, to int, detail string) field.ErrorList {
-		var errs field.ErrorList
-		for i := from; i < to; i++ {
-			errs = append(errs, field.Invalid(field.NewPath("spec", "envs").Index(i).Child("name"), fmt.Sprint(i), detail))
-		}
-		return errs
-	}
-	if left := Ratchet(wrong(50, 50+validate.MaxErrors, "a"), wrong(0, validate.MaxErrors, "a")); len(left) > 0 {
-		t.Errorf("%d errors of a kind that there was are left", len(left))
-	}
-	if left := Ratchet(wrong(1, validate.MaxErrors, "a"), wrong(0, validate.MaxErrors-1, "a")); len(left) != 1 {
-		t.Errorf("%d errors are left of a box of which all were found, want 1", len(left))
-	}
-	other := field.ErrorList{field.Invalid(field.NewPath("spec", "image"), "x", "a")}
-	if left := Ratchet(other, wrong(0, validate.MaxErrors, "a")); len(left) != 1 {
-		t.Errorf("%d errors of another kind are left, want 1", len(left))
-	}
-}
-
 func manyEnvs(count int) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Envs = make([]corev1.EnvVar, count) }
 }

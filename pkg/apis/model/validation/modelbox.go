@@ -12,6 +12,7 @@ import (
 
 	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
@@ -58,7 +59,25 @@ func validateSpecUpdate(ctx context.Context, box, old *model.ModelBox, path *fie
 	if len(errs) == 0 {
 		return nil
 	}
-	return Ratchet(errs, validateSpec(context.WithoutCancel(ctx), old, path))
+	return ratchetSpec(box, old, errs, validateSpec(context.WithoutCancel(ctx), old, path))
+}
+
+// ratchetSpec is Ratchet for errors of the spec of a box.
+func ratchetSpec(box, old *model.ModelBox, errs, oldErrs field.ErrorList) field.ErrorList {
+	if len(errs) == 0 {
+		return nil
+	}
+	path := field.NewPath("spec")
+	var served, servedOld modelv1.ModelBoxSpec
+	for _, convert := range []struct {
+		spec   *model.ModelBoxSpec
+		served *modelv1.ModelBoxSpec
+	}{{&box.Spec, &served}, {&old.Spec, &servedOld}} {
+		if err := modelv1.Convert_model_ModelBoxSpec_To_v1_ModelBoxSpec(convert.spec, convert.served, nil); err != nil {
+			return field.ErrorList{field.InternalError(path, err)}
+		}
+	}
+	return Ratchet(path, &served, &servedOld, errs, oldErrs)
 }
 
 func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) field.ErrorList {

@@ -31,6 +31,11 @@ func ValidateNodePortRange(box *model.ModelBox, portRange utilnet.PortRange) fie
 	return errs
 }
 
+// ValidateNodePortRangeUpdate is ValidateNodePortRange of a box that replaces old, without what stays.
+func ValidateNodePortRangeUpdate(box, old *model.ModelBox, portRange utilnet.PortRange) field.ErrorList {
+	return ratchetSpec(box, old, ValidateNodePortRange(box, portRange), ValidateNodePortRange(old, portRange))
+}
+
 func validateInRange(nodePort int32, portRange utilnet.PortRange, path *field.Path) field.ErrorList {
 	if len(validation.IsValidPortNum(int(nodePort))) > 0 || portRange.Contains(int(nodePort)) {
 		return nil

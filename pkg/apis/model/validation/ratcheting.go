@@ -4,69 +4,214 @@
 package validation
 
 import (
-	"regexp"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// Ratchet returns the errors of an object that the object did not have before its update: what was wrong already is no
-// reason to refuse a change of something else. Elements of lists may have moved meanwhile, but each error of the old
-// object excuses one of the new one only; except where validate.MaxErrors kept others of its kind from being found.
-func Ratchet(errs, old field.ErrorList) field.ErrorList {
-	if len(errs) == 0 || len(old) == 0 {
+// Ratchet returns which of the errors of an object, at path, its update has to answer for. What was wrong already stays: an
+// error is left out if the old object has one of the same type in the same place, and what is there did not change. Places
+// are compared by the keys of lists: an element may have moved.
+//
+// object and old are pointers to structs of the served API, whose tags have the names and the keys, or lists.
+func Ratchet(path *field.Path, object, old any, errs, oldErrs field.ErrorList) field.ErrorList {
+	if len(errs) == 0 || len(oldErrs) == 0 {
 		return errs
 	}
-	left, oldLeft := unmatched(errs, old, (*field.Error).Error)
-	left, _ = unmatched(left, oldLeft, errorOfAnyElement)
-	if len(old) >= validate.MaxErrors {
-		kinds := sets.New[string]()
-		for _, err := range old {
-			kinds.Insert(kindOfError(err))
+	known := sets.New[fieldError]()
+	for _, err := range oldErrs {
+		known.Insert(fieldError{err.Type, err.Field})
+	}
+	// Of an object with so many errors there may be more than were found.
+	isComplete := len(oldErrs) < validate.MaxErrors
+	return slices.DeleteFunc(slices.Clone(errs), func(err *field.Error) bool {
+		place, ok := correlate(path, object, old, err.Field)
+		return ok && place.isUnchanged() && (!isComplete || known.Has(fieldError{err.Type, place.oldPath()}))
+	})
+}
+
+// fieldError is what errors have in common that are about the same problem of the same field.
+type fieldError struct {
+	kind field.ErrorType
+	path string
+}
+
+// place is a value of an object and the one that it had before. A value that is not there is not valid.
+type place struct {
+	value, old reflect.Value
+	// mergeKey is the JSON name of the key of a list, if it has one.
+	mergeKey string
+	// path is that of the old value, and rest what of the path of the error leads to no value.
+	path *field.Path
+	rest string
+}
+
+// correlate finds the value at a path of the object, which is at root itself, and its old value. It returns false if the old
+// object has none: if the value is in an element of a list that is new.
+func correlate(root *field.Path, object, old any, path string) (place, bool) {
+	p := place{value: reflect.ValueOf(object), old: reflect.ValueOf(old), path: root}
+	rest, inRoot := strings.CutPrefix(path, root.String())
+	if !inRoot {
+		return place{}, false
+	}
+	for p.rest = rest; p.rest != ""; {
+		p.value, p.old = indirect(p.value), indirect(p.old)
+		if !p.value.IsValid() {
+			break
 		}
-		left = slices.DeleteFunc(left, func(err *field.Error) bool { return kinds.Has(kindOfError(err)) })
+		correlated, isStep := false, false
+		switch p.value.Kind() {
+		case reflect.Struct:
+			correlated, isStep = p.stepIntoField()
+		case reflect.Slice:
+			correlated, isStep = p.stepIntoElement()
+		case reflect.Map:
+			correlated, isStep = p.stepIntoKey()
+		}
+		if !isStep {
+			break
+		}
+		if !correlated {
+			return place{}, false
+		}
 	}
-	return left
+	return p, true
 }
 
-// kindOfError is what is wrong with an element, whatever element of which list it is.
-func kindOfError(err *field.Error) string {
-	return string(err.Type) + listIndex.ReplaceAllString(err.Field, "[]")
+func (p *place) isUnchanged() bool {
+	value, old := indirect(p.value), indirect(p.old)
+	if !value.IsValid() || !old.IsValid() {
+		return value.IsValid() == old.IsValid()
+	}
+	return apiequality.Semantic.DeepEqual(value.Interface(), old.Interface())
 }
 
-// unmatched returns what is left of both lists without the pairs that have the same key.
-func unmatched(errs, old field.ErrorList, key func(*field.Error) string) (left, oldLeft field.ErrorList) {
-	known := map[string]int{}
-	for _, err := range old {
-		known[key(err)]++
+func (p *place) oldPath() string {
+	return p.path.String() + p.rest
+}
+
+// stepIntoField takes the name of a field from the path.
+func (p *place) stepIntoField() (correlated, isStep bool) {
+	name, found := strings.CutPrefix(p.rest, ".")
+	if !found {
+		return false, false
 	}
-	matched := map[string]int{}
-	for _, err := range errs {
-		if matched[key(err)] == known[key(err)] {
-			left = append(left, err)
+	if end := strings.IndexAny(name, ".["); end >= 0 {
+		name = name[:end]
+	}
+	f, found := fieldByJSONName(p.value.Type(), name)
+	if !found {
+		return false, false
+	}
+	p.value = p.value.FieldByIndex(f.Index)
+	if p.old.IsValid() {
+		p.old = p.old.FieldByIndex(f.Index)
+	}
+	p.mergeKey = f.Tag.Get("patchMergeKey")
+	p.path, p.rest = p.path.Child(name), p.rest[len(".")+len(name):]
+	return true, true
+}
+
+// stepIntoElement takes the index of an element from the path.
+func (p *place) stepIntoElement() (correlated, isStep bool) {
+	text, rest, found := strings.Cut(strings.TrimPrefix(p.rest, "["), "]")
+	index, err := strconv.Atoi(text)
+	if !found || err != nil || index < 0 || index >= p.value.Len() {
+		return false, false
+	}
+	oldIndex := p.correlatedIndex(index)
+	if oldIndex < 0 {
+		return false, true
+	}
+	p.value, p.old = p.value.Index(index), p.old.Index(oldIndex)
+	p.path, p.rest = p.path.Index(oldIndex), rest
+	return true, true
+}
+
+// stepIntoKey takes the key of an element of a map from the path. The key may have any characters, of which it has to be one
+// of the map's.
+func (p *place) stepIntoKey() (correlated, isStep bool) {
+	for _, key := range p.value.MapKeys() {
+		rest, found := strings.CutPrefix(p.rest, "["+key.String()+"]")
+		if !found {
 			continue
 		}
-		matched[key(err)]++
-	}
-	for _, err := range old {
-		if matched[key(err)] == 0 {
-			oldLeft = append(oldLeft, err)
-			continue
+		p.value = p.value.MapIndex(key)
+		if p.old.IsValid() {
+			p.old = p.old.MapIndex(key)
 		}
-		matched[key(err)]--
+		p.path, p.rest = p.path.Key(key.String()), rest
+		return true, true
 	}
-	return left, oldLeft
+	return false, false
 }
 
-var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
+// correlatedIndex returns the index in the old list of what is at index now, -1 for none. An element of a list with a key
+// is the one with its key, and another element the one that equals it. Of several such elements, each is correlated to
+// another one, in their order.
+func (p *place) correlatedIndex(index int) int {
+	if !p.old.IsValid() {
+		return -1
+	}
+	element := p.value.Index(index)
+	isSame := func(other reflect.Value) bool { return p.isSameElement(element, other) }
+	before := 0
+	for i := range index {
+		if isSame(p.value.Index(i)) {
+			before++
+		}
+	}
+	for i := range p.old.Len() {
+		if !isSame(p.old.Index(i)) {
+			continue
+		}
+		if before == 0 {
+			return i
+		}
+		before--
+	}
+	return -1
+}
 
-// errorOfAnyElement is the error without the indexes of the list elements that it is about.
-func errorOfAnyElement(err *field.Error) string {
-	anywhere := *err
-	anywhere.Field = listIndex.ReplaceAllString(err.Field, "[]")
-	anywhere.Detail = listIndex.ReplaceAllString(err.Detail, "[]")
-	return anywhere.Error()
+func (p *place) isSameElement(element, other reflect.Value) bool {
+	if p.mergeKey != "" && element.Kind() == reflect.Struct {
+		if f, found := fieldByJSONName(element.Type(), p.mergeKey); found {
+			return element.FieldByIndex(f.Index).Equal(other.FieldByIndex(f.Index))
+		}
+	}
+	return apiequality.Semantic.DeepEqual(element.Interface(), other.Interface())
+}
+
+// indirect returns what a value points to, and no valid value for nil.
+func indirect(value reflect.Value) reflect.Value {
+	for value.Kind() == reflect.Pointer {
+		value = value.Elem()
+	}
+	return value
+}
+
+// fieldByJSONName returns the field of a struct that has the name in JSON, its own or of a struct that is inlined.
+func fieldByJSONName(t reflect.Type, name string) (reflect.StructField, bool) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if tag == name && name != "" {
+			return f, true
+		}
+		if tag != "" || f.Type.Kind() != reflect.Struct {
+			continue
+		}
+		if inner, found := fieldByJSONName(f.Type, name); found {
+			inner.Index = append(slices.Clip(f.Index), inner.Index...)
+			return inner, true
+		}
+	}
+	return reflect.StructField{}, false
 }

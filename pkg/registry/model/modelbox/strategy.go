@@ -9,6 +9,7 @@ import (
 	"context"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -99,7 +100,7 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 		)
 	}
 	if len(errs) == 0 {
-		errs = validatePodTemplate(ctx, box)
+		_, errs = validatePodTemplate(ctx, box)
 	}
 	return validation.Told(errs)
 }
@@ -114,17 +115,13 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 	if len(errs) == 0 {
 		errs = slices.Concat(
 			validation.ValidateModelBoxUpdate(ctx, box, oldBox),
-			validation.Ratchet(
-				validation.ValidateNodePortRange(box, s.nodePortRange), validation.ValidateNodePortRange(oldBox, s.nodePortRange)),
-			validation.Ratchet(validation.ValidateNoDirectives(box), validation.ValidateNoDirectives(oldBox)),
+			validation.ValidateNodePortRangeUpdate(box, oldBox, s.nodePortRange),
+			validation.ValidateNoDirectivesUpdate(box, oldBox),
 			validateClientSideApply(box, oldBox),
 		)
 	}
 	if len(errs) == 0 && !apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
-		errs = validatePodTemplate(ctx, box)
-		if len(errs) > 0 {
-			errs = validation.Ratchet(errs, validatePodTemplate(context.WithoutCancel(ctx), oldBox))
-		}
+		errs = validatePodTemplateUpdate(ctx, box, oldBox)
 	}
 	return validation.Told(errs)
 }
@@ -165,21 +162,34 @@ func specBytes(box *model.ModelBox) (int, error) {
 	return served.Spec.Size(), nil
 }
 
-// validatePodTemplate checks the pod template that the overlay of a valid box makes.
-func validatePodTemplate(ctx context.Context, box *model.ModelBox) field.ErrorList {
-	if box.Spec.PodTemplate == nil {
-		return nil
+// validatePodTemplate checks the pod template that the overlay of a valid box makes, and returns it, or the overlay if it
+// makes none.
+func validatePodTemplate(ctx context.Context, box *model.ModelBox) (*corev1.PodTemplateSpec, field.ErrorList) {
+	overlay := box.Spec.PodTemplate
+	if overlay == nil {
+		return nil, nil
 	}
 	path := field.NewPath("spec", "podTemplate")
 	served, err := convertToV1(box)
 	if err != nil {
-		return field.ErrorList{field.InternalError(path, err)}
+		return overlay, field.ErrorList{field.InternalError(path, err)}
 	}
 	template, err := render.PodTemplate(served)
 	if err != nil {
-		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
+		return overlay, field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
 	}
-	return validation.ValidatePodTemplate(ctx, template, box.Name, path)
+	return template, validation.ValidatePodTemplate(ctx, template, box.Name, path)
+}
+
+// validatePodTemplateUpdate checks the pod template of a changed box. What was wrong with that of the old box already, and
+// did not change, does not count.
+func validatePodTemplateUpdate(ctx context.Context, box, old *model.ModelBox) field.ErrorList {
+	template, errs := validatePodTemplate(ctx, box)
+	if len(errs) == 0 {
+		return nil
+	}
+	oldTemplate, oldErrs := validatePodTemplate(context.WithoutCancel(ctx), old)
+	return validation.Ratchet(field.NewPath("spec", "podTemplate"), template, oldTemplate, errs, oldErrs)
 }
 
 // convertToV1 returns the box in the served version. The two share memory: neither may be changed.
