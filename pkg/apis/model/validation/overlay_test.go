@@ -117,6 +117,9 @@ func TestOverlaidPod(t *testing.T) {
 	signal := func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{StopSignal: ptr.To(corev1.SIGUSR1)} }
 	claims := func(c *corev1.Container) { c.Resources.Claims = []corev1.ResourceClaim{{Name: "gpu"}} }
 	gpu := overlayPod(func(spec *corev1.PodSpec) { spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} })
+	security := func(context corev1.SecurityContext) func(*model.ModelBox) {
+		return container(func(c *corev1.Container) { c.SecurityContext = &context })
+	}
 	unmasked := security(corev1.SecurityContext{ProcMount: ptr.To(corev1.UnmaskedProcMount)})
 	hostProcess := security(corev1.SecurityContext{WindowsOptions: &corev1.WindowsSecurityContextOptions{HostProcess: ptr.To(true)}})
 	volumes := func(volumes ...corev1.Volume) func(*model.ModelBox) {

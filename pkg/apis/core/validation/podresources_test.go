@@ -27,7 +27,7 @@ func TestPodResources(t *testing.T) {
 		c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 	}
 	const requestsCPU, limitsCPU = "Invalid value: spec.resources.requests[cpu]", "Invalid value: spec.resources.limits[cpu]"
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"resources of a pod are accepted", shared(quantities{"cpu": "1"}, quantities{"cpu": "2", "memory": "1Gi", "hugepages-2Mi": "2Mi"}), nil},
 		{"no resources of a pod are accepted", shared(nil, nil), nil},
 		{"storage is none of a pod", shared(quantities{"ephemeral-storage": "1Gi"}, nil), []string{"Invalid value: spec.resources.requests[ephemeral-storage]"}},
@@ -70,7 +70,7 @@ func TestResourceClaims(t *testing.T) {
 	}
 	gpu := corev1.PodResourceClaim{Name: "gpu", ResourceClaimTemplateName: ptr.To("gpu")}
 	const path, reference = "spec.resourceClaims[0]", "spec.containers[0].resources.claims"
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"claims are accepted", claims(gpu, corev1.PodResourceClaim{Name: "disk", ResourceClaimName: ptr.To("team.disk")}), nil},
 		{"a claim has a name", claims(corev1.PodResourceClaim{ResourceClaimName: ptr.To("a")}), []string{"Required value: " + path + ".name"}},
 		{"a claim's name is a DNS label", claims(corev1.PodResourceClaim{Name: "a.b", ResourceClaimName: ptr.To("a")}), []string{"Invalid value: " + path + ".name"}},

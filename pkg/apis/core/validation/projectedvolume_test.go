@@ -10,11 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-func projected(sources ...corev1.VolumeProjection) func(*model.ModelBox) {
+func projected(sources ...corev1.VolumeProjection) func(*corev1.PodTemplateSpec) {
 	return volume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: sources}})
 }
 
@@ -55,20 +53,20 @@ func TestProjectedVolumes(t *testing.T) {
 }
 
 func TestProjectedTrust(t *testing.T) {
-	bundle := func(change func(*corev1.ClusterTrustBundleProjection)) func(*model.ModelBox) {
+	bundle := func(change func(*corev1.ClusterTrustBundleProjection)) func(*corev1.PodTemplateSpec) {
 		source := &corev1.ClusterTrustBundleProjection{Path: "ca.pem"}
 		change(source)
 		return projected(corev1.VolumeProjection{ClusterTrustBundle: source})
 	}
-	bundleName := func(name string) func(*model.ModelBox) {
+	bundleName := func(name string) func(*corev1.PodTemplateSpec) {
 		return bundle(func(source *corev1.ClusterTrustBundleProjection) { source.Name = &name })
 	}
-	certificate := func(change func(*corev1.PodCertificateProjection)) func(*model.ModelBox) {
+	certificate := func(change func(*corev1.PodCertificateProjection)) func(*corev1.PodTemplateSpec) {
 		source := &corev1.PodCertificateProjection{SignerName: "example.com/web", KeyType: "ED25519", CredentialBundlePath: "web.pem"}
 		change(source)
 		return projected(corev1.VolumeProjection{PodCertificate: source})
 	}
-	signer := func(name string) func(*model.ModelBox) {
+	signer := func(name string) func(*corev1.PodTemplateSpec) {
 		return certificate(func(source *corev1.PodCertificateProjection) { source.SignerName = name })
 	}
 	const bundlePath, certificatePath = projection + ".clusterTrustBundle", projection + ".podCertificate"

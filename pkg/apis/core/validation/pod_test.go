@@ -4,81 +4,12 @@
 package validation
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 )
-
-// templateRow is a row for a pod template. The fields of its errors are those below spec.podTemplate.
-type templateRow struct {
-	name   string
-	mutate func(*corev1.PodTemplateSpec)
-	want   []string
-}
-
-func checkTemplate(t *testing.T, rows []templateRow) {
-	t.Helper()
-	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			template := validTemplate()
-			row.mutate(template)
-			errs := ValidatePodTemplate(t.Context(), template, "web", field.NewPath("spec", "podTemplate"))
-			var want []string
-			for i := range row.want {
-				want = append(want, inTemplate(row.want[i]))
-			}
-			if got := typesAndFields(errs); !slices.Equal(got, want) {
-				t.Errorf("got %q\nwant %q\nin full: %v", got, want, errs.ToAggregate())
-			}
-		})
-	}
-}
-
-// inTemplate turns "Forbidden: spec" into "Forbidden: spec.podTemplate.spec".
-func inTemplate(typeAndField string) string {
-	kind, name, _ := strings.Cut(typeAndField, ": ")
-	return kind + ": spec.podTemplate." + name
-}
-
-// validTemplate is that of a box "web": a container "web" with a port "http", and nothing defaulted.
-func validTemplate() *corev1.PodTemplateSpec {
-	return &corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"modelbox": "web"}},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{
-			Name: "web", Image: "nginx:1.7.9", Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}},
-		}}},
-	}
-}
-
-// pod changes the pods of the template.
-func pod(change func(*corev1.PodSpec)) func(*corev1.PodTemplateSpec) {
-	return func(template *corev1.PodTemplateSpec) { change(&template.Spec) }
-}
-
-// podContainer changes the only container of the pods.
-func podContainer(change func(*corev1.Container)) func(*corev1.PodTemplateSpec) {
-	return pod(func(spec *corev1.PodSpec) { change(&spec.Containers[0]) })
-}
-
-// beside adds a container "side" to the pods.
-func beside(change func(*corev1.Container)) func(*corev1.PodTemplateSpec) {
-	return pod(func(spec *corev1.PodSpec) {
-		spec.Containers = append(spec.Containers, sideContainer("side", "", change))
-	})
-}
-
-// before adds an init container "prepare" to the pods.
-func before(change func(*corev1.Container)) func(*corev1.PodTemplateSpec) {
-	return pod(func(spec *corev1.PodSpec) {
-		spec.InitContainers = append(spec.InitContainers, sideContainer("prepare", "", change))
-	})
-}
 
 func TestPodTemplate(t *testing.T) {
 	labels := func(key, value string) func(*corev1.PodTemplateSpec) {
@@ -87,13 +18,11 @@ func TestPodTemplate(t *testing.T) {
 	finalizers := func(finalizers ...string) func(*corev1.PodTemplateSpec) {
 		return func(template *corev1.PodTemplateSpec) { template.Finalizers = finalizers }
 	}
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"a template without defaults is accepted", func(*corev1.PodTemplateSpec) {}, nil},
 		{"a label is accepted", labels("tier", "front"), nil},
 		{"a label's key is qualified", labels("a b", ""), []string{"Invalid value: metadata.labels"}},
 		{"a label's value is a label value", labels("tier", "a b"), []string{"Invalid value: metadata.labels"}},
-		{"the label that selects the pods is kept", func(template *corev1.PodTemplateSpec) { template.Labels = nil }, []string{"Invalid value: metadata.labels[modelbox]"}},
-		{"the label that selects the pods is that of the box", labels("modelbox", "other"), []string{"Invalid value: metadata.labels[modelbox]"}},
 		{"finalizers are accepted", finalizers("example.com/a", "example.com/b", "orphan"), nil},
 		{"a finalizer has a domain", finalizers("a"), []string{"Invalid value: metadata.finalizers[0]"}},
 		{"a finalizer is a qualified name", finalizers("example.com/a b"), []string{"Invalid value: metadata.finalizers"}},
@@ -105,7 +34,7 @@ func TestPodContainers(t *testing.T) {
 	ports := func(ports ...corev1.ContainerPort) func(*corev1.Container) {
 		return func(c *corev1.Container) { c.Ports = ports }
 	}
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"a pod has a container", pod(func(spec *corev1.PodSpec) { spec.Containers = nil }), []string{"Required value: spec.containers"}},
 		{"a container has an image", beside(func(c *corev1.Container) { c.Image = "" }), []string{"Required value: spec.containers[1].image"}},
 		{"an init container has an image", before(func(c *corev1.Container) { c.Image = "" }), []string{"Required value: spec.initContainers[0].image"}},
@@ -148,7 +77,7 @@ func TestPodLifetime(t *testing.T) {
 		return pod(func(spec *corev1.PodSpec) { spec.TerminationGracePeriodSeconds = &seconds })
 	}
 	const sleepSeconds = "spec.containers[0].lifecycle.preStop.sleep.seconds"
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"restartPolicy Always is accepted", pod(func(spec *corev1.PodSpec) { spec.RestartPolicy = corev1.RestartPolicyAlways }), nil},
 		{"restartPolicy Never is none of a Deployment", pod(func(spec *corev1.PodSpec) { spec.RestartPolicy = corev1.RestartPolicyNever }), []string{"Unsupported value: spec.restartPolicy"}},
 		{"no grace period is accepted", gracePeriod(0), nil},
@@ -166,7 +95,7 @@ func TestPodAccounts(t *testing.T) {
 	accounts := func(name, deprecated string) func(*corev1.PodTemplateSpec) {
 		return pod(func(spec *corev1.PodSpec) { spec.ServiceAccountName, spec.DeprecatedServiceAccount = name, deprecated })
 	}
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"a service account is accepted", accounts("team.web", ""), nil},
 		{"a service account's name is a DNS name", accounts("Web", ""), []string{"Invalid value: spec.serviceAccountName"}},
 		{"a service account may have its deprecated name too", accounts("web", "web"), nil},

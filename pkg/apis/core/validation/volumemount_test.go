@@ -8,47 +8,45 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
 // mount adds an emptyDir volume "data" and mounts it at /data of the main container.
-func mount(change func(*corev1.VolumeMount)) func(*model.ModelBox) {
-	return func(box *model.ModelBox) {
-		volume(emptyDir())(box)
-		box.Spec.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
-		change(&box.Spec.VolumeMounts[0])
+func mount(change func(*corev1.VolumeMount)) func(*corev1.PodTemplateSpec) {
+	return func(template *corev1.PodTemplateSpec) {
+		volume(emptyDir())(template)
+		template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
+		change(&template.Spec.Containers[0].VolumeMounts[0])
 	}
 }
 
 func TestVolumeMounts(t *testing.T) {
-	again := func(path string) func(*model.ModelBox) {
-		return func(box *model.ModelBox) {
-			box.Spec.VolumeMounts = append(box.Spec.VolumeMounts, corev1.VolumeMount{Name: "data", MountPath: path})
+	again := func(path string) func(*corev1.PodTemplateSpec) {
+		return func(template *corev1.PodTemplateSpec) {
+			template.Spec.Containers[0].VolumeMounts = append(template.Spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "data", MountPath: path})
 		}
 	}
 	asIs := func(*corev1.VolumeMount) {}
 	check(t, []row{
 		{"a mount is accepted", mount(asIs), nil},
 		{"a volume may be mounted twice", all(mount(asIs), again("/other")), nil},
-		{"a volume is mounted at one place once", all(mount(asIs), again("/data")), []string{"Duplicate value: spec.volumeMounts[1].mountPath"}},
-		{"a mount names a volume", mount(func(m *corev1.VolumeMount) { m.Name = "" }), []string{"Required value: spec.volumeMounts[0].name"}},
-		{"a mount names a volume of the box", mount(func(m *corev1.VolumeMount) { m.Name = "other" }), []string{"Not found: spec.volumeMounts[0].name"}},
-		{"a mount has a path", mount(func(m *corev1.VolumeMount) { m.MountPath = "" }), []string{"Required value: spec.volumeMounts[0].mountPath"}},
-		{"a mount's path has no colon", mount(func(m *corev1.VolumeMount) { m.MountPath = "/data:ro" }), []string{"Invalid value: spec.volumeMounts[0].mountPath"}},
+		{"a volume is mounted at one place once", all(mount(asIs), again("/data")), []string{"Duplicate value: spec.containers[0].volumeMounts[1].mountPath"}},
+		{"a mount names a volume", mount(func(m *corev1.VolumeMount) { m.Name = "" }), []string{"Required value: spec.containers[0].volumeMounts[0].name"}},
+		{"a mount names a volume of the box", mount(func(m *corev1.VolumeMount) { m.Name = "other" }), []string{"Not found: spec.containers[0].volumeMounts[0].name"}},
+		{"a mount has a path", mount(func(m *corev1.VolumeMount) { m.MountPath = "" }), []string{"Required value: spec.containers[0].volumeMounts[0].mountPath"}},
+		{"a mount's path has no colon", mount(func(m *corev1.VolumeMount) { m.MountPath = "/data:ro" }), []string{"Invalid value: spec.containers[0].volumeMounts[0].mountPath"}},
 		{"a mount's path may be on a drive of Windows", mount(func(m *corev1.VolumeMount) { m.MountPath = `C:\data` }), nil},
 		{"a sub path is accepted", mount(func(m *corev1.VolumeMount) { m.SubPath = "a/..b" }), nil},
-		{"a sub path is relative", mount(func(m *corev1.VolumeMount) { m.SubPath = "/a" }), []string{"Invalid value: spec.volumeMounts[0].subPath"}},
-		{"a sub path has no backsteps", mount(func(m *corev1.VolumeMount) { m.SubPath = "a/../b" }), []string{"Invalid value: spec.volumeMounts[0].subPath"}},
+		{"a sub path is relative", mount(func(m *corev1.VolumeMount) { m.SubPath = "/a" }), []string{"Invalid value: spec.containers[0].volumeMounts[0].subPath"}},
+		{"a sub path has no backsteps", mount(func(m *corev1.VolumeMount) { m.SubPath = "a/../b" }), []string{"Invalid value: spec.containers[0].volumeMounts[0].subPath"}},
 		{"a sub path of variables is accepted", mount(func(m *corev1.VolumeMount) { m.SubPathExpr = "$(POD_NAME)" }), nil},
-		{"a sub path of variables is relative", mount(func(m *corev1.VolumeMount) { m.SubPathExpr = "/$(POD_NAME)" }), []string{"Invalid value: spec.volumeMounts[0].subPathExpr"}},
-		{"a sub path is given in one way", mount(func(m *corev1.VolumeMount) { m.SubPath, m.SubPathExpr = "a", "b" }), []string{"Forbidden: spec.volumeMounts[0].subPathExpr"}},
+		{"a sub path of variables is relative", mount(func(m *corev1.VolumeMount) { m.SubPathExpr = "/$(POD_NAME)" }), []string{"Invalid value: spec.containers[0].volumeMounts[0].subPathExpr"}},
+		{"a sub path is given in one way", mount(func(m *corev1.VolumeMount) { m.SubPath, m.SubPathExpr = "a", "b" }), []string{"Forbidden: spec.containers[0].volumeMounts[0].subPathExpr"}},
 
 		{"mountPropagation HostToContainer is accepted", mount(func(m *corev1.VolumeMount) { m.MountPropagation = ptr.To(corev1.MountPropagationHostToContainer) }), nil},
 		{"mountPropagation Both is refused", mount(func(m *corev1.VolumeMount) { m.MountPropagation = ptr.To(corev1.MountPropagationMode("Both")) }),
-			[]string{"Unsupported value: spec.volumeMounts[0].mountPropagation"}},
+			[]string{"Unsupported value: spec.containers[0].volumeMounts[0].mountPropagation"}},
 		{"mountPropagation Bidirectional is not for the main container", mount(func(m *corev1.VolumeMount) { m.MountPropagation = ptr.To(corev1.MountPropagationBidirectional) }),
-			[]string{"Forbidden: spec.volumeMounts[0].mountPropagation"}},
+			[]string{"Forbidden: spec.containers[0].volumeMounts[0].mountPropagation"}},
 		{"mountPropagation Bidirectional is for privileged containers", all(volume(emptyDir()), container(func(c *corev1.Container) {
 			c.SecurityContext = &corev1.SecurityContext{Privileged: ptr.To(true)}
 			c.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data", MountPropagation: ptr.To(corev1.MountPropagationBidirectional)}}
@@ -59,29 +57,29 @@ func TestVolumeMounts(t *testing.T) {
 		}), nil},
 		{"recursiveReadOnly Disabled goes with anything", mount(func(m *corev1.VolumeMount) { m.RecursiveReadOnly = ptr.To(corev1.RecursiveReadOnlyDisabled) }), nil},
 		{"recursiveReadOnly needs readOnly", mount(func(m *corev1.VolumeMount) { m.RecursiveReadOnly = ptr.To(corev1.RecursiveReadOnlyIfPossible) }),
-			[]string{"Forbidden: spec.volumeMounts[0].recursiveReadOnly"}},
+			[]string{"Forbidden: spec.containers[0].volumeMounts[0].recursiveReadOnly"}},
 		{"recursiveReadOnly needs a mount that does not spread", mount(func(m *corev1.VolumeMount) {
 			m.ReadOnly, m.RecursiveReadOnly, m.MountPropagation = true, ptr.To(corev1.RecursiveReadOnlyEnabled), ptr.To(corev1.MountPropagationHostToContainer)
-		}), []string{"Forbidden: spec.volumeMounts[0].recursiveReadOnly"}},
+		}), []string{"Forbidden: spec.containers[0].volumeMounts[0].recursiveReadOnly"}},
 		{"recursiveReadOnly Maybe is refused", mount(func(m *corev1.VolumeMount) {
 			m.ReadOnly, m.RecursiveReadOnly = true, ptr.To(corev1.RecursiveReadOnlyMode("Maybe"))
 		}),
-			[]string{"Unsupported value: spec.volumeMounts[0].recursiveReadOnly"}},
+			[]string{"Unsupported value: spec.containers[0].volumeMounts[0].recursiveReadOnly"}},
 
 		{"a container's mount names a volume of the box", container(func(c *corev1.Container) { c.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}} }),
-			[]string{"Not found: spec.containers[0].volumeMounts[0].name"}},
+			[]string{"Not found: spec.containers[1].volumeMounts[0].name"}},
 	})
 }
 
 func TestVolumeDevices(t *testing.T) {
-	devices := func(source corev1.VolumeSource, change func(*corev1.Container)) func(*model.ModelBox) {
+	devices := func(source corev1.VolumeSource, change func(*corev1.Container)) func(*corev1.PodTemplateSpec) {
 		return all(volume(source), container(func(c *corev1.Container) {
 			c.VolumeDevices = []corev1.VolumeDevice{{Name: "data", DevicePath: "/dev/xvda"}}
 			change(c)
 		}))
 	}
 	asIs := func(*corev1.Container) {}
-	const device = "spec.containers[0].volumeDevices[0]"
+	const device = "spec.containers[1].volumeDevices[0]"
 	check(t, []row{
 		{"a device on a claim is accepted", devices(claim(), asIs), nil},
 		{"a device on an ephemeral volume is accepted", devices(ephemeral(func(*corev1.PersistentVolumeClaimTemplate) {}), asIs), nil},
@@ -92,12 +90,12 @@ func TestVolumeDevices(t *testing.T) {
 		{"a device's path has no backsteps", devices(claim(), func(c *corev1.Container) { c.VolumeDevices[0].DevicePath = "/dev/../a" }), []string{"Invalid value: " + device + ".devicePath"}},
 		{"a volume is a device once", devices(claim(), func(c *corev1.Container) {
 			c.VolumeDevices = append(c.VolumeDevices, corev1.VolumeDevice{Name: "data", DevicePath: "/dev/xvdb"})
-		}), []string{"Duplicate value: spec.containers[0].volumeDevices[1].name"}},
+		}), []string{"Duplicate value: spec.containers[1].volumeDevices[1].name"}},
 		{"a path has one device", all(devices(claim(), func(c *corev1.Container) {
 			c.VolumeDevices = append(c.VolumeDevices, corev1.VolumeDevice{Name: "more", DevicePath: "/dev/xvda"})
-		}), func(box *model.ModelBox) {
-			box.Spec.Volumes = append(box.Spec.Volumes, corev1.Volume{Name: "more", VolumeSource: claim()})
-		}), []string{"Duplicate value: spec.containers[0].volumeDevices[1].devicePath"}},
+		}), func(template *corev1.PodTemplateSpec) {
+			template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: "more", VolumeSource: claim()})
+		}), []string{"Duplicate value: spec.containers[1].volumeDevices[1].devicePath"}},
 		{"a device is not mounted as well", devices(claim(), func(c *corev1.Container) { c.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}} }),
 			[]string{"Invalid value: " + device + ".name"}},
 		{"a device's path is not mounted as well", all(volumeNamed("more", emptyDir()), devices(claim(), func(c *corev1.Container) {

@@ -26,7 +26,7 @@ func TestScheduling(t *testing.T) {
 	overhead := func(overhead quantities, class *string) func(*corev1.PodTemplateSpec) {
 		return pod(func(spec *corev1.PodSpec) { spec.Overhead, spec.RuntimeClassName = overhead.list(), class })
 	}
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"a node selector is accepted", pod(func(spec *corev1.PodSpec) { spec.NodeSelector = map[string]string{"example.com/disk": "ssd"} }), nil},
 		{"a node selector's key is a label", pod(func(spec *corev1.PodSpec) { spec.NodeSelector = map[string]string{"a b": ""} }), []string{"Invalid value: spec.nodeSelector"}},
 		{"a node selector's value is a label value", pod(func(spec *corev1.PodSpec) { spec.NodeSelector = map[string]string{"disk": "a b"} }), []string{"Invalid value: spec.nodeSelector"}},
@@ -65,7 +65,7 @@ func TestTolerations(t *testing.T) {
 		return pod(func(spec *corev1.PodSpec) { spec.Tolerations = []corev1.Toleration{toleration} })
 	}
 	const path = "spec.tolerations[0]."
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"a toleration of a taint is accepted", toleration(corev1.Toleration{Key: "a", Value: "b", Effect: corev1.TaintEffectNoSchedule}), nil},
 		{"a toleration of everything is accepted", toleration(corev1.Toleration{Operator: corev1.TolerationOpExists}), nil},
 		{"a toleration for a while is accepted", toleration(corev1.Toleration{Key: "a", Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](1)}), nil},
@@ -102,7 +102,7 @@ func TestNodeAffinity(t *testing.T) {
 	}
 	const terms, preference = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms", "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]."
 	const inExpression, inField = terms + "[0].matchExpressions[0].", terms + "[0].matchFields[0]."
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"terms are accepted", required(expression("disk", "In", "ssd", "nvme"), expression("gpu", "Exists"), expression("cores", "Gt", "8"), nodeField("metadata.name", "NotIn", "a")), nil},
 		{"a term without conditions is accepted", required(corev1.NodeSelectorTerm{}), nil},
 		{"a selector has a term", required(), []string{"Required value: " + terms}},
@@ -161,7 +161,7 @@ func TestPodAffinity(t *testing.T) {
 	noKey := func(term *corev1.PodAffinityTerm) { term.TopologyKey = "" }
 	const term = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]."
 	const anti, weighted = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].", "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]."
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"a term is accepted", affinity(func(term *corev1.PodAffinityTerm) {
 			term.Namespaces, term.NamespaceSelector, term.MatchLabelKeys, term.MismatchLabelKeys = []string{"a"}, selecting("team"), []string{"pod-template-hash"}, []string{"tenant"}
 		}), nil},
@@ -207,7 +207,7 @@ func TestTopologySpread(t *testing.T) {
 	same := func(*corev1.TopologySpreadConstraint) {}
 	anyway := func(c *corev1.TopologySpreadConstraint) { c.WhenUnsatisfiable = corev1.ScheduleAnyway }
 	const path = "spec.topologySpreadConstraints[0]."
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"a constraint is accepted", constraint(func(c *corev1.TopologySpreadConstraint) {
 			c.MinDomains, c.MatchLabelKeys = ptr.To[int32](2), []string{"pod-template-hash"}
 			c.NodeAffinityPolicy, c.NodeTaintsPolicy = ptr.To(corev1.NodeInclusionPolicyHonor), ptr.To(corev1.NodeInclusionPolicyIgnore)

@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
 func ephemeral(change func(*corev1.PersistentVolumeClaimTemplate)) corev1.VolumeSource {
@@ -23,13 +21,13 @@ func ephemeral(change func(*corev1.PersistentVolumeClaimTemplate)) corev1.Volume
 }
 
 func TestEphemeralVolumes(t *testing.T) {
-	spec := func(change func(*corev1.PersistentVolumeClaimSpec)) func(*model.ModelBox) {
+	spec := func(change func(*corev1.PersistentVolumeClaimSpec)) func(*corev1.PodTemplateSpec) {
 		return volume(ephemeral(func(template *corev1.PersistentVolumeClaimTemplate) { change(&template.Spec) }))
 	}
-	meta := func(meta metav1.ObjectMeta) func(*model.ModelBox) {
+	meta := func(meta metav1.ObjectMeta) func(*corev1.PodTemplateSpec) {
 		return volume(ephemeral(func(template *corev1.PersistentVolumeClaimTemplate) { template.ObjectMeta = meta }))
 	}
-	modes := func(modes ...corev1.PersistentVolumeAccessMode) func(*model.ModelBox) {
+	modes := func(modes ...corev1.PersistentVolumeAccessMode) func(*corev1.PodTemplateSpec) {
 		return spec(func(s *corev1.PersistentVolumeClaimSpec) { s.AccessModes = modes })
 	}
 	source := func(apiGroup *string, kind, name string) func(*corev1.PersistentVolumeClaimSpec) {
@@ -42,7 +40,7 @@ func TestEphemeralVolumes(t *testing.T) {
 			s.DataSourceRef = &corev1.TypedObjectReference{APIGroup: apiGroup, Kind: kind, Name: name, Namespace: namespace}
 		}
 	}
-	both := func(changes ...func(*corev1.PersistentVolumeClaimSpec)) func(*model.ModelBox) {
+	both := func(changes ...func(*corev1.PersistentVolumeClaimSpec)) func(*corev1.PodTemplateSpec) {
 		return spec(func(s *corev1.PersistentVolumeClaimSpec) {
 			for _, change := range changes {
 				change(s)

@@ -9,16 +9,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-func security(context corev1.SecurityContext) func(*model.ModelBox) {
+func security(context corev1.SecurityContext) func(*corev1.PodTemplateSpec) {
 	return container(func(c *corev1.Container) { c.SecurityContext = &context })
 }
 
 func TestSecurityContext(t *testing.T) {
-	escalation := []string{"Invalid value: spec.containers[0].securityContext.allowPrivilegeEscalation"}
+	escalation := []string{"Invalid value: spec.containers[1].securityContext.allowPrivilegeEscalation"}
 	check(t, []row{
 		{"a restricted container is accepted", security(corev1.SecurityContext{
 			AllowPrivilegeEscalation: ptr.To(false), RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To[int64](1000), RunAsGroup: ptr.To[int64](0),
@@ -30,28 +28,28 @@ func TestSecurityContext(t *testing.T) {
 		{"a container with CAP_SYS_ADMIN escalates", security(corev1.SecurityContext{
 			AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"CAP_SYS_ADMIN"}},
 		}), escalation},
-		{"a user is not negative", security(corev1.SecurityContext{RunAsUser: ptr.To[int64](-1)}), []string{"Invalid value: spec.containers[0].securityContext.runAsUser"}},
-		{"a group is not negative", security(corev1.SecurityContext{RunAsGroup: ptr.To[int64](-1)}), []string{"Invalid value: spec.containers[0].securityContext.runAsGroup"}},
-		{"a user has 32 bits", security(corev1.SecurityContext{RunAsUser: ptr.To[int64](1 << 31)}), []string{"Invalid value: spec.containers[0].securityContext.runAsUser"}},
+		{"a user is not negative", security(corev1.SecurityContext{RunAsUser: ptr.To[int64](-1)}), []string{"Invalid value: spec.containers[1].securityContext.runAsUser"}},
+		{"a group is not negative", security(corev1.SecurityContext{RunAsGroup: ptr.To[int64](-1)}), []string{"Invalid value: spec.containers[1].securityContext.runAsGroup"}},
+		{"a user has 32 bits", security(corev1.SecurityContext{RunAsUser: ptr.To[int64](1 << 31)}), []string{"Invalid value: spec.containers[1].securityContext.runAsUser"}},
 
 		{"procMount Default is accepted", security(corev1.SecurityContext{ProcMount: ptr.To(corev1.DefaultProcMount)}), nil},
 		{"procMount Unmasked needs a user namespace", security(corev1.SecurityContext{ProcMount: ptr.To(corev1.UnmaskedProcMount)}),
-			[]string{"Invalid value: spec.containers[0].securityContext.procMount"}},
+			[]string{"Invalid value: spec.containers[1].securityContext.procMount"}},
 		{"procMount None is refused", security(corev1.SecurityContext{ProcMount: ptr.To(corev1.ProcMountType("None"))}),
-			[]string{"Unsupported value: spec.containers[0].securityContext.procMount"}},
-		{"an init container's context is validated", initContainer(func(c *corev1.Container) { c.SecurityContext = &corev1.SecurityContext{RunAsUser: ptr.To[int64](-1)} }),
+			[]string{"Unsupported value: spec.containers[1].securityContext.procMount"}},
+		{"an init container's context is validated", before(func(c *corev1.Container) { c.SecurityContext = &corev1.SecurityContext{RunAsUser: ptr.To[int64](-1)} }),
 			[]string{"Invalid value: spec.initContainers[0].securityContext.runAsUser"}},
 	})
 }
 
 func TestSecurityProfiles(t *testing.T) {
-	seccomp := func(kind corev1.SeccompProfileType, file *string) func(*model.ModelBox) {
+	seccomp := func(kind corev1.SeccompProfileType, file *string) func(*corev1.PodTemplateSpec) {
 		return security(corev1.SecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: kind, LocalhostProfile: file}})
 	}
-	appArmor := func(kind corev1.AppArmorProfileType, name *string) func(*model.ModelBox) {
+	appArmor := func(kind corev1.AppArmorProfileType, name *string) func(*corev1.PodTemplateSpec) {
 		return security(corev1.SecurityContext{AppArmorProfile: &corev1.AppArmorProfile{Type: kind, LocalhostProfile: name}})
 	}
-	const seccompPath, appArmorPath = "spec.containers[0].securityContext.seccompProfile", "spec.containers[0].securityContext.appArmorProfile"
+	const seccompPath, appArmorPath = "spec.containers[1].securityContext.seccompProfile", "spec.containers[1].securityContext.appArmorProfile"
 	check(t, []row{
 		{"a seccomp profile of the node is accepted", seccomp(corev1.SeccompProfileTypeLocalhost, ptr.To("profiles/web.json")), nil},
 		{"a seccomp profile has a type", seccomp("", nil), []string{"Unsupported value: " + seccompPath + ".type"}},
@@ -71,13 +69,13 @@ func TestSecurityProfiles(t *testing.T) {
 }
 
 func TestWindowsOptions(t *testing.T) {
-	windows := func(options corev1.WindowsSecurityContextOptions) func(*model.ModelBox) {
+	windows := func(options corev1.WindowsSecurityContextOptions) func(*corev1.PodTemplateSpec) {
 		return security(corev1.SecurityContext{WindowsOptions: &options})
 	}
-	user := func(name string) func(*model.ModelBox) {
+	user := func(name string) func(*corev1.PodTemplateSpec) {
 		return windows(corev1.WindowsSecurityContextOptions{RunAsUserName: &name})
 	}
-	const path = "spec.containers[0].securityContext.windowsOptions"
+	const path = "spec.containers[1].securityContext.windowsOptions"
 	userError := []string{"Invalid value: " + path + ".runAsUserName"}
 	check(t, []row{
 		{"a user is accepted", user("ContainerUser"), nil},
@@ -99,6 +97,8 @@ func TestWindowsOptions(t *testing.T) {
 		{"a credential spec has at most 64 KiB", windows(corev1.WindowsSecurityContextOptions{GMSACredentialSpec: ptr.To(strings.Repeat("a", 65537))}),
 			[]string{"Too long: " + path + ".gmsaCredentialSpec"}},
 		{"no host process is accepted", windows(corev1.WindowsSecurityContextOptions{HostProcess: ptr.To(false)}), nil},
-		{"a host process needs the host's network", windows(corev1.WindowsSecurityContextOptions{HostProcess: ptr.To(true)}), []string{"Forbidden: " + path + ".hostProcess"}},
+		{"a host process needs the host's network", all(windows(corev1.WindowsSecurityContextOptions{HostProcess: ptr.To(true)}), podContainer(func(c *corev1.Container) {
+			c.SecurityContext = &corev1.SecurityContext{WindowsOptions: &corev1.WindowsSecurityContextOptions{HostProcess: ptr.To(true)}}
+		})), []string{"Forbidden: spec.containers[0].securityContext.windowsOptions.hostProcess", "Forbidden: " + path + ".hostProcess"}},
 	})
 }

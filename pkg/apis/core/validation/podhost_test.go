@@ -20,7 +20,7 @@ func TestHostNamespaces(t *testing.T) {
 	ports := func(ports ...corev1.ContainerPort) func(*corev1.Container) {
 		return func(c *corev1.Container) { c.Ports = ports }
 	}
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"the host's namespaces are accepted", pod(func(spec *corev1.PodSpec) { spec.HostNetwork, spec.HostPID, spec.HostIPC = true, true, true }), nil},
 		{"a port on the host's network is itself", all(pod(hostNetwork), podContainer(ports(corev1.ContainerPort{ContainerPort: 80, HostPort: 80}))), nil},
 		{"a port on the host's network is no other", all(pod(hostNetwork), podContainer(ports(corev1.ContainerPort{ContainerPort: 80, HostPort: 8080}))),
@@ -69,7 +69,7 @@ func TestHostProcesses(t *testing.T) {
 		}
 	}
 	const field = "securityContext.windowsOptions.hostProcess"
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"host processes are accepted", all(pod(hostNetwork), ofPod(true), beside(ofContainer(true))), nil},
 		{"a host process is on the host's network", ofPod(true), []string{"Forbidden: spec." + field}},
 		{"a container's host process is on the host's network", podContainer(ofContainer(true)), []string{"Forbidden: spec.containers[0]." + field}},
@@ -94,7 +94,7 @@ func TestPodSecurityContext(t *testing.T) {
 	hostIPC := pod(func(spec *corev1.PodSpec) { spec.HostIPC = true })
 	const path = "spec.securityContext."
 	sysctlError := []string{"Invalid value: " + path + "sysctls[0].name"}
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"users and groups are accepted", context(corev1.PodSecurityContext{
 			RunAsUser: ptr.To[int64](1000), RunAsGroup: ptr.To[int64](0), RunAsNonRoot: ptr.To(true), FSGroup: ptr.To[int64](2000), SupplementalGroups: []int64{1, 2},
 			FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch), SupplementalGroupsPolicy: ptr.To(corev1.SupplementalGroupsPolicyStrict),
@@ -146,7 +146,7 @@ func TestOperatingSystem(t *testing.T) {
 	seccomp := &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}
 	appArmor := &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeRuntimeDefault}
 	const ofPod, ofContainer = "Forbidden: spec.securityContext.", "Forbidden: spec.containers[0].securityContext."
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"linux is accepted", linux, nil},
 		{"windows is accepted", all(windows, context(corev1.PodSecurityContext{RunAsNonRoot: ptr.To(true), WindowsOptions: options})), nil},
 		{"a system has a name", system(""), []string{"Required value: spec.os.name"}},
@@ -192,7 +192,7 @@ func TestHostnames(t *testing.T) {
 	aliases := func(aliases ...corev1.HostAlias) func(*corev1.PodTemplateSpec) {
 		return pod(func(spec *corev1.PodSpec) { spec.HostAliases = aliases })
 	}
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"a hostname and a subdomain are accepted", pod(func(spec *corev1.PodSpec) {
 			spec.Hostname, spec.Subdomain, spec.SetHostnameAsFQDN = "web", "web", ptr.To(true)
 		}), nil},
@@ -216,7 +216,7 @@ func TestDNS(t *testing.T) {
 	config := func(policy corev1.DNSPolicy, config corev1.PodDNSConfig) func(*corev1.PodTemplateSpec) {
 		return pod(func(spec *corev1.PodSpec) { spec.DNSPolicy, spec.DNSConfig = policy, &config })
 	}
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"dnsPolicy Default is accepted", pod(func(spec *corev1.PodSpec) { spec.DNSPolicy = corev1.DNSDefault }), nil},
 		{"dnsPolicy is one of those there are", pod(func(spec *corev1.PodSpec) { spec.DNSPolicy = "Host" }), []string{"Unsupported value: spec.dnsPolicy"}},
 		{"dnsPolicy None is accepted with a nameserver", config(corev1.DNSNone, corev1.PodDNSConfig{Nameservers: []string{"10.0.0.1"}}), nil},

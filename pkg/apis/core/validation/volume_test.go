@@ -10,17 +10,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
 const volumePath = "spec.volumes[0]"
 
 func TestVolumes(t *testing.T) {
-	named := func(names ...string) func(*model.ModelBox) {
-		return func(box *model.ModelBox) {
+	named := func(names ...string) func(*corev1.PodTemplateSpec) {
+		return func(template *corev1.PodTemplateSpec) {
 			for _, name := range names {
-				box.Spec.Volumes = append(box.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: emptyDir()})
+				template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: emptyDir()})
 			}
 		}
 	}
@@ -44,16 +42,16 @@ func TestVolumes(t *testing.T) {
 }
 
 func TestHostPathsAndImages(t *testing.T) {
-	hostPath := func(path string, kind corev1.HostPathType) func(*model.ModelBox) {
+	hostPath := func(path string, kind corev1.HostPathType) func(*corev1.PodTemplateSpec) {
 		return volume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: path, Type: &kind}})
 	}
-	image := func(reference string, policy corev1.PullPolicy) func(*model.ModelBox) {
+	image := func(reference string, policy corev1.PullPolicy) func(*corev1.PodTemplateSpec) {
 		return volume(corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: reference, PullPolicy: policy}})
 	}
-	nfs := func(server, path string) func(*model.ModelBox) {
+	nfs := func(server, path string) func(*corev1.PodTemplateSpec) {
 		return volume(corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: server, Path: path}})
 	}
-	csi := func(driver string, secret *corev1.LocalObjectReference) func(*model.ModelBox) {
+	csi := func(driver string, secret *corev1.LocalObjectReference) func(*corev1.PodTemplateSpec) {
 		return volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: driver, NodePublishSecretRef: secret}})
 	}
 	check(t, []row{
@@ -77,17 +75,17 @@ func TestHostPathsAndImages(t *testing.T) {
 }
 
 func TestConfigMapAndSecretVolumes(t *testing.T) {
-	configMap := func(change func(*corev1.ConfigMapVolumeSource)) func(*model.ModelBox) {
+	configMap := func(change func(*corev1.ConfigMapVolumeSource)) func(*corev1.PodTemplateSpec) {
 		source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "web"}, Items: []corev1.KeyToPath{{Key: "a", Path: "b"}}}
 		change(source)
 		return volume(corev1.VolumeSource{ConfigMap: source})
 	}
-	secret := func(change func(*corev1.SecretVolumeSource)) func(*model.ModelBox) {
+	secret := func(change func(*corev1.SecretVolumeSource)) func(*corev1.PodTemplateSpec) {
 		source := &corev1.SecretVolumeSource{SecretName: "web", Items: []corev1.KeyToPath{{Key: "a", Path: "b"}}}
 		change(source)
 		return volume(corev1.VolumeSource{Secret: source})
 	}
-	itemPath := func(path string) func(*model.ModelBox) {
+	itemPath := func(path string) func(*corev1.PodTemplateSpec) {
 		return configMap(func(source *corev1.ConfigMapVolumeSource) { source.Items[0].Path = path })
 	}
 	const item = volumePath + ".configMap.items[0]"
@@ -116,7 +114,7 @@ func TestConfigMapAndSecretVolumes(t *testing.T) {
 }
 
 func TestDownwardAPIVolumes(t *testing.T) {
-	downward := func(file corev1.DownwardAPIVolumeFile) func(*model.ModelBox) {
+	downward := func(file corev1.DownwardAPIVolumeFile) func(*corev1.PodTemplateSpec) {
 		return volume(corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{Items: []corev1.DownwardAPIVolumeFile{file}}})
 	}
 	labels := &corev1.ObjectFieldSelector{FieldPath: "metadata.labels"}

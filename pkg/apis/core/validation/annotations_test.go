@@ -17,7 +17,7 @@ func annotated(key, value string) func(*corev1.PodTemplateSpec) {
 
 func TestPodAnnotations(t *testing.T) {
 	const cost, tolerations = "controller.kubernetes.io/pod-deletion-cost", "scheduler.alpha.kubernetes.io/tolerations"
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"an annotation is accepted", annotated("example.com/a", "anything at all"), nil},
 		{"an annotation's key is qualified", annotated("a b", ""), []string{"Invalid value: metadata.annotations"}},
 		{"a deletion cost is accepted", annotated(cost, "-10"), nil},
@@ -46,7 +46,7 @@ func TestSeccompAnnotations(t *testing.T) {
 		return podContainer(func(c *corev1.Container) { c.SecurityContext = &corev1.SecurityContext{SeccompProfile: profile} })
 	}
 	podError, containerError := []string{"Invalid value: metadata.annotations[" + ofPod + "]"}, []string{"Invalid value: metadata.annotations[" + ofContainer + "]"}
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"a pod's profile is accepted", annotated(ofPod, "localhost/profiles/web.json"), nil},
 		{"a pod's profile is one that there is", annotated(ofPod, "other"), podError},
 		{"a pod's profile is in the node's folder", annotated(ofPod, "localhost//etc/web.json"), podError},
@@ -72,7 +72,7 @@ func TestAppArmorAnnotations(t *testing.T) {
 		})
 	}
 	want := []string{"Invalid value: metadata.annotations[" + key + "]"}
-	checkTemplate(t, []templateRow{
+	check(t, []row{
 		{"a profile is accepted", annotated(key, "localhost/web"), nil},
 		{"an empty profile is accepted", annotated(key, ""), nil},
 		{"a profile is one that there is", annotated(key, "other"), want},
