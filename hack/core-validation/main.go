@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command core-validation says what package pkg/apis/core/validation refuses of the pod templates and Services that it is
-// given: for each object on its standard input, in JSON on a line of its own, it writes a line with the list of errors.
+// given: for each object on its standard input, in JSON on a line of its own, it writes a line with the list of errors. Called
+// with "version", it writes which Kubernetes has these rules.
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +23,10 @@ import (
 )
 
 func main() {
+	if slices.Equal(os.Args[1:], []string{"version"}) {
+		fmt.Println(validation.Version)
+		return
+	}
 	if err := run(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "core-validation:", err)
 		os.Exit(1)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -210,6 +211,21 @@ func TestRestatedRulesAreThoseOfKubernetes(t *testing.T) {
 		if times == 0 {
 			t.Errorf("never %s: %v: %v", wanted[i].side, wanted[i].field, wanted[i].message)
 		}
+	}
+}
+
+// What is compared has to be the same version.
+func TestRestatedVersion(t *testing.T) {
+	restated, err := exec.Command(buildRestated(t), "version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version := strings.TrimSpace(string(restated)); !strings.HasPrefix(string(linked), "v"+version+".") {
+		t.Errorf("the rules of Kubernetes %s are compared with those of %s", version, linked)
 	}
 }
 

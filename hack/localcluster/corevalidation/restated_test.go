@@ -21,8 +21,8 @@ type restated struct {
 	answers *bufio.Reader
 }
 
-// startRestated builds and starts the program, and stops it when the test ends.
-func startRestated(t testing.TB) *restated {
+// buildRestated builds the program, and returns its path.
+func buildRestated(t testing.TB) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "core-validation")
 	build := exec.Command("go", "build", "-o", program, "./hack/core-validation")
@@ -30,7 +30,13 @@ func startRestated(t testing.TB) *restated {
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", build, err, output)
 	}
-	command := exec.Command(program)
+	return program
+}
+
+// startRestated starts the program, and stops it when the test ends.
+func startRestated(t testing.TB) *restated {
+	t.Helper()
+	command := exec.Command(buildRestated(t))
 	command.Stderr = os.Stderr
 	objects, err := command.StdinPipe()
 	if err != nil {

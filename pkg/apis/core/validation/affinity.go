@@ -98,7 +98,7 @@ func validateMatchLabelKeysNotSelected(keys []string, selector *metav1.LabelSele
 		_, selected := selector.MatchLabels[key]
 		expressed := slices.ContainsFunc(selector.MatchExpressions, func(e metav1.LabelSelectorRequirement) bool { return e.Key == key })
 		if selected || expressed {
-			errs = append(errs, field.Invalid(path.Index(i), key, "must not be in labelSelector as well"))
+			errs = append(errs, field.Invalid(path.Index(i), key, "exists in both matchLabelKeys and labelSelector"))
 		}
 	}
 	return errs

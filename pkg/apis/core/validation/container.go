@@ -110,7 +110,7 @@ func validateRunningContainer(container *corev1.Container, pod PodContext, path 
 
 // validateNonRestartableInitContainer holds for init containers that the main container waits for.
 func validateNonRestartableInitContainer(container *corev1.Container, path *field.Path) field.ErrorList {
-	const detail = "may only be given to an init container with restartPolicy Always"
+	const detail = "may not be set for init containers without restartPolicy=Always"
 	var errs field.ErrorList
 	if container.Lifecycle != nil {
 		errs = append(errs, field.Forbidden(path.Child("lifecycle"), detail))

@@ -137,7 +137,7 @@ func validatePodDNSConfig(spec *corev1.PodSpec, path *field.Path) field.ErrorLis
 	config := spec.DNSConfig
 	path = path.Child("dnsConfig")
 	if spec.DNSPolicy == corev1.DNSNone && (config == nil || len(config.Nameservers) == 0) {
-		errs = append(errs, field.Required(path.Child("nameservers"), "must be given when dnsPolicy is None"))
+		errs = append(errs, field.Required(path.Child("nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None"))
 	}
 	if config == nil {
 		return errs

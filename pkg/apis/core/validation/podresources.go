@@ -89,7 +89,7 @@ func validateFits(total, shared resource.Quantity, what string, path *field.Path
 	if shared.RoundUp(resource.Milli); total.Cmp(shared) <= 0 {
 		return nil
 	}
-	detail := fmt.Sprintf("must be at least %s, the %s of the containers together", total.String(), what)
+	detail := fmt.Sprintf("must be greater than or equal to aggregate container %s of %s", what, total.String())
 	return field.ErrorList{field.Invalid(path, shared.String(), detail)}
 }
 
@@ -101,7 +101,7 @@ func validateContainerLimits(spec *corev1.PodSpec, path *field.Path) field.Error
 		for _, name := range validate.Each(slices.Sorted(maps.Keys(limits)), &errs) {
 			limit := limits[name]
 			if shared, given := spec.Resources.Limits[name]; given && limit.Cmp(shared) > 0 {
-				errs = append(errs, field.Invalid(limitsPath.Key(string(name)), limit.String(), "must be at most the limit of the pod, "+shared.String()))
+				errs = append(errs, field.Invalid(limitsPath.Key(string(name)), limit.String(), "must be less than or equal to pod limits of "+shared.String()))
 			}
 		}
 	}

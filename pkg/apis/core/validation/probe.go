@@ -52,7 +52,7 @@ func validateContainerProbe(probe *corev1.Probe, handlers handlerContext, path *
 		errs = append(errs, field.Invalid(path.Child("successThreshold"), probe.SuccessThreshold, "must be 1"))
 	}
 	if seconds := probe.TerminationGracePeriodSeconds; seconds != nil && *seconds < 1 {
-		errs = append(errs, field.Invalid(path.Child("terminationGracePeriodSeconds"), *seconds, "must be 1 or more"))
+		errs = append(errs, field.Invalid(path.Child("terminationGracePeriodSeconds"), *seconds, "must be greater than zero"))
 	}
 	return errs
 }

@@ -44,10 +44,10 @@ func validateContainerResource(name corev1.ResourceName, quantity resource.Quant
 		return field.ErrorList{field.Invalid(path, string(name), resourceNameRule)}
 	}
 	if quantity.Sign() < 0 {
-		return field.ErrorList{field.Invalid(path, quantity.String(), "must be 0 or more")}
+		return field.ErrorList{field.Invalid(path, quantity.String(), "must be greater than or equal to 0")}
 	}
 	if isExtendedResourceName(name) && quantity.MilliValue()%1000 != 0 {
-		return field.ErrorList{field.Invalid(path, quantity.String(), "must be a whole number")}
+		return field.ErrorList{field.Invalid(path, quantity.String(), "must be an integer")}
 	}
 	if isHugePageResourceName(name) && !isHugePageMultiple(name, quantity) {
 		return field.ErrorList{field.Invalid(path, quantity.String(), "must be a multiple of the page size in "+string(name))}
@@ -66,9 +66,9 @@ func validateRequestsWithinLimits(resources *corev1.ResourceRequirements, path *
 				fmt.Sprintf("must equal the request of %s: %s cannot be shared", request.String(), name)))
 		case limited && !isOvercommitAllowed(name) && request.Cmp(limit) != 0:
 			errs = append(errs, field.Invalid(requestPath, request.String(),
-				fmt.Sprintf("must equal the limit of %s: %s cannot be shared", limit.String(), name)))
+				fmt.Sprintf("must be equal to %s limit of %s", name, limit.String())))
 		case limited && request.Cmp(limit) > 0:
-			errs = append(errs, field.Invalid(requestPath, request.String(), "must be at most the limit of "+limit.String()))
+			errs = append(errs, field.Invalid(requestPath, request.String(), fmt.Sprintf("must be less than or equal to %s limit of %s", name, limit.String())))
 		}
 	}
 	return errs
@@ -88,7 +88,7 @@ func validateHugePagesNeedCPUOrMemory(resources *corev1.ResourceRequirements, pa
 	if !hugePages {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, "huge pages may only be asked for together with cpu or memory")}
+	return field.ErrorList{field.Forbidden(path, "HugePages require cpu or memory")}
 }
 
 func isContainerResourceName(name corev1.ResourceName) bool {

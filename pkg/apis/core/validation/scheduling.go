@@ -153,5 +153,5 @@ func validatePositive(value int32, path *field.Path) field.ErrorList {
 	if value > 0 {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, value, "must be 1 or more")}
+	return field.ErrorList{field.Invalid(path, value, "must be greater than zero")}
 }

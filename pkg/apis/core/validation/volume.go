@@ -252,7 +252,7 @@ func validateFilePath(value string, fldPath *field.Path) field.ErrorList {
 func validateRelativePath(value string, fldPath *field.Path) field.ErrorList {
 	errs := validateNoBacksteps(value, fldPath)
 	if path.IsAbs(value) {
-		errs = append(errs, field.Invalid(fldPath, value, "must be a relative path: it must not start with '/'"))
+		errs = append(errs, field.Invalid(fldPath, value, "must be a relative path"))
 	}
 	return errs
 }
@@ -261,7 +261,7 @@ func validateNoBacksteps(value string, fldPath *field.Path) field.ErrorList {
 	if !hasBackstep(value) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(fldPath, value, "must not contain '..' as a step")}
+	return field.ErrorList{field.Invalid(fldPath, value, "must not contain '..'")}
 }
 
 func hasBackstep(value string) bool {
@@ -272,5 +272,5 @@ func validateFileMode(mode *int32, fldPath *field.Path) field.ErrorList {
 	if mode == nil || *mode >= 0 && *mode <= maxFileMode {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(fldPath, *mode, "must be between 0 and 0777 (511 in decimal)")}
+	return field.ErrorList{field.Invalid(fldPath, *mode, "must be a number between 0 and 0777 (octal), both inclusive")}
 }

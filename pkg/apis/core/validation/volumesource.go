@@ -26,7 +26,7 @@ func validateEmptyDirVolumeSource(source *corev1.EmptyDirVolumeSource, fldPath *
 	if source.SizeLimit == nil || source.SizeLimit.Sign() >= 0 {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(fldPath.Child("sizeLimit"), source.SizeLimit.String(), "must be 0 or more")}
+	return field.ErrorList{field.Invalid(fldPath.Child("sizeLimit"), source.SizeLimit.String(), "must be greater than or equal to 0")}
 }
 
 func validateHostPathVolumeSource(source *corev1.HostPathVolumeSource, fldPath *field.Path) field.ErrorList {

@@ -126,7 +126,9 @@ func TestMessages(t *testing.T) {
 			`spec.ports[0].targetPort: Invalid value: "web": must be a number or the name of a container's TCP port: "metrics"`},
 		{"a quoted port number", port(func(p *corev1.ServicePort) { p.TargetPort = intstr.FromString("8080") }),
 			`spec.ports[0].targetPort: Invalid value: "8080": must be a number without quotes, or the name of a container's port`},
-		{"a mount without its volume", func(box *model.ModelBox) { box.Spec.VolumeMounts = []corev1.VolumeMount{{Name: "other", MountPath: "/data"}} },
+		{"a mount without its volume", func(box *model.ModelBox) {
+			box.Spec.VolumeMounts = []corev1.VolumeMount{{Name: "other", MountPath: "/data"}}
+		},
 			`spec.volumeMounts[0].name: Not found: "other": must be the name of one of spec.volumes`},
 		{"an overlay that takes the pods away", overlayMeta(metav1.ObjectMeta{Labels: map[string]string{"modelbox": "other"}}),
 			`spec.podTemplate.metadata.labels[modelbox]: Invalid value: "other": must be "web", the name of the box: the label selects the box's pods`},
