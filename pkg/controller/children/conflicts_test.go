@@ -123,7 +123,7 @@ func TestEachContestedFieldHasItsManager(t *testing.T) {
 	})
 	err := &ConflictError{Noun: "box", Kind: "Deployment", Name: "web", Fields: contested}
 	const want = "Deployment web: helm keeps changing spec.replicas, kubectl-edit keeps changing spec.image; " +
-		"what the box says is put back less and less often until that stops"
+		"back-off restoring what the box asks for"
 	fixture.Check(t, "message", want, err.Error())
 	fixture.Check(t, "pause", FirstPause, err.RetryAfter())
 }

@@ -531,7 +531,7 @@ func TestConflictIsOverAFieldThatSomebodyKeepsChanging(t *testing.T) {
 	}
 	forge(t)
 	result := f.mustReconcile(t)
-	const message = "Secret settings-token: cron keeps changing data.value; what the map says is put back less and less often until that stops"
+	const message = "Secret settings-token: cron keeps changing data.value; back-off restoring what the map asks for"
 	fixture.Check(t, "failure", message, fmt.Sprint(result.Err()))
 	after, ok := RetryAfter(result.Failures)
 	fixture.Check(t, "retry after", FirstPause, after)

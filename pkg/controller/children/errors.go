@@ -71,7 +71,7 @@ func (e *ConflictError) Error() string {
 	for _, manager := range slices.Sorted(maps.Keys(byManager)) {
 		insists = append(insists, fmt.Sprintf("%s keeps changing %s", nameOfManager(manager), fields.Names(byManager[manager])))
 	}
-	return fmt.Sprintf("%s %s: %s; what the %s says is put back less and less often until that stops",
+	return fmt.Sprintf("%s %s: %s; back-off restoring what the %s asks for",
 		e.Kind, e.Name, strings.Join(insists, ", "), e.Noun)
 }
 
@@ -96,7 +96,7 @@ type RejectedError struct {
 }
 
 func (e *RejectedError) Error() string {
-	return fmt.Sprintf("%s %s: this cluster does not take what the %s says about %s: the field belongs to a feature that is off, or a policy changes it",
+	return fmt.Sprintf("%s %s: the cluster does not accept what the %s asks for in %s: a feature gate is disabled, or an admission policy changes it",
 		e.Kind, e.Name, e.Noun, e.Fields)
 }
 

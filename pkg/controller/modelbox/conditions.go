@@ -91,9 +91,9 @@ func appliedVerdict(observed *observation) verdict {
 	case len(observed.failures) > 0:
 		return verdict{false, children.Classify(observed.failures[0]).Reason, describe(observed.failures)}
 	case len(observed.pending) > 0:
-		return verdict{false, modelv1.ReasonPaused, "the box is paused; not yet as it says: " + strings.Join(observed.pending, ", ")}
+		return verdict{false, modelv1.ReasonPaused, "the box is paused; not up to date: " + strings.Join(observed.pending, ", ")}
 	default:
-		return verdict{true, modelv1.ReasonApplied, "every child is what the box says"}
+		return verdict{true, modelv1.ReasonApplied, "all children are up to date"}
 	}
 }
 
@@ -127,19 +127,19 @@ func deploymentVerdict(deployment *appsv1.Deployment) verdict {
 	progress := deploymentCondition(deployment, appsv1.DeploymentProgressing)
 	switch {
 	case status.ObservedGeneration < deployment.Generation:
-		return verdict{true, modelv1.ReasonProgressing, "the last change of the Deployment has not been seen yet"}
+		return verdict{true, modelv1.ReasonProgressing, "waiting for the Deployment spec update to be observed"}
 	case progress != nil && progress.Reason == "ProgressDeadlineExceeded":
 		return verdict{false, modelv1.ReasonProgressDeadlineExceeded, progress.Message}
 	case status.UpdatedReplicas < desired:
-		return verdict{true, modelv1.ReasonProgressing, replicasOf(status.UpdatedReplicas, desired, "runs", "run") + " the current pod template"}
+		return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf("%d out of %d new replicas have been updated", status.UpdatedReplicas, desired)}
 	case status.Replicas > status.UpdatedReplicas:
-		return verdict{true, modelv1.ReasonProgressing, count(status.Replicas-status.UpdatedReplicas, "old replica is", "old replicas are") + " to go"}
+		return verdict{true, modelv1.ReasonProgressing, count(status.Replicas-status.UpdatedReplicas, "old replica is", "old replicas are") + " pending termination"}
 	case status.Replicas > desired:
-		return verdict{true, modelv1.ReasonProgressing, count(status.Replicas-desired, "replica too many is", "replicas too many are") + " to go"}
+		return verdict{true, modelv1.ReasonProgressing, count(status.Replicas-desired, "surplus replica is", "surplus replicas are") + " pending termination"}
 	case status.AvailableReplicas < status.UpdatedReplicas:
-		return verdict{true, modelv1.ReasonProgressing, replicasOf(status.AvailableReplicas, desired, "is", "are") + " available"}
+		return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf("%d of %d updated replicas are available", status.AvailableReplicas, status.UpdatedReplicas)}
 	default:
-		return verdict{false, modelv1.ReasonRolloutComplete, replicasOf(status.AvailableReplicas, desired, "is", "are") + " available"}
+		return verdict{false, modelv1.ReasonRolloutComplete, availableOf(status.AvailableReplicas, desired)}
 	}
 }
 
@@ -157,7 +157,7 @@ func availableVerdict(observed *observation) verdict {
 // readyVerdict is True only for this generation: what was applied, rolled out and made reachable is what the box
 // says now.
 func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout verdict) verdict {
-	failure := worse(creationFailure(observed.deployment), examine(box, observed).worst)
+	failure := worse(creationFailure(observed.deployment), findPodFailures(box, observed).worst)
 	if failure != nil && failure.reason == modelv1.ReasonProgressing && failure.reason != rollout.reason {
 		failure = nil // pods that make progress are not why the rollout makes none
 	}
@@ -175,7 +175,7 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 	case rollout.reason != modelv1.ReasonRolloutComplete:
 		return verdict{false, rollout.reason, rollout.message}
 	case earlier > 0:
-		return verdict{false, modelv1.ReasonProgressing, count(earlier, "pod of an earlier Deployment is", "pods of an earlier Deployment are") + " to go"}
+		return verdict{false, modelv1.ReasonProgressing, count(earlier, "pod of an earlier Deployment is", "pods of an earlier Deployment are") + " pending termination"}
 	case awaitsLoadBalancer(observed.service):
 		return verdict{false, modelv1.ReasonLoadBalancerPending, "the Service has no address from a load balancer yet"}
 	case *box.Spec.Replicas == 0:

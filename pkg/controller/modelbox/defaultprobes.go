@@ -48,19 +48,19 @@ func containerNamed(template *corev1.PodTemplateSpec, name string) *corev1.Conta
 	return &corev1.Container{}
 }
 
-// examineProbe returns what a default probe of the running container has found, empty where there is none or where it
+// failedDefaultProbe returns what a default probe of the running container has found, empty where there is none or where it
 // cannot have failed yet.
-func (e *examination) examineProbe(status *corev1.ContainerStatus) string {
-	kind, probe := probeOf(status), e.probes.startup
+func (f *podFailures) failedDefaultProbe(status *corev1.ContainerStatus) string {
+	kind, probe := probeOf(status), f.probes.startup
 	if kind == readinessProbe {
-		probe = e.probes.readiness
+		probe = f.probes.readiness
 	}
-	if status.Name != e.probes.container || probe == nil || probe.TCPSocket == nil {
+	if status.Name != f.probes.container || probe == nil || probe.TCPSocket == nil {
 		return ""
 	}
 	// A container is not ready once the probe has failed, and before it has been tried.
 	first := time.Duration(probe.InitialDelaySeconds+probe.PeriodSeconds+probe.TimeoutSeconds) * time.Second
-	if !e.hasTaken(&status.State.Running.StartedAt, first+time.Second) {
+	if !f.hasTaken(&status.State.Running.StartedAt, first+time.Second) {
 		return ""
 	}
 	return fmt.Sprintf("nothing answers on port %s, which the default %s probe checks; see spec.defaultProbes", probe.TCPSocket.Port.String(), kind)

@@ -85,12 +85,12 @@ func TestAFailingDefaultProbeIsNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			deployment := completeDeployment(func(d *appsv1.Deployment) { d.Spec.Template = *template })
-			got := examine(box, &observation{deployment: deployment, pods: []*corev1.Pod{row.pod}, now: now})
+			got := findPodFailures(box, &observation{deployment: deployment, pods: []*corev1.Pod{row.pod}, now: now})
 			if diff := cmp.Diff(row.want, got.worst, cmp.AllowUnexported(podFailure{})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if isYoung := row.want == nil || row.want.reason == "Progressing"; isYoung && (got.wait <= 0 || got.wait > patience) {
-				t.Errorf("it is looked at again after %s", got.wait)
+			if isYoung := row.want == nil || row.want.reason == "Progressing"; isYoung && (got.recheckAfter <= 0 || got.recheckAfter > patience) {
+				t.Errorf("it is looked at again after %s", got.recheckAfter)
 			}
 		})
 	}

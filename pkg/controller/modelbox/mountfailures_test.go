@@ -59,7 +59,7 @@ func TestAVolumeThatThereIsNotIsTold(t *testing.T) {
 		want    conditions
 		message string
 	}{
-		{"nothing is said", newPendingPod("web-1"), nil, conditions{}, "1 of 2 replicas is available"},
+		{"nothing is said", newPendingPod("web-1"), nil, conditions{}, "1 of 2 updated replicas are available"},
 		{"a volume is missing", newPendingPod("web-1"), []*eventsv1.Event{mountEvent("a", "web-1", missing, begin)}, failed, "pod web-1: " + missing},
 		{"a volume is missing before the sandbox is there", newPendingPod("web-1", withoutSandbox), []*eventsv1.Event{mountEvent("a", "web-1", missing, begin)},
 			failed, "pod web-1: " + missing},
@@ -68,11 +68,11 @@ func TestAVolumeThatThereIsNotIsTold(t *testing.T) {
 			failed, "pod web-1: " + missing},
 		{"an init container has to wait as well", newPendingPod("web-1", waitsForInit), []*eventsv1.Event{mountEvent("a", "web-1", missing, begin)},
 			failed, "pod web-1: " + missing},
-		{"it is about another pod", newPendingPod("web-1"), []*eventsv1.Event{mountEvent("a", "mail-1", missing, begin)}, conditions{}, "1 of 2 replicas is available"},
+		{"it is about another pod", newPendingPod("web-1"), []*eventsv1.Event{mountEvent("a", "mail-1", missing, begin)}, conditions{}, "1 of 2 updated replicas are available"},
 		{"the volume has come, and the image is being pulled", newPendingPod("web-1", withSandbox), []*eventsv1.Event{mountEvent("a", "web-1", missing, begin)},
-			conditions{}, "1 of 2 replicas is available"},
+			conditions{}, "1 of 2 updated replicas are available"},
 		{"the volume has come, and the pod runs", newPendingPod("web-1", runs), []*eventsv1.Event{mountEvent("a", "web-1", missing, begin)},
-			conditions{}, "1 of 2 replicas is available"},
+			conditions{}, "1 of 2 updated replicas are available"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := newTestController(t, fixture.WebBox(t))

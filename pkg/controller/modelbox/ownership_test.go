@@ -109,7 +109,7 @@ func TestSomebodyWhoInsistsGetsTheirWay(t *testing.T) {
 	check(t, "look again after", children.FirstPause, f.mustReconcile(t))
 	check(t, "requests", []string{"get deployments web", "update modelboxes/status web"}, f.requests())
 	check(t, "applied", "False Conflict", f.status(t).applied)
-	const message = "Deployment web: somebody keeps changing spec.replicas; what the box says is put back less and less often until that stops"
+	const message = "Deployment web: somebody keeps changing spec.replicas; back-off restoring what the box asks for"
 	check(t, "events", []string{"Warning Conflict " + message}, f.told())
 
 	f.catchUp(t)
@@ -178,8 +178,8 @@ func TestAFieldThatTheClusterDropsIsSaidAndNotRestored(t *testing.T) {
 	f.mustReconcile(t)
 	check(t, "applied", "False Rejected", f.status(t).applied)
 	check(t, "stalled", "True Rejected", f.status(t).stalled)
-	const message = "Warning Rejected Deployment web: this cluster does not take what the box says about spec.minReadySeconds: " +
-		"the field belongs to a feature that is off, or a policy changes it"
+	const message = "Warning Rejected Deployment web: the cluster does not accept what the box asks for in spec.minReadySeconds: " +
+		"a feature gate is disabled, or an admission policy changes it"
 	if events := f.told(); !slices.Contains(events, message) {
 		t.Errorf("nobody is told: %q", events)
 	}

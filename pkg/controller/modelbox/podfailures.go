@@ -75,59 +75,59 @@ func rank(failure *podFailure) int {
 	return len(failureOrder)
 }
 
-// examination looks for what is wrong with pods at a time.
-type examination struct {
+// podFailures is what is wrong with the pods of a box at a time.
+type podFailures struct {
 	now           time.Time
 	probes        defaultProbes
 	mountFailures map[types.UID]string
 	// worst is the failure that comes first in failureOrder, that of the first pod where several have it; nil when
 	// no pod fails.
 	worst *podFailure
-	// wait is how soon something that only takes its time will count as a failure, 0 for never.
-	wait time.Duration
+	// recheckAfter is how soon something that only takes its time will count as a failure, 0 for never.
+	recheckAfter time.Duration
 }
 
-// examine returns what is wrong with the pods of the box.
-func examine(box *modelv1.ModelBox, observed *observation) *examination {
-	e := &examination{
+// findPodFailures returns what is wrong with the pods of the box.
+func findPodFailures(box *modelv1.ModelBox, observed *observation) *podFailures {
+	f := &podFailures{
 		now:           observed.now,
 		probes:        defaultProbesOf(box, observed.deployment),
 		mountFailures: observed.mountFailures,
 	}
 	for _, pod := range observed.pods {
-		e.examinePod(pod)
+		f.visitPod(pod)
 	}
-	return e
+	return f
 }
 
-func (e *examination) examinePod(pod *corev1.Pod) {
+func (f *podFailures) visitPod(pod *corev1.Pod) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
 			reason := cmp.Or(condition.Reason, corev1.PodReasonUnschedulable)
-			e.find(reason, "pod %s: %s", pod.Name, condition.Message)
+			f.report(reason, "pod %s: %s", pod.Name, condition.Message)
 		}
 	}
-	if failure := e.mountFailures[pod.UID]; failure != "" {
-		e.find(failedMount, "pod %s: %s", pod.Name, failure)
+	if failure := f.mountFailures[pod.UID]; failure != "" {
+		f.report(failedMount, "pod %s: %s", pod.Name, failure)
 	}
 	for i := range pod.Status.InitContainerStatuses {
-		e.examineInitContainer(pod, &pod.Status.InitContainerStatuses[i])
+		f.visitInitContainer(pod, &pod.Status.InitContainerStatuses[i])
 	}
 	for i := range pod.Status.ContainerStatuses {
-		e.examineContainer(pod, &pod.Status.ContainerStatuses[i])
+		f.visitContainer(pod, &pod.Status.ContainerStatuses[i])
 	}
 }
 
-// examineInitContainer does not mind one that runs, for that may take long, unless it does so again and again, nor one
+// visitInitContainer does not mind one that runs, for that may take long, unless it does so again and again, nor one
 // that has done its work.
-func (e *examination) examineInitContainer(pod *corev1.Pod, status *corev1.ContainerStatus) {
+func (f *podFailures) visitInitContainer(pod *corev1.Pod, status *corev1.ContainerStatus) {
 	state := &status.State
 	if state.Waiting != nil || state.Terminated != nil && state.Terminated.ExitCode != 0 || state.Running != nil && isCrashLooping(status) {
-		e.examineContainer(pod, status)
+		f.visitContainer(pod, status)
 	}
 }
 
-func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.ContainerStatus) {
+func (f *podFailures) visitContainer(pod *corev1.Pod, status *corev1.ContainerStatus) {
 	find := func(reason, format string, args ...any) {
 		message := fmt.Sprintf(format, args...)
 		if last := status.LastTerminationState.Terminated; last != nil {
@@ -136,7 +136,7 @@ func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.Container
 				message += " (" + cause + ")"
 			}
 		}
-		e.find(reason, "pod %s, container %s: %s", pod.Name, status.Name, message)
+		f.report(reason, "pod %s, container %s: %s", pod.Name, status.Name, message)
 	}
 	isLooping := isCrashLooping(status)
 	switch waiting, terminated := status.State.Waiting, status.State.Terminated; {
@@ -145,33 +145,33 @@ func (e *examination) examineContainer(pod *corev1.Pod, status *corev1.Container
 	case terminated != nil:
 		find(failureOf(terminated), "ended with exit code %d", terminated.ExitCode)
 	case waiting != nil && waiting.Reason == containerCreating:
-		if e.hasTaken(pod.Status.StartTime, patience) {
+		if f.hasTaken(pod.Status.StartTime, patience) {
 			find(containerCreating, "still being created after %s", patience)
 		}
 	case waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing":
 		find(waiting.Reason, "%s", cmp.Or(waiting.Message, waiting.Reason))
 	case status.State.Running != nil:
-		e.examineRunning(status, isLooping, find)
+		f.visitRunning(status, isLooping, find)
 	}
 }
 
-// examineRunning is about a container that runs, and is to become ready. Until it has had its time, and has not failed
+// visitRunning is about a container that runs, and is to become ready. Until it has had its time, and has not failed
 // before, it makes progress, whatever there is to say about it.
-func (e *examination) examineRunning(status *corev1.ContainerStatus, isLooping bool, find func(reason, format string, args ...any)) {
+func (f *podFailures) visitRunning(status *corev1.ContainerStatus, isLooping bool, find func(reason, format string, args ...any)) {
 	since := &status.State.Running.StartedAt
 	if status.Ready {
-		if isLooping && !e.hasTaken(since, patience) {
+		if isLooping && !f.hasTaken(since, patience) {
 			find(crashLooping, "runs again")
 		}
 		return
 	}
-	silence, last := e.examineProbe(status), status.LastTerminationState.Terminated
+	silence, last := f.failedDefaultProbe(status), status.LastTerminationState.Terminated
 	switch {
 	case isLooping:
 		find(crashLooping, "%s", cmp.Or(silence, "runs again"))
 	case last != nil:
 		find(failureOf(last), "%s", cmp.Or(silence, "runs again and is not ready yet"))
-	case e.hasTaken(since, patience):
+	case f.hasTaken(since, patience):
 		find(containersNotReady, "%s", cmp.Or(silence, fmt.Sprintf("still not ready after %s: its %s probe does not succeed", patience, probeOf(status))))
 	case silence != "":
 		find(modelv1.ReasonProgressing, "%s", silence)
@@ -198,18 +198,18 @@ func failureOf(terminated *corev1.ContainerStateTerminated) string {
 }
 
 // hasTaken returns whether what began then has taken longer than it may. If not, it will be looked at again.
-func (e *examination) hasTaken(since *metav1.Time, patience time.Duration) bool {
+func (f *podFailures) hasTaken(since *metav1.Time, patience time.Duration) bool {
 	if since.IsZero() {
 		return false
 	}
-	left := patience - e.now.Sub(since.Time)
+	left := patience - f.now.Sub(since.Time)
 	if left <= 0 {
 		return true
 	}
-	e.wait = soonest(e.wait, left)
+	f.recheckAfter = soonest(f.recheckAfter, left)
 	return false
 }
 
-func (e *examination) find(reason, format string, args ...any) {
-	e.worst = worse(e.worst, &podFailure{reason, fmt.Sprintf(format, args...)})
+func (f *podFailures) report(reason, format string, args ...any) {
+	f.worst = worse(f.worst, &podFailure{reason, fmt.Sprintf(format, args...)})
 }

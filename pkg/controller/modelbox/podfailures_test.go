@@ -155,7 +155,7 @@ func TestWorstFailure(t *testing.T) {
 			&podFailure{"ErrImagePull", "pod web-2, container app: two"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, examine(fixture.WebBox(t), &observation{pods: row.pods, now: now}).worst, cmp.AllowUnexported(podFailure{})); diff != "" {
+			if diff := cmp.Diff(row.want, findPodFailures(fixture.WebBox(t), &observation{pods: row.pods, now: now}).worst, cmp.AllowUnexported(podFailure{})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -181,7 +181,7 @@ func TestWhatTakesItsTimeIsLookedAtAgain(t *testing.T) {
 		{"the oldest of several", []*corev1.Pod{running("web-1", 10*time.Second), running("web-2", 25*time.Second)}, 5 * time.Second},
 		{"a pod that is old", []*corev1.Pod{running("web-1", time.Minute)}, 0},
 	} {
-		check(t, row.name, row.want, examine(fixture.WebBox(t), &observation{pods: row.pods, now: now}).wait)
+		check(t, row.name, row.want, findPodFailures(fixture.WebBox(t), &observation{pods: row.pods, now: now}).recheckAfter)
 	}
 }
 

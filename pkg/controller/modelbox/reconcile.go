@@ -64,7 +64,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := soonest(delay, retry, examine(box, observed).wait)
+	requeueAfter := soonest(delay, retry, findPodFailures(box, observed).recheckAfter)
 	if !ok {
 		return requeueAfter, result.Err()
 	}

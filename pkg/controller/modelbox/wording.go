@@ -21,12 +21,13 @@ func count(number int32, singular, plural string) string {
 	return fmt.Sprintf("%d %s", number, plural)
 }
 
-// replicasOf words how many of all replicas do something, "is" or "are".
-func replicasOf(number, all int32, singular, plural string) string {
-	if number != 1 && all != 1 {
-		singular = plural
+// availableOf words how many of all replicas are available.
+func availableOf(number, all int32) string {
+	is := "are"
+	if number == 1 || all == 1 {
+		is = "is"
 	}
-	return fmt.Sprintf("%d of %s %s", number, count(all, "replica", "replicas"), singular)
+	return fmt.Sprintf("%d of %s %s available", number, count(all, "replica", "replicas"), is)
 }
 
 // times words how often something happened.

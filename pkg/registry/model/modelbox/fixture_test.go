@@ -57,7 +57,7 @@ func webBox(changes ...func(*model.ModelBox)) *model.ModelBox {
 				LastTransitionTime: metav1.Unix(1, 0),
 			}, {
 				Type: modelv1.ConditionApplied, Status: metav1.ConditionTrue, ObservedGeneration: 3,
-				Reason: "Applied", Message: "every child is what the box says",
+				Reason: "Applied", Message: "all children are up to date",
 				LastTransitionTime: metav1.Unix(1, 0),
 			}},
 		},
