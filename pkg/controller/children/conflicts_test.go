@@ -79,7 +79,7 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-func TestAPauseRunsOut(t *testing.T) {
+func TestConflictPauseEnds(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Now())
 	conflicts := newConflictRecord(clock)
 	for range MaxRestores + 1 {
@@ -100,7 +100,7 @@ func TestAPauseRunsOut(t *testing.T) {
 	fixture.Check(t, "pause at its end", time.Duration(0), pause("child", imageField))
 }
 
-func TestFieldsThatNobodyFightsOverAreForgotten(t *testing.T) {
+func TestConflictIsForgottenWhenFieldsStay(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Now())
 	conflicts := newConflictRecord(clock)
 	for _, uid := range []types.UID{"one", "two"} {
@@ -111,7 +111,7 @@ func TestFieldsThatNobodyFightsOverAreForgotten(t *testing.T) {
 	fixture.Check(t, "fields remembered", 1, len(conflicts.fields))
 }
 
-func TestEachContestedFieldHasItsManager(t *testing.T) {
+func TestConflictErrorNamesTheManagerOfEachField(t *testing.T) {
 	conflicts := newConflictRecord(testingclock.NewFakePassiveClock(time.Now()))
 	for range MaxRestores {
 		conflicts.change("child", imageField.Union(replicasField))

@@ -76,7 +76,7 @@ func TestRefusalNamesBothSelectors(t *testing.T) {
 	}
 }
 
-func TestABoxAdoptsWhatNobodyControls(t *testing.T) {
+func TestAdoptTakesOverAnObjectWithoutController(t *testing.T) {
 	orphan := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences, d.UID = nil, "of-the-orphan" })
 	f := newTestController(t, fixture.WebBox(t, adopting), orphan)
 	f.mustReconcile(t)
@@ -94,7 +94,7 @@ func TestABoxAdoptsWhatNobodyControls(t *testing.T) {
 	check(t, "it is controlled by the box", true, metav1.IsControlledBy(adopted, f.boxInServer(t)))
 }
 
-func TestABoxThatChangedMeanwhileAdoptsNothing(t *testing.T) {
+func TestAdoptStopsWhenTheBoxHasChanged(t *testing.T) {
 	orphan := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil })
 	for name, change := range map[string]func(*modelv1.ModelBox){
 		"it was created anew":            func(box *modelv1.ModelBox) { box.UID = "another" },
@@ -112,7 +112,7 @@ func TestABoxThatChangedMeanwhileAdoptsNothing(t *testing.T) {
 	}
 }
 
-func TestABoxThatHasGoneAdoptsNothing(t *testing.T) {
+func TestAdoptStopsWhenTheBoxIsGone(t *testing.T) {
 	orphan := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil })
 	f := newTestController(t, fixture.WebBox(t, adopting), orphan)
 	if err := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace).Delete(t.Context(), fixture.WebKey.Name, metav1.DeleteOptions{}); err != nil {
@@ -124,7 +124,7 @@ func TestABoxThatHasGoneAdoptsNothing(t *testing.T) {
 	check(t, "owners", 0, len(f.deployment(t).OwnerReferences))
 }
 
-func TestWhatThePredecessorLeftIsReplaced(t *testing.T) {
+func TestReconcileReplacesTheChildOfADeletedBox(t *testing.T) {
 	left := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "before" })
 	f := newTestController(t, fixture.WebBox(t), left)
 	f.cache(t, left)
@@ -138,7 +138,7 @@ func TestWhatThePredecessorLeftIsReplaced(t *testing.T) {
 	check(t, "it is controlled by the box", true, metav1.IsControlledBy(f.deployment(t), f.boxInServer(t)))
 }
 
-func TestABoxThatIsThePredecessorItselfReplacesNothing(t *testing.T) {
+func TestReconcileOfADeletedBoxKeepsTheChildOfItsSuccessor(t *testing.T) {
 	successors := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "after" })
 	f := newTestController(t, fixture.WebBox(t), successors)
 	f.cache(t, successors)

@@ -40,7 +40,7 @@ func expectBoxes(t *testing.T, registry metrics.Gatherer, series ...string) {
 	}
 }
 
-func TestBoxesAreCountedAsTheyAreNow(t *testing.T) {
+func TestBoxCollectorCountsByReadiness(t *testing.T) {
 	boxes := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	put := func(name string, conditions ...metav1.Condition) {
 		t.Helper()
@@ -73,7 +73,7 @@ func TestBoxesAreCountedAsTheyAreNow(t *testing.T) {
 	expectBoxes(t, registry)
 }
 
-func TestBoxesAreCountedWhileTheControllerRuns(t *testing.T) {
+func TestBoxCollectorCountsWhileTheControllerRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestController(t, fixture.WebBox(t))
 		f.concurrentSyncs = 0

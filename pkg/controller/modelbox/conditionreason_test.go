@@ -88,7 +88,7 @@ func validateStatus(ctx context.Context, box *modelv1.ModelBox, observed *observ
 	return validation.ValidateModelBoxStatusUpdate(ctx, &updated, &old).ToAggregate()
 }
 
-func TestTheStatusIsValidWhateverTheReason(t *testing.T) {
+func TestStatusIsValidWithAnyReasonOfAPod(t *testing.T) {
 	for _, reason := range []string{"", "seccomp killed", "127", "NodeAffinity:", "größe", strings.Repeat("a", 2000), "\xff"} {
 		for where, observed := range failingWith(reason, "m") {
 			t.Run(fmt.Sprintf("%s, %.20q", where, reason), func(t *testing.T) {

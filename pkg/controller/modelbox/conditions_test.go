@@ -239,7 +239,7 @@ func withPods(observed *observation, pods ...*corev1.Pod) *observation {
 
 // Whatever the numbers are: Ready is True when the Deployment controller's own rule says that the rollout is
 // complete and everything is applied, and at no other time.
-func TestReadyIsTheDeploymentControllersRule(t *testing.T) {
+func TestRolloutIsCompleteWhenTheDeploymentControllerSaysSo(t *testing.T) {
 	box := fixture.WebBox(t)
 	seen := map[bool]int{}
 	for desired := range int32(3) {
@@ -273,7 +273,7 @@ func TestReadyIsTheDeploymentControllersRule(t *testing.T) {
 	}
 }
 
-func TestABoxThatIsNoLongerStalledDoesNotSaySo(t *testing.T) {
+func TestStalledIsRemovedWhenItHasPassed(t *testing.T) {
 	box := fixture.WebBox(t)
 	box.Status.Conditions = conditionsOf(box, &observation{failures: []error{&children.NotOwnedError{}}})
 	if got := summarize(box.Status.Conditions).stalled; got != "True NotOwned" {
@@ -349,7 +349,7 @@ func TestConditionMessages(t *testing.T) {
 	}
 }
 
-func TestTransitionTimes(t *testing.T) {
+func TestConditionTransitionTimes(t *testing.T) {
 	long := metav1.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
 	box := fixture.WebBox(t)
 	box.Status.Conditions = conditionsOf(box, complete())

@@ -18,7 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-func TestAFailingDefaultProbeIsNamed(t *testing.T) {
+func TestReadyNamesAFailingDefaultProbe(t *testing.T) {
 	now := time.Now()
 	// running is the container of that name, started so long ago, and not ready.
 	running := func(container string, isStarted bool, ago time.Duration) *corev1.Pod {

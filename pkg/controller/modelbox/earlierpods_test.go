@@ -17,7 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-func TestPodsOfAnEarlierDeploymentAreNotReady(t *testing.T) {
+func TestEarlierPodsAreNotReady(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	pod := func(name, hash string, second time.Duration) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{

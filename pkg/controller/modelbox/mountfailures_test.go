@@ -39,7 +39,7 @@ func newPendingPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	return newPod(name, append([]func(*corev1.Pod){pending}, changes...)...)
 }
 
-func TestAVolumeThatThereIsNotIsTold(t *testing.T) {
+func TestReadyTellsOfFailedMounts(t *testing.T) {
 	const missing = `MountVolume.SetUp failed for volume "config" : configmap "missing" not found`
 	begin := time.Now()
 	withSandbox := func(pod *corev1.Pod) {
@@ -94,7 +94,7 @@ func TestAVolumeThatThereIsNotIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatAKubeletSaysOfAPodConcernsItsBox(t *testing.T) {
+func TestFailedMountEnqueuesTheBoxOfItsPod(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.cache(t, newPendingPod("web-1"), newPendingPod("other-1", func(pod *corev1.Pod) { pod.Labels = nil }))
 	for _, row := range []struct {

@@ -28,7 +28,7 @@ var forgeries = []struct {
 }
 
 // A reference is no reason to delete what carries it, but for one that names the box in every part.
-func TestForgedOwnerReferencesAreNotPruned(t *testing.T) {
+func TestPlanPrunesNothingWithAForgedOwnerReference(t *testing.T) {
 	for _, row := range forgeries {
 		t.Run(row.name, func(t *testing.T) {
 			box := fixture.WebBox(t)
@@ -44,7 +44,7 @@ func TestForgedOwnerReferencesAreNotPruned(t *testing.T) {
 }
 
 // A box without ports has no Service: one of its name that somebody else made stays, whatever it carries.
-func TestForgedOwnerReferencesOfTheBoxsNameAreLeftAlone(t *testing.T) {
+func TestReconcileKeepsAServiceWithAForgedOwnerReference(t *testing.T) {
 	for _, row := range forgeries {
 		t.Run(row.name, func(t *testing.T) {
 			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
@@ -69,7 +69,7 @@ func TestForgedOwnerReferencesOfTheBoxsNameAreLeftAlone(t *testing.T) {
 }
 
 // A child that is the box's but for its reference is healed.
-func TestOwnerReferencesAreRestored(t *testing.T) {
+func TestPlanRestoresAChangedOwnerReference(t *testing.T) {
 	for _, row := range forgeries[:len(forgeries)-1] {
 		t.Run(row.name, func(t *testing.T) {
 			box := fixture.WebBox(t)

@@ -27,7 +27,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-func TestFieldsThatSomebodyTookOverAreReclaimed(t *testing.T) {
+func TestReconcileReclaimsFieldsThatOthersTookOver(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	owned := f.deployment(t).ManagedFields
@@ -46,7 +46,7 @@ func TestFieldsThatSomebodyTookOverAreReclaimed(t *testing.T) {
 }
 
 // Or what the box no longer says when the pause ends would stay.
-func TestAPausedBoxReclaimsFieldsAndSaysNothing(t *testing.T) {
+func TestReconcileReclaimsFieldsOfAPausedBox(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) {
@@ -63,7 +63,7 @@ func TestAPausedBoxReclaimsFieldsAndSaysNothing(t *testing.T) {
 }
 
 // Its controller writes to a child as soon as it is applied.
-func TestSharedFieldsBecomeOursAloneAlthoughTheChildIsWrittenTo(t *testing.T) {
+func TestReconcileClaimsSharedFieldsDespiteConflictingWrites(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
@@ -92,7 +92,7 @@ func TestSharedFieldsBecomeOursAloneAlthoughTheChildIsWrittenTo(t *testing.T) {
 	check(t, "fields of somebody", []string(nil), fixture.Paths(image))
 }
 
-func TestSomebodyWhoInsistsGetsTheirWay(t *testing.T) {
+func TestConflictBacksOffFromAFieldThatIsChangedAgainAndAgain(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	clock := testingclock.NewFakePassiveClock(time.Now())
 	f.clock = clock
@@ -122,7 +122,7 @@ func TestSomebodyWhoInsistsGetsTheirWay(t *testing.T) {
 	check(t, "applied", "True Applied", f.status(t).applied)
 }
 
-func TestAFightIsOverOneField(t *testing.T) {
+func TestConflictLeavesOtherFieldsRestored(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	clock := testingclock.NewFakePassiveClock(time.Now())
 	f.clock = clock
@@ -149,7 +149,7 @@ func TestAFightIsOverOneField(t *testing.T) {
 }
 
 // Only what was taken back can be changed again.
-func TestARestoreThatFailsIsNoFight(t *testing.T) {
+func TestRestoreThatFailsIsNoConflict(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.scaleBySomebody(t)
@@ -168,7 +168,7 @@ func TestARestoreThatFailsIsNoFight(t *testing.T) {
 }
 
 // The cluster drops a field, as it does when the feature is off.
-func TestAFieldThatTheClusterDropsIsSaidAndNotRestored(t *testing.T) {
+func TestReconcileRejectsAFieldThatTheClusterDrops(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.cluster.PrependReactor("patch", "deployments", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		patch := action.(clienttesting.PatchActionImpl)
@@ -202,7 +202,7 @@ func TestAFieldThatTheClusterDropsIsSaidAndNotRestored(t *testing.T) {
 }
 
 // The API finds a field of somebody else's invalid beside one of the box.
-func TestWhatMakesARestoreInvalidIsTakenOut(t *testing.T) {
+func TestRestoreRemovesWhatMakesItInvalid(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) {

@@ -19,7 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-func TestMereProgress(t *testing.T) {
+func TestIsMereProgress(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		change func(*modelv1.ModelBoxStatus)
@@ -51,7 +51,7 @@ func TestMereProgress(t *testing.T) {
 	}
 }
 
-func TestProgressIsToldAtItsPace(t *testing.T) {
+func TestStatusOfProgressIsWrittenAtItsPace(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	clock := testingclock.NewFakePassiveClock(time.Now())
 	f.pace = newStatusPace(clock)
@@ -77,7 +77,7 @@ func TestProgressIsToldAtItsPace(t *testing.T) {
 
 // A child that fails is tried again after a delay that grows to minutes. What the pods do meanwhile is told as soon as
 // that of any other box.
-func TestProgressIsToldBesideAChildThatFails(t *testing.T) {
+func TestStatusOfProgressIsWrittenBesideAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestController(t, fixture.WebBox(t))
 		defer f.queue.ShutDown()

@@ -14,7 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-func TestWorstFailure(t *testing.T) {
+func TestFindPodFailures(t *testing.T) {
 	crashed := func(pod *corev1.Pod) {
 		waiting("app", "CrashLoopBackOff", "back-off 10s restarting failed container")(pod)
 		status := &pod.Status.ContainerStatuses[0]
@@ -162,7 +162,7 @@ func TestWorstFailure(t *testing.T) {
 	}
 }
 
-func TestWhatTakesItsTimeIsLookedAtAgain(t *testing.T) {
+func TestFindPodFailuresAsksForARecheck(t *testing.T) {
 	now := time.Now()
 	running := func(name string, ago time.Duration) *corev1.Pod {
 		return newPod(name, func(pod *corev1.Pod) {
@@ -185,7 +185,7 @@ func TestWhatTakesItsTimeIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-func TestABoxWhosePodsTakeTheirTimeIsLookedAtAgain(t *testing.T) {
+func TestReconcileRequeuesWhilePodsTakeTheirTime(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.cache(t, newPod("web-1", func(pod *corev1.Pod) {

@@ -146,7 +146,7 @@ func check(t *testing.T, what string, want, got any) {
 	fixture.Check(t, what, want, got, cmp.AllowUnexported(conditions{}))
 }
 
-func TestANewBoxGetsItsChildren(t *testing.T) {
+func TestReconcileCreatesTheChildren(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	check(t, "look again after", time.Duration(0), f.mustReconcile(t))
 
@@ -171,7 +171,7 @@ func managers(object metav1.Object) []string {
 	return managers
 }
 
-func TestAConvergedBoxIsSilent(t *testing.T) {
+func TestReconcileSendsNothingWhenConverged(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 
@@ -180,7 +180,7 @@ func TestAConvergedBoxIsSilent(t *testing.T) {
 	check(t, "events", []string(nil), f.told())
 }
 
-func TestAChangedBoxChangesItsChildren(t *testing.T) {
+func TestReconcileUpdatesTheChildrenOfAChangedBox(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) {
@@ -198,7 +198,7 @@ func TestAChangedBoxChangesItsChildren(t *testing.T) {
 	check(t, "variables", []corev1.EnvVar{{Name: "FIRST", Value: "1"}}, main.Env)
 }
 
-func TestWhatSomebodyChangedIsRestored(t *testing.T) {
+func TestReconcileRestoresDrift(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.scaleBySomebody(t)
@@ -210,7 +210,7 @@ func TestWhatSomebodyChangedIsRestored(t *testing.T) {
 	check(t, "somebody's own label", "shop", f.deployment(t).Labels["team"])
 }
 
-func TestWhatIsNotOursAnyMoreIsNotRestored(t *testing.T) {
+func TestRestoreStopsWhenTheChildHasAnotherOwner(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.scaleBySomebody(t)
@@ -228,7 +228,7 @@ func TestWhatIsNotOursAnyMoreIsNotRestored(t *testing.T) {
 	check(t, "replicas", ptr.To[int32](7), f.deployment(t).Spec.Replicas)
 }
 
-func TestWhatHasGoneIsNotRestored(t *testing.T) {
+func TestRestoreStopsWhenTheChildIsGone(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.scaleBySomebody(t)
@@ -257,7 +257,7 @@ func (f *testController) scaleBySomebody(t *testing.T) {
 	f.catchUp(t)
 }
 
-func TestAServiceThatIsNotAskedForIsPruned(t *testing.T) {
+func TestReconcilePrunesAServiceWithoutPorts(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
@@ -272,7 +272,7 @@ func TestAServiceThatIsNotAskedForIsPruned(t *testing.T) {
 	}, f.told())
 }
 
-func TestAServiceThatCannotChangeIsReplaced(t *testing.T) {
+func TestReconcileReplacesAServiceThatBecomesHeadless(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) {
@@ -295,7 +295,7 @@ func TestAServiceThatCannotChangeIsReplaced(t *testing.T) {
 	check(t, "clusterIP", corev1.ClusterIPNone, service.Spec.ClusterIP)
 }
 
-func TestAPruneIsOfTheVeryObject(t *testing.T) {
+func TestPruneHasAPreconditionOnTheUID(t *testing.T) {
 	box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
 	f := newTestController(t, box)
 	f.cache(t, fixture.LiveService(t))
@@ -311,7 +311,7 @@ func TestAPruneIsOfTheVeryObject(t *testing.T) {
 	t.Errorf("nothing was deleted: %v", f.requests())
 }
 
-func TestSomebodyElsesObjectIsLeftAlone(t *testing.T) {
+func TestReconcileRefusesAForeignObject(t *testing.T) {
 	foreign := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: fixture.WebKey.Namespace}}
 	labelled := foreign.DeepCopy()
 	labelled.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}
@@ -362,7 +362,7 @@ func (f *testController) boxInServer(t *testing.T) *modelv1.ModelBox {
 }
 
 // A child whose label somebody removed drops out of the cache, and is found all the same.
-func TestAChildThatLostItsLabelIsRestored(t *testing.T) {
+func TestReconcileRestoresARemovedLabel(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	deployment := f.deployment(t)
@@ -380,7 +380,7 @@ func TestAChildThatLostItsLabelIsRestored(t *testing.T) {
 	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed metadata.labels.app.kubernetes.io/managed-by"}, f.told())
 }
 
-func TestAPausedBoxLeavesItsChildren(t *testing.T) {
+func TestReconcileOfAPausedBoxKeepsTheChildren(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) {
@@ -411,7 +411,7 @@ func TestAPausedBoxLeavesItsChildren(t *testing.T) {
 	check(t, "requests", []string{"patch deployments web", "delete services web", "update modelboxes/status web"}, f.requests())
 }
 
-func TestABoxThatIsGoneOrGoingIsLeftAlone(t *testing.T) {
+func TestReconcileOfADeletedBoxSendsNothing(t *testing.T) {
 	going := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.DeletionTimestamp = ptr.To(metav1.Now()) })
 	for _, row := range []struct {
 		name string
@@ -430,7 +430,7 @@ func TestABoxThatIsGoneOrGoingIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestTheStatusOfABoxThatHasGoneIsNoError(t *testing.T) {
+func TestStatusOfADeletedBoxIsStale(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	// The cache does not show yet that the box is gone.
 	if err := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace).Delete(t.Context(), fixture.WebKey.Name, metav1.DeleteOptions{}); err != nil {
@@ -446,7 +446,7 @@ type storeAt struct{ version string }
 
 func (s *storeAt) LastStoreSyncResourceVersion() string { return s.version }
 
-func TestABoxThatIsGoneIsForgotten(t *testing.T) {
+func TestReconcileForgetsTheWritesOfADeletedBox(t *testing.T) {
 	f := newTestController(t, nil)
 	deployments := f.kinds[0].Resource
 	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: &storeAt{"10"}})
@@ -455,7 +455,7 @@ func TestABoxThatIsGoneIsForgotten(t *testing.T) {
 	check(t, "writes that are waited for", error(nil), f.consistency.EnsureReady(fixture.WebKey))
 }
 
-func TestABoxWaitsForItsOwnLastWrite(t *testing.T) {
+func TestReconcileWaitsForItsOwnWrites(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	store, deployments := &storeAt{"10"}, f.kinds[0].Resource
 	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: store})
@@ -471,7 +471,7 @@ func TestABoxWaitsForItsOwnLastWrite(t *testing.T) {
 	}
 }
 
-func TestOneChildThatFailsDoesNotKeepBackTheOthers(t *testing.T) {
+func TestReconcileGoesOnAfterAChildThatFails(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	refusal := apierrors.NewForbidden(f.kinds[0].Resource, "web", errors.New("exceeded quota: small"))
 	f.cluster.PrependReactor("patch", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refusal })
@@ -486,7 +486,7 @@ func TestOneChildThatFailsDoesNotKeepBackTheOthers(t *testing.T) {
 	check(t, "applied", "False QuotaExceeded", f.status(t).applied)
 }
 
-func TestAnApplyNamesTheVeryObjectAndForcesOnlyWhatIsOurs(t *testing.T) {
+func TestApplyNamesTheUIDAndForcesOnExistingChildrenOnly(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		live  bool
@@ -518,7 +518,7 @@ func TestAnApplyNamesTheVeryObjectAndForcesOnlyWhatIsOurs(t *testing.T) {
 	}
 }
 
-func TestTheStatusIsWrittenByItsOwnName(t *testing.T) {
+func TestStatusIsWrittenByTheFieldManager(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.mustReconcile(t)
 	for _, action := range f.boxes.Actions() {

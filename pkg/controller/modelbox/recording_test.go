@@ -106,7 +106,7 @@ func TestRecordFollowsTheBox(t *testing.T) {
 const mainImage = `spec.template.spec.containers[name="app"].image`
 
 // What is asked of a box while it is paused must not be lost with its store.
-func TestAPausedBoxIsRecordedWithWhatWaits(t *testing.T) {
+func TestRecordOfAPausedBoxHasItsPendingSpec(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) {
@@ -132,7 +132,7 @@ func TestAPausedBoxIsRecordedWithWhatWaits(t *testing.T) {
 	f.expectRecord(t)
 }
 
-func TestABoxThatIsTooLargeForARecordIsToldOnce(t *testing.T) {
+func TestNotRecordedIsReportedOnce(t *testing.T) {
 	large := make([]string, 40_000)
 	for i := range large {
 		large[i] = fmt.Sprint("--option=", i*i*i)
@@ -158,7 +158,7 @@ func TestABoxThatIsTooLargeForARecordIsToldOnce(t *testing.T) {
 	f.expectRecord(t)
 }
 
-func TestARecordThatIsFoughtOverIsLeftAlone(t *testing.T) {
+func TestConflictBacksOffFromARecord(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	for range 2 * children.MaxRestores {
@@ -173,7 +173,7 @@ func TestARecordThatIsFoughtOverIsLeftAlone(t *testing.T) {
 }
 
 // A record is as large as its box. Whether it is the right one its digest tells.
-func TestCachedDeploymentsHaveNoRecord(t *testing.T) {
+func TestCachedDeploymentHasADigestOfItsRecord(t *testing.T) {
 	box := fixture.WebBox(t)
 	for _, row := range []struct {
 		name   string
@@ -208,7 +208,7 @@ func TestCachedDeploymentsHaveNoRecord(t *testing.T) {
 }
 
 // The generation of a Deployment counts its annotations as well.
-func TestAGenerationOfAnnotationsIsNoRollout(t *testing.T) {
+func TestRolloutIgnoresGenerationsOfAnnotations(t *testing.T) {
 	at := func(generation, observed int64, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 		return completeDeployment(append([]func(*appsv1.Deployment){func(d *appsv1.Deployment) {
 			d.Generation, d.Status.ObservedGeneration = generation, observed

@@ -74,7 +74,7 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-func TestReplicasAreHandedOverAndTakenBack(t *testing.T) {
+func TestReplicasAreHandedOverToAnAutoscalerAndBack(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 
@@ -108,7 +108,7 @@ func TestReplicasAreHandedOverAndTakenBack(t *testing.T) {
 }
 
 // What an update may take away depends on whether there is one pod or several, and on nothing else of their number.
-func TestTheOnlyPodOfAnAutoscalerIsNotTakenAway(t *testing.T) {
+func TestMaxUnavailableFollowsTheAutoscaler(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(1)) }))
 	f.converge(t)
 	f.cache(t, autoscalerOf("apps/v1", "Deployment"))

@@ -63,7 +63,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-func TestStatusNamesSoManyPods(t *testing.T) {
+func TestStatusNamesPodsUpToALimit(t *testing.T) {
 	for _, row := range []struct {
 		pods, named int
 		omitted     int32
@@ -90,7 +90,7 @@ func TestStatusNamesSoManyPods(t *testing.T) {
 }
 
 // What an older spec left behind may not survive in the status of this one.
-func TestStatusForgetsTheLastOne(t *testing.T) {
+func TestStatusDoesNotKeepWhatHasGone(t *testing.T) {
 	box := fixture.WebBox(t)
 	box.Status = modelv1.ModelBoxStatus{
 		ObservedGeneration: 2, Replicas: 9, PodNames: []string{"gone"}, PodNamesOmitted: 3, Address: "old",

@@ -15,7 +15,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-func TestCachedChildrenHaveTheirKindAndNoManagedFields(t *testing.T) {
+func TestTrimChildKeepsTheKindAndDropsManagedFields(t *testing.T) {
 	managed := []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	for _, row := range []struct {
 		object children.Object
@@ -43,7 +43,7 @@ func TestCachedChildrenHaveTheirKindAndNoManagedFields(t *testing.T) {
 	}
 }
 
-func TestCachedDeploymentsHaveWhoPausedThem(t *testing.T) {
+func TestTrimChildKeepsWhoPausedADeployment(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		change func(*appsv1.Deployment)
@@ -67,7 +67,7 @@ func TestCachedDeploymentsHaveWhoPausedThem(t *testing.T) {
 }
 
 // What the cache keeps of managed fields tells the same as they do.
-func TestCachedFingerprint(t *testing.T) {
+func TestTrimChildKeepsTheFingerprint(t *testing.T) {
 	box := fixture.WebBox(t)
 	live := fixture.LiveDeployment(t)
 	fixture.SetHash(t, box, live)

@@ -46,7 +46,7 @@ func atomicBox(t *testing.T) *modelv1.ModelBox {
 	})
 }
 
-func TestWhatIsTakenAsAWhole(t *testing.T) {
+func TestCompareOfAtomicValues(t *testing.T) {
 	podSpecOf := func(d *appsv1.Deployment) *corev1.PodSpec { return &d.Spec.Template.Spec }
 	projected := func(d *appsv1.Deployment) *corev1.ProjectedVolumeSource { return podSpecOf(d).Volumes[1].Projected }
 	const sources = fixture.PodSpec + `.volumes[name="settings"].projected.sources`
@@ -102,7 +102,7 @@ func TestWhatIsTakenAsAWhole(t *testing.T) {
 }
 
 // A zero that differs from nothing, and that somebody takes away, is missed; one that the API Names out is not.
-func TestZeros(t *testing.T) {
+func TestCompareOfZeros(t *testing.T) {
 	box := fixture.WebBox(t, func(box *modelv1.ModelBox) {
 		box.Spec.MinReadySeconds = ptr.To[int32](0)
 		box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{

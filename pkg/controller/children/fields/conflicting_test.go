@@ -17,7 +17,7 @@ import (
 )
 
 // What is in the way of a restore is found together with what differs, and is nothing where nothing differs.
-func TestConflictingFieldsOfADeployment(t *testing.T) {
+func TestCompareFindsConflictingFieldsOfADeployment(t *testing.T) {
 	box := fixture.WebBox(t, func(box *modelv1.ModelBox) {
 		box.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}
 		box.Spec.Envs = append(box.Spec.Envs, corev1.EnvVar{Name: "NODE", ValueFrom: &corev1.EnvVarSource{
@@ -90,7 +90,7 @@ func TestConflictingFieldsOfADeployment(t *testing.T) {
 	}
 }
 
-func TestConflictingPortsOfAService(t *testing.T) {
+func TestCompareFindsConflictingPortsOfAService(t *testing.T) {
 	port := func(number int32) corev1.ServicePort {
 		return corev1.ServicePort{Port: number, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(number)}
 	}

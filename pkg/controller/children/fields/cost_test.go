@@ -19,9 +19,9 @@ import (
 // maxCost is how much more memory a comparison may cost than one that finds nothing in objects of the same size.
 const maxCost = 8
 
-// TestCostOfComparison compares Deployments with others that somebody has made to cost much, with the longest lists that
+// TestCompareHasABoundedCost compares Deployments with others that somebody has made to cost much, with the longest lists that
 // a box has.
-func TestCostOfComparison(t *testing.T) {
+func TestCompareHasABoundedCost(t *testing.T) {
 	const variables, mounts = 1000, 250
 	box := fixture.WebBox(t, func(box *modelv1.ModelBox) {
 		for i := range variables {

@@ -21,7 +21,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-func TestDifferencesOfADeployment(t *testing.T) {
+func TestCompareOfADeployment(t *testing.T) {
 	rendered := fixture.Rendered(t, fixture.WebBox(t), "Deployment")
 	compare := fixture.NewComparer()
 	for _, row := range []struct {
@@ -97,7 +97,7 @@ func TestDifferencesOfADeployment(t *testing.T) {
 	}
 }
 
-func TestDifferencesOfAService(t *testing.T) {
+func TestCompareOfAService(t *testing.T) {
 	rendered := fixture.Rendered(t, fixture.WebBox(t), "Service")
 	compare := fixture.NewComparer()
 	for _, row := range []struct {
@@ -132,7 +132,7 @@ func TestDifferencesOfAService(t *testing.T) {
 }
 
 // The API Names out a zero that the render spells out.
-func TestAZeroIsNoDifferenceFromNothing(t *testing.T) {
+func TestCompareTakesAZeroForAnOmittedField(t *testing.T) {
 	box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.MinReadySeconds = ptr.To[int32](0) })
 	rendered := fixture.Rendered(t, box, "Deployment")
 	compare := fixture.NewComparer()
