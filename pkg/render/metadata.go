@@ -51,10 +51,7 @@ func labels(box *modelv1.ModelBox) map[string]string {
 // its controller; nil where it names none. The owner is in the namespace of the object.
 func ControllerOfKind(object metav1.Object, kind schema.GroupKind) *metav1.OwnerReference {
 	reference := metav1.GetControllerOfNoCopy(object)
-	if reference == nil || reference.Kind != kind.Kind {
-		return nil
-	}
-	if groupVersion, err := schema.ParseGroupVersion(reference.APIVersion); err != nil || groupVersion.Group != kind.Group {
+	if reference == nil || reference.Kind != kind.Kind || !isOfGroup(reference, kind.Group) {
 		return nil
 	}
 	return reference
@@ -67,8 +64,12 @@ func ControllingBox(object metav1.Object) *metav1.OwnerReference {
 
 // IsOfGroup returns whether the owner is of the API group of boxes.
 func IsOfGroup(owner metav1.OwnerReference) bool {
+	return isOfGroup(&owner, modelv1.GroupName)
+}
+
+func isOfGroup(owner *metav1.OwnerReference, group string) bool {
 	groupVersion, err := schema.ParseGroupVersion(owner.APIVersion)
-	return err == nil && groupVersion.Group == modelv1.GroupName
+	return err == nil && groupVersion.Group == group
 }
 
 const boxKind = "ModelBox"

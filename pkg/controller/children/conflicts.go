@@ -14,17 +14,19 @@ import (
 )
 
 const (
-	// A field that would have to be taken back for the sixth time within conflictWindow is contested. Every further try
-	// to take it back is put off by a pause that doubles from the first to the last of these. The window is longer
-	// than the pauses, or a conflict would be forgotten in one.
-	MaxRestores    = 5
-	FirstPause     = time.Minute
-	lastPause      = 16 * time.Minute
+	// MaxRestores is how often a field is restored within conflictWindow. One that would have to be restored once more is
+	// contested: it is left alone for a while before each further try.
+	MaxRestores = 5
+	// FirstPause is how long a contested field is left alone at first. Each pause is twice as long as the one before, up to
+	// lastPause.
+	FirstPause = time.Minute
+	lastPause  = 16 * time.Minute
+	// conflictWindow is longer than the pauses, or a conflict would be forgotten in one.
 	conflictWindow = 20 * time.Minute
 )
 
-// conflictRecord remembers which fields of which children have to be taken back again and again, each on its own. It is
-// lost with the process: the next one takes a field back as often before it gives way.
+// conflictRecord remembers which fields of which children have to be restored again and again, each on its own. It is
+// lost with the process: the next one restores a field as often before it gives way.
 type conflictRecord struct {
 	clock clock.PassiveClock
 
@@ -39,12 +41,12 @@ type fieldOfChild struct {
 
 // conflict is what is remembered of one field.
 type conflict struct {
-	// restores are when the field was taken back, within conflictWindow and the last MaxRestores times.
+	// restores are when the field was restored, within conflictWindow and the last MaxRestores times.
 	restores []time.Time
 	// pause is the length of the last pause, 0 before the first; until is its end.
 	pause time.Duration
 	until time.Time
-	// isTried is whether the field was taken back since.
+	// isTried is whether the field was restored since.
 	isTried bool
 	// manager is who changed it last.
 	manager string
@@ -70,15 +72,15 @@ func (r *conflictRecord) paused(child types.UID, fields *fieldpath.Set) []Contes
 	now := r.clock.Now()
 	var paused []ContestedField
 	fields.Iterate(func(path fieldpath.Path) {
-		if f := r.fields[fieldOfChild{child, path.String()}]; f != nil && now.Before(f.until) {
-			paused = append(paused, ContestedField{path.Copy(), f.manager, f.until.Sub(now)})
+		if c := r.fields[fieldOfChild{child, path.String()}]; c != nil && now.Before(c.until) {
+			paused = append(paused, ContestedField{path.Copy(), c.manager, c.until.Sub(now)})
 		}
 	})
 	return paused
 }
 
 // contested returns those of the fields, by the managers that changed them, that are to be left alone because they were
-// taken back too often.
+// restored too often.
 func (r *conflictRecord) contested(child types.UID, byManager map[string]*fieldpath.Set) []ContestedField {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,12 +89,12 @@ func (r *conflictRecord) contested(child types.UID, byManager map[string]*fieldp
 	var contested []ContestedField
 	for manager, fields := range byManager {
 		fields.Iterate(func(path fieldpath.Path) {
-			f := r.fields[fieldOfChild{child, path.String()}]
-			if f == nil {
+			c := r.fields[fieldOfChild{child, path.String()}]
+			if c == nil {
 				return
 			}
-			f.manager = manager
-			if pause := f.backOff(now); pause > 0 {
+			c.manager = manager
+			if pause := c.backOff(now); pause > 0 {
 				contested = append(contested, ContestedField{path.Copy(), manager, pause})
 			}
 		})
@@ -102,23 +104,23 @@ func (r *conflictRecord) contested(child types.UID, byManager map[string]*fieldp
 }
 
 // backOff returns how long to leave the field alone, 0 for not at all.
-func (f *conflict) backOff(now time.Time) time.Duration {
-	if now.Before(f.until) {
-		return f.until.Sub(now)
+func (c *conflict) backOff(now time.Time) time.Duration {
+	if now.Before(c.until) {
+		return c.until.Sub(now)
 	}
-	isContested := len(f.restores) >= MaxRestores
-	if f.pause > 0 {
-		isContested = f.isTried
+	isContested := len(c.restores) >= MaxRestores
+	if c.pause > 0 {
+		isContested = c.isTried
 	}
 	if !isContested {
 		return 0
 	}
-	f.pause = min(max(2*f.pause, FirstPause), lastPause)
-	f.until, f.isTried = now.Add(f.pause), false
-	return f.pause
+	c.pause = min(max(2*c.pause, FirstPause), lastPause)
+	c.until, c.isTried = now.Add(c.pause), false
+	return c.pause
 }
 
-// restored takes note that the fields of the child were taken back.
+// restored takes note that the fields of the child were restored.
 func (r *conflictRecord) restored(child types.UID, fields *fieldpath.Set) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,18 +130,18 @@ func (r *conflictRecord) restored(child types.UID, fields *fieldpath.Set) {
 		if r.fields[key] == nil {
 			r.fields[key] = &conflict{}
 		}
-		f := r.fields[key]
-		f.isTried = true
-		f.restores = append(f.restores, now)
-		f.restores = f.restores[max(0, len(f.restores)-MaxRestores):]
+		c := r.fields[key]
+		c.isTried = true
+		c.restores = append(c.restores, now)
+		c.restores = c.restores[max(0, len(c.restores)-MaxRestores):]
 	})
 }
 
 // forgetPast drops what is older than conflictWindow, and the fields of which nothing is left.
 func (r *conflictRecord) forgetPast(now time.Time) {
-	for key, f := range r.fields {
-		f.restores = slices.DeleteFunc(f.restores, func(at time.Time) bool { return now.Sub(at) > conflictWindow })
-		if len(f.restores) == 0 && now.After(f.until) {
+	for key, c := range r.fields {
+		c.restores = slices.DeleteFunc(c.restores, func(at time.Time) bool { return now.Sub(at) > conflictWindow })
+		if len(c.restores) == 0 && now.After(c.until) {
 			delete(r.fields, key)
 		}
 	}

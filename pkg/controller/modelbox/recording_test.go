@@ -132,6 +132,22 @@ func TestRecordOfAPausedBoxHasItsPendingSpec(t *testing.T) {
 	f.expectRecord(t)
 }
 
+// The cache does not show yet that somebody has changed more than the record.
+func TestRecordOfAPausedBoxRestoresNothingElse(t *testing.T) {
+	f := newTestController(t, fixture.WebBox(t))
+	f.converge(t)
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Paused, box.Generation = true, box.Generation+1 })
+	f.changeDeployment(t, "somebody", changesRecord("forged"))
+	f.catchUp(t)
+	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
+	f.cluster.ClearActions()
+	f.mustReconcile(t)
+	check(t, "requests", []string{"get deployments web", "patch deployments web", "update modelboxes/status web"}, f.requests())
+	check(t, "image", "nginx:2", fixture.MainContainer(f.deployment(t)).Image)
+	check(t, "recorded image", "nginx:1.7.9", f.recorded(t).Spec.Image)
+	check(t, "ready", "False Paused", f.status(t).ready)
+}
+
 func TestNotRecordedIsReportedOnce(t *testing.T) {
 	large := make([]string, 40_000)
 	for i := range large {
