@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
+)
+
+// ValidateNoDirectives refuses keys of maps in the overlay of a box that would be directives to a strategic merge, such
+// as "$patch": they would say how to merge, where a map of names and values has to be, and are lost in it.
+func ValidateNoDirectives(box *model.ModelBox) field.ErrorList {
+	if box.Spec.PodTemplate == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	path := &lazyPath{step: "podTemplate", parent: &lazyPath{step: "spec"}}
+	visitFields(reflect.ValueOf(box.Spec.PodTemplate), path, "", func(path *lazyPath, _ string, value reflect.Value) {
+		if value.Kind() != reflect.Map {
+			return
+		}
+		for _, key := range value.MapKeys() {
+			if helper.IsMergeDirective(key.String()) && len(errs) < validate.MaxErrors {
+				errs = append(errs, field.Forbidden(path.build().Key(key.String()),
+					"would be a directive to the merge of podTemplate, which adds and replaces only"))
+			}
+		}
+	})
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	return errs
+}
+
+// ValidateNoDirectivesUpdate is ValidateNoDirectives of a box that replaces old, without what stays.
+func ValidateNoDirectivesUpdate(box, old *model.ModelBox) field.ErrorList {
+	errs := ValidateNoDirectives(box)
+	if len(errs) == 0 {
+		return nil
+	}
+	return Ratchet(field.NewPath("spec", "podTemplate"), box.Spec.PodTemplate, old.Spec.PodTemplate, errs, ValidateNoDirectives(old))
+}
