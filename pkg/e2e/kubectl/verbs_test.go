@@ -13,7 +13,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestVerbsWorkOnBoxOrDeployment runs what the README says of kubectl.
+// TestVerbsWorkOnBoxOrDeployment runs what docs/tools.md says of kubectl.
 func TestVerbsWorkOnBoxOrDeployment(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -24,7 +24,7 @@ func TestPausedDeploymentStaysPaused(t *testing.T) {
 	n.AwaitReadyCondition("web", metav1.ConditionTrue, modelv1.ReasonReady, "2 of 2 replicas are available", pause)
 
 	n.UpdateBox("web", framework.WithImage(framework.NewImage))
-	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonDeploymentPaused, "0 of 2 replicas run the current pod template", pause)
+	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonDeploymentPaused, "0 out of 2 new replicas have been updated", pause)
 	n.AwaitBox("web", "has no rollout that makes progress", func(box *modelv1.ModelBox) error {
 		return errors.Join(
 			framework.CheckCondition(box, modelv1.ConditionProgressing, metav1.ConditionFalse, modelv1.ReasonDeploymentPaused),

@@ -290,7 +290,7 @@ func (c *chaos) isAsRendered(rendered *unstructured.Unstructured) error {
 		return err
 	}
 	force := true
-	options := metav1.PatchOptions{FieldManager: render.ManagedBy, Force: &force, DryRun: []string{metav1.DryRunAll}}
+	options := metav1.PatchOptions{FieldManager: render.FieldManager, Force: &force, DryRun: []string{metav1.DryRunAll}}
 	var live, applied runtime.Object
 	var errLive, errApplied error
 	switch rendered.GetKind() {

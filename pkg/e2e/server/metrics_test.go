@@ -35,13 +35,13 @@ func TestMetricsCountWritesAndDrift(t *testing.T) {
 		before, after testutil.Metrics
 		want          float64
 	}{
-		{"Deployments created", writes, map[string]string{"kind": "Deployment", "verb": "create"}, before, created, 1},
-		{"Services created", writes, map[string]string{"kind": "Service", "verb": "create"}, before, created, 1},
-		{"restored before anybody changed anything", writes, map[string]string{"verb": "restore"}, before, created, 0},
-		{"Deployments restored", writes, map[string]string{"kind": "Deployment", "verb": "restore"}, created, restored, 1},
-		{"Services restored", writes, map[string]string{"kind": "Service", "verb": "restore"}, created, restored, 0},
+		{"Deployments created", writes, map[string]string{"kind": "Deployment", "operation": "create"}, before, created, 1},
+		{"Services created", writes, map[string]string{"kind": "Service", "operation": "create"}, before, created, 1},
+		{"restored before anybody changed anything", writes, map[string]string{"operation": "restore"}, before, created, 0},
+		{"Deployments restored", writes, map[string]string{"kind": "Deployment", "operation": "restore"}, created, restored, 1},
+		{"Services restored", writes, map[string]string{"kind": "Service", "operation": "restore"}, created, restored, 0},
 		{"drift by whom", drift, map[string]string{"kind": "Deployment", "manager": framework.OtherManager}, created, restored, 1},
-		{"created by the restore", writes, map[string]string{"verb": "create"}, created, restored, 0},
+		{"created by the restore", writes, map[string]string{"operation": "create"}, created, restored, 0},
 	} {
 		framework.ExpectEqual(t, test.what, test.want, framework.Sum(test.after, test.metric, test.labels)-framework.Sum(test.before, test.metric, test.labels))
 	}
