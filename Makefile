@@ -83,7 +83,7 @@ test: build clients node-images ## Run all tests
 	@echo "testing the server in a control plane"
 	@hack/test-e2e.sh
 	@echo "testing the local control plane"
-	@cd hack/localcluster && go test ./node ./pki ./supervisor ./workdir
+	@cd hack/localcluster && go test ./corevalidation ./node ./pki ./supervisor ./workdir
 	@echo "testing the tools"
 	@cd hack/tools && go test ./...
 
