@@ -12,7 +12,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # For each folder, the folders of this module that its packages may import. Of nested folders, the innermost counts.
 declare -A may_import=(
   [pkg/apis]="pkg/apis"
-  [pkg/apis/core]="pkg/apis/core"
+  [pkg/apis/core]="pkg/apis/core pkg/apis/validate"
+  [pkg/apis/validate]="pkg/apis/validate"
   [pkg/render]="pkg/apis pkg/render"
   [pkg/generated]="pkg/apis pkg/generated"
   [pkg/registry]="pkg/apis pkg/render pkg/registry"
