@@ -10,4 +10,4 @@ set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 go test ./pkg/apis/model/v1 -run 'TestCompatibility'
-go test ./pkg/render
+go test ./pkg/render/...

@@ -24,4 +24,4 @@ done
 echo "{\"Replace\": {\"${PWD}/pkg/apis/model/v1/zz_generated.validations.go\": \"\"}}" >"${folder}/overlay.json"
 
 echo "rendering with Kubernetes ${older}"
-go test -modfile="${folder}/go.mod" -mod=mod -overlay="${folder}/overlay.json" ./pkg/render -run '^TestGolden$'
+go test -modfile="${folder}/go.mod" -mod=mod -overlay="${folder}/overlay.json" ./pkg/render/modelbox -run '^TestGolden$'

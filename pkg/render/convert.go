@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// convert turns an API type into its apply configuration, which has the same JSON form with every field optional.
-func convert(from, to any) error {
+// Convert turns an API type into its apply configuration, which has the same JSON form with every field optional.
+func Convert(from, to any) error {
 	data, err := json.Marshal(from)
 	if err != nil {
 		return fmt.Errorf("encoding %T: %w", from, err)
@@ -20,14 +20,14 @@ func convert(from, to any) error {
 	return nil
 }
 
-// convertSet is convert without what the API type encodes although nobody set it.
-func convertSet(from, to any) error {
+// ConvertSet is Convert without what the API type encodes although nobody set it.
+func ConvertSet(from, to any) error {
 	var fields map[string]any
-	if err := convert(from, &fields); err != nil {
+	if err := Convert(from, &fields); err != nil {
 		return err
 	}
 	dropUnset("", fields)
-	return convert(fields, to)
+	return Convert(fields, to)
 }
 
 // dropUnset removes what a Go type encodes although nobody set it, from the value of the field of the given name: null,

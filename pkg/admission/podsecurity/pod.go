@@ -13,7 +13,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // podOf returns a pod of the box that is written, and whether the write makes it another one than before. A box that an
@@ -40,5 +40,5 @@ func podTemplate(object runtime.Object) (*corev1.PodTemplateSpec, error) {
 	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
 		return nil, err
 	}
-	return render.PodTemplate(served)
+	return modelboxrender.PodTemplate(served)
 }

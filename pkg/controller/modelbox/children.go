@@ -16,13 +16,13 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // newEngine returns what keeps the children of boxes.
 func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 	return children.NewEngine(children.Config[*modelv1.ModelBox]{
-		OwnerKind: modelv1.SchemeGroupVersion.WithKind("ModelBox"),
+		OwnerKind: modelboxrender.Kind,
 		Noun:      "box",
 		GetOwner: func(ctx context.Context, namespace, name string) (*modelv1.ModelBox, error) {
 			return c.modelClient.ModelV1().ModelBoxes(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -49,7 +49,7 @@ func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstr
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := render.Children(box, scaling)
+	rendered, err := modelboxrender.Children(box, scaling)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the children: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 func TestReadyNamesAFailingDefaultProbe(t *testing.T) {
@@ -80,7 +80,7 @@ func TestReadyNamesAFailingDefaultProbe(t *testing.T) {
 				changes = append(changes, row.change)
 			}
 			box := fixture.WebBox(t, changes...)
-			template, err := render.PodTemplate(box)
+			template, err := modelboxrender.PodTemplate(box)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,13 +15,13 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // recorded is the box that the Deployment in the cluster has the record of.
 func (f *testController) recorded(t *testing.T) *modelv1.ModelBox {
 	t.Helper()
-	box, err := render.ReadRecord(f.deployment(t).Annotations[modelv1.RecordAnnotation])
+	box, err := modelboxrender.ReadRecord(f.deployment(t).Annotations[modelv1.RecordAnnotation])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func (f *testController) recorded(t *testing.T) *modelv1.ModelBox {
 // expectRecord checks that the record is that of the box in the server, and that nothing is left to do.
 func (f *testController) expectRecord(t *testing.T) {
 	t.Helper()
-	want, err := render.Record(f.boxInServer(t))
+	want, err := modelboxrender.Record(f.boxInServer(t))
 	if err != nil {
 		t.Fatal(err)
 	}

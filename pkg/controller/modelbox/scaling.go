@@ -17,7 +17,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // byDeployment indexes autoscalers by the Deployment that they scale.
@@ -40,26 +40,26 @@ func scaledDeployment(object metav1.Object) (types.NamespacedName, bool) {
 // scaling leaves the number of pods to an autoscaler of the Deployment, and leaves it as that left it until the box
 // asks for another number: one that is replaced by an autoscaler of the box must not cost pods in between. A box that
 // is stopped is not autoscaled, nor is one that is started again, until it has its pods.
-func (c *Controller) scaling(box *modelv1.ModelBox, deployment *appsv1.Deployment) (render.Scaling, error) {
+func (c *Controller) scaling(box *modelv1.ModelBox, deployment *appsv1.Deployment) (modelboxrender.Scaling, error) {
 	if deployment == nil || *box.Spec.Replicas == 0 {
-		return render.ScaledByBox, nil
+		return modelboxrender.ScaledByBox, nil
 	}
 	replicas := ptr.Deref(deployment.Spec.Replicas, 1)
 	leftAt, isLeft := deployment.Annotations[modelv1.AutoscaledAnnotation]
 	if isLeft && leftAt == strconv.Itoa(int(*box.Spec.Replicas)) {
-		return render.ScaledByAutoscaler(replicas), nil
+		return modelboxrender.ScaledByAutoscaler(replicas), nil
 	}
 	if !isLeft && replicas == 0 {
-		return render.ScaledByBox, nil
+		return modelboxrender.ScaledByBox, nil
 	}
 	autoscalers, err := c.autoscalers.ByIndex(byDeployment, keyOf(deployment).String())
 	if err != nil {
-		return render.Scaling{}, fmt.Errorf("looking up the autoscalers of the Deployment: %w", err)
+		return modelboxrender.Scaling{}, fmt.Errorf("looking up the autoscalers of the Deployment: %w", err)
 	}
 	if len(autoscalers) == 0 {
-		return render.ScaledByBox, nil
+		return modelboxrender.ScaledByBox, nil
 	}
-	return render.ScaledByAutoscaler(replicas), nil
+	return modelboxrender.ScaledByAutoscaler(replicas), nil
 }
 
 // handOverReplicas returns the number of pods of the live Deployment when the rendered one gives it up. Nobody's, it would

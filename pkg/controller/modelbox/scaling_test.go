@@ -17,7 +17,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // autoscalerOf returns an autoscaler of what has the name of webBox.
@@ -45,19 +45,19 @@ func TestScaling(t *testing.T) {
 		replicas   int32
 		live       *appsv1.Deployment
 		autoscaler *autoscalingv2.HorizontalPodAutoscaler
-		want       render.Scaling
+		want       modelboxrender.Scaling
 	}{
-		{"without an autoscaler the box decides", 2, live(2, ""), nil, render.ScaledByBox},
-		{"what there is not yet gets the number of the box", 2, nil, ofDeployment, render.ScaledByBox},
-		{"an autoscaler of the Deployment decides", 2, live(2, ""), ofDeployment, render.ScaledByAutoscaler(2)},
-		{"an autoscaler of the box leaves it to the box", 2, live(2, ""), autoscalerOf("model.github.com/v1", "ModelBox"), render.ScaledByBox},
-		{"an autoscaler of another kind of the name has no say", 2, live(2, ""), autoscalerOf("example.com/v1", "Deployment"), render.ScaledByBox},
-		{"it still decides when the box asks for another number", 3, live(7, "2"), ofDeployment, render.ScaledByAutoscaler(7)},
-		{"when it has gone, its number stays", 2, live(7, "2"), nil, render.ScaledByAutoscaler(7)},
-		{"until the box asks for another one", 3, live(7, "2"), nil, render.ScaledByBox},
-		{"a box is stopped all the same", 0, live(7, "2"), ofDeployment, render.ScaledByBox},
-		{"and started again", 2, live(0, ""), ofDeployment, render.ScaledByBox},
-		{"one that the autoscaler stopped stays stopped", 2, live(0, "2"), ofDeployment, render.ScaledByAutoscaler(0)},
+		{"without an autoscaler the box decides", 2, live(2, ""), nil, modelboxrender.ScaledByBox},
+		{"what there is not yet gets the number of the box", 2, nil, ofDeployment, modelboxrender.ScaledByBox},
+		{"an autoscaler of the Deployment decides", 2, live(2, ""), ofDeployment, modelboxrender.ScaledByAutoscaler(2)},
+		{"an autoscaler of the box leaves it to the box", 2, live(2, ""), autoscalerOf("model.github.com/v1", "ModelBox"), modelboxrender.ScaledByBox},
+		{"an autoscaler of another kind of the name has no say", 2, live(2, ""), autoscalerOf("example.com/v1", "Deployment"), modelboxrender.ScaledByBox},
+		{"it still decides when the box asks for another number", 3, live(7, "2"), ofDeployment, modelboxrender.ScaledByAutoscaler(7)},
+		{"when it has gone, its number stays", 2, live(7, "2"), nil, modelboxrender.ScaledByAutoscaler(7)},
+		{"until the box asks for another one", 3, live(7, "2"), nil, modelboxrender.ScaledByBox},
+		{"a box is stopped all the same", 0, live(7, "2"), ofDeployment, modelboxrender.ScaledByBox},
+		{"and started again", 2, live(0, ""), ofDeployment, modelboxrender.ScaledByBox},
+		{"one that the autoscaler stopped stays stopped", 2, live(0, "2"), ofDeployment, modelboxrender.ScaledByAutoscaler(0)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Replicas = &row.replicas })

@@ -19,6 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // reconcileStatus writes the status of the box when it is not what was observed, and records the transitions as events. It
@@ -61,7 +62,7 @@ func (c *Controller) updateStatus(ctx context.Context, box *modelv1.ModelBox, st
 func statusOf(box *modelv1.ModelBox, observed *observation) modelv1.ModelBoxStatus {
 	status := modelv1.ModelBoxStatus{
 		ObservedGeneration: box.Generation,
-		Selector:           labels.SelectorFromSet(render.Selector(box)).String(),
+		Selector:           labels.SelectorFromSet(modelboxrender.Selector(box)).String(),
 		Conditions:         conditionsOf(box, observed),
 	}
 	if d := observed.deployment; d != nil {

@@ -17,7 +17,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 const (
@@ -53,7 +53,7 @@ func TestAcceptedBoxesHaveAcceptedChildren(t *testing.T) {
 
 // dryRunChildren applies the children of a box to kube-apiserver without storing them.
 func dryRunChildren(n *framework.Namespace, box *modelv1.ModelBox) error {
-	children, err := render.Children(box, render.ScaledByBox)
+	children, err := modelboxrender.Children(box, modelboxrender.ScaledByBox)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // rolloutRevision is the annotation of a Deployment, and of its ReplicaSets, that counts its rollouts.
@@ -28,7 +28,7 @@ const removeRecord = `[{"op": "remove", "path": "/metadata/annotations/model.git
 
 // isRecordOf returns nil when the object has the record of the box as it is now.
 func isRecordOf(box *modelv1.ModelBox, object metav1.Object) error {
-	recorded, err := render.ReadRecord(object.GetAnnotations()[modelv1.RecordAnnotation])
+	recorded, err := modelboxrender.ReadRecord(object.GetAnnotations()[modelv1.RecordAnnotation])
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func TestReplicaSetsHaveTheRecordOfTheirRevision(t *testing.T) {
 	recordedImages := func() []string {
 		var recorded []string
 		for _, set := range replicaSetsOf(n, "web") {
-			box, err := render.ReadRecord(set.Annotations[modelv1.RecordAnnotation])
+			box, err := modelboxrender.ReadRecord(set.Annotations[modelv1.RecordAnnotation])
 			if err != nil {
 				t.Fatalf("ReplicaSet %s: %v", set.Name, err)
 			}

@@ -24,6 +24,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 const (
@@ -263,7 +264,7 @@ func (c *chaos) disrupt(ctx context.Context, period time.Duration) int {
 
 // isAsItSays returns nil when the children of a box are what it says, and writing them once more would change nothing.
 func (c *chaos) isAsItSays(box *modelv1.ModelBox) error {
-	rendered, err := render.Children(box, render.ScaledByBox)
+	rendered, err := modelboxrender.Children(box, modelboxrender.ScaledByBox)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // childrenPerPage bounds the memory that a list of children takes. The record of a box is up to 200 KiB.
@@ -43,7 +44,7 @@ func (c child) record() (*modelv1.ModelBox, error) {
 	if !isRecorded {
 		return nil, fmt.Errorf("it has no annotation %s", modelv1.RecordAnnotation)
 	}
-	box, err := render.ReadRecord(value)
+	box, err := modelboxrender.ReadRecord(value)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("its annotation %s cannot be read: %w", modelv1.RecordAnnotation, err)
@@ -65,7 +66,7 @@ func eachChild(ctx context.Context, cluster metadata.Interface, resource schema.
 		}
 		for i := range list.Items {
 			object := &list.Items[i]
-			owner := render.ControllingBox(object)
+			owner := modelboxrender.ControllingBox(object)
 			if owner == nil || object.DeletionTimestamp != nil {
 				continue
 			}

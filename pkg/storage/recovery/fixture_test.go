@@ -27,6 +27,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 )
 
@@ -214,7 +215,7 @@ func atGeneration(generation int64) func(*modelv1.ModelBox) {
 // deploymentOf is a box's.
 func deploymentOf(t *testing.T, box *modelv1.ModelBox, changes ...func(*metav1.PartialObjectMetadata)) *metav1.PartialObjectMetadata {
 	t.Helper()
-	record, err := render.Record(box)
+	record, err := modelboxrender.Record(box)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestGoldenBoxesAreValid(t *testing.T) {
 	install.Install(scheme)
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 
-	for _, folder := range []string{"../../../render/testdata/*.box.yaml", "../../../../artifacts/samples/*.yaml"} {
+	for _, folder := range []string{"../../../render/modelbox/testdata/*.box.yaml", "../../../../artifacts/samples/*.yaml"} {
 		files, err := filepath.Glob(folder)
 		if err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/fuzzer"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 const (
@@ -120,7 +120,7 @@ func costsOf(t *testing.T, spec modelv1.ModelBoxSpec) (c costs, response int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.render = allocated(func() { _, err = render.Children(served, render.Scaling{}) })
+	c.render = allocated(func() { _, err = modelboxrender.Children(served, modelboxrender.Scaling{}) })
 	if err != nil {
 		t.Error(err)
 	}

@@ -39,7 +39,7 @@ const maxChoices = 16
 // FuzzPipeline takes boxes with random edits the way that a request takes them: decoded, defaulted, validated, warned
 // about, rendered and printed.
 func FuzzPipeline(f *testing.F) {
-	boxes, everyField := documents(f, "../../../../artifacts/samples/*.yaml", "../../../render/testdata/*.box.yaml"),
+	boxes, everyField := documents(f, "../../../../artifacts/samples/*.yaml", "../../../render/modelbox/testdata/*.box.yaml"),
 		documents(f, "../../../apis/model/v1/testdata/HEAD/*.yaml")
 	editor := fuzzer.NewEditor(append(everyField, boxes...)...)
 	for i := range boxes {

@@ -24,14 +24,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // expectRendered checks what an accepted box becomes, whoever decides the number of its pods.
 func expectRendered(t *testing.T, box *model.ModelBox) {
 	t.Helper()
 	served := asServed(t, box)
-	for _, scaling := range []render.Scaling{render.ScaledByBox, render.ScaledByAutoscaler(1), render.ScaledByAutoscaler(3)} {
+	for _, scaling := range []modelboxrender.Scaling{modelboxrender.ScaledByBox, modelboxrender.ScaledByAutoscaler(1), modelboxrender.ScaledByAutoscaler(3)} {
 		before := served.DeepCopy()
 		children := renderBox(t, served, scaling)
 		if !apiequality.Semantic.DeepEqual(before, served) {
@@ -60,9 +60,9 @@ func asServed(t *testing.T, box *model.ModelBox) *modelv1.ModelBox {
 	return served
 }
 
-func renderBox(t *testing.T, box *modelv1.ModelBox, scaling render.Scaling) []*unstructured.Unstructured {
+func renderBox(t *testing.T, box *modelv1.ModelBox, scaling modelboxrender.Scaling) []*unstructured.Unstructured {
 	t.Helper()
-	children, err := render.Children(box, scaling)
+	children, err := modelboxrender.Children(box, scaling)
 	if err != nil {
 		t.Fatalf("rendering: %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // rolloutWarnings says how many pods an update replaces, at once or, for a box that is paused, once it no longer is.
@@ -80,5 +80,5 @@ func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return render.PodTemplate(served)
+	return modelboxrender.PodTemplate(served)
 }

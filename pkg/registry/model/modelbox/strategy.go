@@ -22,7 +22,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // Strategy is the logic that applies when users create, update and delete ModelBoxes.
@@ -174,7 +174,7 @@ func validatePodTemplate(ctx context.Context, box *model.ModelBox) (*corev1.PodT
 	if err != nil {
 		return overlay, field.ErrorList{field.InternalError(path, err)}
 	}
-	template, err := render.PodTemplate(served)
+	template, err := modelboxrender.PodTemplate(served)
 	if err != nil {
 		return overlay, field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
 	}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+package modelbox
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // PodTemplate returns the pod template of the box's Deployment, spec.podTemplate merged in: what has to be valid for
@@ -23,7 +24,7 @@ func PodTemplate(box *modelv1.ModelBox) (*corev1.PodTemplateSpec, error) {
 		return nil, err
 	}
 	template := &corev1.PodTemplateSpec{}
-	if err := convert(configuration, template); err != nil {
+	if err := render.Convert(configuration, template); err != nil {
 		return nil, err
 	}
 	return template, nil
@@ -51,10 +52,10 @@ func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *
 		return template, nil
 	}
 	var original, patch map[string]any
-	if err := convert(template, &original); err != nil {
+	if err := render.Convert(template, &original); err != nil {
 		return nil, err
 	}
-	if err := convertSet(overlay, &patch); err != nil {
+	if err := render.ConvertSet(overlay, &patch); err != nil {
 		return nil, err
 	}
 	schema, err := strategicpatch.NewPatchMetaFromStruct(corev1.PodTemplateSpec{})
@@ -72,7 +73,7 @@ func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *
 		return nil, fmt.Errorf("merging spec.podTemplate: %w", err)
 	}
 	result := &applycorev1.PodTemplateSpecApplyConfiguration{}
-	if err := convert(merged, result); err != nil {
+	if err := render.Convert(merged, result); err != nil {
 		return nil, err
 	}
 	return result, nil

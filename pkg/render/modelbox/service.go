@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+package modelbox
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 func service(box *modelv1.ModelBox) *applycorev1.ServiceApplyConfiguration {
@@ -25,7 +26,7 @@ func service(box *modelv1.ModelBox) *applycorev1.ServiceApplyConfiguration {
 	service := applycorev1.Service(box.Name, box.Namespace).
 		WithLabels(labels(box)).
 		WithAnnotations(box.Spec.Annotations).
-		WithOwnerReferences(ownerReference(box)).
+		WithOwnerReferences(render.OwnerReference(box, Kind)).
 		WithSpec(spec)
 	if options := box.Spec.Service; options != nil {
 		service.WithLabels(options.Labels).WithAnnotations(options.Annotations)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+package modelbox
 
 import (
 	corev1 "k8s.io/api/core/v1"

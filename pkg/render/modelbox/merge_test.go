@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+package modelbox
 
 import (
 	"fmt"
@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // The library is the reference: what an overlay means must not change.
@@ -82,7 +83,7 @@ func TestMergeOfAnElementWithoutItsKey(t *testing.T) {
 func jsonOf(t *testing.T, template *corev1.PodTemplateSpec) map[string]any {
 	t.Helper()
 	var fields map[string]any
-	if err := convertSet(template, &fields); err != nil {
+	if err := render.ConvertSet(template, &fields); err != nil {
 		t.Fatal(err)
 	}
 	return fields

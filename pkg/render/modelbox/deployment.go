@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+package modelbox
 
 import (
 	"strconv"
@@ -12,6 +12,7 @@ import (
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 func deployment(box *modelv1.ModelBox, scaling Scaling) (*applyappsv1.DeploymentApplyConfiguration, error) {
@@ -22,7 +23,7 @@ func deployment(box *modelv1.ModelBox, scaling Scaling) (*applyappsv1.Deployment
 	deployment := applyappsv1.Deployment(box.Name, box.Namespace).
 		WithLabels(labels(box)).
 		WithAnnotations(box.Spec.Annotations).
-		WithOwnerReferences(ownerReference(box)).
+		WithOwnerReferences(render.OwnerReference(box, Kind)).
 		WithSpec(applyappsv1.DeploymentSpec().
 			WithMinReadySeconds(*box.Spec.MinReadySeconds).
 			WithStrategy(strategy(&box.Spec, scaling)).

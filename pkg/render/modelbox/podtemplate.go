@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+package modelbox
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfiguration, error) {
@@ -33,7 +34,7 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 	}
 	for i := range box.Spec.Volumes {
 		volume := &applycorev1.VolumeApplyConfiguration{}
-		if err := convertSet(&box.Spec.Volumes[i], volume); err != nil {
+		if err := render.ConvertSet(&box.Spec.Volumes[i], volume); err != nil {
 			return nil, err
 		}
 		spec.WithVolumes(volume)
@@ -79,7 +80,7 @@ func mainContainer(box *modelv1.ModelBox) corev1.Container {
 
 func containerConfiguration(container *corev1.Container) (*applycorev1.ContainerApplyConfiguration, error) {
 	configuration := &applycorev1.ContainerApplyConfiguration{}
-	if err := convertSet(container, configuration); err != nil {
+	if err := render.ConvertSet(container, configuration); err != nil {
 		return nil, fmt.Errorf("container %s: %w", container.Name, err)
 	}
 	return configuration, nil

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+package modelbox
 
 import (
 	"encoding/json"
@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 func TestRenderIsPure(t *testing.T) {
@@ -251,7 +252,7 @@ func TestHashIsOfTheMeaningOfAQuantity(t *testing.T) {
 }
 
 func TestHashOfWhatWasNeverRendered(t *testing.T) {
-	if hash := Hash(&metav1.ObjectMeta{Annotations: map[string]string{"other": "x"}}); hash != "" {
+	if hash := render.Hash(&metav1.ObjectMeta{Annotations: map[string]string{"other": "x"}}); hash != "" {
 		t.Errorf("got %q, want none", hash)
 	}
 }
@@ -277,10 +278,10 @@ func hashes(t *testing.T, box *modelv1.ModelBox) map[string]string {
 	t.Helper()
 	byKind := map[string]string{}
 	for _, child := range children(t, box) {
-		if Hash(child) == "" {
+		if render.Hash(child) == "" {
 			t.Errorf("the %s has no hash", child.GetKind())
 		}
-		byKind[child.GetKind()] = Hash(child)
+		byKind[child.GetKind()] = render.Hash(child)
 	}
 	return byKind
 }

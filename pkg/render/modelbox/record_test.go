@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+package modelbox
 
 import (
 	"bytes"
@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // recordedBox has everything that a record has, and what none has.
@@ -121,7 +122,7 @@ func TestReadRecordOfAnEarlierRelease(t *testing.T) {
 }
 
 func TestRecordChangesNoHash(t *testing.T) {
-	hashOf := func(box *modelv1.ModelBox) string { return Hash(children(t, box)[0]) }
+	hashOf := func(box *modelv1.ModelBox) string { return render.Hash(children(t, box)[0]) }
 	box := recordedBox()
 	labelled := recordedBox(func(box *modelv1.ModelBox) { box.Labels["team"] = "cart" })
 	if record(t, box) == record(t, labelled) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+package modelbox
 
 import (
 	"flag"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -29,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 const (
 	inputSuffix  = ".box.yaml"
 	goldenSuffix = ".golden.yaml"
-	samplesDir   = "../../artifacts/samples"
+	samplesDir   = "../../../artifacts/samples"
 )
 
 // autoscaledInputs are rendered as autoscaled boxes are, with the number of pods that the autoscaler decided on.
@@ -43,6 +44,9 @@ func goldenInputs(t *testing.T) map[string]string {
 	t.Helper()
 	inputs := map[string]string{}
 	for _, input := range glob(t, filepath.Join(samplesDir, "*.yaml")) {
+		if !isOfBoxes(t, input) {
+			continue
+		}
 		name := strings.TrimSuffix(filepath.Base(input), ".yaml")
 		inputs[filepath.Join("testdata", "samples", name+goldenSuffix)] = input
 	}
@@ -53,6 +57,16 @@ func goldenInputs(t *testing.T) map[string]string {
 		inputs[strings.TrimSuffix(input, inputSuffix)+goldenSuffix] = input
 	}
 	return inputs
+}
+
+// isOfBoxes returns whether the file is one of boxes, rather than of another kind.
+func isOfBoxes(t *testing.T, file string) bool {
+	t.Helper()
+	var object metav1.TypeMeta
+	if err := yaml.Unmarshal(readDocuments(t, file)[0], &object); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return object.Kind == "ModelBox"
 }
 
 func glob(t *testing.T, pattern string) []string {
