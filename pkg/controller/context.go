@@ -47,7 +47,7 @@ func NewContext(modelClient versioned.Interface, kubeClient kubernetes.Interface
 		ModelClient:   modelClient,
 		KubeClient:    kubeClient,
 		Informers:     informers.NewFactories(modelClient, kubeClient, configuration.ModelBoxController.ResyncPeriod, modelbox.TrimChild),
-		Recorder:      broadcaster.NewRecorder(scheme.Scheme, render.ManagedBy),
+		Recorder:      broadcaster.NewRecorder(scheme.Scheme, render.EventReporter),
 		Clock:         clock.RealClock{},
 		Configuration: configuration,
 		broadcaster:   broadcaster,

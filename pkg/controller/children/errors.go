@@ -100,7 +100,7 @@ func (e *RejectedError) Error() string {
 		e.Kind, e.Name, e.Noun, e.Fields)
 }
 
-// RecheckPeriod is how often an owner looks again for something of which it may get no event, such as somebody else's object
+// RecheckPeriod is after how long an owner is requeued for something of which there may be no event, such as somebody else's object
 // in the place of its child.
 const RecheckPeriod = 15 * time.Second
 
@@ -114,7 +114,7 @@ type Failure struct {
 	IsExpected bool
 	// NeedsRetry says that it is to be tried again as soon as its backoff allows.
 	NeedsRetry bool
-	// RetryAfter is how soon to look again where it does not, 0 for not at all.
+	// RetryAfter is after how long to requeue the owner where it does not, 0 for not at all.
 	RetryAfter time.Duration
 }
 
@@ -156,7 +156,7 @@ func IsExpected(err error) bool {
 	return Classify(err).IsExpected
 }
 
-// RetryAfter returns how soon to look again at an owner whose failures these are, 0 for not at all. It is false when one of
+// RetryAfter returns after how long to requeue an owner whose failures these are, 0 for not at all. It is false when one of
 // them is to be tried again as soon as its backoff allows.
 func RetryAfter(failures []error) (time.Duration, bool) {
 	var soonest time.Duration

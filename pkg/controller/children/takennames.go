@@ -16,7 +16,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// maxTakenNames is how many names are watched at a time. The owners of any more look again every RecheckPeriod, as all of
+// maxTakenNames is how many names are watched at a time. The owners of any more are requeued every RecheckPeriod, as all of
 // them do whose watch has ended.
 const maxTakenNames = 100
 

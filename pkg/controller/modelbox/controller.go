@@ -43,7 +43,7 @@ const (
 	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
 	Name = "modelbox"
 
-	// staleCacheRetry is how soon a box is looked at again whose own last write is not in the cache yet.
+	// staleCacheRetry is after how long a box is requeued whose own last write is not in the cache yet.
 	staleCacheRetry = 50 * time.Millisecond
 )
 

@@ -24,8 +24,8 @@ func (c *Controller) eventf(box *modelv1.ModelBox, eventType, reason, action, fo
 	c.recorder.Eventf(box, nil, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }
 
-// tellRollout records that a rollout is complete, each once.
-func (c *Controller) tellRollout(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus, deployment *appsv1.Deployment) {
+// recordRolloutComplete records that a rollout is complete, each once.
+func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus, deployment *appsv1.Deployment) {
 	progressing := meta.FindStatusCondition(status.Conditions, modelv1.ConditionProgressing)
 	if deployment == nil || progressing.Reason != modelv1.ReasonRolloutComplete {
 		return
@@ -42,9 +42,9 @@ var ownReadyReasons = sets.New("",
 	modelv1.ReasonProgressing, modelv1.ReasonDeploymentPaused, modelv1.ReasonProgressDeadlineExceeded, modelv1.ReasonLoadBalancerPending,
 )
 
-// tellPodFailure records that pods begin to fail, and that they no longer do. While a child is not what the box says,
+// recordPodFailure records that pods begin to fail, and that they no longer do. While a child is not what the box says,
 // nothing is known of them.
-func (c *Controller) tellPodFailure(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus) {
+func (c *Controller) recordPodFailure(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus) {
 	before, now := reasonIn(box.Status.Conditions, modelv1.ConditionReady), meta.FindStatusCondition(status.Conditions, modelv1.ConditionReady)
 	switch {
 	case now == nil || now.Reason == before || now.Reason == modelv1.ReasonNotApplied || now.Reason == modelv1.ReasonPaused:
@@ -75,7 +75,7 @@ func (c *Controller) recordTransitions(box *modelv1.ModelBox, status *modelv1.Mo
 			c.eventf(box, t.eventType, t.event, "Reconcile", "%s", now.Message)
 		}
 	}
-	c.tellPodFailure(box, status)
+	c.recordPodFailure(box, status)
 }
 
 // reasonIn returns the reason of the condition of that type, empty where there is none.

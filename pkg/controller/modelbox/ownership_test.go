@@ -106,7 +106,7 @@ func TestConflictBacksOffFromAFieldThatIsChangedAgainAndAgain(t *testing.T) {
 	f.told()
 
 	f.scaleBySomebody(t)
-	check(t, "look again after", children.FirstPause, f.mustReconcile(t))
+	check(t, "requeue after", children.FirstPause, f.mustReconcile(t))
 	check(t, "requests", []string{"get deployments web", "update modelboxes/status web"}, f.requests())
 	check(t, "applied", "False Conflict", f.status(t).applied)
 	const message = "Deployment web: somebody keeps changing spec.replicas; back-off restoring what the box asks for"
@@ -139,7 +139,7 @@ func TestConflictLeavesOtherFieldsRestored(t *testing.T) {
 
 	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
 	f.catchUp(t)
-	check(t, "look again after", children.FirstPause, f.mustReconcile(t))
+	check(t, "requeue after", children.FirstPause, f.mustReconcile(t))
 	check(t, "requests", []string{"get deployments web", "patch deployments web"}, f.requests())
 	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: kubectl-edit had changed " + fixture.MainContainerPath[1:] + ".image"}, f.told())
 	deployment := f.deployment(t)

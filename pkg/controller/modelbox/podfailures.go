@@ -128,7 +128,7 @@ func (f *podFailures) visitInitContainer(pod *corev1.Pod, status *corev1.Contain
 }
 
 func (f *podFailures) visitContainer(pod *corev1.Pod, status *corev1.ContainerStatus) {
-	find := func(reason, format string, args ...any) {
+	report := func(reason, format string, args ...any) {
 		message := fmt.Sprintf(format, args...)
 		if last := status.LastTerminationState.Terminated; last != nil {
 			message = fmt.Sprintf("%s; restarted %s, last exit code %d", message, times(status.RestartCount), last.ExitCode)
@@ -141,40 +141,40 @@ func (f *podFailures) visitContainer(pod *corev1.Pod, status *corev1.ContainerSt
 	isLooping := isCrashLooping(status)
 	switch waiting, terminated := status.State.Waiting, status.State.Terminated; {
 	case terminated != nil && isLooping:
-		find(crashLooping, "ended with exit code %d", terminated.ExitCode)
+		report(crashLooping, "ended with exit code %d", terminated.ExitCode)
 	case terminated != nil:
-		find(failureOf(terminated), "ended with exit code %d", terminated.ExitCode)
+		report(failureOf(terminated), "ended with exit code %d", terminated.ExitCode)
 	case waiting != nil && waiting.Reason == containerCreating:
 		if f.hasTaken(pod.Status.StartTime, patience) {
-			find(containerCreating, "still being created after %s", patience)
+			report(containerCreating, "still being created after %s", patience)
 		}
 	case waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing":
-		find(waiting.Reason, "%s", cmp.Or(waiting.Message, waiting.Reason))
+		report(waiting.Reason, "%s", cmp.Or(waiting.Message, waiting.Reason))
 	case status.State.Running != nil:
-		f.visitRunning(status, isLooping, find)
+		f.visitRunning(status, isLooping, report)
 	}
 }
 
 // visitRunning is about a container that runs, and is to become ready. Until it has had its time, and has not failed
 // before, it makes progress, whatever there is to say about it.
-func (f *podFailures) visitRunning(status *corev1.ContainerStatus, isLooping bool, find func(reason, format string, args ...any)) {
+func (f *podFailures) visitRunning(status *corev1.ContainerStatus, isLooping bool, report func(reason, format string, args ...any)) {
 	since := &status.State.Running.StartedAt
 	if status.Ready {
 		if isLooping && !f.hasTaken(since, patience) {
-			find(crashLooping, "runs again")
+			report(crashLooping, "runs again")
 		}
 		return
 	}
 	silence, last := f.failedDefaultProbe(status), status.LastTerminationState.Terminated
 	switch {
 	case isLooping:
-		find(crashLooping, "%s", cmp.Or(silence, "runs again"))
+		report(crashLooping, "%s", cmp.Or(silence, "runs again"))
 	case last != nil:
-		find(failureOf(last), "%s", cmp.Or(silence, "runs again and is not ready yet"))
+		report(failureOf(last), "%s", cmp.Or(silence, "runs again and is not ready yet"))
 	case f.hasTaken(since, patience):
-		find(containersNotReady, "%s", cmp.Or(silence, fmt.Sprintf("still not ready after %s: its %s probe does not succeed", patience, probeOf(status))))
+		report(containersNotReady, "%s", cmp.Or(silence, fmt.Sprintf("still not ready after %s: its %s probe does not succeed", patience, probeOf(status))))
 	case silence != "":
-		find(modelv1.ReasonProgressing, "%s", silence)
+		report(modelv1.ReasonProgressing, "%s", silence)
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
-// reconcile brings one box nearer to what it says. It returns how soon to look again although nothing happens, 0
-// for not at all, and an error to be tried again after a delay. There may be both: what becomes of the pods does not
+// reconcile brings one box nearer to what it says. It returns after how long to requeue the box although nothing
+// happens, 0 for not at all, and an error to be tried again after a delay. There may be both: what becomes of the pods does not
 // wait for a child that cannot be written.
 func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	// The box is the cache's own: it is read, and copied where it is changed, which is when its status is written.
@@ -107,7 +107,7 @@ func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*o
 	}, nil
 }
 
-// soonest returns the shortest of some times to look again after, where 0 is not at all.
+// soonest returns the shortest of some times to requeue after, where 0 is not at all.
 func soonest(delays ...time.Duration) time.Duration {
 	var shortest time.Duration
 	for _, delay := range delays {

@@ -148,7 +148,7 @@ func check(t *testing.T, what string, want, got any) {
 
 func TestReconcileCreatesTheChildren(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
-	check(t, "look again after", time.Duration(0), f.mustReconcile(t))
+	check(t, "requeue after", time.Duration(0), f.mustReconcile(t))
 
 	check(t, "requests", []string{
 		"get deployments web", "patch deployments web", "get services web", "patch services web",
@@ -175,7 +175,7 @@ func TestReconcileSendsNothingWhenConverged(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 
-	check(t, "look again after", time.Duration(0), f.mustReconcile(t))
+	check(t, "requeue after", time.Duration(0), f.mustReconcile(t))
 	check(t, "requests", []string(nil), f.requests())
 	check(t, "events", []string(nil), f.told())
 }
@@ -331,7 +331,7 @@ func TestReconcileRefusesAForeignObject(t *testing.T) {
 			if row.cached {
 				f.cache(t, row.service)
 			}
-			check(t, "look again after", children.RecheckPeriod, f.mustReconcile(t))
+			check(t, "requeue after", children.RecheckPeriod, f.mustReconcile(t))
 			check(t, "requests", append(row.want, "update modelboxes/status web"), f.requests())
 			check(t, "applied", "False NotOwned", f.status(t).applied)
 			check(t, "ready", "False NotApplied", f.status(t).ready)
@@ -424,7 +424,7 @@ func TestReconcileOfADeletedBoxSendsNothing(t *testing.T) {
 			f := newTestController(t, row.box)
 			f.cache(t, fixture.LiveDeployment(t), fixture.LiveService(t))
 			f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, f.kinds[0].Resource, "1")
-			check(t, "look again after", time.Duration(0), f.mustReconcile(t))
+			check(t, "requeue after", time.Duration(0), f.mustReconcile(t))
 			check(t, "requests", []string(nil), f.requests())
 		})
 	}
@@ -461,11 +461,11 @@ func TestReconcileWaitsForItsOwnWrites(t *testing.T) {
 	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: store})
 	f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, deployments, "11")
 
-	check(t, "look again after", staleCacheRetry, f.mustReconcile(t))
+	check(t, "requeue after", staleCacheRetry, f.mustReconcile(t))
 	check(t, "requests", []string(nil), f.requests())
 
 	store.version = "11"
-	check(t, "look again after", time.Duration(0), f.mustReconcile(t))
+	check(t, "requeue after", time.Duration(0), f.mustReconcile(t))
 	if len(f.requests()) == 0 {
 		t.Error("the box still waits")
 	}

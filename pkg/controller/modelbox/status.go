@@ -23,12 +23,12 @@ import (
 )
 
 // reconcileStatus writes the status of the box when it is not what was observed, and records the transitions as events. It
-// returns how soon to look again at what it put off, 0 for not at all.
+// returns after how long to requeue the box for what it put off, 0 for not at all.
 func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox, observed *observation) (time.Duration, error) {
 	status := statusOf(box, observed)
 	delay, err := c.updateStatus(ctx, box, status)
 	if err == nil && delay == 0 {
-		c.tellRollout(box, &status, observed.deployment)
+		c.recordRolloutComplete(box, &status, observed.deployment)
 	}
 	return delay, err
 }

@@ -66,7 +66,7 @@ func TestTakenNameIsWatchedForItsBox(t *testing.T) {
 				defer f.queue.ShutDown()
 				defer f.children.Wait()
 				defer f.children.Forget(fixture.WebKey)
-				check(t, "look again after", children.RecheckPeriod, f.mustReconcile(t))
+				check(t, "requeue after", children.RecheckPeriod, f.mustReconcile(t))
 				synctest.Wait()
 
 				row.change(t, f, foreign, changes)
