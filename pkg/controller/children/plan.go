@@ -93,8 +93,8 @@ func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
 		return s, nil
 	}
 	isOurs := e.isOwnedBy(s.live, owner) || e.hasLostOwner(owner, s.rendered, s.live)
-	s.isPredecessors = !isOurs && e.isOwnedByPredecessor(s.live, owner)
-	if !isOurs && !s.isPredecessors {
+	s.isOwnedByPredecessor = !isOurs && e.isOwnedByPredecessor(s.live, owner)
+	if !isOurs && !s.isOwnedByPredecessor {
 		s.refusal = e.refusal(owner, s)
 	}
 	switch {
@@ -102,7 +102,7 @@ func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
 		s.Operation = Refuse
 	case s.live.GetDeletionTimestamp() != nil:
 		s.Operation = Wait
-	case s.isPredecessors:
+	case s.isOwnedByPredecessor:
 		s.Operation, s.obstacle = Replace, fmt.Sprintf("it belonged to a %s of this name that has been deleted", e.Noun)
 	case !isOurs:
 		s.Operation = Adopt

@@ -42,7 +42,7 @@ func (e *Engine[O]) checkPreconditions(ctx context.Context, owner O, s Step) err
 		return e.conflictOf(s)
 	case s.Operation == Adopt:
 		return e.confirmAdoption(ctx, owner)
-	case s.Operation == Replace && s.isPredecessors:
+	case s.Operation == Replace && s.isOwnedByPredecessor:
 		_, err := e.confirmOwner(ctx, owner)
 		return err
 	default:

@@ -22,7 +22,7 @@ func (e *Engine[O]) replace(ctx context.Context, owner O, s Step, result *Result
 		return e.create(ctx, owner, s)
 	}
 	var carried *unstructured.Unstructured
-	if !s.isPredecessors {
+	if !s.isOwnedByPredecessor {
 		var err error
 		if carried, err = e.compare.Foreign(s.live, s.rendered, s.Kind.kept()); err != nil {
 			return nil, err

@@ -57,8 +57,8 @@ type Step struct {
 	live Object
 	// isLive says that it is as the cluster has it, which also tells its managed fields.
 	isLive bool
-	// isPredecessors says that the live child belongs to an owner of the name that was there before.
-	isPredecessors bool
+	// isOwnedByPredecessor says that the live child belongs to an owner of the name that was there before.
+	isOwnedByPredecessor bool
 	// answer is what the cluster answered when this render was applied to the live child; nil where that is not known.
 	answer *appliedAnswer
 	// refusal is why the live child is not the owner's; nil unless to refuse.
@@ -98,7 +98,7 @@ func (s *Step) needsLive() bool {
 	case Record:
 		return !ownsRecord(s.live)
 	case Replace:
-		return !s.isPredecessors
+		return !s.isOwnedByPredecessor
 	default:
 		return false
 	}
@@ -106,5 +106,5 @@ func (s *Step) needsLive() bool {
 
 // isSameAs returns whether another look at the child led to the same.
 func (s *Step) isSameAs(other Step) bool {
-	return s.Operation == other.Operation && s.isPredecessors == other.isPredecessors && (s.live == nil) == (other.live == nil)
+	return s.Operation == other.Operation && s.isOwnedByPredecessor == other.isOwnedByPredecessor && (s.live == nil) == (other.live == nil)
 }
