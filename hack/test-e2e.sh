@@ -8,17 +8,42 @@
 set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-if [[ $# == 0 ]]; then
-  set -- ./pkg/e2e/...
-fi
 
 run_tests() {
   # One package at a time: some of their tests disturb the server, which is everybody's.
   go test -p 1 -count=1 -timeout 30m "$@"
 }
 
+# run_all runs the tests of containers beside all others: they have a control plane of their own, and mostly wait.
+beside=
+run_all() {
+  local containers others output status=0
+  containers=$(go list ./pkg/e2e/containers)
+  others=$(go list ./pkg/e2e/... | grep -vFx "${containers}")
+  output=$(mktemp)
+  set -o monitor # gives it a process group of its own, which can be interrupted
+  run_tests "${containers}" >"${output}" 2>&1 &
+  beside=$!
+  set +o monitor
+  # shellcheck disable=SC2086 # a list of packages
+  run_tests ${others} || status=1
+  wait "${beside}" || status=1
+  beside=
+  cat "${output}"
+  rm "${output}"
+  return "${status}"
+}
+
+run() {
+  if [[ $# == 0 ]]; then
+    run_all
+  else
+    run_tests "$@"
+  fi
+}
+
 if [[ -n "${MODELBOX_E2E_DIR:-}" ]]; then
-  run_tests "$@"
+  run "$@"
   exit
 fi
 
@@ -28,6 +53,9 @@ dir=$(mktemp -d /tmp/mb-e2e-XXXXXX)
 stop() {
   local status=$? left
   trap - EXIT
+  if [[ -n "${beside}" ]]; then
+    kill -INT -- "-${beside}" && wait "${beside}" || true
+  fi
   _output/bin/localcluster down --dir "${dir}" || status=1
   # The name is not an argument of grep, which would find itself.
   left=$(grep --files-with-matches --no-messages --fixed-strings --file=<(echo "${dir}") /proc/[0-9]*/{cmdline,environ} | cut -d/ -f3 | sort -u) || true
@@ -48,4 +76,5 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 
 _output/bin/localcluster up --dir "${dir}" --server _output/bin/modelbox-apiserver --artifacts artifacts
-MODELBOX_E2E_DIR=${dir} run_tests "$@"
+export MODELBOX_E2E_DIR=${dir}
+run "$@"
