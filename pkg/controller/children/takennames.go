@@ -5,6 +5,7 @@ package children
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -14,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // maxTakenNames is how many names are watched at a time. The owners of any more are requeued every RecheckPeriod, as all of
@@ -135,5 +138,12 @@ func hasChangedHands(before, now metav1.Object) bool {
 		before.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero() ||
 		!apiequality.Semantic.DeepEqual(before.GetOwnerReferences(), now.GetOwnerReferences()) ||
 		!apiequality.Semantic.DeepEqual(before.GetLabels(), now.GetLabels()) ||
-		!apiequality.Semantic.DeepEqual(before.GetAnnotations(), now.GetAnnotations())
+		!apiequality.Semantic.DeepEqual(withoutRecord(before.GetAnnotations()), withoutRecord(now.GetAnnotations()))
+}
+
+// withoutRecord leaves out what an object from the cache lacks, see Trim.
+func withoutRecord(annotations map[string]string) map[string]string {
+	rest := maps.Clone(annotations)
+	delete(rest, modelv1.RecordAnnotation)
+	return rest
 }

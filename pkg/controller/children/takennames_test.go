@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
@@ -76,6 +77,10 @@ func TestOwnerIsEnqueuedWhenATakenNameMayBeFree(t *testing.T) {
 			foreign.Labels = map[string]string{"team": "shop"}
 			changes.Modify(foreign)
 		}, true},
+		{"the object shows the record that Trim takes out of the cache", func(changes *watch.RaceFreeFakeWatcher, foreign *corev1.Secret) {
+			foreign.Annotations = map[string]string{modelv1.RecordAnnotation: "of another owner"}
+			changes.Modify(foreign)
+		}, false},
 		{"the object is about to go", func(changes *watch.RaceFreeFakeWatcher, foreign *corev1.Secret) {
 			foreign.DeletionTimestamp = &metav1.Time{Time: time.Now()}
 			changes.Modify(foreign)
