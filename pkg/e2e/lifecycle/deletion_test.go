@@ -98,6 +98,18 @@ func TestOrphanDeletionKeepsChildren(t *testing.T) {
 	n.CreateBox(framework.NewBox("web"))
 	n.AwaitNotOwned("web")
 	framework.ExpectEqual(t, "owners of the Deployment beside a new box", 0, len(n.GetDeployment("web").OwnerReferences))
+
+	// Nothing happens to them, so they are not looked at again and again.
+	n.CreateReadyBox(framework.NewBox("later"))
+	requests := 0
+	for _, request := range framework.ReadAuditLog(t, n.ControlPlane.ClusterAuditLog(), n.Name) {
+		if request.User.Username == framework.ServerUser && request.ObjectRef.Resource == "deployments" && request.ObjectRef.Name == "web" {
+			requests++
+		}
+	}
+	if requests > 20 {
+		t.Errorf("the server asked %d times for the Deployment of others", requests)
+	}
 }
 
 // TestRecreatedBoxGetsItsOwnChildren gives the name to a new box while the children of the old one are still going.
