@@ -30,10 +30,16 @@ const (
 // children that kube-apiserver accepts. The seeds are fixed: a box that fails once fails always.
 func TestAcceptedBoxesHaveAcceptedChildren(t *testing.T) {
 	t.Parallel()
+	expectAcceptedChildren(t, randomBox)
+}
+
+// expectAcceptedChildren checks the children of those boxes that the server accepts, of the ones that random makes.
+func expectAcceptedChildren(t *testing.T, random func(seed uint64) *modelv1.ModelBox) {
+	t.Helper()
 	n := framework.NewNamespace(t)
 	accepted := 0
 	for seed := range uint64(randomBoxes) {
-		box, err := n.Boxes.Create(n.Ctx, randomBox(seed), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		box, err := n.Boxes.Create(n.Ctx, random(seed), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if apierrors.IsInvalid(err) {
 			continue
 		}

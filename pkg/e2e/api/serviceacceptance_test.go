@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -23,25 +21,7 @@ const optionsOfAService = 3
 // TestAcceptedBoxesHaveAcceptedChildren does for the rest.
 func TestAcceptedBoxesHaveAcceptedServices(t *testing.T) {
 	t.Parallel()
-	n := framework.NewNamespace(t)
-	accepted := 0
-	for seed := range uint64(randomBoxes) {
-		box, err := n.Boxes.Create(n.Ctx, randomService(seed), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if apierrors.IsInvalid(err) {
-			continue
-		}
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		accepted++
-		if err := dryRunChildren(n, box); err != nil {
-			t.Errorf("seed %d: the box was accepted, and then: %v\n%+v", seed, err, box.Spec.Service)
-		}
-	}
-	t.Logf("%d of %d boxes were accepted", accepted, randomBoxes)
-	if accepted < randomBoxes/5 || accepted > randomBoxes*4/5 {
-		t.Errorf("%d of %d boxes were accepted: the random boxes are too bad, or too good, to say much", accepted, randomBoxes)
-	}
+	expectAcceptedChildren(t, randomService)
 }
 
 func randomService(seed uint64) *modelv1.ModelBox {
