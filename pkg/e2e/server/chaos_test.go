@@ -16,10 +16,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
@@ -84,6 +86,9 @@ func TestChaosConverges(t *testing.T) {
 	readings.expectTruth()
 
 	framework.Eventually(t, framework.CollectorPatience, "all is as the boxes say", func() error {
+		if err := c.removeStuckPods(); err != nil {
+			return err
+		}
 		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
@@ -97,6 +102,27 @@ func TestChaosConverges(t *testing.T) {
 	})
 	c.expectNotes()
 	c.expectUntouchedBystanders(bystanders)
+}
+
+// removeStuckPods removes pods that should have ended a while ago. A simulated node whose request is cut off when
+// kube-apiserver dies can write a status that is refused, and then lets the pod terminate for ever.
+func (c *chaos) removeStuckPods() error {
+	pods, err := c.Pods.List(c.Ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if pod.DeletionTimestamp == nil || time.Since(pod.DeletionTimestamp.Time) < 30*time.Second {
+			continue
+		}
+		c.T.Logf("pod %s does not end", pod.Name)
+		err := c.Pods.Delete(c.Ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 func chaosBox(i int) *modelv1.ModelBox {
