@@ -37,9 +37,12 @@ type Backend struct {
 	Options generic.RESTOptions
 }
 
-// NewBackend starts an etcd for the test. example is an object of the resource.
+// NewBackend starts an etcd for the test, which is skipped with -short. example is an object of the resource.
 func NewBackend(t testing.TB, resource schema.GroupResource, example runtime.Object) *Backend {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: an etcd for each test takes long")
+	}
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
 	metav1.AddToGroupVersion(scheme, metav1.Unversioned)
