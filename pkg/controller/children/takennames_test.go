@@ -40,6 +40,7 @@ func testTaken(t *testing.T, onWatch func(f *testEngine) error, test func(t *tes
 		after, ok := RetryAfter(f.mustReconcile(t).Failures)
 		fixture.Check(t, "retry after", RecheckPeriod, after)
 		fixture.Check(t, "without backoff", true, ok)
+		synctest.Wait() // The cluster may be changed only while nobody asks it.
 		test(t, f, foreignSecret(), changes)
 	})
 }
