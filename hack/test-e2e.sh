@@ -57,7 +57,8 @@ stop() {
     kill -INT -- "-${beside}" && wait "${beside}" || true
   fi
   _output/bin/localcluster down --dir "${dir}" || status=1
-  # The name is not an argument of grep, which would find itself.
+  # What looks for the name has it neither as an argument nor in its environment, or it would find itself.
+  export -n MODELBOX_E2E_DIR
   left=$(grep --files-with-matches --no-messages --fixed-strings --file=<(echo "${dir}") /proc/[0-9]*/{cmdline,environ} | cut -d/ -f3 | sort -u) || true
   if [[ -n "${left}" ]]; then
     echo "ERROR: the control plane left processes behind:"
