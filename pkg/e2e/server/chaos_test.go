@@ -6,6 +6,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -54,6 +56,8 @@ type chaos struct {
 	notes map[string]map[string]string
 	// done counts what was done, by kind.
 	done map[string]int
+	// missed is since when ReplicaSets are known to have no Deployment.
+	missed map[types.UID]time.Time
 }
 
 // TestChaosConverges lets people change and delete children, and others change, delete and create boxes, while the
@@ -62,7 +66,7 @@ type chaos struct {
 func TestChaosConverges(t *testing.T) {
 	t.Parallel()
 	n := framework.NewControlPlane(t).NewNamespace(t)
-	c := &chaos{Namespace: n, edits: map[string]int{}, notes: map[string]map[string]string{}, done: map[string]int{}}
+	c := &chaos{Namespace: n, edits: map[string]int{}, notes: map[string]map[string]string{}, done: map[string]int{}, missed: map[types.UID]time.Time{}}
 	bystanders := c.createBystanders()
 	for i := range chaosBoxes {
 		n.CreateBox(chaosBox(i))
@@ -86,7 +90,7 @@ func TestChaosConverges(t *testing.T) {
 	readings.expectTruth()
 
 	framework.Eventually(t, framework.CollectorPatience, "all is as the boxes say", func() error {
-		if err := c.removeStuckPods(); err != nil {
+		if err := errors.Join(c.removeStuckPods(), c.removeMissedReplicaSets()); err != nil {
 			return err
 		}
 		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
@@ -119,6 +123,45 @@ func (c *chaos) removeStuckPods() error {
 		c.T.Logf("pod %s does not end", pod.Name)
 		err := c.Pods.Delete(c.Ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
 		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeMissedReplicaSets removes what the garbage collector does not. A Deployment that is deleted and created again while
+// kube-apiserver cannot be watched is one that was updated to the collector, which compares no UIDs, and the ReplicaSets of
+// the first one stay for ever.
+func (c *chaos) removeMissedReplicaSets() error {
+	deployments, err := c.Deployments.List(c.Ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	exist := sets.New[types.UID]()
+	for i := range deployments.Items {
+		exist.Insert(deployments.Items[i].UID)
+	}
+	replicaSets := c.ControlPlane.KubeClient.AppsV1().ReplicaSets(c.Name)
+	list, err := replicaSets.List(c.Ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		set := &list.Items[i]
+		owner := metav1.GetControllerOf(set)
+		if owner == nil || owner.Kind != "Deployment" || exist.Has(owner.UID) || set.DeletionTimestamp != nil {
+			continue
+		}
+		since, isKnown := c.missed[set.UID]
+		if !isKnown {
+			c.missed[set.UID] = time.Now()
+		}
+		if !isKnown || time.Since(since) < framework.Patience {
+			continue
+		}
+		c.T.Logf("ReplicaSet %s is not collected", set.Name)
+		background := metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
+		if err := replicaSets.Delete(c.Ctx, set.Name, background); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
