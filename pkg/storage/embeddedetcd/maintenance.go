@@ -83,7 +83,7 @@ func (m *maintenance) close() {
 // look does what has to be done now. What fails is tried again at the next one.
 func (m *maintenance) look(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithName("etcd")
-	for _, step := range []func(context.Context) error{m.purgeWAL, m.space.refresh, m.compact, m.defragment, m.disarm} {
+	for _, step := range []func(context.Context) error{m.purgeWAL, m.space.refresh, m.compact, m.recount, m.defragment, m.disarm} {
 		if err := step(ctx); err != nil && ctx.Err() == nil {
 			logger.Error(err, "Looking after etcd failed")
 		}
@@ -135,6 +135,25 @@ func (m *maintenance) compactInTurn(ctx context.Context, revision int64) error {
 func (m *maintenance) compactAtOnce(ctx context.Context, revision int64) error {
 	_, err := m.client.Compact(ctx, revision, clientv3.WithCompactPhysical())
 	return err
+}
+
+// recount has etcd write something that leaves nothing behind: it counts the pages that came free with its last write
+// only once it writes again, and as long as they are not counted, there is no room for boxes.
+func (m *maintenance) recount(ctx context.Context) error {
+	if shortage := m.space.shortage(); shortage == nil || shortage.Reason != ReasonQuotaReached {
+		return nil
+	}
+	lease, err := m.client.Grant(ctx, 1)
+	if errors.Is(err, rpctypes.ErrNoSpace) {
+		return nil // a defragmentation counts as well
+	}
+	if err == nil {
+		_, err = m.client.Revoke(ctx, lease.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("counting what is in use: %w", err)
+	}
+	return nil
 }
 
 // defragment gives free pages back to the disk when that pays, or when etcd, which takes them for data, would refuse

@@ -13,6 +13,8 @@ const (
 	maxQuotaBytes = 8 << 30
 	// MinQuotaBytes is the smallest quota: a few boxes of the largest size, and room to delete them.
 	MinQuotaBytes = 16 << 20
+	// minHeadroomBytes is the smallest headroom: half of the smallest quota.
+	minHeadroomBytes = 8 << 20
 	// walBytes is what the write-ahead log takes on the disk, with what is written until it is next purged.
 	walBytes = 12 * walSegmentBytes
 )
@@ -42,8 +44,9 @@ func quotaFor(room int64) int64 {
 
 // headroom is how much of the quota boxes may not fill. It is for deletions that have to write first, for statuses, for
 // history that is not compacted yet, and for free pages, which etcd takes for data as long as the database has not been
-// defragmented.
-func headroom(quota int64) int64 { return quota / 4 }
+// defragmented. A compaction writes what stays beside what goes once more before it frees anything: a thousand
+// revisions at a time, which may be all of a small database.
+func headroom(quota int64) int64 { return max(quota/4, minHeadroomBytes) }
 
 // Quantity renders bytes for people, in the units of Kubernetes' quantities.
 func Quantity(bytes int64) string {

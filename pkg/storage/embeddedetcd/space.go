@@ -58,12 +58,15 @@ func (s *space) of(etcd *etcdserver.EtcdServer) {
 // forBoxes is how much of the quota boxes may fill.
 func (s *space) forBoxes() int64 { return s.quota - headroom(s.quota) }
 
-// isNearQuota returns whether etcd refuses writes soon. It counts free pages as data.
-func (s *space) isNearQuota() bool { return s.backend.Size() >= s.quota-headroom(s.quota)/2 }
+// nearQuota is the size at which etcd refuses writes soon.
+func (s *space) nearQuota() int64 { return s.quota - headroom(s.quota)/2 }
 
-// isFragmented returns whether etcd refuses writes soon although there is room for boxes.
+// isNearQuota returns whether etcd refuses writes soon. It counts free pages as data.
+func (s *space) isNearQuota() bool { return s.backend.Size() >= s.nearQuota() }
+
+// isFragmented returns whether etcd refuses writes soon only because of free pages.
 func (s *space) isFragmented() bool {
-	return s.isNearQuota() && s.backend.SizeInUse() < withMargin(s.forBoxes())
+	return s.isNearQuota() && s.backend.SizeInUse() < withMargin(s.nearQuota())
 }
 
 // withMargin is what has to be fallen short of again once the limit was reached.

@@ -101,7 +101,7 @@ func TestAFullEtcdRecovers(t *testing.T) {
 			t.Fatalf("%s, of %d that were written: %v, %v", key, count, response, err)
 		}
 	}
-	for i := range count / 2 {
+	for i := range count * 3 / 4 {
 		key := fmt.Sprintf("box-%05d", i)
 		// This is how an API server deletes.
 		if _, err := client.Txn(t.Context()).Then(clientv3.OpDelete(key)).Else(clientv3.OpGet(key)).Commit(); err != nil {
@@ -109,6 +109,41 @@ func TestAFullEtcdRecovers(t *testing.T) {
 		}
 	}
 	expectWritable(t, server, client)
+}
+
+// What was deleted last makes room as well, although nothing is written after it. What somebody reads meanwhile is not
+// free before that ends, and etcd looks for it only when it writes.
+func TestTheLastDeletionMakesRoom(t *testing.T) {
+	t.Parallel()
+	server, client := startSmall(t, newDir(t))
+	server.maintenance.close() // the test does its steps
+	m := &maintenance{etcd: server.etcd.Server, client: client, space: server.space}
+	backend := server.etcd.Server.Backend()
+	for i := 0; expectShortage(server, ReasonQuotaReached) != nil; i++ {
+		if _, err := client.Put(t.Context(), fmt.Sprintf("box-%05d", i), value); err != nil {
+			t.Fatal(err)
+		}
+		backend.ForceCommit() // it counts then
+	}
+	reader := backend.ConcurrentReadTx()
+	reader.RLock()
+	if _, err := client.Delete(t.Context(), "box-", clientv3.WithPrefix()); err != nil {
+		t.Error(err)
+	}
+	if err := m.compact(t.Context()); err != nil {
+		t.Error(err)
+	}
+	backend.ForceCommit()
+	reader.RUnlock()
+	if err := expectShortage(server, ReasonQuotaReached); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "there is room for boxes", func() error {
+		if err := m.recount(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return expectShortage(server, "")
+	})
 }
 
 // What fills etcd may be nothing but the history of the same few boxes.
@@ -209,6 +244,7 @@ func TestAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	server.etcd.Server.Backend().ForceCommit() // it ends the process when it finds no room
 	file := fillDisk(t, disk)
 	if err := expectShortage(server, ReasonDiskFull); err != nil {
 		t.Error(err)
@@ -258,7 +294,7 @@ func TestQuotaFor(t *testing.T) {
 }
 
 func TestHeadroom(t *testing.T) {
-	for quota, want := range map[int64]int64{16 << 20: 4 << 20, 8 << 30: 2 << 30} {
+	for quota, want := range map[int64]int64{16 << 20: 8 << 20, 32 << 20: 8 << 20, 64 << 20: 16 << 20, 8 << 30: 2 << 30} {
 		if got := headroom(quota); got != want {
 			t.Errorf("of %s: got %s, want %s", Quantity(quota), Quantity(got), Quantity(want))
 		}

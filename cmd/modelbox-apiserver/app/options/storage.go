@@ -45,7 +45,7 @@ func (o *StorageOptions) AddFlags(fs *pflag.FlagSet) {
 	o.AddDataDirFlag(fs)
 	fs.Int64Var(&o.MaxNamespaceBytes, "max-modelbox-bytes-per-namespace", o.MaxNamespaceBytes, "How many bytes the objects of one namespace may take, boxes and all others. "+
 		"0 stands for half of what objects may fill of the embedded etcd, and for no limit with --etcd-servers; -1 for no limit. How many of each there may be says a ResourceQuota.")
-	fs.Int64Var(&o.QuotaBackendBytes, "quota-backend-bytes", o.QuotaBackendBytes, "Size of the embedded etcd's database, in bytes, at which it refuses writes. Objects may fill three quarters of it. "+
+	fs.Int64Var(&o.QuotaBackendBytes, "quota-backend-bytes", o.QuotaBackendBytes, "Size of the embedded etcd's database, in bytes, at which it refuses writes. Objects may fill three quarters of it, and never the last 8 MiB. "+
 		"0 stands for nearly half of the disk that --data-dir is on, for a database is defragmented by copying it, and for at most 8 GiB.")
 }
 
