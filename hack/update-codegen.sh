@@ -65,8 +65,9 @@ KUBE_CODEGEN_READONLY_PKGS=(k8s.io/apimachinery/pkg/util/intstr)
 kube::codegen::gen_helpers --boilerplate "${boilerplate}" pkg/apis
 KUBE_CODEGEN_READONLY_PKGS=("${readonly_packages[@]}")
 
-# The API rule violations that are accepted are recorded in hack/api-violations.list. The reason is the same for all
-# of them: they are in Kubernetes' own types, which cannot change. This API's types have none.
+# The API rule violations that are accepted are recorded in hack/api-violations.list. The reason is the same for nearly
+# all of them: they are in Kubernetes' own types, which cannot change. This API's types have one: no field of a Go type
+# can have the name Size, which is a method of every message of protobuf.
 kube::codegen::gen_openapi \
   --boilerplate "${boilerplate}" \
   --output-dir pkg/generated/openapi \
@@ -79,7 +80,7 @@ kube::codegen::gen_openapi \
   ${UPDATE_API_VIOLATIONS:+--update-report} \
   pkg/apis
 
-if grep "${module}" hack/api-violations.list; then
+if grep "${module}" hack/api-violations.list | grep -v ',ModelBoxStorage,RequestedSize$'; then
   echo "ERROR: these types break the rules of Kubernetes APIs" >&2
   exit 1
 fi

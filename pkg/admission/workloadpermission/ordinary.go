@@ -43,6 +43,7 @@ var ordinarySpec = object(fields{
 	"command":               anything,
 	"args":                  anything,
 	"replicas":              anything,
+	"workload":              only("Deployment"),
 	"strategy":              anything,
 	"rollingUpdate":         anything,
 	"minReadySeconds":       anything,

@@ -5,6 +5,7 @@ package model
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -60,6 +61,30 @@ const (
 	DefaultProbeStartup DefaultProbe = "Startup"
 )
 
+// Workload is the kind of object that runs the pods of a box.
+type Workload string
+
+const (
+	// WorkloadDeployment runs pods that can take each other's place.
+	WorkloadDeployment Workload = "Deployment"
+	// WorkloadStatefulSet runs pods that keep their names and their volumes.
+	WorkloadStatefulSet Workload = "StatefulSet"
+	// WorkloadDaemonSet runs a pod on every node.
+	WorkloadDaemonSet Workload = "DaemonSet"
+)
+
+// ConfigRollout says what a change of a config's data does to the pods of a box.
+type ConfigRollout string
+
+const (
+	// ConfigRolloutRestart replaces the pods, as an update of the image does.
+	ConfigRolloutRestart ConfigRollout = "Restart"
+	// ConfigRolloutLive changes the mounted files, and leaves it to the application to read them again.
+	ConfigRolloutLive ConfigRollout = "Live"
+	// ConfigRolloutVersioned makes a new, immutable ConfigMap and replaces the pods: old pods keep the old files.
+	ConfigRolloutVersioned ConfigRollout = "Versioned"
+)
+
 // Strategy says how an update of a box replaces its pods.
 type Strategy string
 
@@ -109,6 +134,7 @@ type ModelBoxSpec struct {
 	Command               []string
 	Args                  []string
 	Replicas              *int32
+	Workload              Workload
 	Strategy              Strategy
 	RollingUpdate         *RollingUpdate
 	MinReadySeconds       *int32
@@ -130,10 +156,31 @@ type ModelBoxSpec struct {
 	DisabledDefaultProbes []DefaultProbe
 	Volumes               []corev1.Volume
 	VolumeMounts          []corev1.VolumeMount
+	Configs               []ModelBoxConfig
+	Storage               []ModelBoxStorage
 	ServiceAccountName    string
 	ImagePullSecrets      []corev1.LocalObjectReference
 	PodTemplate           *corev1.PodTemplateSpec
 	Paused                bool
+}
+
+// ModelBoxConfig is a directory of files that a container of the box sees.
+type ModelBoxConfig struct {
+	Name      string
+	MountPath string
+	Data      map[string]string
+	Container string
+	Rollout   ConfigRollout
+}
+
+// ModelBoxStorage is a volume of the box that outlives its pods.
+type ModelBoxStorage struct {
+	Name             string
+	MountPath        string
+	RequestedSize    resource.Quantity
+	StorageClassName *string
+	AccessModes      []corev1.PersistentVolumeAccessMode
+	Retain           *bool
 }
 
 // ModelBoxService is what the Service of a box has beyond its ports and its type.

@@ -21,12 +21,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 	// Group=model.github.com, Version=v1
 	case v1.SchemeGroupVersion.WithKind("ModelBox"):
 		return &modelv1.ModelBoxApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxConfig"):
+		return &modelv1.ModelBoxConfigApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxService"):
 		return &modelv1.ModelBoxServiceApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxSpec"):
 		return &modelv1.ModelBoxSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxStatus"):
 		return &modelv1.ModelBoxStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxStorage"):
+		return &modelv1.ModelBoxStorageApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Network"):
 		return &modelv1.NetworkApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NetworkSpec"):

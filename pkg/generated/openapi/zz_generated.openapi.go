@@ -25,10 +25,12 @@ import (
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
 		v1.ModelBox{}.OpenAPIModelName():                                    schema_pkg_apis_model_v1_ModelBox(ref),
+		v1.ModelBoxConfig{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxConfig(ref),
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
 		v1.ModelBoxService{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxService(ref),
 		v1.ModelBoxSpec{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxSpec(ref),
 		v1.ModelBoxStatus{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxStatus(ref),
+		v1.ModelBoxStorage{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxStorage(ref),
 		v1.Network{}.OpenAPIModelName():                                     schema_pkg_apis_model_v1_Network(ref),
 		v1.NetworkList{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_NetworkList(ref),
 		v1.NetworkSpec{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_NetworkSpec(ref),
@@ -411,6 +413,65 @@ func schema_pkg_apis_model_v1_ModelBox(ref common.ReferenceCallback) common.Open
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxConfig(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxConfig is a directory of files that a container of the box sees.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is what the ConfigMap is called after that of the box and \"-\"; without a name it is called as the box. Configs differ in it. Defaults to none.\n\nExample: templates",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"mountPath": {
+						SchemaProps: spec.SchemaProps{
+							Description: "mountPath is the directory of the files in the container, an absolute path without ':'. What the image has there is hidden. Configs differ in it. Required.\n\nExample: /etc/web",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"data": {
+						SchemaProps: spec.SchemaProps{
+							Description: "data are the files by their names, which have letters, digits, '-', '_' and '.'. Required.\n\nExample: {web.conf: \"workers 4;\"}",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"container": {
+						SchemaProps: spec.SchemaProps{
+							Description: "container is the container or init container that sees the files. Defaults to the main container.\n\nExample: metrics",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"rollout": {
+						SchemaProps: spec.SchemaProps{
+							Description: "rollout is what a change of data does: \"Restart\" replaces the pods, \"Live\" changes the mounted files within a minute or two and leaves it to the application to read them, \"Versioned\" replaces the pods, too, and the old ones keep the old files until they have gone, since the new files are in a ConfigMap of their own, whose name ends in their hash. Defaults to \"Restart\".\n\nExample: Versioned\n\nPossible enum values:\n - `\"Live\"` changes the mounted files, and leaves it to the application to read them again.\n - `\"Restart\"` replaces the pods, as an update of the image does.\n - `\"Versioned\"` makes a new, immutable ConfigMap and replaces the pods: old pods keep the old files.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Live", "Restart", "Versioned"},
+						},
+					},
+				},
+				Required: []string{"mountPath", "data"},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxList(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -689,6 +750,14 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							Description: "replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler scales the Deployment, and after it has gone until replicas changes, any other number is left out of account. Defaults to 1.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
+						},
+					},
+					"workload": {
+						SchemaProps: spec.SchemaProps{
+							Description: "workload is the kind of object that runs the pods: \"Deployment\" for pods that can take each other's place, \"StatefulSet\" for pods that keep their names and their volumes, \"DaemonSet\" for a pod on every node. It cannot be changed. Defaults to \"Deployment\".\n\nExample: StatefulSet\n\nPossible enum values:\n - `\"DaemonSet\"` runs a pod on every node.\n - `\"Deployment\"` runs pods that can take each other's place.\n - `\"StatefulSet\"` runs pods that keep their names and their volumes.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"DaemonSet", "Deployment", "StatefulSet"},
 						},
 					},
 					"strategy": {
@@ -987,6 +1056,54 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 					},
+					"configs": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"mountPath",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "mountPath",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "configs are files of the application, kept in a ConfigMap each. Defaults to none.\n\nExample: [{mountPath: /etc/web, data: {web.conf: \"workers 4;\"}}]",
+							MaxItems:    ptr.To[int64](64),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxConfig{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"storage": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "storage are volumes that outlive the pods, and the box unless retain is false: a PersistentVolumeClaim each, and one for every pod where workload is \"StatefulSet\". Defaults to none.\n\nExample: [{name: data, mountPath: /var/lib/data, size: 10Gi}]",
+							MaxItems:    ptr.To[int64](64),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxStorage{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"serviceAccountName": {
 						SchemaProps: spec.SchemaProps{
 							Description: "serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's \"default\".\n\nExample: web",
@@ -1036,7 +1153,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxService{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
+			v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
 	}
 }
 
@@ -1179,6 +1296,78 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 		},
 		Dependencies: []string{
 			v1.NodePort{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxStorage(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxStorage is a volume of the box that outlives its pods.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of the volume, a DNS-1123 label. The PersistentVolumeClaim is called <box>-<name>, and <name>-<box>-<ordinal of the pod> where workload is \"StatefulSet\". Required.\n\nExample: data",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"mountPath": {
+						SchemaProps: spec.SchemaProps{
+							Description: "mountPath is where the main container sees the volume, an absolute path without ':'. Required.\n\nExample: /var/lib/data",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"size": {
+						SchemaProps: spec.SchemaProps{
+							Description: "size is how much the volume holds, in bytes. It may grow where the storage class lets it, and cannot shrink. Required.\n\nExample: 10Gi",
+							Ref:         ref(resource.Quantity{}.OpenAPIModelName()),
+						},
+					},
+					"storageClassName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "storageClassName is the storage class of the volume, \"\" for a volume that was made by hand. It cannot be changed. Defaults to none, which is the cluster's default class.\n\nExample: fast",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"accessModes": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "accessModes are how nodes may mount the volume: \"ReadWriteOnce\", \"ReadOnlyMany\", \"ReadWriteMany\" or \"ReadWriteOncePod\". They cannot be changed. Defaults to [ReadWriteOnce].\n\nExample: [ReadWriteMany]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+										Enum:   []interface{}{"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"},
+									},
+								},
+							},
+						},
+					},
+					"retain": {
+						SchemaProps: spec.SchemaProps{
+							Description: "retain is false for a volume that is deleted with the box, or when it is taken out of it. Defaults to true.\n\nExample: false",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "mountPath", "size"},
+			},
+		},
+		Dependencies: []string{
+			resource.Quantity{}.OpenAPIModelName()},
 	}
 }
 

@@ -34,7 +34,10 @@ func SetDefaults_ModelBox(box *ModelBox) {
 // SetDefaults_ModelBoxSpec fills in the fields whose default does not depend on the rest of the object.
 // spec.serviceType is left alone: what it means when empty follows the ports.
 func SetDefaults_ModelBoxSpec(spec *ModelBoxSpec) {
-	if spec.Replicas == nil {
+	if spec.Workload == "" {
+		spec.Workload = WorkloadDeployment
+	}
+	if spec.Replicas == nil && spec.Workload != WorkloadDaemonSet {
 		spec.Replicas = ptr.To(DefaultReplicas)
 	}
 	if spec.Strategy == "" {
@@ -53,10 +56,30 @@ func SetDefaults_ModelBoxSpec(spec *ModelBoxSpec) {
 	setPortDefaults(spec.Ports)
 }
 
+// SetDefaults_ModelBoxConfig says what a change of the files does.
+func SetDefaults_ModelBoxConfig(config *ModelBoxConfig) {
+	if config.Rollout == "" {
+		config.Rollout = ConfigRolloutRestart
+	}
+}
+
+// SetDefaults_ModelBoxStorage lets one node at a time mount the volume, and keeps it when the box goes.
+func SetDefaults_ModelBoxStorage(storage *ModelBoxStorage) {
+	if len(storage.AccessModes) == 0 {
+		storage.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	}
+	if storage.Retain == nil {
+		storage.Retain = ptr.To(true)
+	}
+}
+
 // setRollingUpdateDefaults fills in what an object leaves out, as the Deployment API does. One that leaves out both says
 // nothing, and is refused.
 func setRollingUpdateDefaults(spec *ModelBoxSpec) {
 	step := intstr.FromString(DefaultRollingUpdate)
+	if spec.Workload != WorkloadDeployment {
+		return
+	}
 	if spec.RollingUpdate == nil {
 		spec.RollingUpdate = NewRollingUpdate(step)
 	}

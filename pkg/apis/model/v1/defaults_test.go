@@ -28,6 +28,7 @@ func newSpec(change func(*modelv1.ModelBoxSpec)) modelv1.ModelBoxSpec {
 	spec := modelv1.ModelBoxSpec{
 		Name:            "web",
 		Replicas:        ptr.To[int32](1),
+		Workload:        modelv1.WorkloadDeployment,
 		Strategy:        modelv1.StrategyRollingUpdate,
 		RollingUpdate:   modelv1.NewRollingUpdate(intstr.FromString("25%")),
 		MinReadySeconds: ptr.To[int32](3),

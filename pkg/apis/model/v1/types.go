@@ -5,6 +5,7 @@ package v1
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -94,6 +95,34 @@ const (
 	DefaultProbeLiveness DefaultProbe = "Liveness"
 	// DefaultProbeStartup is the default of spec.startupProbe.
 	DefaultProbeStartup DefaultProbe = "Startup"
+)
+
+// Workload is the kind of object that runs the pods of a box.
+// +enum
+// +k8s:enum
+type Workload string
+
+const (
+	// WorkloadDeployment runs pods that can take each other's place.
+	WorkloadDeployment Workload = "Deployment"
+	// WorkloadStatefulSet runs pods that keep their names and their volumes.
+	WorkloadStatefulSet Workload = "StatefulSet"
+	// WorkloadDaemonSet runs a pod on every node.
+	WorkloadDaemonSet Workload = "DaemonSet"
+)
+
+// ConfigRollout says what a change of a config's data does to the pods of a box.
+// +enum
+// +k8s:enum
+type ConfigRollout string
+
+const (
+	// ConfigRolloutRestart replaces the pods, as an update of the image does.
+	ConfigRolloutRestart ConfigRollout = "Restart"
+	// ConfigRolloutLive changes the mounted files, and leaves it to the application to read them again.
+	ConfigRolloutLive ConfigRollout = "Live"
+	// ConfigRolloutVersioned makes a new, immutable ConfigMap and replaces the pods: old pods keep the old files.
+	ConfigRolloutVersioned ConfigRollout = "Versioned"
 )
 
 // Strategy says how an update of a box replaces its pods.
@@ -206,6 +235,15 @@ type ModelBoxSpec struct {
 	// +k8s:optional
 	// +k8s:minimum=0
 	Replicas *int32 `json:"replicas,omitempty" protobuf:"varint,5,opt,name=replicas"`
+
+	// workload is the kind of object that runs the pods: "Deployment" for pods that can take each other's place,
+	// "StatefulSet" for pods that keep their names and their volumes, "DaemonSet" for a pod on every node. It cannot be
+	// changed. Defaults to "Deployment".
+	//
+	// Example: StatefulSet
+	// +optional
+	// +k8s:required
+	Workload Workload `json:"workload,omitempty" protobuf:"bytes,31,opt,name=workload,casttype=Workload"`
 
 	// strategy is how an update replaces the pods: "RollingUpdate" starts new ones while old ones still serve,
 	// "Recreate" stops all old ones first, for an application that cannot run twice at a time. Defaults to
@@ -419,6 +457,31 @@ type ModelBoxSpec struct {
 	// +k8s:validation:maxItems=256
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty" patchStrategy:"merge" patchMergeKey:"mountPath" protobuf:"bytes,21,rep,name=volumeMounts"`
 
+	// configs are files of the application, kept in a ConfigMap each. Defaults to none.
+	//
+	// Example: [{mountPath: /etc/web, data: {web.conf: "workers 4;"}}]
+	// +optional
+	// +patchMergeKey=mountPath
+	// +patchStrategy=merge
+	// +listType=map
+	// +listMapKey=mountPath
+	// +k8s:optional
+	// +k8s:validation:maxItems=64
+	Configs []ModelBoxConfig `json:"configs,omitempty" patchStrategy:"merge" patchMergeKey:"mountPath" protobuf:"bytes,32,rep,name=configs"`
+
+	// storage are volumes that outlive the pods, and the box unless retain is false: a PersistentVolumeClaim each, and
+	// one for every pod where workload is "StatefulSet". Defaults to none.
+	//
+	// Example: [{name: data, mountPath: /var/lib/data, size: 10Gi}]
+	// +optional
+	// +patchMergeKey=name
+	// +patchStrategy=merge
+	// +listType=map
+	// +listMapKey=name
+	// +k8s:optional
+	// +k8s:validation:maxItems=64
+	Storage []ModelBoxStorage `json:"storage,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,33,rep,name=storage"`
+
 	// serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's "default".
 	//
 	// Example: web
@@ -456,6 +519,90 @@ type ModelBoxSpec struct {
 	// Example: true
 	// +optional
 	Paused bool `json:"paused,omitempty" protobuf:"varint,24,opt,name=paused"`
+}
+
+// ModelBoxConfig is a directory of files that a container of the box sees.
+type ModelBoxConfig struct {
+	// name is what the ConfigMap is called after that of the box and "-"; without a name it is called as the box. Configs
+	// differ in it. Defaults to none.
+	//
+	// Example: templates
+	// +optional
+	// +k8s:optional
+	// +k8s:format=k8s-short-name
+	Name string `json:"name,omitempty" protobuf:"bytes,1,opt,name=name"`
+
+	// mountPath is the directory of the files in the container, an absolute path without ':'. What the image has there is
+	// hidden. Configs differ in it. Required.
+	//
+	// Example: /etc/web
+	MountPath string `json:"mountPath" protobuf:"bytes,2,opt,name=mountPath"`
+
+	// data are the files by their names, which have letters, digits, '-', '_' and '.'. Required.
+	//
+	// Example: {web.conf: "workers 4;"}
+	Data map[string]string `json:"data" protobuf:"bytes,3,rep,name=data"`
+
+	// container is the container or init container that sees the files. Defaults to the main container.
+	//
+	// Example: metrics
+	// +optional
+	Container string `json:"container,omitempty" protobuf:"bytes,4,opt,name=container"`
+
+	// rollout is what a change of data does: "Restart" replaces the pods, "Live" changes the mounted files within a
+	// minute or two and leaves it to the application to read them, "Versioned" replaces the pods, too, and the old ones
+	// keep the old files until they have gone, since the new files are in a ConfigMap of their own, whose name ends in
+	// their hash. Defaults to "Restart".
+	//
+	// Example: Versioned
+	// +optional
+	// +k8s:required
+	Rollout ConfigRollout `json:"rollout,omitempty" protobuf:"bytes,5,opt,name=rollout,casttype=ConfigRollout"`
+}
+
+// ModelBoxStorage is a volume of the box that outlives its pods.
+type ModelBoxStorage struct {
+	// name is that of the volume, a DNS-1123 label. The PersistentVolumeClaim is called <box>-<name>, and
+	// <name>-<box>-<ordinal of the pod> where workload is "StatefulSet". Required.
+	//
+	// Example: data
+	// +k8s:required
+	// +k8s:format=k8s-short-name
+	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
+
+	// mountPath is where the main container sees the volume, an absolute path without ':'. Required.
+	//
+	// Example: /var/lib/data
+	MountPath string `json:"mountPath" protobuf:"bytes,2,opt,name=mountPath"`
+
+	// size is how much the volume holds, in bytes. It may grow where the storage class lets it, and cannot shrink.
+	// Required.
+	//
+	// Example: 10Gi
+	// +k8s:opaqueType
+	RequestedSize resource.Quantity `json:"size" protobuf:"bytes,3,opt,name=requestedSize"`
+
+	// storageClassName is the storage class of the volume, "" for a volume that was made by hand. It cannot be changed.
+	// Defaults to none, which is the cluster's default class.
+	//
+	// Example: fast
+	// +optional
+	StorageClassName *string `json:"storageClassName,omitempty" protobuf:"bytes,4,opt,name=storageClassName"`
+
+	// accessModes are how nodes may mount the volume: "ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany" or
+	// "ReadWriteOncePod". They cannot be changed. Defaults to [ReadWriteOnce].
+	//
+	// Example: [ReadWriteMany]
+	// +optional
+	// +listType=atomic
+	// +k8s:eachVal=+k8s:opaqueType
+	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty" protobuf:"bytes,5,rep,name=accessModes,casttype=k8s.io/api/core/v1.PersistentVolumeAccessMode"`
+
+	// retain is false for a volume that is deleted with the box, or when it is taken out of it. Defaults to true.
+	//
+	// Example: false
+	// +optional
+	Retain *bool `json:"retain,omitempty" protobuf:"varint,6,opt,name=retain"`
 }
 
 // ModelBoxService is what the Service of a box has beyond its ports and its type.

@@ -199,6 +199,14 @@ func SetObjectDefaults_ModelBox(in *ModelBox) {
 			}
 		}
 	}
+	for i := range in.Spec.Configs {
+		a := &in.Spec.Configs[i]
+		SetDefaults_ModelBoxConfig(a)
+	}
+	for i := range in.Spec.Storage {
+		a := &in.Spec.Storage[i]
+		SetDefaults_ModelBoxStorage(a)
+	}
 	if in.Spec.PodTemplate != nil {
 		for i := range in.Spec.PodTemplate.Spec.Volumes {
 			a := &in.Spec.PodTemplate.Spec.Volumes[i]

@@ -14,6 +14,11 @@ func (in ModelBox) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxConfig) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxConfig"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxList) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxList"
 }
@@ -31,6 +36,11 @@ func (in ModelBoxSpec) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxStatus) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxStorage) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxStorage"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

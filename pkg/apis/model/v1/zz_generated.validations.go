@@ -59,6 +59,21 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 	return nil
 }
 
+var symbolsForConfigRollout = sets.New(ConfigRolloutLive, ConfigRolloutRestart, ConfigRolloutVersioned)
+
+// Validate_ConfigRollout validates an instance of ConfigRollout according
+// to declarative validation rules in the API schema.
+func Validate_ConfigRollout(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ConfigRollout) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForConfigRollout, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
 var symbolsForDefaultProbe = sets.New(DefaultProbeLiveness, DefaultProbeReadiness, DefaultProbeStartup)
 
 // Validate_DefaultProbe validates an instance of DefaultProbe according
@@ -145,6 +160,81 @@ func Validate_ModelBox(
 	return errs
 }
 
+// Validate_ModelBoxConfig validates an instance of ModelBoxConfig according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxConfig(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxConfig) (errs field.ErrorList) {
+
+	{ // field ModelBoxConfig.Name
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.ShortName(ctx, op, fldPath, obj, oldObj); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxConfig) *string {
+				return &oldObj.Name
+			})
+		errs = append(errs, fn(fldPath.Child("name"), &obj.Name, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxConfig.MountPath has no validation
+	// field ModelBoxConfig.Data has no validation
+	// field ModelBoxConfig.Container has no validation
+
+	{ // field ModelBoxConfig.Rollout
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ConfigRollout,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ConfigRollout(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxConfig) *ConfigRollout {
+				return &oldObj.Rollout
+			})
+		errs = append(errs, fn(fldPath.Child("rollout"), &obj.Rollout, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_ModelBoxSpec validates an instance of ModelBoxSpec according
 // to declarative validation rules in the API schema.
 func Validate_ModelBoxSpec(
@@ -216,6 +306,37 @@ func Validate_ModelBoxSpec(
 				return oldObj.Replicas
 			})
 		errs = append(errs, fn(fldPath.Child("replicas"), obj.Replicas, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxSpec.Workload
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *Workload,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_Workload(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *Workload {
+				return &oldObj.Workload
+			})
+		errs = append(errs, fn(fldPath.Child("workload"), &obj.Workload, oldVal, oldObj != nil)...)
 	}
 
 	{ // field ModelBoxSpec.Strategy
@@ -396,6 +517,70 @@ func Validate_ModelBoxSpec(
 
 	// field ModelBoxSpec.Volumes has no validation
 	// field ModelBoxSpec.VolumeMounts has no validation
+
+	{ // field ModelBoxSpec.Configs
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []ModelBoxConfig,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_ModelBoxConfig); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) []ModelBoxConfig {
+				return oldObj.Configs
+			})
+		errs = append(errs, fn(fldPath.Child("configs"), obj.Configs, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxSpec.Storage
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []ModelBoxStorage,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_ModelBoxStorage); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) []ModelBoxStorage {
+				return oldObj.Storage
+			})
+		errs = append(errs, fn(fldPath.Child("storage"), obj.Storage, oldVal, oldObj != nil)...)
+	}
 
 	{ // field ModelBoxSpec.ServiceAccountName
 		fn := func(
@@ -666,6 +851,52 @@ func Validate_ModelBoxStatus(
 	return errs
 }
 
+// Validate_ModelBoxStorage validates an instance of ModelBoxStorage according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxStorage(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxStorage) (errs field.ErrorList) {
+
+	{ // field ModelBoxStorage.Name
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.ShortName(ctx, op, fldPath, obj, oldObj); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxStorage) *string {
+				return &oldObj.Name
+			})
+		errs = append(errs, fn(fldPath.Child("name"), &obj.Name, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxStorage.MountPath has no validation
+	// field ModelBoxStorage.RequestedSize has no validation
+	// field ModelBoxStorage.StorageClassName has no validation
+	// field ModelBoxStorage.AccessModes has no validation
+	// field ModelBoxStorage.Retain has no validation
+	return errs
+}
+
 // Validate_Network validates an instance of Network according
 // to declarative validation rules in the API schema.
 func Validate_Network(
@@ -806,6 +1037,21 @@ func Validate_Strategy(
 	obj, oldObj *Strategy) (errs field.ErrorList) {
 
 	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForStrategy, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+var symbolsForWorkload = sets.New(WorkloadDaemonSet, WorkloadDeployment, WorkloadStatefulSet)
+
+// Validate_Workload validates an instance of Workload according
+// to declarative validation rules in the API schema.
+func Validate_Workload(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *Workload) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForWorkload, nil); len(e) != 0 {
 		errs = append(errs, e...)
 	}
 

@@ -26,6 +26,27 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.model.v1.ModelBoxConfig
+  map:
+    fields:
+    - name: container
+      type:
+        scalar: string
+    - name: data
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: mountPath
+      type:
+        scalar: string
+      default: ""
+    - name: name
+      type:
+        scalar: string
+    - name: rollout
+      type:
+        scalar: string
 - name: com.github.model.v1.ModelBoxService
   map:
     fields:
@@ -101,6 +122,14 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: configs
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.ModelBoxConfig
+          elementRelationship: associative
+          keys:
+          - mountPath
     - name: containers
       type:
         list:
@@ -209,6 +238,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: startupProbe
       type:
         namedType: io.k8s.api.core.v1.Probe
+    - name: storage
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.ModelBoxStorage
+          elementRelationship: associative
+          keys:
+          - name
     - name: strategy
       type:
         scalar: string
@@ -228,6 +265,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: workload
+      type:
+        scalar: string
 - name: com.github.model.v1.ModelBoxStatus
   map:
     fields:
@@ -281,6 +321,32 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: updatedReplicas
       type:
         scalar: numeric
+- name: com.github.model.v1.ModelBoxStorage
+  map:
+    fields:
+    - name: accessModes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: mountPath
+      type:
+        scalar: string
+      default: ""
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: retain
+      type:
+        scalar: boolean
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: storageClassName
+      type:
+        scalar: string
 - name: com.github.model.v1.NetworkSpec
   map:
     fields:

@@ -38,6 +38,12 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: 4
 	Replicas *int32 `json:"replicas,omitempty"`
+	// workload is the kind of object that runs the pods: "Deployment" for pods that can take each other's place,
+	// "StatefulSet" for pods that keep their names and their volumes, "DaemonSet" for a pod on every node. It cannot be
+	// changed. Defaults to "Deployment".
+	//
+	// Example: StatefulSet
+	Workload *modelv1.Workload `json:"workload,omitempty"`
 	// strategy is how an update replaces the pods: "RollingUpdate" starts new ones while old ones still serve,
 	// "Recreate" stops all old ones first, for an application that cannot run twice at a time. Defaults to
 	// "RollingUpdate".
@@ -153,6 +159,15 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: [{name: data, mountPath: /var/lib/data}]
 	VolumeMounts []corev1.VolumeMountApplyConfiguration `json:"volumeMounts,omitempty"`
+	// configs are files of the application, kept in a ConfigMap each. Defaults to none.
+	//
+	// Example: [{mountPath: /etc/web, data: {web.conf: "workers 4;"}}]
+	Configs []ModelBoxConfigApplyConfiguration `json:"configs,omitempty"`
+	// storage are volumes that outlive the pods, and the box unless retain is false: a PersistentVolumeClaim each, and
+	// one for every pod where workload is "StatefulSet". Defaults to none.
+	//
+	// Example: [{name: data, mountPath: /var/lib/data, size: 10Gi}]
+	Storage []ModelBoxStorageApplyConfiguration `json:"storage,omitempty"`
 	// serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's "default".
 	//
 	// Example: web
@@ -223,6 +238,14 @@ func (b *ModelBoxSpecApplyConfiguration) WithArgs(values ...string) *ModelBoxSpe
 // If called multiple times, the Replicas field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithReplicas(value int32) *ModelBoxSpecApplyConfiguration {
 	b.Replicas = &value
+	return b
+}
+
+// WithWorkload sets the Workload field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Workload field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithWorkload(value modelv1.Workload) *ModelBoxSpecApplyConfiguration {
+	b.Workload = &value
 	return b
 }
 
@@ -439,6 +462,32 @@ func (b *ModelBoxSpecApplyConfiguration) WithVolumeMounts(values ...*corev1.Volu
 			panic("nil value passed to WithVolumeMounts")
 		}
 		b.VolumeMounts = append(b.VolumeMounts, *values[i])
+	}
+	return b
+}
+
+// WithConfigs adds the given value to the Configs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Configs field.
+func (b *ModelBoxSpecApplyConfiguration) WithConfigs(values ...*ModelBoxConfigApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithConfigs")
+		}
+		b.Configs = append(b.Configs, *values[i])
+	}
+	return b
+}
+
+// WithStorage adds the given value to the Storage field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Storage field.
+func (b *ModelBoxSpecApplyConfiguration) WithStorage(values ...*ModelBoxStorageApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithStorage")
+		}
+		b.Storage = append(b.Storage, *values[i])
 	}
 	return b
 }

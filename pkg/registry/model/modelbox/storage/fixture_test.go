@@ -49,6 +49,7 @@ func newBox(changes ...func(*model.ModelBox)) *model.ModelBox {
 			Name:            "web",
 			Image:           "nginx:1.7.9",
 			Replicas:        ptr.To[int32](2),
+			Workload:        model.WorkloadDeployment,
 			Strategy:        model.StrategyRollingUpdate,
 			RollingUpdate:   helper.NewRollingUpdate(intstr.FromString("25%")),
 			MinReadySeconds: ptr.To[int32](3),
