@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Builds an image of a database from Debian's packages, as an OCI archive: hack/build-mariadb-image.sh <name> <archive>
+# It starts as images of MySQL do, see hack/images/mariadb/entrypoint.sh. Where there are no such packages, none is built.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+name=$1 archive=$2
+entrypoint=hack/images/mariadb/entrypoint.sh
+
+if [[ "${archive}" -nt "${entrypoint}" && "${archive}" -nt "${BASH_SOURCE[0]}" ]]; then
+  exit
+fi
+if ! command -v apt-get >/dev/null || ! apt-cache show mariadb-server-core &>/dev/null; then
+  echo "no packages of Debian, so no image of a database"
+  exit
+fi
+
+echo "building the image ${name} from Debian's packages"
+work=$(mktemp -d)
+trap 'rm -rf "${work}"' EXIT
+mkdir -p "${work}"/{packages,unpacked,image/{etc,usr/{bin,sbin,share/mysql}}}
+
+# With what they depend on, and what that depends on.
+packages=$(apt-cache depends --recurse --no-{recommends,suggests,conflicts,breaks,replaces,enhances} \
+  busybox-static mariadb-client-core mariadb-server-core | grep '^[a-z]' | sort -u)
+# shellcheck disable=SC2086 # a list of packages
+(cd "${work}/packages" && apt-get download -qq -o APT::Sandbox::User=root ${packages})
+for package in "${work}"/packages/*.deb; do
+  dpkg --extract "${package}" "${work}/unpacked"
+done
+
+# What of it runs.
+from=${work}/unpacked to=${work}/image
+cp "${entrypoint}" "${to}/entrypoint.sh"
+echo 'root:x:0:0:root:/:/bin/busybox' >"${to}/etc/passwd"
+cp -r "${from}/bin" "${to}"
+cp "${from}/usr/bin/mariadb" "${to}/usr/bin"
+cp "${from}/usr/sbin/mariadbd" "${to}/usr/sbin"
+cp -r "${from}"/usr/share/mysql/{*.sql,english,charsets} "${to}/usr/share/mysql"
+# The image has files and no links.
+cp -rL "${from}/lib64" "${to}"
+cp -rL "${from}/lib" "${from}/usr/lib" "${to}"
+
+_output/tools/ociarchive -name "${name}" -platform "linux/$(go env GOARCH)" -entrypoint '["/entrypoint.sh"]' \
+  -output "${archive}" "${to}=/"
