@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Builds the images that a container node starts with, as OCI archives: hack/build-node-images.sh <folder>
-# The node reaches no registry. So there is its pause image, and a test application, also in place of the samples' image.
+# The node reaches no registry. So there is its pause image, the cluster's DNS, a test application, also in place of the
+# samples' image, and a database.
 
 set -o errexit -o nounset -o pipefail
 
@@ -23,9 +24,13 @@ pack() { # program name entrypoint
 
 hack/go-build.sh hack/tools ./ociarchive _output/tools/ociarchive
 build pause
+build coredns
 build testapp
 
 pack pause localcluster/pause:1 '["/pause"]'
+pack coredns localcluster/coredns:1 '["/coredns"]'
 pack testapp localcluster/testapp:1 '["/testapp", "-version=1"]'
 pack testapp localcluster/testapp:2 '["/testapp", "-version=2"]'
 pack testapp nginx:1.7.9 '["/testapp", "-version=1.7.9 of the test application"]'
+
+hack/build-mariadb-image.sh localcluster/mariadb:1 "${archives}/localcluster-mariadb-1.tar"

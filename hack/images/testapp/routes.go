@@ -22,6 +22,9 @@ func (a *application) routes() http.Handler {
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, a.version) })
 	mux.HandleFunc("GET /environment/{name}", environment)
 	mux.HandleFunc("GET /files/{path...}", files)
+	// Whom it reaches.
+	mux.HandleFunc("GET /via/{connection}/{path...}", via)
+	mux.HandleFunc("GET /connect/{connection}", connect)
 	// How it is.
 	mux.HandleFunc("GET /ready", unless(&a.unready))
 	mux.HandleFunc("GET /alive", unless(&a.dead))

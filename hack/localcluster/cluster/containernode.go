@@ -40,7 +40,10 @@ func (c *Cluster) startContainerNode(ctx context.Context) error {
 	if err := c.importImages(ctx); err != nil {
 		return c.Supervisor.BlameOn(node.Name, err)
 	}
-	return c.Supervisor.BlameOn(node.Name, c.awaitContainerNode(ctx))
+	if err := c.Supervisor.BlameOn(node.Name, c.awaitContainerNode(ctx)); err != nil {
+		return err
+	}
+	return c.startDNS(ctx)
 }
 
 func (c *Cluster) importImages(ctx context.Context) error {

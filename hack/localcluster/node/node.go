@@ -28,6 +28,9 @@ const (
 
 	pauseImage    = "docker.io/localcluster/pause:1"
 	apiServerPort = 6443
+
+	// dnsNumber is that of the address among those of services. The first is the API server's.
+	dnsNumber = 10
 )
 
 // Node is one node, running or to be started.
@@ -53,6 +56,15 @@ func (n *Node) Address() netip.Addr { return n.network.node }
 // Services is the range that addresses of services are from: the machine reaches
 // them too.
 func (n *Node) Services() netip.Prefix { return n.network.services }
+
+// DNS is the address of the service that resolves names for pods.
+func (n *Node) DNS() netip.Addr {
+	address := n.network.services.Addr()
+	for range dnsNumber {
+		address = address.Next()
+	}
+	return address
+}
 
 // APIServer is where the node, and its pods, reach the API server.
 func (n *Node) APIServer() netip.AddrPort {
@@ -94,6 +106,7 @@ func (n *Node) WriteConfig() error {
 		"CNIPlugins":       plugins,
 		"Pods":             n.network.pods.String(),
 		"Address":          n.network.node.String(),
+		"DNS":              n.DNS().String(),
 		"Cgroup":           cgroup.Path(n.dir.ID()),
 		"Daemons":          cgroup.Daemons(n.dir.ID()),
 	}
