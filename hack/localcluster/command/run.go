@@ -117,7 +117,7 @@ func start(ctx context.Context, c *cluster.Cluster, o options, report *progress.
 		}
 		report.Say("\n" + summary)
 	}
-	report.Say(howToUse(c.Dir))
+	report.Say(howToUse(c.Dir, o.sample))
 	return nil
 }
 

@@ -54,7 +54,7 @@ func up(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	if holder != nil {
-		return joinRunning(ctx, dir, holder, o.timeout, out)
+		return joinRunning(ctx, dir, holder, o, out)
 	}
 	if err := o.validate(); err != nil {
 		return err
@@ -66,8 +66,8 @@ func up(ctx context.Context, o options, out io.Writer) error {
 }
 
 // joinRunning waits for a cluster that somebody else started.
-func joinRunning(ctx context.Context, dir workdir.Dir, holder *os.Process, timeout time.Duration, out io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+func joinRunning(ctx context.Context, dir workdir.Dir, holder *os.Process, o options, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	for !isReady(dir, holder.Pid) {
 		if now, err := dir.Holder(); err == nil && now == nil {
@@ -82,7 +82,7 @@ func joinRunning(ctx context.Context, dir workdir.Dir, holder *os.Process, timeo
 	if err := cluster.Healthy(ctx, dir); err != nil {
 		return fmt.Errorf("the cluster that runs there (process %d) is not healthy, stop it with down: %w", holder.Pid, err)
 	}
-	fmt.Fprintf(out, "already running (process %d)\n%s\n", holder.Pid, howToUse(dir))
+	fmt.Fprintf(out, "already running (process %d)\n%s\n", holder.Pid, howToUse(dir, o.sample))
 	return nil
 }
 

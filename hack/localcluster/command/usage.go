@@ -12,8 +12,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
+// stackSample is a larger application, beside the sample that a cluster starts with.
+const stackSample = "dataservice.yaml"
+
 // howToUse says what to type next, in the user's own folder.
-func howToUse(dir workdir.Dir) string {
+func howToUse(dir workdir.Dir, sample string) string {
 	self := "localcluster"
 	kubectl := program.Kubectl
 	if binary, err := os.Executable(); err == nil {
@@ -23,14 +26,18 @@ func howToUse(dir workdir.Dir) string {
 			kubectl = shortPath(link)
 		}
 	}
+	try := "get nodes"
+	if stack := filepath.Join(filepath.Dir(sample), stackSample); sample != "" && exists(stack) {
+		try = "apply --filename=" + shortPath(stack) + "   (an application of twelve components)"
+	}
 	return fmt.Sprintf(`
 Use it:
   export KUBECONFIG=%s
-  %s get nodes
+  %s %s
 Stop it:
   %s down --dir %s   (or Ctrl-C where it runs in the foreground)
 Logs:
-  %s`, dir.Kubeconfig(), kubectl, self, shortPath(string(dir)), shortPath(dir.Logs()))
+  %s`, dir.Kubeconfig(), kubectl, try, self, shortPath(string(dir)), shortPath(dir.Logs()))
 }
 
 // shortPath is path as seen from the working directory, if that is shorter.
