@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package modelbox renders boxes: their Deployments and Services, and the record of the box that the Deployment carries.
+// Package modelbox renders boxes: their workloads and Services, and the record of the box that the workload carries.
 package modelbox
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // Scaling says who decides the number of pods of a box.
 type Scaling struct {
-	// Autoscaled is the number of pods that the Deployment has from an autoscaler and keeps; nil where spec.replicas of
+	// Autoscaled is the number of pods that the workload has from an autoscaler and keeps; nil where spec.replicas of
 	// the box is the number.
 	Autoscaled *int32
 }
@@ -30,15 +30,18 @@ func ScaledByAutoscaler(replicas int32) Scaling { return Scaling{Autoscaled: &re
 
 // Children returns the objects that the box asks for: exactly the fields that the box decides, in the form that
 // server-side apply takes. Each carries modelv1.RenderHashAnnotation and a controller owner reference to the box, and the
-// Deployment, which comes first, the record of the box unless that is too large. The box has to be defaulted and valid.
+// workload, which comes first, the record of the box unless that is too large. The box has to be defaulted and valid.
 func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructured, error) {
-	deployment, err := deployment(box, scaling)
+	workload, err := workload(box, scaling)
 	if err != nil {
-		return nil, fmt.Errorf("rendering the Deployment: %w", err)
+		return nil, fmt.Errorf("rendering the %s: %w", box.Spec.Workload, err)
 	}
-	configurations := []runtime.ApplyConfiguration{deployment}
+	configurations := []runtime.ApplyConfiguration{workload}
 	if len(box.Spec.Ports) > 0 {
 		configurations = append(configurations, service(box))
+	}
+	if needsHeadlessService(box) {
+		configurations = append(configurations, headlessService(box))
 	}
 
 	children := make([]*unstructured.Unstructured, 0, len(configurations))

@@ -4,22 +4,17 @@
 package modelbox
 
 import (
-	"strconv"
-
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-func deployment(box *modelv1.ModelBox, scaling Scaling) (*applyappsv1.DeploymentApplyConfiguration, error) {
-	template, err := podTemplate(box)
-	if err != nil {
-		return nil, err
-	}
+func deployment(box *modelv1.ModelBox, scaling Scaling, template *applycorev1.PodTemplateSpecApplyConfiguration) *applyappsv1.DeploymentApplyConfiguration {
 	deployment := applyappsv1.Deployment(box.Name, box.Namespace).
 		WithLabels(labels(box)).
 		WithAnnotations(box.Spec.Annotations).
@@ -32,9 +27,9 @@ func deployment(box *modelv1.ModelBox, scaling Scaling) (*applyappsv1.Deployment
 	if scaling.Autoscaled == nil {
 		deployment.Spec.WithReplicas(*box.Spec.Replicas)
 	} else {
-		deployment.WithAnnotations(map[string]string{modelv1.AutoscaledAnnotation: strconv.Itoa(int(*box.Spec.Replicas))})
+		deployment.WithAnnotations(autoscaledAnnotations(box))
 	}
-	return deployment, nil
+	return deployment
 }
 
 func strategy(spec *modelv1.ModelBoxSpec, scaling Scaling) *applyappsv1.DeploymentStrategyApplyConfiguration {

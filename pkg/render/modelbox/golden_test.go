@@ -35,8 +35,9 @@ const (
 
 // autoscaledInputs are rendered as autoscaled boxes are, with the number of pods that the autoscaler decided on.
 var autoscaledInputs = map[string]int32{
-	"testdata/autoscaled.box.yaml":        5,
-	"testdata/autoscaled-to-one.box.yaml": 1,
+	"testdata/autoscaled.box.yaml":             5,
+	"testdata/autoscaled-to-one.box.yaml":      1,
+	"testdata/statefulset-autoscaled.box.yaml": 5,
 }
 
 // goldenInputs returns the files of boxes, each under the path of its golden file.

@@ -130,6 +130,7 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"RollingUpdate", "limits of their own", func(s *modelv1.ModelBoxSpec) {
 			s.RollingUpdate = &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject, MaxSurge: ptr.To(intstr.FromInt32(1)), MaxUnavailable: ptr.To(intstr.FromInt32(0))}
 		}, deploymentOnly},
+		{"Workload", "another workload", func(s *modelv1.ModelBoxSpec) { s.Workload = modelv1.WorkloadDaemonSet }, deploymentOnly},
 		{"Strategy", "another strategy", func(s *modelv1.ModelBoxSpec) { s.Strategy = modelv1.StrategyRecreate }, deploymentOnly},
 		{"MinReadySeconds", "no time to be ready", func(s *modelv1.ModelBoxSpec) { s.MinReadySeconds = ptr.To[int32](0) }, deploymentOnly},
 		{"Ports", "another port with the same target", func(s *modelv1.ModelBoxSpec) { s.Ports[0].Port = 81 }, serviceOnly},

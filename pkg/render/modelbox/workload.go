@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// WorkloadKind returns the kind of the object that runs the pods of the box: a Deployment, a StatefulSet or a DaemonSet.
+func WorkloadKind(box *modelv1.ModelBox) schema.GroupVersionKind {
+	return appsv1.SchemeGroupVersion.WithKind(string(box.Spec.Workload))
+}
+
+// workload renders the object that runs the pods of the box.
+func workload(box *modelv1.ModelBox, scaling Scaling) (runtime.ApplyConfiguration, error) {
+	template, err := podTemplate(box)
+	if err != nil {
+		return nil, err
+	}
+	switch box.Spec.Workload {
+	case modelv1.WorkloadStatefulSet:
+		return statefulSet(box, scaling, template), nil
+	case modelv1.WorkloadDaemonSet:
+		return daemonSet(box, template), nil
+	default:
+		return deployment(box, scaling, template), nil
+	}
+}
+
+// autoscaledAnnotations are those of a workload of which an autoscaler decides the number of pods.
+func autoscaledAnnotations(box *modelv1.ModelBox) map[string]string {
+	return map[string]string{modelv1.AutoscaledAnnotation: strconv.Itoa(int(*box.Spec.Replicas))}
+}
