@@ -93,7 +93,7 @@ func TestRecordOfEveryGoldenBox(t *testing.T) {
 					t.Errorf("spec, -want +got:\n%s", cmp.Diff(box.Spec, read.Spec))
 				}
 				for _, child := range children(t, box) {
-					if got, want := child.GetAnnotations()[modelv1.RecordAnnotation], map[string]string{"Deployment": value}[child.GetKind()]; got != want {
+					if got, want := child.GetAnnotations()[modelv1.RecordAnnotation], map[string]string{string(box.Spec.Workload): value}[child.GetKind()]; got != want {
 						t.Errorf("%s has the record %q, want %q", child.GetKind(), got, want)
 					}
 				}
