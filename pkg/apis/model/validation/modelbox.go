@@ -26,6 +26,7 @@ func ValidateModelBoxName(name string, prefix bool) []string {
 func ValidateModelBox(ctx context.Context, box *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&box.ObjectMeta, true, ValidateModelBoxName, field.NewPath("metadata")),
+		validateWorkloadName(box, field.NewPath("metadata", "name")),
 		corevalidation.ValidateFinalizerNames(box.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotations(box.Annotations, field.NewPath("metadata", "annotations")),
 		withoutDefaultName(validateDeclaredSpec(ctx, &box.Spec, nil, field.NewPath("spec")), box),
@@ -51,6 +52,7 @@ func ValidateModelBoxUpdate(ctx context.Context, box, old *model.ModelBox) field
 		validateDeclaredSpec(ctx, &box.Spec, &old.Spec, field.NewPath("spec")),
 		validateSpecUpdate(ctx, box, old, field.NewPath("spec")),
 		validateServiceUpdate(&box.Spec, &old.Spec, field.NewPath("spec")),
+		validateWorkloadUpdate(&box.Spec, &old.Spec, field.NewPath("spec")),
 	)
 }
 

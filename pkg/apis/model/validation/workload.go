@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+// maxStatefulSetName leaves room in the label controller-revision-hash, of which the value is the name of a StatefulSet,
+// a '-' and a hash of up to ten digits. Kubernetes takes longer names, and then creates no pods. The name of the headless
+// Service is not longer than such a label.
+const maxStatefulSetName = validation.LabelValueMaxLength - len("-0123456789")
+
+// validateWorkloadName validates the name of a box as that of its workload, beyond what is true of every box.
+func validateWorkloadName(box *model.ModelBox, path *field.Path) field.ErrorList {
+	if box.Spec.Workload != model.WorkloadStatefulSet || len(box.Name) <= maxStatefulSetName {
+		return nil
+	}
+	detail := fmt.Sprintf("must be no more than %d characters when `workload` is 'StatefulSet': its pods have a label of the name and a hash", maxStatefulSetName)
+	return field.ErrorList{field.Invalid(path, box.Name, detail)}
+}
+
+// validateWorkloadUpdate refuses what a workload cannot change of while it stays the one that it is.
+func validateWorkloadUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	return slices.Concat(
+		apivalidation.ValidateImmutableField(spec.Workload, old.Workload, path.Child("workload")),
+		validateGoverningServiceUpdate(spec, old, path.Child("serviceType")),
+	)
+}
+
+// validateGoverningServiceUpdate keeps the headless Service by which the pods of a StatefulSet have their names what it
+// is: the box's own one, or the one beside it.
+func validateGoverningServiceUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	isHeadless, wasHeadless := spec.ServiceType == model.ServiceTypeHeadless, old.ServiceType == model.ServiceTypeHeadless
+	if spec.Workload != model.WorkloadStatefulSet || old.Workload != model.WorkloadStatefulSet || isHeadless == wasHeadless {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(path, "may not change to or from Headless when `workload` is 'StatefulSet': the names of its pods are in the domain of a Service that cannot change")}
+}
