@@ -26,14 +26,14 @@ var replicasPath = fieldpath.MakePathOrDie("spec", "replicas")
 
 // replicasWarnings says that an update of the box changes replicas in vain, or that two autoscalers decide on them.
 //
-// Of an autoscaler of the box it is known what it last set. Of one of the Deployment it is known that the pods are not
-// as many as the box says: while it wants that very number, it cannot be seen from here.
+// Of an autoscaler of the box it is known what it last set. Of one of the workload it is known that the pods are not as
+// many as the box says: while it wants that very number, it cannot be seen from here.
 func replicasWarnings(box, old *model.ModelBox) []string {
 	var warnings []string
 	if replicasOf(box) != replicasOf(old) && isAutoscaled(old) {
 		warnings = append(warnings, setsReplicas+"; leave it out of the box")
 	}
-	return append(warnings, deploymentAutoscalerWarnings(box, old)...)
+	return append(warnings, workloadAutoscalerWarnings(box, old)...)
 }
 
 // scaleWarnings is replicasWarnings for who changes the scale of a box, unless that is the autoscaler.
@@ -45,18 +45,18 @@ func scaleWarnings(box, old *model.ModelBox) []string {
 	if isAutoscaled(old) {
 		warnings = append(warnings, setsReplicas)
 	}
-	return append(warnings, deploymentAutoscalerWarnings(box, old)...)
+	return append(warnings, workloadAutoscalerWarnings(box, old)...)
 }
 
-// deploymentAutoscalerWarnings is about an autoscaler of the Deployment. It does not keep a box from being stopped.
-func deploymentAutoscalerWarnings(box, old *model.ModelBox) []string {
-	if !isDeploymentAutoscaled(old) || replicasOf(box) == 0 {
+// workloadAutoscalerWarnings is about an autoscaler of the workload. It does not keep a box from being stopped.
+func workloadAutoscalerWarnings(box, old *model.ModelBox) []string {
+	if !isWorkloadAutoscaled(old) || replicasOf(box) == 0 {
 		return nil
 	}
-	has := fmt.Sprintf("Deployment %s, which has %d replicas where the box has %d", box.Name, *old.Status.DesiredReplicas, replicasOf(old))
+	has := fmt.Sprintf("%s %s, which has %d replicas where the box has %d", box.Spec.Workload, box.Name, *old.Status.DesiredReplicas, replicasOf(old))
 	switch {
 	case isAutoscaled(old):
-		return []string{fmt.Sprintf("spec.replicas: a HorizontalPodAutoscaler scales the box and another one %s: delete one of them, that of the Deployment is the one that counts", has)}
+		return []string{fmt.Sprintf("spec.replicas: a HorizontalPodAutoscaler scales the box and another one %s: delete one of them, that of the %s is the one that counts", has, box.Spec.Workload)}
 	case replicasOf(box) != replicasOf(old):
 		return []string{fmt.Sprintf("spec.replicas: does not count while a HorizontalPodAutoscaler scales %s", has)}
 	default:
@@ -80,11 +80,11 @@ func isAutoscaled(box *model.ModelBox) bool {
 	return false
 }
 
-// isDeploymentAutoscaled returns whether the Deployment has another number of replicas than the box that it is a child
-// of, which only an autoscaler of the Deployment makes of it.
-func isDeploymentAutoscaled(box *model.ModelBox) bool {
+// isWorkloadAutoscaled returns whether the workload has another number of replicas than the box that it is a child of,
+// which only an autoscaler of the workload makes of it. A DaemonSet has as many as there are nodes, and no autoscaler.
+func isWorkloadAutoscaled(box *model.ModelBox) bool {
 	desired := box.Status.DesiredReplicas
-	return desired != nil && *desired != replicasOf(box) && isCurrent(box, modelv1.ConditionApplied, modelv1.ReasonApplied)
+	return box.Spec.Workload != model.WorkloadDaemonSet && desired != nil && *desired != replicasOf(box) && isCurrent(box, modelv1.ConditionApplied, modelv1.ReasonApplied)
 }
 
 func replicasOf(box *model.ModelBox) int32 {

@@ -15,7 +15,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-// The changes that an autoscaler makes of the box that it scales, of two replicas, and of one whose Deployment it scales.
+// The changes that an autoscaler makes of the box that it scales, of two replicas, and of one whose workload it scales.
 func autoscaled(box *model.ModelBox) {
 	box.ManagedFields = []metav1.ManagedFieldsEntry{{
 		Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "scale",
@@ -23,7 +23,7 @@ func autoscaled(box *model.ModelBox) {
 	}}
 }
 
-func deploymentAutoscaled(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To[int32](5) }
+func workloadAutoscaled(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To[int32](5) }
 
 // scaled sets the replicas, as somebody who is no autoscaler.
 func scaled(replicas int32) func(*model.ModelBox) {
@@ -49,11 +49,16 @@ func TestReplicasWarnings(t *testing.T) {
 		{"replicas that an autoscaler sets", []change{autoscaled}, scaled(3),
 			[]string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again; leave it out of the box"}},
 		{"replicas that an autoscaler sets stay", []change{autoscaled}, pause, nil},
-		{"replicas that an autoscaler of the Deployment overrules", []change{deploymentAutoscaled}, scaled(3), []string{doesNotCount}},
-		{"replicas that an autoscaler of the Deployment overrules stay", []change{deploymentAutoscaled}, pause, nil},
-		{"an autoscaler of the Deployment does not overrule none", []change{deploymentAutoscaled}, scaled(0), nil},
-		{"a Deployment that has not been scaled yet is not autoscaled", []change{deploymentAutoscaled, unseen}, scaled(3), nil},
-		{"autoscalers of both", []change{autoscaled, deploymentAutoscaled}, pause, []string{bothAutoscaled}},
+		{"replicas that an autoscaler of the Deployment overrules", []change{workloadAutoscaled}, scaled(3), []string{doesNotCount}},
+		{"replicas that an autoscaler of the Deployment overrules stay", []change{workloadAutoscaled}, pause, nil},
+		{"an autoscaler of the Deployment does not overrule none", []change{workloadAutoscaled}, scaled(0), nil},
+		{"a Deployment that has not been scaled yet is not autoscaled", []change{workloadAutoscaled, unseen}, scaled(3), nil},
+		{"autoscalers of both", []change{autoscaled, workloadAutoscaled}, pause, []string{bothAutoscaled}},
+		{"replicas that an autoscaler of the StatefulSet overrules", []change{statefulSet, workloadAutoscaled}, scaled(3),
+			[]string{"spec.replicas: does not count while a HorizontalPodAutoscaler scales StatefulSet web, which has 5 replicas where the box has 2"}},
+		{"autoscalers of a StatefulSet and its box", []change{statefulSet, autoscaled, workloadAutoscaled}, pause,
+			[]string{"spec.replicas: a HorizontalPodAutoscaler scales the box and another one StatefulSet web, which has 5 replicas where the box has 2: delete one of them, that of the StatefulSet is the one that counts"}},
+		{"a DaemonSet on more nodes than one is not autoscaled", []change{daemonSet, workloadAutoscaled}, pause, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			old := webBox(row.old...)
@@ -79,10 +84,10 @@ func TestScaleWarnings(t *testing.T) {
 		{"nobody else scales", nil, scaled(3), nil},
 		{"an autoscaler scales as well", []change{autoscaled}, scaled(3), []string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again"}},
 		{"the autoscaler itself scales", []change{autoscaled}, scaledByAutoscaler, nil},
-		{"an autoscaler scales the Deployment", []change{deploymentAutoscaled}, scaled(3), []string{doesNotCount}},
-		{"an autoscaler scales the Deployment, and the box is stopped", []change{deploymentAutoscaled}, scaled(0), nil},
-		{"an autoscaler scales the Deployment, and the number stays", []change{deploymentAutoscaled}, scaled(2), nil},
-		{"autoscalers scale both", []change{autoscaled, deploymentAutoscaled}, scaled(3),
+		{"an autoscaler scales the Deployment", []change{workloadAutoscaled}, scaled(3), []string{doesNotCount}},
+		{"an autoscaler scales the Deployment, and the box is stopped", []change{workloadAutoscaled}, scaled(0), nil},
+		{"an autoscaler scales the Deployment, and the number stays", []change{workloadAutoscaled}, scaled(2), nil},
+		{"autoscalers scale both", []change{autoscaled, workloadAutoscaled}, scaled(3),
 			[]string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again", bothAutoscaled}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

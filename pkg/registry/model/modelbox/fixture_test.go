@@ -68,3 +68,13 @@ func webBox(changes ...func(*model.ModelBox)) *model.ModelBox {
 	}
 	return box
 }
+
+// statefulSet and daemonSet make a box one of another workload.
+func statefulSet(box *model.ModelBox) {
+	box.Spec.Workload, box.Spec.RollingUpdate = model.WorkloadStatefulSet, nil
+}
+
+func daemonSet(box *model.ModelBox) {
+	box.Spec.Workload, box.Spec.RollingUpdate, box.Spec.Replicas = model.WorkloadDaemonSet, nil, nil
+	box.Status.DesiredReplicas = ptr.To(box.Status.Replicas)
+}

@@ -4,7 +4,6 @@
 package modelbox
 
 import (
-	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,16 +13,11 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -71,7 +65,7 @@ func renderBox(t *testing.T, box *modelv1.ModelBox, scaling modelboxrender.Scali
 
 func expectValidChild(t *testing.T, box *model.ModelBox, child *unstructured.Unstructured) {
 	t.Helper()
-	if child.GetName() != box.Name || child.GetNamespace() != box.Namespace || !metav1.IsControlledBy(child, box) {
+	if name := child.GetName(); name != box.Name && name != box.Name+"-headless" || child.GetNamespace() != box.Namespace || !metav1.IsControlledBy(child, box) {
 		t.Errorf("%s %s/%s is not the box's own", child.GetKind(), child.GetNamespace(), child.GetName())
 	}
 	switch kind := child.GetKind(); kind {
@@ -79,6 +73,14 @@ func expectValidChild(t *testing.T, box *model.ModelBox, child *unstructured.Uns
 		deployment := &appsv1.Deployment{}
 		toTyped(t, child, deployment)
 		expectValidDeployment(t, box, deployment)
+	case "StatefulSet":
+		statefulSet := &appsv1.StatefulSet{}
+		toTyped(t, child, statefulSet)
+		expectValidStatefulSet(t, box, statefulSet)
+	case "DaemonSet":
+		daemonSet := &appsv1.DaemonSet{}
+		toTyped(t, child, daemonSet)
+		expectValidDaemonSet(t, box, daemonSet)
 	case "Service":
 		service := &corev1.Service{}
 		toTyped(t, child, service)
@@ -94,51 +96,6 @@ func toTyped(t *testing.T, child *unstructured.Unstructured, typed any) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(child.Object, typed, true); err != nil {
 		t.Fatalf("%s: %v", child.GetKind(), err)
 	}
-}
-
-// isPortName tells the fields that may hold the name of a Service port, given to the main container, which another
-// container's port has as well. The cluster takes that, and only an overlay may not ask for it.
-var isPortName = regexp.MustCompile(`ontainers\[\d+\]\.ports\[\d+\]\.name$`)
-
-func expectValidDeployment(t *testing.T, box *model.ModelBox, deployment *appsv1.Deployment) {
-	t.Helper()
-	spec, path := &deployment.Spec, field.NewPath("Deployment", "spec")
-	errs := validation.ValidatePodTemplate(t.Context(), &spec.Template, deployment.Name, path.Child("template"))
-	errs = append(errs, apivalidation.ValidateNonnegativeField(int64(ptr.Deref(spec.Replicas, 0)), path.Child("replicas"))...)
-	errs = append(errs, apivalidation.ValidateNonnegativeField(int64(spec.MinReadySeconds), path.Child("minReadySeconds"))...)
-	for _, err := range errs {
-		if box.Spec.PodTemplate == nil && isPortName.MatchString(err.Field) && err.Type == field.ErrorTypeDuplicate {
-			continue
-		}
-		t.Errorf("what is accepted renders what the cluster refuses: %v", err)
-	}
-	selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if selector.Empty() || !selector.Matches(labels.Set(spec.Template.Labels)) {
-		t.Errorf("the selector %s does not match the labels %v", selector, spec.Template.Labels)
-	}
-	if spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-		if spec.Strategy.RollingUpdate != nil {
-			t.Error("a Deployment that is recreated has steps of a rolling update")
-		}
-		return
-	}
-	surge, unavailable := podsOfAHundred(t, spec.Strategy.RollingUpdate.MaxSurge), podsOfAHundred(t, spec.Strategy.RollingUpdate.MaxUnavailable)
-	if surge < 0 || unavailable < 0 || surge == 0 && unavailable == 0 {
-		t.Errorf("an update goes on by %d more and %d fewer pods of a hundred", surge, unavailable)
-	}
-}
-
-// podsOfAHundred returns how many of a hundred pods these are.
-func podsOfAHundred(t *testing.T, value *intstr.IntOrString) int {
-	t.Helper()
-	pods, err := intstr.GetScaledValueFromIntOrPercent(value, 100, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pods
 }
 
 func expectValidService(t *testing.T, service *corev1.Service) {

@@ -28,6 +28,7 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Image", Type: "string", Description: "Image of the main container."},
 	{Name: "Address", Type: "string", Description: "How the box is reached inside the cluster."},
 	{Name: "Age", Type: "string", Description: "Time since the box was created."},
+	{Name: "Workload", Type: "string", Priority: 1, Description: "Kind of the object that runs the pods."},
 	{Name: "Size", Type: "string", Priority: 1, Description: "Resource class of the main container."},
 	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the box still waits for that is being deleted."},
 	{Name: "Service", Type: "string", Priority: 1, Description: "Type and ports of the Service, node ports included."},
@@ -51,14 +52,19 @@ func cells(box *model.ModelBox) []any {
 		cell(box.Spec.Image),
 		orNone(box.Status.Address),
 		printers.Age(box),
+		string(box.Spec.Workload),
 		string(box.Spec.ResourceType),
 		cell(orNone(message)),
 		cell(service(box)),
 	}
 }
 
-// desiredReplicas are those of the spec, unless the status knows better: an autoscaler of the Deployment may decide.
+// desiredReplicas are those of the spec, unless the status knows better: an autoscaler of the workload may decide, and for a
+// DaemonSet the nodes always do.
 func desiredReplicas(box *model.ModelBox) int32 {
+	if box.Spec.Workload == model.WorkloadDaemonSet {
+		return ptr.Deref(box.Status.DesiredReplicas, 0)
+	}
 	if box.Status.ObservedGeneration == box.Generation && box.Status.DesiredReplicas != nil {
 		return *box.Status.DesiredReplicas
 	}

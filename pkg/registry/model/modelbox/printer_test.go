@@ -38,7 +38,7 @@ func TestColumns(t *testing.T) {
 	if got, want := strings.Join(always, " "), "NAME READY UP-TO-DATE STATUS IMAGE ADDRESS AGE"; got != want {
 		t.Errorf("kubectl get: got %s, want %s", got, want)
 	}
-	if got, want := strings.Join(wide, " "), "SIZE MESSAGE SERVICE"; got != want {
+	if got, want := strings.Join(wide, " "), "WORKLOAD SIZE MESSAGE SERVICE"; got != want {
 		t.Errorf("kubectl get -o wide adds: got %s, want %s", got, want)
 	}
 }
@@ -48,7 +48,7 @@ func TestRow(t *testing.T) {
 	cells := map[string]any{
 		"Name": "web", "Ready": "2/2", "Up-To-Date": int64(2), "Status": "Ready", "Image": "nginx:1.7.9",
 		"Address": "web.default.svc:80", "Age": "<unknown>",
-		"Size": "custom", "Service": "ClusterIP 80/TCP", "Message": "2 of 2 replicas are available",
+		"Workload": "Deployment", "Size": "custom", "Service": "ClusterIP 80/TCP", "Message": "2 of 2 replicas are available",
 	}
 	going := func(finalizers ...string) func(*model.ModelBox) {
 		return func(box *model.ModelBox) { box.DeletionTimestamp, box.Finalizers = ptr.To(metav1.Now()), finalizers }
@@ -91,6 +91,17 @@ func TestRow(t *testing.T) {
 			box.Status.DesiredReplicas, box.Generation = ptr.To[int32](7), box.Generation+1
 		}, map[string]any{"Ready": "2/2", "Status": "Pending", "Message": "the controller has not seen the last change yet"}},
 		{"replicas that are not given are one", func(box *model.ModelBox) { box.Spec.Replicas = nil }, map[string]any{"Ready": "2/1"}},
+		{"a StatefulSet", statefulSet, map[string]any{"Workload": "StatefulSet"}},
+		{"a DaemonSet", daemonSet, map[string]any{"Workload": "DaemonSet"}},
+		{"a DaemonSet that nobody has seen", func(box *model.ModelBox) {
+			daemonSet(box)
+			box.Status = model.ModelBoxStatus{}
+		}, map[string]any{"Workload": "DaemonSet", "Ready": "0/0", "Up-To-Date": int64(0), "Status": "Pending", "Address": "<none>",
+			"Message": "the controller has not seen this box yet"}},
+		{"a DaemonSet with a change that nobody has seen", func(box *model.ModelBox) {
+			daemonSet(box)
+			box.Generation = 4
+		}, map[string]any{"Workload": "DaemonSet", "Status": "Pending", "Message": "the controller has not seen the last change yet"}},
 		{"a class", func(box *model.ModelBox) { box.Spec.ResourceType = model.ResourceTypeSmall }, map[string]any{"Size": "small"}},
 		{"no ports", func(box *model.ModelBox) { box.Spec.Ports, box.Status.Address = nil, "" },
 			map[string]any{"Address": "<none>", "Service": "<none>"}},

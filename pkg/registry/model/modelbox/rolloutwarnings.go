@@ -10,19 +10,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// rolloutWarnings says how many pods an update replaces, at once or, for a box that is paused, once it no longer is.
+// rolloutWarnings says how many pods an update replaces, at once or, for a box that is paused, once it no longer is. Of pods
+// that are stopped before others follow them it also says how many are gone at a time.
 //
 // The number is exact where every pod is known to run what the old box says, which is when the status is about the old
 // box and its rollout is complete. Else some pods may run what the new box says already, as those do that a revert
-// finds, or a change may be pending since the box was paused: which pod template they run only their ReplicaSets tell,
-// so the number is an upper bound and the warning says so.
+// finds, or a change may be pending since the box was paused: which pod template they run only they and their ReplicaSets
+// tell, so the number is an upper bound and the warning says so.
 func rolloutWarnings(ctx context.Context, box, old *model.ModelBox) []string {
 	applied := isCurrent(old, modelv1.ConditionApplied, modelv1.ReasonApplied)
 	resumes := old.Spec.Paused && !box.Spec.Paused && !applied
@@ -41,10 +45,45 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox) []string {
 	if !applied || !isCurrent(old, modelv1.ConditionProgressing, modelv1.ReasonRolloutComplete) {
 		pods, because = "up to "+pods, ": those that run the new pod template already stay"
 	}
+	steps := rolloutSteps(&box.Spec, count)
 	if box.Spec.Paused {
-		return []string{fmt.Sprintf("will roll %s when the box is unpaused%s", pods, because)}
+		return []string{fmt.Sprintf("will roll %s when the box is unpaused%s%s", pods, steps, because)}
 	}
-	return []string{fmt.Sprintf("rolls %s%s", pods, because)}
+	return []string{fmt.Sprintf("rolls %s%s%s", pods, steps, because)}
+}
+
+// rolloutSteps says how many of so many pods are replaced at a time, where that is not a matter of a surge and of a step: in
+// a StatefulSet, whose pods follow one another under the same name, and in a DaemonSet, which has one on every node.
+func rolloutSteps(spec *model.ModelBoxSpec, count int32) string {
+	if spec.Workload == model.WorkloadDeployment || count == 1 {
+		return ""
+	}
+	limit := rolloutLimit(spec.RollingUpdate)
+	isRoundedUp := spec.Workload == model.WorkloadDaemonSet
+	step, err := intstr.GetScaledValueFromIntOrPercent(&limit, int(count), isRoundedUp)
+	switch {
+	case err != nil:
+		return ""
+	case step <= 1:
+		return ", one at a time"
+	default:
+		return fmt.Sprintf(", up to %d at a time", min(step, int(count)))
+	}
+}
+
+// rolloutLimit is the limit of a rolling update that is not 0, of which a StatefulSet and a DaemonSet have one. It is 1 by
+// default.
+func rolloutLimit(rollingUpdate *model.RollingUpdate) intstr.IntOrString {
+	if rollingUpdate == nil {
+		return intstr.FromInt32(1)
+	}
+	if step, ok := helper.RollingUpdateStep(rollingUpdate); ok {
+		return step
+	}
+	if surge := rollingUpdate.MaxSurge; surge != nil && *surge != intstr.FromInt32(0) && *surge != intstr.FromString("0%") {
+		return *surge
+	}
+	return ptr.Deref(rollingUpdate.MaxUnavailable, intstr.FromInt32(1))
 }
 
 // isCurrent returns whether the condition has the reason and is about the box as it is.
@@ -56,7 +95,10 @@ func isCurrent(box *model.ModelBox, conditionType, reason string) bool {
 // replacedPods is how many of the pods that there are a rollout replaces at most: those that the box gives up at the
 // same time have no successor.
 func replacedPods(box, old *model.ModelBox) int32 {
-	if replicasOf(box) > 0 && (isDeploymentAutoscaled(old) || !isCurrent(old, modelv1.ConditionApplied, modelv1.ReasonApplied)) {
+	if box.Spec.Workload == model.WorkloadDaemonSet {
+		return old.Status.Replicas
+	}
+	if replicasOf(box) > 0 && (isWorkloadAutoscaled(old) || !isCurrent(old, modelv1.ConditionApplied, modelv1.ReasonApplied)) {
 		return old.Status.Replicas
 	}
 	return min(old.Status.Replicas, replicasOf(box))
@@ -74,7 +116,7 @@ func changesPodTemplate(ctx context.Context, box, old *model.ModelBox) bool {
 	return err == nil && !apiequality.Semantic.DeepEqual(before, after)
 }
 
-// podTemplate returns the pod template that the controller will give to the Deployment of the box.
+// podTemplate returns the pod template that the controller will give to the workload of the box.
 func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
 	served, err := convertToV1(box)
 	if err != nil {

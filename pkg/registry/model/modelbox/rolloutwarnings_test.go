@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -37,6 +38,17 @@ func TestRolloutWarnings(t *testing.T) {
 	unseen := func(box *model.ModelBox) { box.Generation++ }
 	targetPort := func(box *model.ModelBox) { box.Spec.Ports[0].TargetPort = intstr.FromInt32(8080) }
 	newImage := image("nginx:2")
+	rollingStep := func(step string) change {
+		return func(box *model.ModelBox) { box.Spec.RollingUpdate = helper.NewRollingUpdate(intstr.Parse(step)) }
+	}
+	limits := func(maxSurge, maxUnavailable string) change {
+		return func(box *model.ModelBox) {
+			box.Spec.RollingUpdate = &model.RollingUpdate{Type: model.RollingUpdateObject, MaxUnavailable: ptr.To(intstr.Parse(maxUnavailable))}
+			if maxSurge != "" {
+				box.Spec.RollingUpdate.MaxSurge = ptr.To(intstr.Parse(maxSurge))
+			}
+		}
+	}
 	const because = ": those that run the new pod template already stay"
 
 	for _, row := range []struct {
@@ -59,6 +71,28 @@ func TestRolloutWarnings(t *testing.T) {
 			"rolls 5 pods", "spec.replicas: does not count while a HorizontalPodAutoscaler scales Deployment web, which has 5 replicas where the box has 2",
 		}},
 		{"pods of an autoscaler go when the box is stopped", []change{pods(5), desired(5)}, []change{newImage, replicas(0)}, nil},
+
+		{"a StatefulSet replaces its pods one by one", []change{statefulSet}, []change{newImage}, []string{"rolls 2 pods, one at a time"}},
+		{"a StatefulSet replaces its only pod", []change{statefulSet, pods(1)}, []change{newImage}, []string{"rolls 1 pod"}},
+		{"a StatefulSet replaces as many pods as it may, rounded down", []change{statefulSet, pods(5), replicas(5)}, []change{newImage, rollingStep("50%")},
+			[]string{"rolls 5 pods, up to 2 at a time"}},
+		{"a StatefulSet replaces no more pods than it has", []change{statefulSet}, []change{newImage, limits("", "7")}, []string{"rolls 2 pods, up to 2 at a time"}},
+		{"a StatefulSet replaces one pod where its share is less", []change{statefulSet}, []change{newImage, rollingStep("1%")}, []string{"rolls 2 pods, one at a time"}},
+		{"another limit of a StatefulSet replaces none", []change{statefulSet}, []change{limits("", "2")}, nil},
+		{"pods of a StatefulSet that an autoscaler has added are replaced", []change{statefulSet, pods(5), desired(5)}, []change{newImage},
+			[]string{"rolls 5 pods, one at a time"}},
+		{"a StatefulSet that is paused replaces its pods later", []change{statefulSet, paused(true)}, []change{newImage},
+			[]string{"will roll 2 pods when the box is unpaused, one at a time"}},
+		{"a revert of a StatefulSet finds pods that were not replaced yet", []change{statefulSet, newImage, progressing}, []change{image("nginx:1.7.9")},
+			[]string{"rolls up to 2 pods, one at a time" + because}},
+		{"a DaemonSet replaces its pods one by one", []change{daemonSet, pods(5), desired(5)}, []change{newImage}, []string{"rolls 5 pods, one at a time"}},
+		{"a DaemonSet replaces as many pods as it may, rounded up", []change{daemonSet, pods(5), desired(5)}, []change{newImage, limits("", "30%")},
+			[]string{"rolls 5 pods, up to 2 at a time"}},
+		{"a DaemonSet replaces as many pods as it may add", []change{daemonSet, pods(5), desired(5)}, []change{newImage, limits("3", "0")},
+			[]string{"rolls 5 pods, up to 3 at a time"}},
+		{"a DaemonSet that adds none replaces as many as may be unavailable", []change{daemonSet, pods(5), desired(5)}, []change{newImage, limits("0%", "2")},
+			[]string{"rolls 5 pods, up to 2 at a time"}},
+		{"a DaemonSet without pods replaces none", []change{daemonSet, pods(0), desired(0)}, []change{newImage}, nil},
 
 		{"a revert finds pods that were not replaced yet", []change{newImage, progressing, pods(3)}, []change{image("nginx:1.7.9"), replicas(3)}, []string{"rolls up to 3 pods" + because}},
 		{"a revert of what has not been seen yet may find every pod", []change{newImage, unseen}, []change{image("nginx:1.7.9")}, []string{"rolls up to 2 pods" + because}},

@@ -22,7 +22,11 @@ func serviceWarnings(box, old *model.ModelBox) []string {
 	case before == "":
 		return nil
 	case after == "":
-		return []string{fmt.Sprintf("spec.ports: without ports there is no Service: Service %s %s deleted%s", box.Name, becomes, when)}
+		names := ""
+		if box.Spec.Workload == model.WorkloadStatefulSet {
+			names = ", and the pods lose their DNS names"
+		}
+		return []string{fmt.Sprintf("spec.ports: without ports there is no Service: Service %s %s deleted%s%s", box.Name, becomes, when, names)}
 	case before != model.ServiceTypeHeadless && after == model.ServiceTypeHeadless:
 		return []string{fmt.Sprintf("spec.serviceType: Service %s %s replaced by a headless one%s: who uses its cluster IP loses it", box.Name, becomes, when)}
 	case before == model.ServiceTypeHeadless && after != model.ServiceTypeHeadless:

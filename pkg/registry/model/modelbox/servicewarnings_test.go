@@ -43,6 +43,10 @@ func TestServiceWarnings(t *testing.T) {
 			[]string{"spec.ports: without ports there is no Service: Service web is deleted"}},
 		{"a Service without ports is deleted after a pause", nil, []change{noPorts, paused},
 			[]string{"spec.ports: without ports there is no Service: Service web will be deleted when the box is unpaused"}},
+		{"the Services of a StatefulSet without ports are deleted", []change{statefulSet}, []change{noPorts},
+			[]string{"spec.ports: without ports there is no Service: Service web is deleted, and the pods lose their DNS names"}},
+		{"the Services of a StatefulSet without ports are deleted after a pause", []change{statefulSet}, []change{noPorts, paused},
+			[]string{"spec.ports: without ports there is no Service: Service web will be deleted when the box is unpaused, and the pods lose their DNS names"}},
 		{"no Service is not deleted", []change{noPorts}, []change{paused}, nil},
 		{"a Service that is made replaces none", []change{noPorts}, []change{func(box *model.ModelBox) { box.Spec.Ports = webBox().Spec.Ports }, serviceType("Headless")}, nil},
 	} {

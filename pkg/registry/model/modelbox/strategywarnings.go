@@ -14,8 +14,12 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// strategyWarnings is about a rolling update that does not count, or costs the only pod.
+// strategyWarnings is about a rolling update that does not count, or costs the only pod although it need not: that of any
+// other workload than a Deployment does so in any case.
 func strategyWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
+	if spec.Workload != model.WorkloadDeployment {
+		return nil
+	}
 	path = path.Child("rollingUpdate")
 	step, isStep := helper.RollingUpdateStep(spec.RollingUpdate)
 	switch {

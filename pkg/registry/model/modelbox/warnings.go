@@ -66,15 +66,21 @@ func specWarnings(box *model.ModelBox) []string {
 		warnings = append(warnings, imageWarnings(spec.InitContainers[i].Image, path.Child("initContainers").Index(i).Child("image"))...)
 	}
 	warnings = append(warnings, strategyWarnings(spec, path)...)
+	warnings = append(warnings, workloadWarnings(spec, path)...)
 	warnings = append(warnings, serviceOptionWarnings(spec, path)...)
 	warnings = append(warnings, disabledProbeWarnings(spec, path)...)
-	if spec.ServiceType != "" && len(spec.Ports) == 0 {
+	if spec.ServiceType != "" && len(spec.Ports) == 0 && !namesPods(spec) {
 		warnings = append(warnings, fmt.Sprintf("%s: has no effect without ports: there is no Service", path.Child("serviceType")))
 	}
 	if spec.StartupProbe != nil && !hasDelayedProbe(box) {
 		warnings = append(warnings, fmt.Sprintf("%s: delays no other probe: the main container has neither a livenessProbe nor a readinessProbe, nor default ones", path.Child("startupProbe")))
 	}
 	return warnings
+}
+
+// namesPods returns whether the type of the Service decides in whose domain pods have their names, with ports or without.
+func namesPods(spec *model.ModelBoxSpec) bool {
+	return spec.Workload == model.WorkloadStatefulSet && spec.ServiceType == model.ServiceTypeHeadless
 }
 
 // hasDelayedProbe returns whether the main container has a probe that begins when its startup probe has passed, given by

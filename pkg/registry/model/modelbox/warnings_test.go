@@ -75,6 +75,25 @@ func TestWarningsOnCreate(t *testing.T) {
 		}},
 		{"a service type without ports", func(box *model.ModelBox) { box.Spec.ServiceType, box.Spec.Ports = "ClusterIP", nil },
 			[]string{"spec.serviceType: has no effect without ports: there is no Service"}},
+		{"a headless Service that names the pods of a StatefulSet once there are ports", func(box *model.ModelBox) {
+			statefulSet(box)
+			box.Spec.ServiceType, box.Spec.Ports = "Headless", nil
+		}, nil},
+		{"another service type of a StatefulSet without ports", func(box *model.ModelBox) {
+			statefulSet(box)
+			box.Spec.ServiceType, box.Spec.Ports = "ClusterIP", nil
+		}, []string{"spec.serviceType: has no effect without ports: there is no Service"}},
+		{"names that the pods of a StatefulSet do not get", func(box *model.ModelBox) {
+			statefulSet(box)
+			box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Hostname: "db", Subdomain: "data"}}
+		}, []string{
+			"spec.podTemplate.spec.hostname: has no effect with workload StatefulSet: each pod has its name for a hostname",
+			"spec.podTemplate.spec.subdomain: has no effect with workload StatefulSet: the pods are in that of its headless Service",
+		}},
+		{"names that the pods of a DaemonSet get", func(box *model.ModelBox) {
+			daemonSet(box)
+			box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Hostname: "db", Subdomain: "data"}}
+		}, nil},
 		{"a startup probe that has something to delay", func(box *model.ModelBox) { box.Spec.StartupProbe = &corev1.Probe{} }, nil},
 		{"a startup probe that delays nothing", func(box *model.ModelBox) {
 			box.Spec.StartupProbe, box.Spec.DefaultProbes = &corev1.Probe{}, model.DefaultProbesDisabled
