@@ -26,7 +26,7 @@ import (
 )
 
 // ScaleREST is the scale subresource: spec.replicas of a box in the form that "kubectl scale" and a
-// HorizontalPodAutoscaler know.
+// HorizontalPodAutoscaler know. A box that is a DaemonSet has none.
 type ScaleREST struct {
 	store *genericregistry.Store
 }
@@ -59,7 +59,11 @@ func (r *ScaleREST) Get(ctx context.Context, name string, options *metav1.GetOpt
 	if err != nil {
 		return nil, err
 	}
-	return scaleFromModelBox(obj.(*model.ModelBox)), nil
+	box := obj.(*model.ModelBox)
+	if err := checkScalable(box); err != nil {
+		return nil, err
+	}
+	return scaleFromModelBox(box), nil
 }
 
 // Update sets the replicas of a box. It never creates one.
@@ -82,6 +86,15 @@ func (r *ScaleREST) Update(ctx context.Context, name string, objInfo rest.Update
 // ConvertToTable prints the scale with name and age.
 func (r *ScaleREST) ConvertToTable(ctx context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
 	return rest.NewDefaultTableConvertor(model.Resource("modelboxes/scale")).ConvertToTable(ctx, object, tableOptions)
+}
+
+// checkScalable returns why a box has no scale, nil if it has one.
+func checkScalable(box *model.ModelBox) error {
+	if box.Spec.Workload != model.WorkloadDaemonSet {
+		return nil
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%s %q cannot be scaled: its workload is a %s, which runs a pod on every node",
+		model.Resource("modelboxes"), box.Name, box.Spec.Workload))
 }
 
 func scaleFromModelBox(box *model.ModelBox) *autoscalingv1.Scale {
@@ -115,6 +128,9 @@ func (i *scaleUpdatedObjectInfo) UpdatedObject(ctx context.Context, old runtime.
 	box := old.DeepCopyObject().(*model.ModelBox)
 	if box.ResourceVersion == "" {
 		return nil, apierrors.NewNotFound(model.Resource("modelboxes/scale"), i.name)
+	}
+	if err := checkScalable(box); err != nil {
+		return nil, err
 	}
 
 	managers := managedfields.NewScaleHandler(box.ManagedFields, modelv1.SchemeGroupVersion, replicasPath)

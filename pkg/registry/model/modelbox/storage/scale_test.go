@@ -115,6 +115,37 @@ func TestScalesThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestScalingAStatefulSet(t *testing.T) {
+	storage := newStorage(t)
+	create(t, storage, newBox(func(box *model.ModelBox) {
+		box.Spec.Workload, box.Spec.RollingUpdate = model.WorkloadStatefulSet, nil
+	}))
+	if _, err := updateScale(t, storage, nil, func(scale *scale) { scale.Spec.Replicas = 5 }); err != nil {
+		t.Fatal(err)
+	}
+	if got := *get(t, storage).Spec.Replicas; got != 5 {
+		t.Errorf("the box has %d replicas, want 5", got)
+	}
+}
+
+func TestADaemonSetHasNoScale(t *testing.T) {
+	storage := newStorage(t)
+	create(t, storage, newBox(func(box *model.ModelBox) {
+		box.Spec.Workload, box.Spec.RollingUpdate, box.Spec.Replicas = model.WorkloadDaemonSet, nil, nil
+	}))
+	_, readErr := storage.Scale.Get(inDefault(t), "web", &metav1.GetOptions{})
+	_, writeErr := updateScale(t, storage, nil, func(scale *scale) { scale.Spec.Replicas = 5 })
+	for action, err := range map[string]error{"reading": readErr, "writing": writeErr} {
+		const want = `modelboxes.model.github.com "web" cannot be scaled: its workload is a DaemonSet, which runs a pod on every node`
+		if !apierrors.IsBadRequest(err) || err.Error() != want {
+			t.Errorf("%s it: got %v, want %s", action, err, want)
+		}
+	}
+	if got := get(t, storage).Spec.Replicas; got != nil {
+		t.Errorf("the box has %d replicas, want none", *got)
+	}
+}
+
 func TestSomethingElseThanAScaleIsRefused(t *testing.T) {
 	storage := newStorage(t)
 	create(t, storage, newBox())
