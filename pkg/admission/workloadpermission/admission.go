@@ -3,9 +3,9 @@
 
 // Package workloadpermission keeps boxes from giving their authors more than Kubernetes would.
 //
-// The server writes the Deployment and the Service of every box with its own permissions. Who may create boxes and nothing
-// else must not gain by that what a Deployment would give: another ServiceAccount, a Secret, the host. So what a box has
-// beyond an ordinary application its author needs the permission to create a Deployment or a Service for.
+// The server writes the workload and the Services of every box with its own permissions. Who may create boxes and nothing
+// else must not gain by that what a workload would give: another ServiceAccount, a Secret, the host. So what a box has
+// beyond an ordinary application its author needs the permission to create the workload or a Service for.
 package workloadpermission
 
 import (

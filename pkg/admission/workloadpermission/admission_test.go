@@ -48,12 +48,38 @@ func TestValidate(t *testing.T) {
 		{"labels are for both", []string{createDeployments}, nil, newBox(t, "labels: {app: payments}"), []string{createDeployments, createServices},
 			"spec.labels[app]" + noExpose},
 
+		{"what runs in a StatefulSet needs StatefulSets", []string{createDeployments}, nil, newBox(t, "workload: StatefulSet, "+account), []string{createStatefulSets},
+			"spec.serviceAccountName" + noMore + `create resource "statefulsets" in API group "apps" in the namespace "default"`},
+		{"labels of a StatefulSet are for both", []string{createStatefulSets, createServices}, nil, newBox(t, "workload: StatefulSet, labels: {app: payments}"),
+			[]string{createStatefulSets, createServices}, ""},
+		{"a DaemonSet needs DaemonSets", []string{createDeployments, createStatefulSets}, nil, newBox(t, "workload: DaemonSet"), []string{createDaemonSets},
+			"spec.workload" + noMore + `create resource "daemonsets" in API group "apps" in the namespace "default"`},
+		{"what runs in a DaemonSet needs them as well", nil, nil, newBox(t, "workload: DaemonSet, "+account), []string{createDaemonSets},
+			"spec.serviceAccountName, spec.workload" + noMore + `create resource "daemonsets" in API group "apps" in the namespace "default"`},
+		{"a DaemonSet stays one", nil, newBox(t, "workload: DaemonSet"), newBox(t, "workload: DaemonSet, minReadySeconds: 1"), nil, ""},
+
 		{"adoption needs update and delete of the very object", nil, nil, newBox(t, "", adopting), []string{updateDeployment, deleteDeployment},
 			adoptedPath + noMore + `update resource "deployments" named "web" in API group "apps" in the namespace "default"; ` +
 				adoptedPath + noMore + `delete resource "deployments" named "web" in API group "apps" in the namespace "default"`},
 		{"and of the Service where there is one", []string{updateDeployment, deleteDeployment, updateService}, nil, newBox(t, "ports: [{port: 80}]", adopting),
 			[]string{updateDeployment, deleteDeployment, updateService, deleteService},
 			adoptedPath + noMore + `delete resource "services" named "web" in API group "" in the namespace "default"`},
+		{"and of both Services of a StatefulSet", nil, nil, newBox(t, "workload: StatefulSet, ports: [{port: 80}]", adopting),
+			[]string{
+				"jane: update statefulsets.apps/web in default", "jane: delete statefulsets.apps/web in default",
+				updateService, deleteService,
+				"jane: update services./web-headless in default", "jane: delete services./web-headless in default",
+			},
+			adoptedPath + noMore + `update resource "statefulsets" named "web" in API group "apps" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "statefulsets" named "web" in API group "apps" in the namespace "default"; ` +
+				adoptedPath + noMore + `update resource "services" named "web" in API group "" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "services" named "web" in API group "" in the namespace "default"; ` +
+				adoptedPath + noMore + `update resource "services" named "web-headless" in API group "" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "services" named "web-headless" in API group "" in the namespace "default"`},
+		{"and of the only Service of a StatefulSet where that is headless",
+			[]string{"jane: update statefulsets.apps/web in default", "jane: delete statefulsets.apps/web in default", updateService, deleteService}, nil,
+			newBox(t, "workload: StatefulSet, serviceType: Headless, ports: [{port: 80}]", adopting),
+			[]string{"jane: update statefulsets.apps/web in default", "jane: delete statefulsets.apps/web in default", updateService, deleteService}, ""},
 		{"who has them may adopt", []string{updateDeployment, deleteDeployment}, nil, newBox(t, "", adopting), []string{updateDeployment, deleteDeployment}, ""},
 		{"a box that asks to adopt already", nil, newBox(t, "", adopting), newBox(t, "replicas: 2", adopting), nil, ""},
 		{"a box that asks to adopt from now on", nil, newBox(t, ""), newBox(t, "", adopting), []string{updateDeployment, deleteDeployment},

@@ -62,12 +62,14 @@ func (p *permissions) Authorize(_ context.Context, a authorizer.Attributes) (aut
 
 // All permissions that the plugin knows.
 const (
-	createDeployments = "jane: create deployments.apps/ in default"
-	createServices    = "jane: create services./ in default"
-	updateDeployment  = "jane: update deployments.apps/web in default"
-	deleteDeployment  = "jane: delete deployments.apps/web in default"
-	updateService     = "jane: update services./web in default"
-	deleteService     = "jane: delete services./web in default"
+	createDeployments  = "jane: create deployments.apps/ in default"
+	createStatefulSets = "jane: create statefulsets.apps/ in default"
+	createDaemonSets   = "jane: create daemonsets.apps/ in default"
+	createServices     = "jane: create services./ in default"
+	updateDeployment   = "jane: update deployments.apps/web in default"
+	deleteDeployment   = "jane: delete deployments.apps/web in default"
+	updateService      = "jane: update services./web in default"
+	deleteService      = "jane: delete services./web in default"
 )
 
 // validate lets jane write the box, which creates it where there is no old one.

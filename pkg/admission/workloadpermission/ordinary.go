@@ -43,7 +43,7 @@ var ordinarySpec = object(fields{
 	"command":               anything,
 	"args":                  anything,
 	"replicas":              anything,
-	"workload":              only("Deployment"),
+	"workload":              only("Deployment", "StatefulSet"),
 	"strategy":              anything,
 	"rollingUpdate":         anything,
 	"minReadySeconds":       anything,

@@ -5,16 +5,32 @@ package workloadpermission
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 var (
-	deployments = appsv1.SchemeGroupVersion.WithResource("deployments")
-	services    = corev1.SchemeGroupVersion.WithResource("services")
+	// workloads stands for the resource of a box's own workload.
+	workloads = appsv1.SchemeGroupVersion.WithResource("workloads")
+	services  = corev1.SchemeGroupVersion.WithResource("services")
 )
+
+// workloadResource returns the resource that workloads stands for.
+func workloadResource(workload modelv1.Workload) schema.GroupVersionResource {
+	switch workload {
+	case modelv1.WorkloadStatefulSet:
+		return appsv1.SchemeGroupVersion.WithResource("statefulsets")
+	case modelv1.WorkloadDaemonSet:
+		return appsv1.SchemeGroupVersion.WithResource("daemonsets")
+	default:
+		return appsv1.SchemeGroupVersion.WithResource("deployments")
+	}
+}
 
 // permission is one that Kubernetes asks for a workload, in the namespace of the box.
 type permission struct {
@@ -35,12 +51,23 @@ func (p permission) String() string {
 
 // The permissions that Kubernetes asks for what runs, for how it is exposed, and for what is about both.
 var (
-	toRun    = []permission{{verb: "create", resource: deployments}}
+	toRun    = []permission{{verb: "create", resource: workloads}}
 	toExpose = []permission{{verb: "create", resource: services}}
-	toDoBoth = []permission{{verb: "create", resource: deployments}, {verb: "create", resource: services}}
+	toDoBoth = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: services}}
 )
 
 // toAdopt are the permissions for taking over what there is already: it becomes what the box says, and goes with it.
 func toAdopt(resource schema.GroupVersionResource, name string) []permission {
 	return []permission{{"update", resource, name}, {"delete", resource, name}}
+}
+
+// forWorkload returns the permissions with the resource that workloads stands for in place of it.
+func forWorkload(permissions []permission, resource schema.GroupVersionResource) []permission {
+	resolved := slices.Clone(permissions)
+	for i := range resolved {
+		if resolved[i].resource == workloads {
+			resolved[i].resource = resource
+		}
+	}
+	return resolved
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // privilege is something about a box that is beyond an ordinary application.
@@ -63,7 +64,12 @@ func privilegesOf(box *model.ModelBox) ([]privilege, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	return append(adoptions(served), w.privileges...), nil
+	privileges := append(adoptions(served), w.privileges...)
+	resource := workloadResource(served.Spec.Workload)
+	for i := range privileges {
+		privileges[i].permissions = forWorkload(privileges[i].permissions, resource)
+	}
+	return privileges, nil
 }
 
 // adoptions are the privileges over what has the names of the box's children already.
@@ -72,9 +78,12 @@ func adoptions(box *modelv1.ModelBox) []privilege {
 		return nil
 	}
 	path := field.NewPath("metadata", "annotations").Key(modelv1.AdoptAnnotation)
-	adopted := []privilege{{path, deployments.Resource, toAdopt(deployments, box.Name)}}
+	adopted := []privilege{{path, workloads.Resource, toAdopt(workloads, box.Name)}}
 	if len(box.Spec.Ports) > 0 {
 		adopted = append(adopted, privilege{path, services.Resource, toAdopt(services, box.Name)})
+	}
+	if name := modelboxrender.GoverningServiceName(box); modelboxrender.HasHeadlessService(box) {
+		adopted = append(adopted, privilege{path, services.Resource + "/" + name, toAdopt(services, name)})
 	}
 	return adopted
 }

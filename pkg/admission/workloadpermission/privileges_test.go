@@ -36,6 +36,8 @@ func TestPrivilegesOf(t *testing.T) {
 			affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone, labelSelector: {}}]},
 			nodeAffinity: {}}, securityContext: {runAsUser: 1, fsGroup: 2, seccompProfile: {type: RuntimeDefault}}}}`, nil},
 
+		{"workload: StatefulSet, rollingUpdate: 2, replicas: 2", nil},
+
 		// Whom the pods act as, and what they get to know.
 		{"serviceAccountName: robot", []string{"spec.serviceAccountName"}},
 		{overlay + "serviceAccountName: robot}}", []string{"spec.podTemplate.spec.serviceAccountName"}},
@@ -80,6 +82,7 @@ func TestPrivilegesOf(t *testing.T) {
 		{overlay + "runtimeClassName: host}}", []string{"spec.podTemplate.spec.runtimeClassName"}},
 
 		// Where they run, and whom they push aside.
+		{"workload: DaemonSet", []string{"spec.workload"}},
 		{overlay + "nodeName: a, schedulerName: mine, tolerations: [{operator: Exists}], priorityClassName: system-node-critical, priority: 1}}",
 			[]string{"spec.podTemplate.spec.nodeName", "spec.podTemplate.spec.priority", "spec.podTemplate.spec.priorityClassName",
 				"spec.podTemplate.spec.schedulerName", "spec.podTemplate.spec.tolerations"}},

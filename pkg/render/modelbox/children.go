@@ -40,7 +40,7 @@ func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructu
 	if len(box.Spec.Ports) > 0 {
 		configurations = append(configurations, service(box))
 	}
-	if needsHeadlessService(box) {
+	if HasHeadlessService(box) {
 		configurations = append(configurations, headlessService(box))
 	}
 

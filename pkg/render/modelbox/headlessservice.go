@@ -23,8 +23,8 @@ func GoverningServiceName(box *modelv1.ModelBox) string {
 	return box.Name + headlessSuffix
 }
 
-// needsHeadlessService returns whether the pods of the box need a Service beside the box's own one for their names.
-func needsHeadlessService(box *modelv1.ModelBox) bool {
+// HasHeadlessService returns whether the box has a headless Service beside its own one, for the names of its pods.
+func HasHeadlessService(box *modelv1.ModelBox) bool {
 	return box.Spec.Workload == modelv1.WorkloadStatefulSet && len(box.Spec.Ports) > 0 && GoverningServiceName(box) != box.Name
 }
 
