@@ -42,6 +42,10 @@ func overlaid(spec corev1.PodSpec) change {
 	return func(box *model.ModelBox) { box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: spec} }
 }
 
+func runBy(workload model.Workload) change {
+	return func(box *model.ModelBox) { box.Spec.Workload = workload }
+}
+
 // The changes that make a box violate the baseline standard, and comply with the restricted one.
 var (
 	privileged = overlaid(corev1.PodSpec{Containers: []corev1.Container{{
@@ -121,6 +125,10 @@ func TestValidate(t *testing.T) {
 		{"a namespace without labels asks for nothing", nil, nil, newBox(privileged), "", nil},
 		{"a namespace asks for what a box is", enforce("baseline"), nil, newBox(), "", nil},
 		{"a namespace asks for more than a box is", enforce("baseline"), nil, newBox(privileged),
+			forbidden + `violates PodSecurity "baseline:latest": ` + baselineViolation, nil},
+		{"a namespace asks the same of a StatefulSet", enforce("baseline"), nil, newBox(privileged, runBy(model.WorkloadStatefulSet)),
+			forbidden + `violates PodSecurity "baseline:latest": ` + baselineViolation, nil},
+		{"a namespace asks the same of a DaemonSet", enforce("baseline"), nil, newBox(privileged, runBy(model.WorkloadDaemonSet)),
 			forbidden + `violates PodSecurity "baseline:latest": ` + baselineViolation, nil},
 		{"a namespace asks for the most", enforce("restricted"), nil, newBox(),
 			forbidden + `violates PodSecurity "restricted:latest": ` + restrictedViolation, nil},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,8 +27,11 @@ var fixedLabels = []string{
 }
 
 // fixedAnnotations are the prefixes of the annotations that others keep on the children: the controller, the Deployment
-// controller, and "kubectl apply".
-var fixedAnnotations = []string{"model.github.com/", "deployment.kubernetes.io/", corev1.LastAppliedConfigAnnotation}
+// controller, the API of workloads, for what earlier versions of it had fields for, and "kubectl apply".
+var fixedAnnotations = []string{
+	"model.github.com/", "deployment.kubernetes.io/", appsv1.DeprecatedRollbackTo, appsv1.DeprecatedTemplateGeneration,
+	corev1.LastAppliedConfigAnnotation,
+}
 
 // otherAnnotationBytes are left for the annotations that a child has from elsewhere.
 const otherAnnotationBytes = 4 << 10
