@@ -366,7 +366,7 @@ func schema_pkg_apis_model_v1_ModelBox(ref common.ReferenceCallback) common.Open
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into a Deployment and, when it has ports, a Service of the same name, and keeps both as the box says.",
+				Description: "ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into a Deployment, a StatefulSet or a DaemonSet and, when it has ports, a Service of the same name, and keeps both as the box says.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -385,7 +385,7 @@ func schema_pkg_apis_model_v1_ModelBox(ref common.ReferenceCallback) common.Open
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the standard object metadata. metadata.name is also the name of the box's Deployment and Service and the value of the pods' \"modelbox\" label, so it must be a DNS-1035 label of at most 63 characters: lower case letters, digits and '-', starting with a letter.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata is the standard object metadata. metadata.name is also the name of the box's workload and Service and the value of the pods' \"modelbox\" label, so it must be a DNS-1035 label of at most 63 characters: lower case letters, digits and '-', starting with a letter. That of a StatefulSet has at most 52 characters.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -747,14 +747,14 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler scales the Deployment, and after it has gone until replicas changes, any other number is left out of account. Defaults to 1.\n\nExample: 4",
+							Description: "replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler scales the workload, and after it has gone until replicas changes, any other number is left out of account. May not be set for a DaemonSet, which cannot be scaled. Defaults to 1, for a DaemonSet to none.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"workload": {
 						SchemaProps: spec.SchemaProps{
-							Description: "workload is the kind of object that runs the pods: \"Deployment\" for pods that can take each other's place, \"StatefulSet\" for pods that keep their names and their volumes, \"DaemonSet\" for a pod on every node. It cannot be changed. Defaults to \"Deployment\".\n\nExample: StatefulSet\n\nPossible enum values:\n - `\"DaemonSet\"` runs a pod on every node.\n - `\"Deployment\"` runs pods that can take each other's place.\n - `\"StatefulSet\"` runs pods that keep their names and their volumes.",
+							Description: "workload is the kind of object that runs the pods: \"Deployment\" for pods that can take each other's place, \"StatefulSet\" for pods that keep their names and their volumes, \"DaemonSet\" for a pod on every node. The pods of a StatefulSet with ports have DNS names, such as web-0.web-headless, in the domain of a headless Service: the box's own one if serviceType is \"Headless\", else one beside it with the name of the box and \"-headless\". It cannot be changed. Defaults to \"Deployment\".\n\nExample: StatefulSet\n\nPossible enum values:\n - `\"DaemonSet\"` runs a pod on every node.\n - `\"Deployment\"` runs pods that can take each other's place.\n - `\"StatefulSet\"` runs pods that keep their names and their volumes.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"DaemonSet", "Deployment", "StatefulSet"},
@@ -762,7 +762,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"strategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "strategy is how an update replaces the pods: \"RollingUpdate\" starts new ones while old ones still serve, \"Recreate\" stops all old ones first, for an application that cannot run twice at a time. Defaults to \"RollingUpdate\".\n\nExample: Recreate\n\nPossible enum values:\n - `\"Recreate\"` stops all old pods before it starts new ones.\n - `\"RollingUpdate\"` starts new pods while old ones still serve, as spec.rollingUpdate says.",
+							Description: "strategy is how an update replaces the pods: \"RollingUpdate\" starts new ones while old ones still serve, \"Recreate\", of a Deployment only, stops all old ones first, for an application that cannot run twice at a time. A StatefulSet starts a pod when the old one of its name has stopped. Defaults to \"RollingUpdate\".\n\nExample: Recreate\n\nPossible enum values:\n - `\"Recreate\"` stops all old pods before it starts new ones.\n - `\"RollingUpdate\"` starts new pods while old ones still serve, as spec.rollingUpdate says.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Recreate", "RollingUpdate"},
@@ -775,7 +775,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "rollingUpdate is how many pods a rolling update may add and may take away at a time. A percentage of the replicas from \"1%\" to \"100%\", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down) of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available. An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number, 0 included, but not both 0; either defaults to \"25%\". Without effect while strategy is \"Recreate\". Defaults to \"25%\".\n\nExample: {maxSurge: 1, maxUnavailable: 0}",
+							Description: "rollingUpdate is how many pods a rolling update may add and may take away at a time. A percentage of the replicas from \"1%\" to \"100%\", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down) of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available. An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number, 0 included, but not both 0; either defaults to \"25%\". For a StatefulSet and a DaemonSet one value is maxUnavailable alone. The object of a StatefulSet has maxUnavailable only, above 0; that of a DaemonSet has one of the two above 0 and the other one 0, or left out where that is its default, which is 0 for maxSurge and 1 for maxUnavailable. Without effect while strategy is \"Recreate\". Defaults to \"25%\", for a StatefulSet and a DaemonSet to one pod at a time.\n\nExample: {maxSurge: 1, maxUnavailable: 0}",
 							Ref:         ref(v1.RollingUpdate{}.OpenAPIModelName()),
 						},
 					},
@@ -813,7 +813,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"serviceType": {
 						SchemaProps: spec.SchemaProps{
-							Description: "serviceType is how the ports are reached. Defaults to NodePort for a box with a nodePort and to ClusterIP for any other; this choice follows the ports and is not stored.\n\nExample: LoadBalancer\n\nPossible enum values:\n - `\"ClusterIP\"` gives the box a virtual address inside the cluster.\n - `\"Headless\"` gives the box a DNS name that resolves to its pods, and no virtual address.\n - `\"LoadBalancer\"` adds an address from the cloud's load balancer.\n - `\"NodePort\"` adds a port on every node.",
+							Description: "serviceType is how the ports are reached. Defaults to NodePort for a box with a nodePort and to ClusterIP for any other; this choice follows the ports and is not stored. For a StatefulSet it cannot change to or from Headless.\n\nExample: LoadBalancer\n\nPossible enum values:\n - `\"ClusterIP\"` gives the box a virtual address inside the cluster.\n - `\"Headless\"` gives the box a DNS name that resolves to its pods, and no virtual address.\n - `\"LoadBalancer\"` adds an address from the cloud's load balancer.\n - `\"NodePort\"` adds a port on every node.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"ClusterIP", "Headless", "LoadBalancer", "NodePort"},
@@ -827,7 +827,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"labels": {
 						SchemaProps: spec.SchemaProps{
-							Description:   "labels are further labels of the Deployment, the Service and the pods. They may not be among those that every box gives to them: \"modelbox\", \"app.kubernetes.io/name\", \"app.kubernetes.io/instance\" and \"app.kubernetes.io/managed-by\". service.labels win over them for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.\n\nExample: {team: shop}",
+							Description:   "labels are further labels of the workload, the Services and the pods. They may not be among those that every box gives to them: \"modelbox\", \"app.kubernetes.io/name\", \"app.kubernetes.io/instance\" and \"app.kubernetes.io/managed-by\". service.labels win over them for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.\n\nExample: {team: shop}",
 							MaxProperties: ptr.To[int64](256),
 							Type:          []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
@@ -843,7 +843,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"annotations": {
 						SchemaProps: spec.SchemaProps{
-							Description:   "annotations are further annotations of the Deployment, the Service and the pods. service.annotations win over them for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.\n\nExample: {example.com/contact: shop@example.com}",
+							Description:   "annotations are further annotations of the workload, the Services and the pods. service.annotations win over them for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.\n\nExample: {example.com/contact: shop@example.com}",
 							MaxProperties: ptr.To[int64](1024),
 							Type:          []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
@@ -1137,13 +1137,13 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"podTemplate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name adds to the main one. It adds and replaces, and takes nothing out: null is as good as not there, as it is in any object that is applied. It may not change the \"modelbox\" label, nor the image of the main container. What else may be in it is what may be in the pod template of a Deployment. Defaults to none.\n\nExample: {spec: {nodeSelector: {disk: ssd}}}",
+							Description: "podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name adds to the main one. It adds and replaces, and takes nothing out: null is as good as not there, as it is in any object that is applied. It may not change the \"modelbox\" label, nor the image of the main container. What else may be in it is what may be in the pod template of the workload. Defaults to none.\n\nExample: {spec: {nodeSelector: {disk: ssd}}}",
 							Ref:         ref(corev1.PodTemplateSpec{}.OpenAPIModelName()),
 						},
 					},
 					"paused": {
 						SchemaProps: spec.SchemaProps{
-							Description: "paused leaves the Deployment and the Service as they are: changes of the box wait until it is false again. Defaults to false.\n\nExample: true",
+							Description: "paused leaves the workload and the Services as they are: changes of the box wait until it is false again. Defaults to false.\n\nExample: true",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -1173,7 +1173,7 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 					},
 					"desiredReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "desiredReplicas is the number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of the Deployment decides. It is not there while there is no Deployment.\n\nExample: 4",
+							Description: "desiredReplicas is the number of pods that the workload is asked for: spec.replicas, unless an autoscaler of the workload decides, and for a DaemonSet the number of nodes that should run a pod. It is not there while there is no workload.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},

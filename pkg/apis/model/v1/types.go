@@ -18,18 +18,18 @@ const (
 	// when the child was last written.
 	RenderHashAnnotation = "model.github.com/render-hash"
 
-	// AutoscaledAnnotation is set on the Deployment of a box while an autoscaler of the Deployment decides the number
-	// of pods, and after it has gone until the box asks for another number. Its value is the spec.replicas of the
+	// AutoscaledAnnotation is set on the workload of a box while an autoscaler of the workload decides the number of
+	// pods, and after it has gone until the box asks for another number. Its value is the spec.replicas of the
 	// box that does not count meanwhile.
 	AutoscaledAnnotation = "model.github.com/autoscaled"
 
-	// RecordAnnotation is set on the Deployment of a box, from where the Deployment controller copies it to each
+	// RecordAnnotation is set on the workload of a box, from where the Deployment controller copies it to each
 	// ReplicaSet. Its value is the box itself, without its status, compressed: from it a box can be brought back that
 	// its store has lost.
 	RecordAnnotation = "model.github.com/record"
 
-	// AdoptAnnotation on a box, with the value "true", lets the box take over a Deployment and a Service of its
-	// name that nobody controls. Without it, such objects are left alone.
+	// AdoptAnnotation on a box, with the value "true", lets the box take over what has the names of its children and
+	// nobody controls. Without it, such objects are left alone.
 	AdoptAnnotation = "model.github.com/adopt"
 )
 
@@ -167,14 +167,15 @@ type RollingUpdate struct {
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into
-// a Deployment and, when it has ports, a Service of the same name, and keeps both as the box says.
+// a Deployment, a StatefulSet or a DaemonSet and, when it has ports, a Service of the same name, and keeps both as the box
+// says.
 type ModelBox struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the standard object metadata. metadata.name is also the name of the box's Deployment and Service and
+	// metadata is the standard object metadata. metadata.name is also the name of the box's workload and Service and
 	// the value of the pods' "modelbox" label, so it must be a DNS-1035 label of at most 63 characters: lower case
-	// letters, digits and '-', starting with a letter.
+	// letters, digits and '-', starting with a letter. That of a StatefulSet has at most 52 characters.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -227,8 +228,8 @@ type ModelBoxSpec struct {
 	Args []string `json:"args,omitempty" protobuf:"bytes,4,rep,name=args"`
 
 	// replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler
-	// scales the Deployment, and after it has gone until replicas changes, any other number is left out of account.
-	// Defaults to 1.
+	// scales the workload, and after it has gone until replicas changes, any other number is left out of account. May
+	// not be set for a DaemonSet, which cannot be scaled. Defaults to 1, for a DaemonSet to none.
 	//
 	// Example: 4
 	// +optional
@@ -237,7 +238,9 @@ type ModelBoxSpec struct {
 	Replicas *int32 `json:"replicas,omitempty" protobuf:"varint,5,opt,name=replicas"`
 
 	// workload is the kind of object that runs the pods: "Deployment" for pods that can take each other's place,
-	// "StatefulSet" for pods that keep their names and their volumes, "DaemonSet" for a pod on every node. It cannot be
+	// "StatefulSet" for pods that keep their names and their volumes, "DaemonSet" for a pod on every node. The pods of a
+	// StatefulSet with ports have DNS names, such as web-0.web-headless, in the domain of a headless Service: the box's
+	// own one if serviceType is "Headless", else one beside it with the name of the box and "-headless". It cannot be
 	// changed. Defaults to "Deployment".
 	//
 	// Example: StatefulSet
@@ -246,8 +249,8 @@ type ModelBoxSpec struct {
 	Workload Workload `json:"workload,omitempty" protobuf:"bytes,31,opt,name=workload,casttype=Workload"`
 
 	// strategy is how an update replaces the pods: "RollingUpdate" starts new ones while old ones still serve,
-	// "Recreate" stops all old ones first, for an application that cannot run twice at a time. Defaults to
-	// "RollingUpdate".
+	// "Recreate", of a Deployment only, stops all old ones first, for an application that cannot run twice at a time. A
+	// StatefulSet starts a pod when the old one of its name has stopped. Defaults to "RollingUpdate".
 	//
 	// Example: Recreate
 	// +optional
@@ -258,8 +261,11 @@ type ModelBoxSpec struct {
 	// from "1%" to "100%", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down)
 	// of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available.
 	// An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number,
-	// 0 included, but not both 0; either defaults to "25%". Without effect while strategy is "Recreate". Defaults to
-	// "25%".
+	// 0 included, but not both 0; either defaults to "25%". For a StatefulSet and a DaemonSet one value is maxUnavailable
+	// alone. The object of a StatefulSet has maxUnavailable only, above 0; that of a DaemonSet has one of the two above 0
+	// and the other one 0, or left out where that is its default, which is 0 for maxSurge and 1 for maxUnavailable.
+	// Without effect while strategy is "Recreate". Defaults to "25%", for a StatefulSet and a DaemonSet to one pod at a
+	// time.
 	//
 	// Example: {maxSurge: 1, maxUnavailable: 0}
 	// +optional
@@ -295,7 +301,7 @@ type ModelBoxSpec struct {
 	Ports []corev1.ServicePort `json:"ports,omitempty" patchStrategy:"merge" patchMergeKey:"port" protobuf:"bytes,8,rep,name=ports"`
 
 	// serviceType is how the ports are reached. Defaults to NodePort for a box with a nodePort and to ClusterIP for any
-	// other; this choice follows the ports and is not stored.
+	// other; this choice follows the ports and is not stored. For a StatefulSet it cannot change to or from Headless.
 	//
 	// Example: LoadBalancer
 	// +optional
@@ -309,7 +315,7 @@ type ModelBoxSpec struct {
 	// +optional
 	Service *ModelBoxService `json:"service,omitempty" protobuf:"bytes,29,opt,name=service"`
 
-	// labels are further labels of the Deployment, the Service and the pods. They may not be among those that every box
+	// labels are further labels of the workload, the Services and the pods. They may not be among those that every box
 	// gives to them: "modelbox", "app.kubernetes.io/name", "app.kubernetes.io/instance" and
 	// "app.kubernetes.io/managed-by". service.labels win over them for the Service, podTemplate for the pods. A change
 	// replaces the pods. Defaults to none.
@@ -319,7 +325,7 @@ type ModelBoxSpec struct {
 	// +k8s:validation:maxProperties=256
 	Labels map[string]string `json:"labels,omitempty" protobuf:"bytes,27,rep,name=labels"`
 
-	// annotations are further annotations of the Deployment, the Service and the pods. service.annotations win over them
+	// annotations are further annotations of the workload, the Services and the pods. service.annotations win over them
 	// for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.
 	//
 	// Example: {example.com/contact: shop@example.com}
@@ -506,14 +512,14 @@ type ModelBoxSpec struct {
 	// merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in
 	// spec.name adds to the main one. It adds and replaces, and takes nothing out: null is as good as not there, as it is
 	// in any object that is applied. It may not change the "modelbox" label, nor the image of the main container. What
-	// else may be in it is what may be in the pod template of a Deployment. Defaults to none.
+	// else may be in it is what may be in the pod template of the workload. Defaults to none.
 	//
 	// Example: {spec: {nodeSelector: {disk: ssd}}}
 	// +optional
 	// +k8s:opaqueType
 	PodTemplate *corev1.PodTemplateSpec `json:"podTemplate,omitempty" protobuf:"bytes,25,opt,name=podTemplate"`
 
-	// paused leaves the Deployment and the Service as they are: changes of the box wait until it is false again.
+	// paused leaves the workload and the Services as they are: changes of the box wait until it is false again.
 	// Defaults to false.
 	//
 	// Example: true
@@ -791,8 +797,9 @@ type ModelBoxStatus struct {
 	// +k8s:minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty" protobuf:"varint,1,opt,name=observedGeneration"`
 
-	// desiredReplicas is the number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of
-	// the Deployment decides. It is not there while there is no Deployment.
+	// desiredReplicas is the number of pods that the workload is asked for: spec.replicas, unless an autoscaler of the
+	// workload decides, and for a DaemonSet the number of nodes that should run a pod. It is not there while there is no
+	// workload.
 	//
 	// Example: 4
 	// +optional

@@ -18,12 +18,13 @@ import (
 // with apply.
 //
 // ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into
-// a Deployment and, when it has ports, a Service of the same name, and keeps both as the box says.
+// a Deployment, a StatefulSet or a DaemonSet and, when it has ports, a Service of the same name, and keeps both as the box
+// says.
 type ModelBoxApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
-	// metadata is the standard object metadata. metadata.name is also the name of the box's Deployment and Service and
+	// metadata is the standard object metadata. metadata.name is also the name of the box's workload and Service and
 	// the value of the pods' "modelbox" label, so it must be a DNS-1035 label of at most 63 characters: lower case
-	// letters, digits and '-', starting with a letter.
+	// letters, digits and '-', starting with a letter. That of a StatefulSet has at most 52 characters.
 	//
 	// Example: {name: web, namespace: default}
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

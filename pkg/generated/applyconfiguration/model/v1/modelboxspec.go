@@ -33,20 +33,22 @@ type ModelBoxSpecApplyConfiguration struct {
 	// Example: ["-g", "daemon off;"]
 	Args []string `json:"args,omitempty"`
 	// replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler
-	// scales the Deployment, and after it has gone until replicas changes, any other number is left out of account.
-	// Defaults to 1.
+	// scales the workload, and after it has gone until replicas changes, any other number is left out of account. May
+	// not be set for a DaemonSet, which cannot be scaled. Defaults to 1, for a DaemonSet to none.
 	//
 	// Example: 4
 	Replicas *int32 `json:"replicas,omitempty"`
 	// workload is the kind of object that runs the pods: "Deployment" for pods that can take each other's place,
-	// "StatefulSet" for pods that keep their names and their volumes, "DaemonSet" for a pod on every node. It cannot be
+	// "StatefulSet" for pods that keep their names and their volumes, "DaemonSet" for a pod on every node. The pods of a
+	// StatefulSet with ports have DNS names, such as web-0.web-headless, in the domain of a headless Service: the box's
+	// own one if serviceType is "Headless", else one beside it with the name of the box and "-headless". It cannot be
 	// changed. Defaults to "Deployment".
 	//
 	// Example: StatefulSet
 	Workload *modelv1.Workload `json:"workload,omitempty"`
 	// strategy is how an update replaces the pods: "RollingUpdate" starts new ones while old ones still serve,
-	// "Recreate" stops all old ones first, for an application that cannot run twice at a time. Defaults to
-	// "RollingUpdate".
+	// "Recreate", of a Deployment only, stops all old ones first, for an application that cannot run twice at a time. A
+	// StatefulSet starts a pod when the old one of its name has stopped. Defaults to "RollingUpdate".
 	//
 	// Example: Recreate
 	Strategy *modelv1.Strategy `json:"strategy,omitempty"`
@@ -54,8 +56,11 @@ type ModelBoxSpecApplyConfiguration struct {
 	// from "1%" to "100%", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down)
 	// of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available.
 	// An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number,
-	// 0 included, but not both 0; either defaults to "25%". Without effect while strategy is "Recreate". Defaults to
-	// "25%".
+	// 0 included, but not both 0; either defaults to "25%". For a StatefulSet and a DaemonSet one value is maxUnavailable
+	// alone. The object of a StatefulSet has maxUnavailable only, above 0; that of a DaemonSet has one of the two above 0
+	// and the other one 0, or left out where that is its default, which is 0 for maxSurge and 1 for maxUnavailable.
+	// Without effect while strategy is "Recreate". Defaults to "25%", for a StatefulSet and a DaemonSet to one pod at a
+	// time.
 	//
 	// Example: {maxSurge: 1, maxUnavailable: 0}
 	RollingUpdate *modelv1.RollingUpdate `json:"rollingUpdate,omitempty"`
@@ -76,7 +81,7 @@ type ModelBoxSpecApplyConfiguration struct {
 	// Example: [{port: 80, targetPort: 8080, nodePort: 30010}]
 	Ports []corev1.ServicePortApplyConfiguration `json:"ports,omitempty"`
 	// serviceType is how the ports are reached. Defaults to NodePort for a box with a nodePort and to ClusterIP for any
-	// other; this choice follows the ports and is not stored.
+	// other; this choice follows the ports and is not stored. For a StatefulSet it cannot change to or from Headless.
 	//
 	// Example: LoadBalancer
 	ServiceType *modelv1.ServiceType `json:"serviceType,omitempty"`
@@ -85,14 +90,14 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: {externalTrafficPolicy: Local, annotations: {example.com/pool: public}}
 	Service *ModelBoxServiceApplyConfiguration `json:"service,omitempty"`
-	// labels are further labels of the Deployment, the Service and the pods. They may not be among those that every box
+	// labels are further labels of the workload, the Services and the pods. They may not be among those that every box
 	// gives to them: "modelbox", "app.kubernetes.io/name", "app.kubernetes.io/instance" and
 	// "app.kubernetes.io/managed-by". service.labels win over them for the Service, podTemplate for the pods. A change
 	// replaces the pods. Defaults to none.
 	//
 	// Example: {team: shop}
 	Labels map[string]string `json:"labels,omitempty"`
-	// annotations are further annotations of the Deployment, the Service and the pods. service.annotations win over them
+	// annotations are further annotations of the workload, the Services and the pods. service.annotations win over them
 	// for the Service, podTemplate for the pods. A change replaces the pods. Defaults to none.
 	//
 	// Example: {example.com/contact: shop@example.com}
@@ -180,11 +185,11 @@ type ModelBoxSpecApplyConfiguration struct {
 	// merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in
 	// spec.name adds to the main one. It adds and replaces, and takes nothing out: null is as good as not there, as it is
 	// in any object that is applied. It may not change the "modelbox" label, nor the image of the main container. What
-	// else may be in it is what may be in the pod template of a Deployment. Defaults to none.
+	// else may be in it is what may be in the pod template of the workload. Defaults to none.
 	//
 	// Example: {spec: {nodeSelector: {disk: ssd}}}
 	PodTemplate *corev1.PodTemplateSpecApplyConfiguration `json:"podTemplate,omitempty"`
-	// paused leaves the Deployment and the Service as they are: changes of the box wait until it is false again.
+	// paused leaves the workload and the Services as they are: changes of the box wait until it is false again.
 	// Defaults to false.
 	//
 	// Example: true

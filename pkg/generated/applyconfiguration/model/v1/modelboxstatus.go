@@ -19,8 +19,9 @@ type ModelBoxStatusApplyConfiguration struct {
 	//
 	// Example: 3
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// desiredReplicas is the number of pods that the Deployment is asked for: spec.replicas, unless an autoscaler of
-	// the Deployment decides. It is not there while there is no Deployment.
+	// desiredReplicas is the number of pods that the workload is asked for: spec.replicas, unless an autoscaler of the
+	// workload decides, and for a DaemonSet the number of nodes that should run a pod. It is not there while there is no
+	// workload.
 	//
 	// Example: 4
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
