@@ -9,14 +9,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -63,25 +67,28 @@ func dryRunChildren(n *framework.Namespace, box *modelv1.ModelBox) error {
 	if err != nil {
 		return err
 	}
-	options := metav1.PatchOptions{FieldManager: "e2e", DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
 	for _, child := range children {
-		data, err := child.MarshalJSON()
-		if err != nil {
-			return err
-		}
-		switch child.GetKind() {
-		case "Deployment":
-			_, err = n.Deployments.Patch(n.Ctx, child.GetName(), types.ApplyPatchType, data, options)
-		case "Service":
-			_, err = n.Services.Patch(n.Ctx, child.GetName(), types.ApplyPatchType, data, options)
-		default:
-			n.T.Fatalf("a child of kind %s is not checked", child.GetKind())
-		}
-		if err != nil {
+		if err := applyChild(n, child, metav1.DryRunAll); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// applyChild applies a child to kube-apiserver as the controller does, and stores it unless it is a dry run.
+func applyChild(n *framework.Namespace, child *unstructured.Unstructured, dryRun ...string) error {
+	client, err := dynamic.NewForConfig(n.ControlPlane.Config)
+	if err != nil {
+		return err
+	}
+	data, err := child.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(child.GroupVersionKind())
+	options := metav1.PatchOptions{FieldManager: render.FieldManager, DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict}
+	_, err = client.Resource(resource).Namespace(n.Name).Patch(n.Ctx, child.GetName(), types.ApplyPatchType, data, options)
+	return err
 }
 
 func randomBox(seed uint64) *modelv1.ModelBox {
