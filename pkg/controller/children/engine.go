@@ -99,6 +99,17 @@ type Result struct {
 // Err returns all failures as one, nil if there are none.
 func (r *Result) Err() error { return errors.Join(r.Failures...) }
 
+// Child returns the child of the kind and name as it is after the reconcile, nil where there is none that belongs to the
+// owner.
+func (r *Result) Child(kind schema.GroupVersionKind, name string) Object {
+	for _, child := range slices.Backward(r.owned) {
+		if child.GetObjectKind().GroupVersionKind() == kind && child.GetName() == name {
+			return child
+		}
+	}
+	return nil
+}
+
 // Observed returns the child of the type and name as it is after the reconcile, nil where there is none that belongs to the
 // owner.
 func Observed[T Object](result *Result, name string) T {

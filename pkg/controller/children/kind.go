@@ -6,7 +6,6 @@ package children
 import (
 	"context"
 	"fmt"
-	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,7 +38,6 @@ type Kind struct {
 	// Recorded is called when nothing but the record of its owner was written into a child. It may be nil.
 	Recorded func(owner types.NamespacedName, before, after Object)
 
-	goType reflect.Type
 	get    func(ctx context.Context, namespace, name string) (Object, error)
 	watch  func(ctx context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error)
 	patch  func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (Object, error)
@@ -67,7 +65,6 @@ func NewKind[T Object](kind schema.GroupVersionKind, resource string, informer c
 		GroupVersionKind: kind,
 		Resource:         schema.GroupResource{Group: kind.Group, Resource: resource},
 		Informer:         informer,
-		goType:           reflect.TypeFor[T](),
 		get: func(ctx context.Context, namespace, name string) (Object, error) {
 			return withKind(timeout.Request(ctx, func(ctx context.Context) (T, error) {
 				return client(namespace).Get(ctx, name, metav1.GetOptions{})

@@ -5,7 +5,8 @@ package children
 
 import (
 	"fmt"
-	"reflect"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Live are the children of an owner's namespace as the caches have them, but for one that has been read since.
@@ -20,22 +21,16 @@ func (e *Engine[O]) live(owner O, fresh Object) Live {
 	return Live{kinds: e.Kinds, namespace: owner.GetNamespace(), fresh: fresh}
 }
 
-// Lookup returns the live object of the type and name, whomever it belongs to, and nil where there is none. It may be the
+// Child returns the live object of the kind and name, whomever it belongs to, and nil where there is none. It may be the
 // cache's own and must not be changed.
-func Lookup[T Object](live Live, name string) (T, error) {
-	var none T
-	if fresh, ok := live.fresh.(T); ok && fresh.GetName() == name {
-		return fresh, nil
+func (l Live) Child(kind schema.GroupVersionKind, name string) (Object, error) {
+	if l.fresh != nil && l.fresh.GetObjectKind().GroupVersionKind() == kind && l.fresh.GetName() == name {
+		return l.fresh, nil
 	}
-	for _, kind := range live.kinds {
-		if kind.goType != reflect.TypeFor[T]() {
-			continue
+	for _, known := range l.kinds {
+		if known.GroupVersionKind == kind {
+			return known.cached(l.namespace, name)
 		}
-		cached, err := kind.cached(live.namespace, name)
-		if err != nil || cached == nil {
-			return none, err
-		}
-		return cached.(T), nil
 	}
-	return none, fmt.Errorf("there are no children of type %T", none)
+	return nil, fmt.Errorf("there are no children of kind %s", kind.Kind)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -29,7 +28,7 @@ func address(box *modelv1.ModelBox, observed *observation) string {
 	}
 	port := servicePort.Port
 	if service.Spec.ClusterIP == corev1.ClusterIPNone {
-		if port = podPort(servicePort, observed.deployment); port == 0 {
+		if port = podPort(servicePort, observed.workload); port == 0 {
 			return ""
 		}
 	}
@@ -57,16 +56,16 @@ func firstPort(box *modelv1.ModelBox, service *corev1.Service) *corev1.ServicePo
 
 // podPort returns the port of the pods that the port of the Service leads to, 0 where they have none of that name. Names
 // are those of the containers that run as long as the pod does.
-func podPort(port *corev1.ServicePort, deployment *appsv1.Deployment) int32 {
+func podPort(port *corev1.ServicePort, workload workload) int32 {
 	switch {
 	case port.TargetPort == intstr.IntOrString{}:
 		return port.Port
 	case port.TargetPort.Type == intstr.Int:
 		return port.TargetPort.IntVal
-	case deployment == nil:
+	case workload == nil:
 		return 0
 	}
-	spec := &deployment.Spec.Template.Spec
+	spec := &workload.podTemplate().Spec
 	sidecars := slices.DeleteFunc(slices.Clone(spec.InitContainers), func(container corev1.Container) bool {
 		return ptr.Deref(container.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways
 	})

@@ -81,7 +81,7 @@ func TestAddress(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = slices.Clone(row.box) })
-			status := statusOf(box, &observation{service: row.service, deployment: row.deployment})
+			status := statusOf(box, &observation{service: row.service, workload: workloadOf(row.deployment)})
 			if status.Address != row.want {
 				t.Errorf("got %q, want %q", status.Address, row.want)
 			}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -41,11 +40,11 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 
 // render returns the children that the box asks for while these are there.
 func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstructured.Unstructured, error) {
-	deployment, err := children.Lookup[*appsv1.Deployment](live, box.Name)
+	object, err := live.Child(modelboxrender.WorkloadKind(box), box.Name)
 	if err != nil {
 		return nil, err
 	}
-	scaling, err := c.scaling(box, deployment)
+	scaling, err := c.scaling(box, asWorkload(object))
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +66,6 @@ func (c *Controller) reportUnrecorded(box *modelv1.ModelBox, rendered []*unstruc
 	}
 	if _, isReported := c.unrecorded.LoadOrStore(keyOf(box), true); !isReported {
 		c.eventf(box, corev1.EventTypeWarning, "NotRecorded", "Reconcile",
-			"The box is too large to be recorded on its Deployment, and would not be recovered if its store were lost: its spec has %d bytes", box.Spec.Size())
+			"The box is too large to be recorded on its %s, and would not be recovered if its store were lost: its spec has %d bytes", box.Spec.Workload, box.Spec.Size())
 	}
 }

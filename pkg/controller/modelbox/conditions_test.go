@@ -67,7 +67,7 @@ func summarize(all []metav1.Condition) conditions {
 
 // complete returns what is observed of a box whose rollout is complete.
 func complete(changes ...func(*appsv1.Deployment)) *observation {
-	return &observation{deployment: completeDeployment(changes...)}
+	return &observation{workload: asWorkload(completeDeployment(changes...))}
 }
 
 func TestConditions(t *testing.T) {
@@ -193,23 +193,23 @@ func TestConditions(t *testing.T) {
 		{"a conflict", nil, failing(&children.ConflictError{Kind: "Deployment", Name: "web"}), notApplied("Conflict")},
 		{"anything else", nil, failing(errors.New("connection refused")), notApplied("Error")},
 		{"a child that cannot be written stalls the box more than a rollout", nil,
-			&observation{deployment: completeDeployment(stalled), failures: []error{&children.NotOwnedError{Kind: "Service", Name: "web"}}},
+			&observation{workload: asWorkload(completeDeployment(stalled)), failures: []error{&children.NotOwnedError{Kind: "Service", Name: "web"}}},
 			stalledBy("NotOwned").with(conditions{progressing: "False ProgressDeadlineExceeded"})},
 		{"a failure that passes does not hide a rollout that does not", nil,
-			&observation{deployment: completeDeployment(stalled), failures: []error{errors.New("connection refused")}},
+			&observation{workload: asWorkload(completeDeployment(stalled)), failures: []error{errors.New("connection refused")}},
 			notApplied("Error").with(conditions{progressing: "False ProgressDeadlineExceeded", stalled: "True ProgressDeadlineExceeded"})},
 		{"the first of several failures is the reason", nil,
-			&observation{deployment: completeDeployment(), failures: []error{children.ErrBeingDeleted, errors.New("connection refused")}},
+			&observation{workload: asWorkload(completeDeployment()), failures: []error{children.ErrBeingDeleted, errors.New("connection refused")}},
 			notApplied("ChildBeingDeleted")},
 		{"what could not be applied comes before a pod that fails", nil,
 			withPods(failing(errors.New("connection refused")), crashing), notApplied("Error")},
 
 		{"a paused box with a change that waits", func(box *modelv1.ModelBox) { box.Spec.Paused = true },
-			&observation{deployment: completeDeployment(), pending: []string{"Deployment"}},
+			&observation{workload: asWorkload(completeDeployment()), pending: []string{"Deployment"}},
 			good.with(conditions{ready: "False Paused", applied: "False Paused"})},
 		{"a paused box without one is Ready", func(box *modelv1.ModelBox) { box.Spec.Paused = true }, complete(), good},
 		{"a failure counts more than a pause", func(box *modelv1.ModelBox) { box.Spec.Paused = true },
-			&observation{deployment: completeDeployment(), pending: []string{"Deployment"}, failures: []error{&children.NotOwnedError{}}}, stalledBy("NotOwned")},
+			&observation{workload: asWorkload(completeDeployment()), pending: []string{"Deployment"}, failures: []error{&children.NotOwnedError{}}}, stalledBy("NotOwned")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := fixture.WebBox(t)
@@ -368,7 +368,7 @@ func TestConditionTransitionTimes(t *testing.T) {
 		{"another message is no transition", complete(func(d *appsv1.Deployment) { d.Status.Conditions[1].Message = "other" }), map[string]bool{}},
 		{"a rollout begins", complete(func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }),
 			map[string]bool{modelv1.ConditionReady: true, modelv1.ConditionProgressing: true}},
-		{"a child cannot be written", &observation{deployment: completeDeployment(), failures: []error{children.ErrBeingDeleted}},
+		{"a child cannot be written", &observation{workload: asWorkload(completeDeployment()), failures: []error{children.ErrBeingDeleted}},
 			map[string]bool{modelv1.ConditionReady: true, modelv1.ConditionApplied: true}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

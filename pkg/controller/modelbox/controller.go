@@ -123,11 +123,11 @@ func New(p ControllerParameters) (*Controller, error) {
 	return c, nil
 }
 
-// watch enqueues a box whenever it, one of its children or pods, an autoscaler of its Deployment or an event about a
+// watch enqueues a box whenever it, one of its children or pods, an autoscaler of its workload or an event about a
 // volume of its pods changes.
 //
 // Of these, autoscalers and events are optional: without events, the status of a box does not say of mounts why they
-// fail, and without autoscalers, a box whose Deployment gets its first one puts back the number of pods until it gives
+// fail, and without autoscalers, a box whose workload gets its first one puts back the number of pods until it gives
 // way to it. One that an autoscaler had before stays with it.
 func (c *Controller) watch(p *ControllerParameters) error {
 	boxes := p.Boxes.Informer()
@@ -142,7 +142,7 @@ func (c *Controller) watch(p *ControllerParameters) error {
 	if err := c.enqueueOn(corev1.Resource("pods"), c.caches.AddRequired, p.Pods.Informer(), podBoxKey); err != nil {
 		return err
 	}
-	if err := c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), c.caches.AddOptional, p.Autoscalers.Informer(), scaledDeployment); err != nil {
+	if err := c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), c.caches.AddOptional, p.Autoscalers.Informer(), scaledBox); err != nil {
 		return err
 	}
 	if err := c.enqueueOn(eventsv1.Resource("events"), c.caches.AddOptional, p.MountFailures.Informer(), c.boxOfEvent); err != nil {
@@ -162,7 +162,7 @@ func (c *Controller) addIndexes(p *ControllerParameters) error {
 	if err := informers.AddIndex(p.Pods.Informer(), byBox, indexBy(podBoxKey)); err != nil {
 		return fmt.Errorf("indexing pods: %w", err)
 	}
-	if err := informers.AddIndex(p.Autoscalers.Informer(), byDeployment, indexBy(scaledDeployment)); err != nil {
+	if err := informers.AddIndex(p.Autoscalers.Informer(), byScaleTarget, scaleTargetKeys); err != nil {
 		return fmt.Errorf("indexing autoscalers: %w", err)
 	}
 	if err := informers.AddIndex(p.MountFailures.Informer(), byPod, regardingUIDs); err != nil {

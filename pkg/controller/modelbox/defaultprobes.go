@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -21,13 +20,13 @@ type defaultProbes struct {
 	startup, readiness *corev1.Probe
 }
 
-// defaultProbesOf returns the default probes in the pod template of the Deployment, which may be nil.
-func defaultProbesOf(box *modelv1.ModelBox, deployment *appsv1.Deployment) defaultProbes {
+// defaultProbesOf returns the default probes in the pod template of the workload, which may be nil.
+func defaultProbesOf(box *modelv1.ModelBox, workload workload) defaultProbes {
 	probes := defaultProbes{container: box.Spec.Name}
-	if deployment == nil || box.Spec.DefaultProbes == modelv1.DefaultProbesDisabled {
+	if workload == nil || box.Spec.DefaultProbes == modelv1.DefaultProbesDisabled {
 		return probes
 	}
-	live, overlaid := containerNamed(&deployment.Spec.Template, box.Spec.Name), containerNamed(box.Spec.PodTemplate, box.Spec.Name)
+	live, overlaid := containerNamed(workload.podTemplate(), box.Spec.Name), containerNamed(box.Spec.PodTemplate, box.Spec.Name)
 	if box.Spec.StartupProbe == nil && overlaid.StartupProbe == nil {
 		probes.startup = live.StartupProbe
 	}

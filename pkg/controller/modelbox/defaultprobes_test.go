@@ -85,7 +85,7 @@ func TestReadyNamesAFailingDefaultProbe(t *testing.T) {
 				t.Fatal(err)
 			}
 			deployment := completeDeployment(func(d *appsv1.Deployment) { d.Spec.Template = *template })
-			got := findPodFailures(box, &observation{deployment: deployment, pods: []*corev1.Pod{row.pod}, now: now})
+			got := findPodFailures(box, &observation{workload: workloadOf(deployment), pods: []*corev1.Pod{row.pod}, now: now})
 			if diff := cmp.Diff(row.want, got.worst, cmp.AllowUnexported(podFailure{})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}

@@ -47,13 +47,13 @@ func TestEarlierPodsAreNotReady(t *testing.T) {
 		{"its own although it is to have none", []*corev1.Pod{new1, new2}, stopped, 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			observed := complete()
+			deployment := completeDeployment()
 			if row.with != nil {
-				row.with(observed.deployment)
+				row.with(deployment)
 			}
-			observed.deployment.Name = "web"
+			observed := &observation{workload: asWorkload(deployment)}
 			observed.pods = row.pods
-			if got := earlierPods(observed.deployment, observed.pods); got != row.want {
+			if got := observed.workload.earlierPods(observed.pods); got != row.want {
 				t.Errorf("got %d, want %d", got, row.want)
 			}
 			ready := meta.FindStatusCondition(conditionsOf(fixture.WebBox(t), observed), modelv1.ConditionReady)

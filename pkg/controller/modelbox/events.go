@@ -6,7 +6,6 @@ package modelbox
 import (
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,13 +24,13 @@ func (c *Controller) eventf(box *modelv1.ModelBox, eventType, reason, action, fo
 }
 
 // recordRolloutComplete records that a rollout is complete, each once.
-func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus, deployment *appsv1.Deployment) {
+func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus, workload workload) {
 	progressing := meta.FindStatusCondition(status.Conditions, modelv1.ConditionProgressing)
-	if deployment == nil || progressing.Reason != modelv1.ReasonRolloutComplete {
+	if workload == nil || progressing.Reason != modelv1.ReasonRolloutComplete {
 		return
 	}
 	wasComplete := reasonIn(box.Status.Conditions, modelv1.ConditionProgressing) == modelv1.ReasonRolloutComplete
-	if c.rollouts.complete(keyOf(box), deployment, wasComplete) {
+	if c.rollouts.complete(keyOf(box), workload, wasComplete) {
 		c.eventf(box, corev1.EventTypeNormal, "RolloutComplete", "Reconcile", "%s", progressing.Message)
 	}
 }

@@ -119,7 +119,7 @@ func TestARolloutIsToldOnceAndNothingElseAsOne(t *testing.T) {
 				box.Status.Conditions = []metav1.Condition{{Type: modelv1.ConditionProgressing, Reason: row.status}}
 			}
 			for _, deployment := range row.looks {
-				if _, err := f.reconcileStatus(t.Context(), box, &observation{deployment: deployment}); err != nil {
+				if _, err := f.reconcileStatus(t.Context(), box, &observation{workload: workloadOf(deployment)}); err != nil {
 					t.Fatal(err)
 				}
 				box = f.boxInServer(t)

@@ -161,6 +161,14 @@ func completeDeployment(changes ...func(*appsv1.Deployment)) *appsv1.Deployment 
 	return deployment
 }
 
+// workloadOf is asWorkload of a Deployment that may be nil.
+func workloadOf(deployment *appsv1.Deployment) workload {
+	if deployment == nil {
+		return nil
+	}
+	return asWorkload(deployment)
+}
+
 // pausedBy lets the field manager pause the Deployment, nobody known where it is empty.
 func pausedBy(manager string) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {

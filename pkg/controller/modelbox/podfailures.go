@@ -91,7 +91,7 @@ type podFailures struct {
 func findPodFailures(box *modelv1.ModelBox, observed *observation) *podFailures {
 	f := &podFailures{
 		now:           observed.now,
-		probes:        defaultProbesOf(box, observed.deployment),
+		probes:        defaultProbesOf(box, observed.workload),
 		mountFailures: observed.mountFailures,
 	}
 	for _, pod := range observed.pods {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +17,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // reconcile brings one box nearer to what it says. It returns after how long to requeue the box although nothing
@@ -73,10 +73,10 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 
 // observation is what a reconcile found and did.
 type observation struct {
-	// deployment and service are nil where there is none that belongs to the box.
-	deployment *appsv1.Deployment
-	service    *corev1.Service
-	pods       []*corev1.Pod
+	// workload and service are nil where there is none that belongs to the box.
+	workload workload
+	service  *corev1.Service
+	pods     []*corev1.Pod
 	// mountFailures say, by the UID of the pod, why pods wait for a volume.
 	mountFailures map[types.UID]string
 	now           time.Time
@@ -84,6 +84,14 @@ type observation struct {
 	pending []string
 	// failures are what kept children from being what the box says.
 	failures []error
+}
+
+// creationFailure is why pods are not even created, nil when they are.
+func (o *observation) creationFailure() *podFailure {
+	if o.workload == nil {
+		return nil
+	}
+	return o.workload.creationFailure()
 }
 
 // observe returns what there is of a box after its children were reconciled.
@@ -97,7 +105,7 @@ func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*o
 		return nil, err
 	}
 	return &observation{
-		deployment:    c.rollouts.observed(keyOf(box), children.Observed[*appsv1.Deployment](result, box.Name)),
+		workload:      c.rollouts.observed(keyOf(box), asWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name))),
 		service:       children.Observed[*corev1.Service](result, box.Name),
 		pods:          pods,
 		mountFailures: mountFailures,

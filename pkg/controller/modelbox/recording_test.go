@@ -251,7 +251,7 @@ func TestRolloutIgnoresGenerationsOfAnnotations(t *testing.T) {
 			for _, write := range row.writes {
 				rollouts.annotated(fixture.WebKey, write[0], write[1])
 			}
-			check(t, "observed generation", row.want, rollouts.observed(fixture.WebKey, row.now).Status.ObservedGeneration)
+			check(t, "observed generation", row.want, rollouts.observed(fixture.WebKey, asWorkload(row.now)).(deploymentWorkload).Status.ObservedGeneration)
 		})
 	}
 	if newRolloutRecord().observed(fixture.WebKey, nil) != nil {

@@ -13,12 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
-// revisionAnnotation is the Deployment controller's number of a rollout: it changes with the pod template and with
-// nothing else.
-const revisionAnnotation = "deployment.kubernetes.io/revision"
-
 // rolloutRecord remembers which rollout of each box was complete last: replicas that are added or replaced are no
-// rollout, nor is a change of the Deployment that leaves its pods alone. It is lost with the process, and then a rollout
+// rollout, nor is a change of the workload that leaves its pods alone. It is lost with the process, and then a rollout
 // is a new one if the last status of the box says that it was going on.
 type rolloutRecord struct {
 	mu          sync.Mutex
@@ -28,8 +24,12 @@ type rolloutRecord struct {
 
 // rolloutID tells one rollout from another.
 type rolloutID struct {
-	deployment types.UID
-	revision   string
+	workload types.UID
+	revision string
+}
+
+func rolloutOf(workload workload) rolloutID {
+	return rolloutID{workload.GetUID(), workload.revision()}
 }
 
 // annotatedGenerations are those of a Deployment, after the first, that only its annotations were changed for. The
@@ -46,12 +46,12 @@ func newRolloutRecord() *rolloutRecord {
 	}
 }
 
-// complete takes note that the rollout of the box's Deployment is complete. It returns whether that is news, after a
+// complete takes note that the rollout of the box's workload is complete. It returns whether that is news, after a
 // status that said so, or not.
-func (r *rolloutRecord) complete(box types.NamespacedName, deployment *appsv1.Deployment, wasComplete bool) bool {
+func (r *rolloutRecord) complete(box types.NamespacedName, workload workload, wasComplete bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rollout := rolloutID{deployment.UID, deployment.Annotations[revisionAnnotation]}
+	rollout := rolloutOf(workload)
 	last, isKnown := r.completed[box]
 	r.completed[box] = rollout
 	if !isKnown {
@@ -76,21 +76,22 @@ func (r *rolloutRecord) annotated(box types.NamespacedName, before, after childr
 	r.annotations[box] = generations
 }
 
-// observed returns the Deployment as its controller will report it once it has seen annotations that changed. nil stays
-// nil, and the one that is given is not changed.
-func (r *rolloutRecord) observed(box types.NamespacedName, deployment *appsv1.Deployment) *appsv1.Deployment {
-	if deployment == nil || deployment.Status.ObservedGeneration >= deployment.Generation {
-		return deployment
+// observed returns a Deployment as its controller will report it once it has seen annotations that changed, and any other
+// workload as it is. nil stays nil, and the object is not changed.
+func (r *rolloutRecord) observed(box types.NamespacedName, observed workload) workload {
+	deployment, ok := observed.(deploymentWorkload)
+	if !ok || deployment.Status.ObservedGeneration >= deployment.Generation {
+		return observed
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	generations := r.annotations[box]
 	if generations.deployment != deployment.UID || generations.last != deployment.Generation || deployment.Status.ObservedGeneration < generations.first {
-		return deployment
+		return observed
 	}
-	seen := *deployment
+	seen := *deployment.Deployment
 	seen.Status.ObservedGeneration = deployment.Generation
-	return &seen
+	return deploymentWorkload{&seen}
 }
 
 func (r *rolloutRecord) forget(box types.NamespacedName) {

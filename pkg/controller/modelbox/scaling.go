@@ -14,47 +14,73 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// byDeployment indexes autoscalers by the Deployment that they scale.
-const byDeployment = "deployment"
+// byScaleTarget indexes autoscalers by the workload that they scale: its kind, namespace and name.
+const byScaleTarget = "scaleTarget"
 
-// scaledDeployment returns the Deployment that an autoscaler scales. A box has its Deployment's name.
-func scaledDeployment(object metav1.Object) (types.NamespacedName, bool) {
+var (
+	replicasPath    = fieldpath.MakePathOrDie("spec", "replicas")
+	podMetadataPath = fieldpath.MakePathOrDie("spec", "template", "metadata")
+)
+
+// scaleTarget returns what an autoscaler scales: its kind, and its namespace and name. It is false unless that is of the
+// group of workloads.
+func scaleTarget(object metav1.Object) (kind string, name types.NamespacedName, ok bool) {
 	autoscaler, ok := object.(*autoscalingv2.HorizontalPodAutoscaler)
 	if !ok {
-		return types.NamespacedName{}, false
+		return "", types.NamespacedName{}, false
 	}
 	target := autoscaler.Spec.ScaleTargetRef
 	group, err := schema.ParseGroupVersion(target.APIVersion)
-	if err != nil || group.Group != appsv1.GroupName || target.Kind != "Deployment" {
-		return types.NamespacedName{}, false
+	if err != nil || group.Group != appsv1.GroupName {
+		return "", types.NamespacedName{}, false
 	}
-	return types.NamespacedName{Namespace: autoscaler.Namespace, Name: target.Name}, true
+	return target.Kind, types.NamespacedName{Namespace: autoscaler.Namespace, Name: target.Name}, true
 }
 
-// scaling leaves the number of pods to an autoscaler of the Deployment, and leaves it as that left it until the box
+// scaledBox returns the box of the workload that an autoscaler scales: they have the same name.
+func scaledBox(object metav1.Object) (types.NamespacedName, bool) {
+	_, name, ok := scaleTarget(object)
+	return name, ok
+}
+
+func scaleTargetKeys(obj any) ([]string, error) {
+	autoscaler, ok := obj.(*autoscalingv2.HorizontalPodAutoscaler)
+	if !ok {
+		return nil, fmt.Errorf("expected a HorizontalPodAutoscaler, got %T", obj)
+	}
+	if kind, name, ok := scaleTarget(autoscaler); ok {
+		return []string{scaleTargetKey(kind, name)}, nil
+	}
+	return nil, nil
+}
+
+func scaleTargetKey(kind string, name types.NamespacedName) string { return kind + "/" + name.String() }
+
+// scaling leaves the number of pods to an autoscaler of the workload, and leaves it as that left it until the box
 // asks for another number: one that is replaced by an autoscaler of the box must not cost pods in between. A box that
 // is stopped is not autoscaled, nor is one that is started again, until it has its pods.
-func (c *Controller) scaling(box *modelv1.ModelBox, deployment *appsv1.Deployment) (modelboxrender.Scaling, error) {
-	if deployment == nil || *box.Spec.Replicas == 0 {
+func (c *Controller) scaling(box *modelv1.ModelBox, workload workload) (modelboxrender.Scaling, error) {
+	if workload == nil || ptr.Deref(box.Spec.Replicas, 0) == 0 {
 		return modelboxrender.ScaledByBox, nil
 	}
-	replicas := ptr.Deref(deployment.Spec.Replicas, 1)
-	leftAt, isLeft := deployment.Annotations[modelv1.AutoscaledAnnotation]
+	replicas := workload.replicas().desired
+	leftAt, isLeft := workload.GetAnnotations()[modelv1.AutoscaledAnnotation]
 	if isLeft && leftAt == strconv.Itoa(int(*box.Spec.Replicas)) {
 		return modelboxrender.ScaledByAutoscaler(replicas), nil
 	}
 	if !isLeft && replicas == 0 {
 		return modelboxrender.ScaledByBox, nil
 	}
-	autoscalers, err := c.autoscalers.ByIndex(byDeployment, keyOf(deployment).String())
+	autoscalers, err := c.autoscalers.ByIndex(byScaleTarget, scaleTargetKey(workload.kind(), keyOf(workload)))
 	if err != nil {
-		return modelboxrender.Scaling{}, fmt.Errorf("looking up the autoscalers of the Deployment: %w", err)
+		return modelboxrender.Scaling{}, fmt.Errorf("looking up the autoscalers of the %s: %w", workload.kind(), err)
 	}
 	if len(autoscalers) == 0 {
 		return modelboxrender.ScaledByBox, nil
@@ -62,24 +88,23 @@ func (c *Controller) scaling(box *modelv1.ModelBox, deployment *appsv1.Deploymen
 	return modelboxrender.ScaledByAutoscaler(replicas), nil
 }
 
-// handOverReplicas returns the number of pods of the live Deployment when the rendered one gives it up. Nobody's, it would
+// handOverReplicas returns the number of pods of the live workload when the rendered one gives it up. Nobody's, it would
 // become 1, which is the API's default.
 func handOverReplicas(rendered *unstructured.Unstructured, live children.Object) (*unstructured.Unstructured, error) {
-	deployment := live.(*appsv1.Deployment)
-	if !isAutoscaled(rendered) || isAutoscaled(deployment) {
+	if !isAutoscaled(rendered) || isAutoscaled(live) {
 		return nil, nil
 	}
 	replicas := &unstructured.Unstructured{}
 	replicas.SetGroupVersionKind(rendered.GroupVersionKind())
-	replicas.SetNamespace(deployment.Namespace)
-	replicas.SetName(deployment.Name)
-	if err := unstructured.SetNestedField(replicas.Object, int64(ptr.Deref(deployment.Spec.Replicas, 1)), "spec", "replicas"); err != nil {
+	replicas.SetNamespace(live.GetNamespace())
+	replicas.SetName(live.GetName())
+	if err := unstructured.SetNestedField(replicas.Object, int64(asWorkload(live).replicas().desired), "spec", "replicas"); err != nil {
 		return nil, fmt.Errorf("setting the replicas to hand over: %w", err)
 	}
 	return replicas, nil
 }
 
-func isAutoscaled(deployment metav1.Object) bool {
-	_, is := deployment.GetAnnotations()[modelv1.AutoscaledAnnotation]
+func isAutoscaled(workload metav1.Object) bool {
+	_, is := workload.GetAnnotations()[modelv1.AutoscaledAnnotation]
 	return is
 }

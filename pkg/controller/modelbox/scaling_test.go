@@ -65,7 +65,7 @@ func TestScaling(t *testing.T) {
 			if row.autoscaler != nil {
 				f.cache(t, row.autoscaler)
 			}
-			got, err := f.scaling(box, row.live)
+			got, err := f.scaling(box, workloadOf(row.live))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -28,7 +27,7 @@ func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox,
 	status := statusOf(box, observed)
 	delay, err := c.updateStatus(ctx, box, status)
 	if err == nil && delay == 0 {
-		c.recordRolloutComplete(box, &status, observed.deployment)
+		c.recordRolloutComplete(box, &status, observed.workload)
 	}
 	return delay, err
 }
@@ -65,12 +64,13 @@ func statusOf(box *modelv1.ModelBox, observed *observation) modelv1.ModelBoxStat
 		Selector:           labels.SelectorFromSet(modelboxrender.Selector(box)).String(),
 		Conditions:         conditionsOf(box, observed),
 	}
-	if d := observed.deployment; d != nil {
-		status.DesiredReplicas = ptr.To(ptr.Deref(d.Spec.Replicas, 1))
-		status.Replicas = d.Status.Replicas
-		status.UpdatedReplicas = d.Status.UpdatedReplicas
-		status.ReadyReplicas = d.Status.ReadyReplicas
-		status.AvailableReplicas = d.Status.AvailableReplicas
+	if observed.workload != nil {
+		replicas := observed.workload.replicas()
+		status.DesiredReplicas = &replicas.desired
+		status.Replicas = replicas.current
+		status.UpdatedReplicas = replicas.updated
+		status.ReadyReplicas = replicas.ready
+		status.AvailableReplicas = replicas.available
 	}
 	for i, pod := range observed.pods {
 		if i == modelv1.MaxPodNames {

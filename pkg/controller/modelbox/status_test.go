@@ -30,9 +30,9 @@ func TestStatus(t *testing.T) {
 		want     modelv1.ModelBoxStatus
 	}{
 		{"nothing is there yet", &observation{}, always},
-		{"the replicas are the Deployment's", &observation{deployment: completeDeployment(func(d *appsv1.Deployment) {
+		{"the replicas are the Deployment's", &observation{workload: asWorkload(completeDeployment(func(d *appsv1.Deployment) {
 			d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = 4, 3, 2, 1
-		})}, with(func(s *modelv1.ModelBoxStatus) {
+		}))}, with(func(s *modelv1.ModelBoxStatus) {
 			s.DesiredReplicas = ptr.To[int32](2)
 			s.Replicas, s.UpdatedReplicas, s.ReadyReplicas, s.AvailableReplicas = 4, 3, 2, 1
 		})},

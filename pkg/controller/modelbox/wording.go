@@ -30,6 +30,12 @@ func availableOf(number, all int32) string {
 	return fmt.Sprintf("%d of %s %s available", number, count(all, "replica", "replicas"), is)
 }
 
+// describeEarlierPods words what is left of a workload of the same name.
+func describeEarlierPods(number int32, workload workload) string {
+	kind := workload.kind()
+	return count(number, "pod of an earlier "+kind+" is", "pods of an earlier "+kind+" are") + " pending termination"
+}
+
 // times words how often something happened.
 func times(number int32) string {
 	if number == 1 {

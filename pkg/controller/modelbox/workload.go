@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+)
+
+// workload is the object that runs the pods of a box, in the terms that the status of a box is made of. Each kind reports
+// them in its own way.
+type workload interface {
+	children.Object
+
+	// kind is what messages call it.
+	kind() string
+	podTemplate() *corev1.PodTemplateSpec
+	// revision identifies the pod template: it changes with that and with nothing else.
+	revision() string
+	replicas() replicas
+	// rollout is True while its controller brings the pod template to the pods, and RolloutComplete as soon as "kubectl
+	// rollout status" says so.
+	rollout() verdict
+	// hasProgressDeadline returns whether rollout tells by itself of one that makes no progress.
+	hasProgressDeadline() bool
+	// availability is True while enough pods serve.
+	availability() verdict
+	// creationFailure is why pods are not even created, nil where its status says nothing of the kind.
+	creationFailure() *podFailure
+	// pause is what keeps a rollout from getting further, nil for nothing.
+	pause() *pause
+	// earlierPods counts those of the pods that it does not know of although its rollout is complete: those of one that
+	// had its name before, which the garbage collector has not come to yet. They run what the box said then, and the
+	// Service leads to them.
+	earlierPods(pods []*corev1.Pod) int32
+}
+
+// replicas are numbers of pods, as the status of a box has them.
+type replicas struct {
+	desired, current, updated, ready, available int32
+}
+
+// asWorkload returns the object as what runs the pods of a box, nil where it is nothing of the kind.
+func asWorkload(object children.Object) workload {
+	switch object := object.(type) {
+	case *appsv1.Deployment:
+		return deploymentWorkload{object}
+	default:
+		return nil
+	}
+}
