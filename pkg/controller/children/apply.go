@@ -20,12 +20,12 @@ import (
 // create writes a child that is not there. The apply does not force: should the name be taken in between, the fields of the
 // other one conflict.
 func (e *Engine[O]) create(ctx context.Context, owner O, s Step) (Object, error) {
-	created, err := e.apply(ctx, owner, s, false)
-	if err != nil {
+	created, err := e.createOrReplace(ctx, owner, s)
+	if created == nil {
 		return nil, err
 	}
 	e.eventf(owner, corev1.EventTypeNormal, "Created"+s.Kind.name(), "Create", "Created %s %s", s.Kind.name(), created.GetName())
-	return created, nil
+	return created, err
 }
 
 // update writes a child of which the owner asks for something else.

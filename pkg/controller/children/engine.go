@@ -71,6 +71,8 @@ type Engine[O Object] struct {
 	applied   *appliedAnswers
 	conflicts *conflictRecord
 	taken     *takenNames
+	// predecessors are children that were deleted to be created anew.
+	predecessors *predecessors
 }
 
 // NewEngine returns an Engine that remembers nothing.
@@ -81,6 +83,8 @@ func NewEngine[O Object](config Config[O]) *Engine[O] {
 		applied:   newAppliedAnswers(),
 		conflicts: newConflictRecord(config.Clock),
 		taken:     newTakenNames(config.Enqueue),
+
+		predecessors: newPredecessors(),
 	}
 }
 
@@ -152,6 +156,7 @@ func (e *Engine[O]) Reconcile(ctx context.Context, owner O) (*Result, error) {
 func (e *Engine[O]) Forget(owner types.NamespacedName) {
 	e.applied.forget(owner)
 	e.taken.forget(owner)
+	e.predecessors.forget(owner)
 }
 
 // Wait returns when nothing is watched any more, which ends with the contexts that Reconcile was called with.

@@ -35,6 +35,12 @@ type Kind struct {
 	// sets them, nil where there are none. They are applied under HandoverManager before the render is. Nil is a kind of
 	// which nothing is handed over.
 	HandOver func(rendered *unstructured.Unstructured, live Object) (*unstructured.Unstructured, error)
+	// Inherited are the fields with which a child begins that is created anew in place of another one, where the render
+	// leaves them out: as that one had them. They stay so until somebody else sets them. Nil is none.
+	Inherited *fieldpath.Set
+	// ReplacePropagation returns what becomes of the dependents of the live child that is deleted to be created anew as
+	// rendered. Nil is metav1.DeletePropagationBackground for all.
+	ReplacePropagation func(rendered *unstructured.Unstructured, live Object) metav1.DeletionPropagation
 	// Recorded is called when nothing but the record of its owner was written into a child. It may be nil.
 	Recorded func(owner types.NamespacedName, before, after Object)
 
@@ -104,6 +110,14 @@ func (k *Kind) kept() *fieldpath.Set {
 		return fieldpath.NewSet()
 	}
 	return k.Kept
+}
+
+// inherited is Inherited of a kind that may have none.
+func (k *Kind) inherited() *fieldpath.Set {
+	if k.Inherited == nil {
+		return fieldpath.NewSet()
+	}
+	return k.Inherited
 }
 
 // cached returns the child of that name as the cache has it, nil where it has none.

@@ -52,6 +52,9 @@ func (e *Engine[O]) checkPreconditions(ctx context.Context, owner O, s Step) err
 
 // execute does a step whose preconditions hold and that is planned from what the cluster has, as far as it has to be.
 func (e *Engine[O]) execute(ctx context.Context, owner O, s Step, result *Result) (Object, error) {
+	if s.Operation != Create && s.Operation != Replace && s.Operation != Wait {
+		e.predecessors.replaced(keyOf(owner), childName{s.Kind.name(), s.Name()})
+	}
 	switch s.Operation {
 	case Create:
 		return e.create(ctx, owner, s)

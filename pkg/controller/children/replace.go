@@ -15,38 +15,77 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// replace deletes a child and creates it anew, where what is rendered cannot be reached by changing it. What others had set
-// on it is set again, under a manager of its own. A child that has been deleted is only created.
+// replace deletes a child and creates it anew, where what is rendered cannot be reached by changing it. A child that has
+// been deleted is only created.
 func (e *Engine[O]) replace(ctx context.Context, owner O, s Step, result *Result) (Object, error) {
 	if s.live == nil {
 		return e.create(ctx, owner, s)
 	}
-	var carried *unstructured.Unstructured
+	propagation := metav1.DeletePropagationBackground
 	if !s.isOwnedByPredecessor {
-		var err error
-		if carried, err = e.compare.Foreign(s.live, s.rendered, s.Kind.kept()); err != nil {
-			return nil, err
+		e.predecessors.remember(keyOf(owner), s)
+		if s.Kind.ReplacePropagation != nil {
+			propagation = s.Kind.ReplacePropagation(s.rendered, s.live)
 		}
 	}
-	if err := e.delete(ctx, owner, s); err != nil && !apierrors.IsNotFound(err) {
+	if err := e.delete(ctx, owner, s, propagation); err != nil && !apierrors.IsNotFound(err) {
 		return nil, err
 	}
 	e.eventf(owner, corev1.EventTypeNormal, "Replaced"+s.Kind.name(), "Replace",
 		"Deleted %s %s to create it anew: %s", s.Kind.name(), s.Name(), s.obstacle)
-	created, err := e.reconcileChild(ctx, owner, Step{Operation: Replace, Kind: s.Kind, rendered: s.rendered}, result)
-	if err != nil || carried == nil {
+	return e.reconcileChild(ctx, owner, Step{Operation: Replace, Kind: s.Kind, rendered: s.rendered}, result)
+}
+
+// createOrReplace writes a child that is not there. What others had set on one that was deleted to be created anew is set
+// again, under a manager of its own. There may be a child and an error.
+func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s Step) (Object, error) {
+	name := childName{s.Kind.name(), s.Name()}
+	predecessor := e.predecessors.find(keyOf(owner), name)
+	if predecessor == nil {
+		return e.apply(ctx, owner, s, false)
+	}
+	inherited, err := e.compare.Extract(predecessor, s.rendered, s.Kind.inherited())
+	if err != nil {
+		return nil, err
+	}
+	carried, err := e.compare.Foreign(predecessor, s.rendered, s.Kind.kept())
+	if err != nil {
+		return nil, err
+	}
+	if inherited != nil {
+		if s.live, err = e.createInheriting(ctx, owner, s, inherited); err != nil {
+			return nil, err
+		}
+	}
+	created, err := e.apply(ctx, owner, s, s.live != nil)
+	if err != nil {
+		return nil, err
+	}
+	e.predecessors.replaced(keyOf(owner), name)
+	if carried, err = e.compare.Merge(carried, inherited); err != nil || carried == nil {
 		return created, err
 	}
-	kept, err := e.applyAs(ctx, owner, Step{Operation: Replace, Kind: s.Kind, rendered: carried, live: created}, HandoverManager, false)
+	kept, err := e.applyAs(ctx, owner, Step{Operation: s.Operation, Kind: s.Kind, rendered: carried, live: created}, HandoverManager, false)
 	if err != nil {
 		return created, fmt.Errorf("setting again what others had set: %w", err)
 	}
 	return kept, nil
 }
 
+// createInheriting creates a child that has from the beginning what it inherits. What is rendered is ours with the next
+// apply, and HandoverManager gives it up with the one after that.
+func (e *Engine[O]) createInheriting(ctx context.Context, owner O, s Step, inherited *unstructured.Unstructured) (Object, error) {
+	complete, err := e.compare.Merge(s.rendered, inherited)
+	if err != nil {
+		return nil, err
+	}
+	s.rendered = complete
+	return e.applyAs(ctx, owner, s, HandoverManager, false)
+}
+
 // prune deletes a child that the owner does not ask for any more.
 func (e *Engine[O]) prune(ctx context.Context, owner O, s Step) error {
-	err := e.delete(ctx, owner, s)
+	err := e.delete(ctx, owner, s, metav1.DeletePropagationBackground)
 	if apierrors.IsNotFound(err) {
 		return nil // and has been told when it went
 	}
@@ -58,10 +97,10 @@ func (e *Engine[O]) prune(ctx context.Context, owner O, s Step) error {
 }
 
 // delete deletes the live Object, that very object and no other of its name.
-func (e *Engine[O]) delete(ctx context.Context, owner O, s Step) error {
+func (e *Engine[O]) delete(ctx context.Context, owner O, s Step, propagation metav1.DeletionPropagation) error {
 	err := s.Kind.delete(ctx, owner.GetNamespace(), s.live.GetName(), metav1.DeleteOptions{
 		Preconditions:     &metav1.Preconditions{UID: ptr.To(s.live.GetUID())},
-		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+		PropagationPolicy: &propagation,
 	})
 	if err != nil {
 		return fmt.Errorf("deleting %s %s: %w", s.Kind.name(), s.live.GetName(), err)

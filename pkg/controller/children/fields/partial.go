@@ -4,9 +4,12 @@
 package fields
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
@@ -114,21 +117,65 @@ func (c *Comparer) Foreign(live Object, rendered *unstructured.Unstructured, kep
 	if carried.Empty() {
 		return nil, nil
 	}
+	return c.extract(live, rendered, carried)
+}
+
+// Extract returns those of the fields that the live object has and the render leaves out, to be applied to another object
+// of its name; nil where that is none.
+func (c *Comparer) Extract(live Object, rendered *unstructured.Unstructured, fields *fieldpath.Set) (*unstructured.Unstructured, error) {
+	own, err := c.OwnedFields(rendered)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.LiveFields(live)
+	if err != nil {
+		return nil, err
+	}
+	left := fields.Intersection(all).Difference(own)
+	if left.Empty() {
+		return nil, nil
+	}
+	return c.extract(live, rendered, left)
+}
+
+// extract returns the fields of the live object as an object of the kind and name of the rendered one.
+func (c *Comparer) extract(live Object, rendered *unstructured.Unstructured, fields *fieldpath.Set) (*unstructured.Unstructured, error) {
 	have, err := c.liveTyped(live)
 	if err != nil {
 		return nil, err
 	}
-	object, _ := dropNulls(have.ExtractItems(carried, typed.WithAppendKeyFields()).AsValue().Unstructured()).(map[string]any)
-	foreign := &unstructured.Unstructured{Object: object}
-	foreign.SetGroupVersionKind(rendered.GroupVersionKind())
-	foreign.SetNamespace(rendered.GetNamespace())
-	foreign.SetName(rendered.GetName())
-	return foreign, nil
+	object, _ := dropNulls(have.ExtractItems(fields, typed.WithAppendKeyFields()).AsValue().Unstructured()).(map[string]any)
+	extracted := &unstructured.Unstructured{Object: object}
+	extracted.SetGroupVersionKind(rendered.GroupVersionKind())
+	extracted.SetNamespace(rendered.GetNamespace())
+	extracted.SetName(rendered.GetName())
+	return extracted, nil
+}
+
+// Merge returns the first object with the fields of the second, which count where both have them. Either may be nil.
+func (c *Comparer) Merge(object, over *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if object == nil || over == nil {
+		return cmp.Or(object, over), nil
+	}
+	base, err := c.converter.ObjectToTyped(object)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	changes, err := c.converter.ObjectToTyped(over)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of %s %s: %w", over.GetKind(), over.GetName(), err)
+	}
+	merged, err := base.Merge(changes)
+	if err != nil {
+		return nil, fmt.Errorf("merging %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	fields, _ := merged.AsValue().Unstructured().(map[string]any)
+	return &unstructured.Unstructured{Object: fields}, nil
 }
 
 // isCarried returns whether a field that somebody set is to be set on an object that takes the place of the one that had
-// it: what is in its spec, its labels, and its annotations, but not those of kubectl and of the Deployment controller
-// about what that object was.
+// it: what is in its spec, its labels, and its annotations, but not those of kubectl, of the Deployment controller and of
+// the API of DaemonSets about what that object was.
 func isCarried(path fieldpath.Path) bool {
 	top := path[0].FieldName
 	if top == nil || *top == "spec" {
@@ -141,7 +188,7 @@ func isCarried(path fieldpath.Path) bool {
 	case "labels":
 		return true
 	case "annotations":
-		return !strings.HasPrefix(name, "deployment.kubernetes.io/") && name != "kubectl.kubernetes.io/last-applied-configuration"
+		return !strings.HasPrefix(name, "deployment.kubernetes.io/") && name != corev1.LastAppliedConfigAnnotation && name != appsv1.DeprecatedTemplateGeneration
 	default:
 		return false
 	}
