@@ -56,18 +56,21 @@ func NewDescriptors() map[string]*Descriptor {
 
 func newModelBoxController(c *Context) (Controller, error) {
 	return modelbox.New(modelbox.ControllerParameters{
-		ModelClient:     c.ModelClient,
-		KubeClient:      c.KubeClient,
-		Boxes:           c.Informers.Model.Model().V1().ModelBoxes(),
-		Deployments:     c.Informers.Children.Apps().V1().Deployments(),
-		Services:        c.Informers.Children.Core().V1().Services(),
-		Pods:            c.Informers.Pods.Core().V1().Pods(),
-		Autoscalers:     c.Informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
-		MountFailures:   c.Informers.MountFailures.Events().V1().Events(),
-		CacheHealth:     c.Informers.Health,
-		Recorder:        c.Recorder,
-		Clock:           c.Clock,
-		ConcurrentSyncs: c.Configuration.ModelBoxController.ConcurrentSyncs,
+		ModelClient:      c.ModelClient,
+		KubeClient:       c.KubeClient,
+		Boxes:            c.Informers.Model.Model().V1().ModelBoxes(),
+		Deployments:      c.Informers.Children.Apps().V1().Deployments(),
+		StatefulSets:     c.Informers.Children.Apps().V1().StatefulSets(),
+		DaemonSets:       c.Informers.Children.Apps().V1().DaemonSets(),
+		Services:         c.Informers.Children.Core().V1().Services(),
+		Pods:             c.Informers.Pods.Core().V1().Pods(),
+		Autoscalers:      c.Informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
+		MountFailures:    c.Informers.MountFailures.Events().V1().Events(),
+		CreationFailures: c.Informers.CreationFailures.Events().V1().Events(),
+		CacheHealth:      c.Informers.Health,
+		Recorder:         c.Recorder,
+		Clock:            c.Clock,
+		ConcurrentSyncs:  c.Configuration.ModelBoxController.ConcurrentSyncs,
 	})
 }
 

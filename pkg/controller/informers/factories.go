@@ -28,6 +28,10 @@ import (
 // ConfigMap that there is not. The pod itself only says that it is being created.
 const FailedMount = "FailedMount"
 
+// FailedCreate is the reason of the event that a controller records when it cannot create a pod, or a claim for it, such as
+// for the lack of quota. A StatefulSet and a DaemonSet themselves only say that they have fewer pods than they are to have.
+const FailedCreate = "FailedCreate"
+
 // Factories make informers that are shared. An informer is only started when some controller has asked for it before
 // Start. What an informer keeps is trimmed: see there before relying on a field.
 type Factories struct {
@@ -44,6 +48,9 @@ type Factories struct {
 	// rest, so that this costs next to nothing however many pods there are. To list a pod's events while it is being
 	// created would cost a read of all events of its namespace for every pod that starts.
 	MountFailures kubeinformers.SharedInformerFactory
+	// CreationFailures sees the events that say why a workload has no pods, but for those about ReplicaSets and Jobs: a
+	// Deployment has them in its status.
+	CreationFailures kubeinformers.SharedInformerFactory
 
 	// Health checks the caches between Start and Shutdown.
 	Health *cachehealth.Monitor
@@ -71,6 +78,13 @@ func NewFactories(modelClient versioned.Interface, kubeClient kubernetes.Interfa
 				fields.OneTermEqualSelector("regarding.kind", "Pod"),
 				fields.OneTermEqualSelector("type", corev1.EventTypeWarning),
 				fields.OneTermEqualSelector("reason", FailedMount)))),
+		CreationFailures: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,
+			kubeinformers.WithTransform(trim),
+			withFieldSelector(fields.AndSelectors(
+				fields.OneTermNotEqualSelector("regarding.kind", "ReplicaSet"),
+				fields.OneTermNotEqualSelector("regarding.kind", "Job"),
+				fields.OneTermEqualSelector("type", corev1.EventTypeWarning),
+				fields.OneTermEqualSelector("reason", FailedCreate)))),
 		Health: cachehealth.NewMonitor(),
 	}
 }
@@ -102,5 +116,5 @@ func (f *Factories) Shutdown() {
 }
 
 func (f *Factories) kubeFactories() []kubeinformers.SharedInformerFactory {
-	return []kubeinformers.SharedInformerFactory{f.Kube, f.Children, f.Pods, f.MountFailures}
+	return []kubeinformers.SharedInformerFactory{f.Kube, f.Children, f.Pods, f.MountFailures, f.CreationFailures}
 }

@@ -74,6 +74,9 @@ func TestFactoriesListAndWatchWhatTheySelect(t *testing.T) {
 			want: "pods fields= labels=modelbox"},
 		{name: "mount failures", ask: func(f *Factories) cache.SharedIndexInformer { return f.MountFailures.Events().V1().Events().Informer() },
 			want: "events fields=regarding.kind=Pod,type=Warning,reason=FailedMount labels="},
+		{name: "creation failures", ask: func(f *Factories) cache.SharedIndexInformer {
+			return f.CreationFailures.Events().V1().Events().Informer()
+		}, want: "events fields=regarding.kind!=ReplicaSet,regarding.kind!=Job,type=Warning,reason=FailedCreate labels="},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f, modelClient, kubeClient := newTestFactories()

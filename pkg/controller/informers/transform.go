@@ -79,6 +79,7 @@ func trimEvent(event *eventsv1.Event) *eventsv1.Event {
 			ResourceVersion: event.ResourceVersion,
 		},
 		Regarding: corev1.ObjectReference{
+			Kind:      event.Regarding.Kind,
 			Namespace: event.Regarding.Namespace,
 			Name:      event.Regarding.Name,
 			UID:       event.Regarding.UID,

@@ -57,7 +57,7 @@ func TestTrim(t *testing.T) {
 			&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metadata, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target}},
 		},
 		{
-			"of an Event, its pod, note and times are kept",
+			"of an Event, what it is about, note and times are kept",
 			&eventsv1.Event{
 				ObjectMeta: withLabels(whole), Type: corev1.EventTypeWarning, Reason: FailedMount, Note: "m",
 				Regarding:               corev1.ObjectReference{Kind: "Pod", Namespace: "default", Name: "web-1", UID: "pod"},
@@ -67,7 +67,7 @@ func TestTrim(t *testing.T) {
 			},
 			&eventsv1.Event{
 				ObjectMeta: metadata, Note: "m",
-				Regarding:               corev1.ObjectReference{Namespace: "default", Name: "web-1", UID: "pod"},
+				Regarding:               corev1.ObjectReference{Kind: "Pod", Namespace: "default", Name: "web-1", UID: "pod"},
 				EventTime:               metav1.NewMicroTime(at.Time),
 				Series:                  &eventsv1.EventSeries{Count: 2},
 				DeprecatedLastTimestamp: at,

@@ -109,6 +109,10 @@ func rolloutVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 			rollout.isTrue, rollout.reason = false, pause.reason
 		}
 	}
+	if rollout.isTrue && observed.progress.isOverdue {
+		rollout.isTrue, rollout.reason = false, modelv1.ReasonProgressDeadlineExceeded
+		rollout.message = fmt.Sprintf("%s %q has timed out progressing: %s", workload.kind(), workload.GetName(), rollout.message)
+	}
 	return rollout
 }
 
@@ -122,7 +126,7 @@ func availableVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 // readyVerdict is True only for this generation: what was applied, rolled out and made reachable is what the box
 // says now.
 func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout verdict) verdict {
-	failure := worse(observed.creationFailure(), findPodFailures(box, observed).worst)
+	failure := worse(observed.creationFailure, findPodFailures(box, observed).worst)
 	if failure != nil && failure.reason == modelv1.ReasonProgressing && failure.reason != rollout.reason {
 		failure = nil // pods that make progress are not why the rollout makes none
 	}

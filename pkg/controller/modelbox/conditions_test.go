@@ -67,7 +67,8 @@ func summarize(all []metav1.Condition) conditions {
 
 // complete returns what is observed of a box whose rollout is complete.
 func complete(changes ...func(*appsv1.Deployment)) *observation {
-	return &observation{workload: asWorkload(completeDeployment(changes...))}
+	workload := asWorkload(completeDeployment(changes...))
+	return &observation{workload: workload, creationFailure: workload.creationFailure()}
 }
 
 func TestConditions(t *testing.T) {

@@ -56,6 +56,7 @@ type Controller struct {
 	pods            cache.Indexer
 	autoscalers     cache.Indexer
 	mountEvents     cache.Indexer
+	creationEvents  cache.Indexer
 	caches          *cachehealth.Dependencies
 	queue           *queue.Queue
 	concurrentSyncs int
@@ -64,6 +65,7 @@ type Controller struct {
 	consistency     *consistency.Store
 	pace            *statusPace
 	rollouts        *rolloutRecord
+	progress        *progressRecord
 	// unrecorded are the boxes that were told to be too large for a record.
 	unrecorded sync.Map
 	metrics    *controllerMetrics
@@ -75,13 +77,17 @@ type ControllerParameters struct {
 	ModelClient versioned.Interface
 	KubeClient  kubernetes.Interface
 
-	Boxes       modelinformers.ModelBoxInformer
-	Deployments appsinformers.DeploymentInformer
-	Services    coreinformers.ServiceInformer
-	Pods        coreinformers.PodInformer
-	Autoscalers autoscalinginformers.HorizontalPodAutoscalerInformer
+	Boxes        modelinformers.ModelBoxInformer
+	Deployments  appsinformers.DeploymentInformer
+	StatefulSets appsinformers.StatefulSetInformer
+	DaemonSets   appsinformers.DaemonSetInformer
+	Services     coreinformers.ServiceInformer
+	Pods         coreinformers.PodInformer
+	Autoscalers  autoscalinginformers.HorizontalPodAutoscalerInformer
 	// MountFailures are the events about pods that cannot have a volume.
 	MountFailures eventsinformers.EventInformer
+	// CreationFailures are the events about workloads that cannot create pods.
+	CreationFailures eventsinformers.EventInformer
 	// CacheHealth checks the caches of these informers.
 	CacheHealth *cachehealth.Monitor
 
@@ -102,6 +108,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		pods:            p.Pods.Informer().GetIndexer(),
 		autoscalers:     p.Autoscalers.Informer().GetIndexer(),
 		mountEvents:     p.MountFailures.Informer().GetIndexer(),
+		creationEvents:  p.CreationFailures.Informer().GetIndexer(),
 		caches:          p.CacheHealth.NewDependencies(),
 		queue:           workQueue,
 		concurrentSyncs: p.ConcurrentSyncs,
@@ -109,10 +116,13 @@ func New(p ControllerParameters) (*Controller, error) {
 		clock:           p.Clock,
 		pace:            newStatusPace(p.Clock),
 		rollouts:        newRolloutRecord(),
+		progress:        newProgressRecord(p.Clock),
 		metrics:         processMetrics(),
 	}
 	c.kinds = []*children.Kind{
 		c.deploymentKind(p.KubeClient, p.Deployments.Informer()),
+		statefulSetKind(p.KubeClient, p.StatefulSets.Informer()),
+		daemonSetKind(p.KubeClient, p.DaemonSets.Informer()),
 		serviceKind(p.KubeClient, p.Services.Informer()),
 	}
 	c.consistency = newConsistencyStore(p.Clock, p.Boxes.Informer(), c.kinds)
@@ -123,11 +133,11 @@ func New(p ControllerParameters) (*Controller, error) {
 	return c, nil
 }
 
-// watch enqueues a box whenever it, one of its children or pods, an autoscaler of its workload or an event about a
-// volume of its pods changes.
+// watch enqueues a box whenever it, one of its children or pods, an autoscaler of its workload or an event about
+// pods that cannot have a volume or cannot be created changes.
 //
-// Of these, autoscalers and events are optional: without events, the status of a box does not say of mounts why they
-// fail, and without autoscalers, a box whose workload gets its first one puts back the number of pods until it gives
+// Of these, autoscalers and events are optional: without events, the status of a box does not say why mounts fail, nor
+// why a StatefulSet or a DaemonSet has no pods, and without autoscalers, a box whose workload gets its first one puts back the number of pods until it gives
 // way to it. One that an autoscaler had before stays with it.
 func (c *Controller) watch(p *ControllerParameters) error {
 	boxes := p.Boxes.Informer()
@@ -145,7 +155,10 @@ func (c *Controller) watch(p *ControllerParameters) error {
 	if err := c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), c.caches.AddOptional, p.Autoscalers.Informer(), scaledBox); err != nil {
 		return err
 	}
-	if err := c.enqueueOn(eventsv1.Resource("events"), c.caches.AddOptional, p.MountFailures.Informer(), c.boxOfEvent); err != nil {
+	if err := c.enqueueOn(eventsv1.Resource("events"), c.caches.AddOptional, p.MountFailures.Informer(), c.boxOfPodEvent); err != nil {
+		return err
+	}
+	if err := c.enqueueOn(eventsv1.Resource("events"), c.caches.AddOptional, p.CreationFailures.Informer(), c.boxOfWorkloadEvent); err != nil {
 		return err
 	}
 	return c.addIndexes(p)
@@ -165,8 +178,10 @@ func (c *Controller) addIndexes(p *ControllerParameters) error {
 	if err := informers.AddIndex(p.Autoscalers.Informer(), byScaleTarget, scaleTargetKeys); err != nil {
 		return fmt.Errorf("indexing autoscalers: %w", err)
 	}
-	if err := informers.AddIndex(p.MountFailures.Informer(), byPod, regardingUIDs); err != nil {
-		return fmt.Errorf("indexing events: %w", err)
+	for _, informer := range []cache.SharedIndexInformer{p.MountFailures.Informer(), p.CreationFailures.Informer()} {
+		if err := informers.AddIndex(informer, byRegarding, regardingUIDs); err != nil {
+			return fmt.Errorf("indexing events: %w", err)
+		}
 	}
 	return nil
 }

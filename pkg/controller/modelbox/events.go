@@ -38,7 +38,7 @@ func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv
 // ownReadyReasons are the reasons of the Ready condition that do not come from a pod that fails.
 var ownReadyReasons = sets.New("",
 	modelv1.ReasonPending, modelv1.ReasonReady, modelv1.ReasonStopped, modelv1.ReasonNotApplied, modelv1.ReasonPaused,
-	modelv1.ReasonProgressing, modelv1.ReasonDeploymentPaused, modelv1.ReasonProgressDeadlineExceeded, modelv1.ReasonLoadBalancerPending,
+	modelv1.ReasonProgressing, modelv1.ReasonDeploymentPaused, modelv1.ReasonStatefulSetPartitioned, modelv1.ReasonProgressDeadlineExceeded, modelv1.ReasonLoadBalancerPending,
 )
 
 // recordPodFailure records that pods begin to fail, and that they no longer do. While a child is not what the box says,
@@ -62,6 +62,7 @@ func (c *Controller) recordTransitions(box *modelv1.ModelBox, status *modelv1.Mo
 	}{
 		{modelv1.ConditionProgressing, modelv1.ReasonProgressDeadlineExceeded, corev1.EventTypeWarning, "RolloutStalled"},
 		{modelv1.ConditionProgressing, modelv1.ReasonDeploymentPaused, corev1.EventTypeWarning, "DeploymentPaused"},
+		{modelv1.ConditionProgressing, modelv1.ReasonStatefulSetPartitioned, corev1.EventTypeWarning, "StatefulSetPartitioned"},
 		{modelv1.ConditionApplied, modelv1.ReasonNotOwned, corev1.EventTypeWarning, "NotOwned"},
 		{modelv1.ConditionApplied, modelv1.ReasonConflict, corev1.EventTypeWarning, "Conflict"},
 		{modelv1.ConditionApplied, modelv1.ReasonForbidden, corev1.EventTypeWarning, "Forbidden"},

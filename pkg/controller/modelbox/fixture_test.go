@@ -74,18 +74,21 @@ func (f *testController) newController(t testing.TB) {
 	f.informers = informers.NewFactories(f.boxes, f.cluster, time.Hour, TrimChild)
 	recorder := events.NewFakeRecorder(100)
 	controller, err := New(ControllerParameters{
-		ModelClient:     f.boxes,
-		KubeClient:      f.cluster,
-		Boxes:           f.informers.Model.Model().V1().ModelBoxes(),
-		Deployments:     f.informers.Children.Apps().V1().Deployments(),
-		Services:        f.informers.Children.Core().V1().Services(),
-		Pods:            f.informers.Pods.Core().V1().Pods(),
-		Autoscalers:     f.informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
-		MountFailures:   f.informers.MountFailures.Events().V1().Events(),
-		CacheHealth:     f.informers.Health,
-		Recorder:        recorder,
-		Clock:           clock.RealClock{},
-		ConcurrentSyncs: 1,
+		ModelClient:      f.boxes,
+		KubeClient:       f.cluster,
+		Boxes:            f.informers.Model.Model().V1().ModelBoxes(),
+		Deployments:      f.informers.Children.Apps().V1().Deployments(),
+		StatefulSets:     f.informers.Children.Apps().V1().StatefulSets(),
+		DaemonSets:       f.informers.Children.Apps().V1().DaemonSets(),
+		Services:         f.informers.Children.Core().V1().Services(),
+		Pods:             f.informers.Pods.Core().V1().Pods(),
+		Autoscalers:      f.informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
+		MountFailures:    f.informers.MountFailures.Events().V1().Events(),
+		CreationFailures: f.informers.CreationFailures.Events().V1().Events(),
+		CacheHealth:      f.informers.Health,
+		Recorder:         recorder,
+		Clock:            clock.RealClock{},
+		ConcurrentSyncs:  1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +111,7 @@ func (f *testController) cache(t *testing.T, objects ...runtime.Object) {
 	for _, object := range objects {
 		store := f.boxCache
 		switch object := object.(type) {
-		case *appsv1.Deployment, *corev1.Service:
+		case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.DaemonSet, *corev1.Service:
 			for _, kind := range f.kinds {
 				if kind.GroupVersionKind == object.GetObjectKind().GroupVersionKind() {
 					store = kind.Informer.GetIndexer()

@@ -4,9 +4,6 @@
 package modelbox
 
 import (
-	"fmt"
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,19 +15,8 @@ import (
 // failedMount is why a pod does not run that cannot have one of its volumes.
 const failedMount = informers.FailedMount
 
-// byPod indexes events by the UID of the pod that they are about.
-const byPod = "pod"
-
-func regardingUIDs(obj any) ([]string, error) {
-	event, ok := obj.(*eventsv1.Event)
-	if !ok {
-		return nil, fmt.Errorf("expected an Event, got %T", obj)
-	}
-	return []string{string(event.Regarding.UID)}, nil
-}
-
-// boxOfEvent returns the box whose pod the event is about. It is false for all other pods of the cluster.
-func (c *Controller) boxOfEvent(object metav1.Object) (types.NamespacedName, bool) {
+// boxOfPodEvent returns the box whose pod the event is about. It is false for all other pods of the cluster.
+func (c *Controller) boxOfPodEvent(object metav1.Object) (types.NamespacedName, bool) {
 	event, ok := object.(*eventsv1.Event)
 	if !ok {
 		return types.NamespacedName{}, false
@@ -49,16 +35,12 @@ func (c *Controller) mountFailures(pods []*corev1.Pod) (map[types.UID]string, er
 		if !waitsForVolumes(pod) {
 			continue
 		}
-		events, err := c.mountEvents.ByIndex(byPod, string(pod.UID))
+		last, err := lastEventAbout(c.mountEvents, pod)
 		if err != nil {
-			return nil, fmt.Errorf("looking up the events about pod %s: %w", pod.Name, err)
+			return nil, err
 		}
-		var last time.Time
-		for _, object := range events {
-			event := object.(*eventsv1.Event)
-			if at := lastSeen(event); failures[pod.UID] == "" || at.After(last) {
-				failures[pod.UID], last = event.Note, at
-			}
+		if last != nil {
+			failures[pod.UID] = last.Note
 		}
 	}
 	return failures, nil
@@ -73,16 +55,4 @@ func waitsForVolumes(pod *corev1.Pod) bool {
 		}
 	}
 	return pod.Status.Phase == corev1.PodPending
-}
-
-// lastSeen returns when it last happened what the event is about. Kubelets write events of the older kind.
-func lastSeen(event *eventsv1.Event) time.Time {
-	switch {
-	case event.Series != nil:
-		return event.Series.LastObservedTime.Time
-	case !event.DeprecatedLastTimestamp.IsZero():
-		return event.DeprecatedLastTimestamp.Time
-	default:
-		return event.EventTime.Time
-	}
 }

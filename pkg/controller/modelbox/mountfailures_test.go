@@ -101,7 +101,7 @@ func TestFailedMountEnqueuesTheBoxOfItsPod(t *testing.T) {
 		pod  string
 		want bool
 	}{{"web-1", true}, {"other-1", false}, {"unknown-1", false}} {
-		box, got := f.boxOfEvent(mountEvent("a", row.pod, "m", time.Now()))
+		box, got := f.boxOfPodEvent(mountEvent("a", row.pod, "m", time.Now()))
 		if got != row.want || got && box != fixture.WebKey {
 			t.Errorf("pod %s: got %v, %v", row.pod, box, got)
 		}

@@ -30,6 +30,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		c.consistency.Clear(key, "")
 		c.pace.forget(key)
 		c.rollouts.forget(key)
+		c.progress.forget(key)
 		c.unrecorded.Delete(key)
 		c.children.Forget(key)
 		return 0, nil
@@ -64,7 +65,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := soonest(delay, retry, findPodFailures(box, observed).recheckAfter)
+	requeueAfter := soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft)
 	if !ok {
 		return requeueAfter, result.Err()
 	}
@@ -79,19 +80,15 @@ type observation struct {
 	pods     []*corev1.Pod
 	// mountFailures say, by the UID of the pod, why pods wait for a volume.
 	mountFailures map[types.UID]string
-	now           time.Time
+	// creationFailure is why pods are not even created, nil when they are.
+	creationFailure *podFailure
+	// progress is how a rollout gets on of whose progress the workload does not tell.
+	progress progress
+	now      time.Time
 	// pending are the kinds of children that the box is paused before.
 	pending []string
 	// failures are what kept children from being what the box says.
 	failures []error
-}
-
-// creationFailure is why pods are not even created, nil when they are.
-func (o *observation) creationFailure() *podFailure {
-	if o.workload == nil {
-		return nil
-	}
-	return o.workload.creationFailure()
 }
 
 // observe returns what there is of a box after its children were reconciled.
@@ -104,14 +101,21 @@ func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*o
 	if err != nil {
 		return nil, err
 	}
+	workload := c.rollouts.observed(keyOf(box), asWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
+	creationFailure, err := c.creationFailure(workload, pods)
+	if err != nil {
+		return nil, err
+	}
 	return &observation{
-		workload:      c.rollouts.observed(keyOf(box), asWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name))),
-		service:       children.Observed[*corev1.Service](result, box.Name),
-		pods:          pods,
-		mountFailures: mountFailures,
-		now:           c.clock.Now(),
-		pending:       result.Pending,
-		failures:      result.Failures,
+		workload:        workload,
+		service:         children.Observed[*corev1.Service](result, box.Name),
+		pods:            pods,
+		mountFailures:   mountFailures,
+		creationFailure: creationFailure,
+		progress:        c.progress.observe(box, workload),
+		now:             c.clock.Now(),
+		pending:         result.Pending,
+		failures:        result.Failures,
 	}, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -47,36 +48,25 @@ func (f *testController) catchUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deployments, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	services, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	f.boxCache.Replace([]any{box}, "")
-	for i, objects := range [][]any{pointers(deployments.Items), pointers(services.Items)} {
-		trimmed := make([]any, 0, len(objects))
-		for _, object := range objects {
-			object, err := TrimChild(object)
-			if err != nil {
-				t.Fatal(err)
-			}
-			trimmed = append(trimmed, object)
+	for _, kind := range f.kinds {
+		list, err := f.cluster.Tracker().List(schema.GroupVersionResource{Group: kind.GroupVersionKind.Group, Version: kind.GroupVersionKind.Version, Resource: kind.Resource.Resource},
+			kind.GroupVersionKind, fixture.WebKey.Namespace)
+		if err != nil {
+			t.Fatal(err)
 		}
-		f.kinds[i].Informer.GetIndexer().Replace(trimmed, "")
+		var trimmed []any
+		if err := meta.EachListItem(list, func(object runtime.Object) error {
+			child, err := TrimChild(object.DeepCopyObject())
+			trimmed = append(trimmed, child)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		kind.Informer.GetIndexer().Replace(trimmed, "")
 	}
 	f.boxes.ClearActions()
 	f.cluster.ClearActions()
-}
-
-func pointers[T any](items []T) []any {
-	all := make([]any, 0, len(items))
-	for i := range items {
-		all = append(all, &items[i])
-	}
-	return all
 }
 
 // converge reconciles until the caches show a box with its children as it says.

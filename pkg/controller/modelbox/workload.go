@@ -24,11 +24,12 @@ type workload interface {
 	// rollout is True while its controller brings the pod template to the pods, and RolloutComplete as soon as "kubectl
 	// rollout status" says so.
 	rollout() verdict
-	// hasProgressDeadline returns whether rollout tells by itself of one that makes no progress.
+	// hasProgressDeadline returns whether its controller tells of a rollout that makes no progress.
 	hasProgressDeadline() bool
 	// availability is True while enough pods serve.
 	availability() verdict
-	// creationFailure is why pods are not even created, nil where its status says nothing of the kind.
+	// creationFailure is why pods are not even created, nil where its status does not say so. That of some kinds never
+	// does: see Controller.creationFailure.
 	creationFailure() *podFailure
 	// pause is what keeps a rollout from getting further, nil for nothing.
 	pause() *pause
@@ -48,6 +49,10 @@ func asWorkload(object children.Object) workload {
 	switch object := object.(type) {
 	case *appsv1.Deployment:
 		return deploymentWorkload{object}
+	case *appsv1.StatefulSet:
+		return statefulSetWorkload{object}
+	case *appsv1.DaemonSet:
+		return daemonSetWorkload{object}
 	default:
 		return nil
 	}

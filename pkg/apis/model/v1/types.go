@@ -761,6 +761,8 @@ const (
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 	// ReasonDeploymentPaused: somebody has paused the Deployment in the middle of a rollout.
 	ReasonDeploymentPaused = "DeploymentPaused"
+	// ReasonStatefulSetPartitioned: somebody keeps a rollout from some pods with the partition of the StatefulSet.
+	ReasonStatefulSetPartitioned = "StatefulSetPartitioned"
 	// ReasonLoadBalancerPending: no load balancer has given the Service an address.
 	ReasonLoadBalancerPending = "LoadBalancerPending"
 	// ReasonApplied: every child is what the box says.

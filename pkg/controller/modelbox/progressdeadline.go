@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// progressDeadline is how long a workload may make no progress, for kinds whose controllers have no such deadline: that
+// of a Deployment which says nothing else.
+const progressDeadline = 10 * time.Minute
+
+// progress is how a rollout gets on. It is zero of one that is complete, waits for somebody, or has a deadline of its own.
+type progress struct {
+	// isOverdue says that there has been no progress for so long that there will be none.
+	isOverdue bool
+	// timeLeft is how soon that will be so, 0 where it is.
+	timeLeft time.Duration
+}
+
+// progressRecord remembers when the workload of each box came nearer last to what it is to be. It is lost with the process:
+// what was overdue by the last status stays so, and for all else the time begins anew.
+type progressRecord struct {
+	clock clock.PassiveClock
+
+	mu   sync.Mutex
+	last map[types.NamespacedName]milestone
+}
+
+// milestone is the furthest that a rollout has come. Pods that get ready and fail again are no progress.
+type milestone struct {
+	rollout                       rolloutID
+	desired                       int32
+	updated, available, surviving int32
+	at                            time.Time
+}
+
+func newProgressRecord(clock clock.PassiveClock) *progressRecord {
+	return &progressRecord{clock: clock, last: map[types.NamespacedName]milestone{}}
+}
+
+// observe takes note of the workload of the box, which may be nil, and returns how its rollout gets on.
+func (r *progressRecord) observe(box *modelv1.ModelBox, workload workload) progress {
+	if workload == nil || workload.hasProgressDeadline() || !isRollingOut(workload) {
+		r.forget(keyOf(box))
+		return progress{}
+	}
+	now := r.clock.Now()
+	replicas := workload.replicas()
+	reached := milestone{
+		rollout:   rolloutOf(workload),
+		desired:   replicas.desired,
+		updated:   replicas.updated,
+		available: replicas.available,
+		surviving: max(0, replicas.current-replicas.updated),
+		at:        now,
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, isKnown := r.last[keyOf(box)]
+	switch {
+	case !isKnown && wasOverdue(box, replicas):
+		reached.at = now.Add(-progressDeadline)
+	case isKnown && last.rollout == reached.rollout && last.desired == reached.desired:
+		reached = last.furthest(reached)
+	}
+	r.last[keyOf(box)] = reached
+	left := progressDeadline - now.Sub(reached.at)
+	return progress{isOverdue: left <= 0, timeLeft: max(0, left)}
+}
+
+// furthest returns the later one of two milestones of a rollout where it is further in anything, and the first otherwise.
+func (m milestone) furthest(later milestone) milestone {
+	if later.updated <= m.updated && later.available <= m.available && later.surviving >= m.surviving {
+		return m
+	}
+	m.updated, m.available = max(m.updated, later.updated), max(m.available, later.available)
+	m.surviving, m.at = min(m.surviving, later.surviving), later.at
+	return m
+}
+
+// isRollingOut returns whether the workload gets further with a rollout as long as nothing keeps its pods from running.
+func isRollingOut(workload workload) bool {
+	pause := workload.pause()
+	return workload.rollout().isTrue && (pause == nil || !pause.stopsRollout)
+}
+
+// wasOverdue returns whether the last status of the box says so of what there is now.
+func wasOverdue(box *modelv1.ModelBox, replicas replicas) bool {
+	progressing := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionProgressing)
+	return progressing != nil && progressing.Reason == modelv1.ReasonProgressDeadlineExceeded &&
+		progressing.ObservedGeneration == box.Generation &&
+		replicas.updated <= box.Status.UpdatedReplicas && replicas.available <= box.Status.AvailableReplicas
+}
+
+func (r *progressRecord) forget(box types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.last, box)
+}

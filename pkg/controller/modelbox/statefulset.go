@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+)
+
+// statefulSetKind returns the StatefulSets of boxes as a kind of children.
+func statefulSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+	kind := children.NewKind(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", informer,
+		func(namespace string) children.Client[*appsv1.StatefulSet] {
+			return cluster.AppsV1().StatefulSets(namespace)
+		})
+	kind.Immutable = immutableStatefulSet
+	kind.Kept = fieldpath.NewSet(
+		replicasPath,
+		podMetadataPath,
+		fieldpath.MakePathOrDie("spec", "ordinals"),
+		fieldpath.MakePathOrDie("spec", "podManagementPolicy"),
+	)
+	kind.HandOver = handOverReplicas
+	kind.Inherited = fieldpath.NewSet(replicasPath)
+	kind.ReplacePropagation = statefulSetReplacePropagation
+	return kind
+}
+
+var immutableStatefulSetSelector = immutableSelector(selectorOfStatefulSet)
+
+func selectorOfStatefulSet(live children.Object) *metav1.LabelSelector {
+	return live.(*appsv1.StatefulSet).Spec.Selector
+}
+
+// immutableStatefulSet is about what a StatefulSet keeps for life.
+func immutableStatefulSet(rendered *unstructured.Unstructured, live children.Object) string {
+	if obstacle := immutableStatefulSetSelector(rendered, live); obstacle != "" {
+		return obstacle
+	}
+	spec := &live.(*appsv1.StatefulSet).Spec
+	if wanted, _, _ := unstructured.NestedString(rendered.Object, "spec", "serviceName"); spec.ServiceName != wanted {
+		return fmt.Sprintf("its serviceName is %q and cannot become %q", spec.ServiceName, wanted)
+	}
+	wanted, _, _ := unstructured.NestedSlice(rendered.Object, "spec", "volumeClaimTemplates")
+	if got, want := claimNames(spec.VolumeClaimTemplates), renderedNames(wanted); got != want {
+		return fmt.Sprintf("its volumeClaimTemplates are [%s] and cannot become [%s]", got, want)
+	}
+	return ""
+}
+
+func claimNames(claims []corev1.PersistentVolumeClaim) string {
+	names := make([]string, 0, len(claims))
+	for i := range claims {
+		names = append(names, claims[i].Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func renderedNames(objects []any) string {
+	names := make([]string, 0, len(objects))
+	for _, object := range objects {
+		if object, ok := object.(map[string]any); ok {
+			name, _, _ := unstructured.NestedString(object, "metadata", "name")
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// statefulSetReplacePropagation leaves the pods of a StatefulSet alone that is created anew: the new one adopts them. It
+// would not where it selects others.
+func statefulSetReplacePropagation(rendered *unstructured.Unstructured, live children.Object) metav1.DeletionPropagation {
+	if immutableStatefulSetSelector(rendered, live) != "" {
+		return metav1.DeletePropagationBackground
+	}
+	return metav1.DeletePropagationOrphan
+}
+
+// statefulSetWorkload is a StatefulSet as a workload.
+type statefulSetWorkload struct{ *appsv1.StatefulSet }
+
+func (s statefulSetWorkload) kind() string { return "StatefulSet" }
+
+func (s statefulSetWorkload) podTemplate() *corev1.PodTemplateSpec { return &s.Spec.Template }
+
+func (s statefulSetWorkload) revision() string { return s.Status.UpdateRevision }
+
+func (s statefulSetWorkload) hasProgressDeadline() bool { return false }
+
+func (s statefulSetWorkload) replicas() replicas {
+	return replicas{
+		desired:   ptr.Deref(s.Spec.Replicas, 1),
+		current:   s.Status.Replicas,
+		updated:   s.Status.UpdatedReplicas,
+		ready:     s.Status.ReadyReplicas,
+		available: s.Status.AvailableReplicas,
+	}
+}
+
+func (s statefulSetWorkload) rollout() verdict {
+	replicas := s.replicas()
+	switch {
+	case s.Status.ObservedGeneration < s.Generation:
+		return awaitsObservation(s)
+	case replicas.updated < replicas.desired:
+		return awaitsUpdate(replicas)
+	case replicas.current > replicas.desired:
+		return awaitsTermination(replicas.current-replicas.desired, "surplus")
+	case min(replicas.ready, replicas.available) < replicas.desired:
+		return awaitsAvailability(replicas)
+	default:
+		return rolloutComplete(availableOf(replicas.available, replicas.desired))
+	}
+}
+
+// availability goes by the number of pods that the update strategy lets be unavailable, 1 unless it says otherwise.
+func (s statefulSetWorkload) availability() verdict {
+	var maxUnavailable *intstr.IntOrString
+	if rollingUpdate := s.Spec.UpdateStrategy.RollingUpdate; rollingUpdate != nil {
+		maxUnavailable = rollingUpdate.MaxUnavailable
+	}
+	return minimumAvailability(s, maxUnavailable)
+}
+
+// creationFailure is nothing that the status says: there are only events.
+func (s statefulSetWorkload) creationFailure() *podFailure { return nil }
+
+// partitionPath is where an update of a StatefulSet is kept from the pods whose ordinals are less.
+var partitionPath = fieldpath.MakePathOrDie("spec", "updateStrategy", "rollingUpdate", "partition")
+
+func (s statefulSetWorkload) pause() *pause {
+	rollingUpdate := s.Spec.UpdateStrategy.RollingUpdate
+	if rollingUpdate == nil || ptr.Deref(rollingUpdate.Partition, 0) == 0 {
+		return nil
+	}
+	replicas, partition := s.replicas(), *rollingUpdate.Partition
+	toUpdate := max(0, replicas.desired-partition)
+	isUpdated := s.Status.ObservedGeneration >= s.Generation && replicas.updated >= toUpdate && replicas.available >= replicas.desired
+	return &pause{
+		path:         partitionPath,
+		reason:       modelv1.ReasonStatefulSetPartitioned,
+		message:      fmt.Sprintf("has set the partition of the StatefulSet to %d: pods of lower ordinals are not updated until it is 0", partition),
+		stopsRollout: isUpdated && replicas.updated < replicas.desired,
+	}
+}
+
+// earlierPods counts pods that have an ordinal beyond those of the StatefulSet: a pod of an earlier one keeps its name
+// until it has gone, and there is no other of that name before.
+func (s statefulSetWorkload) earlierPods(pods []*corev1.Pod) int32 {
+	var start int32
+	if s.Spec.Ordinals != nil {
+		start = s.Spec.Ordinals.Start
+	}
+	end := start + s.replicas().desired
+	var earlier int32
+	for _, pod := range pods {
+		ordinal, isNamed := strings.CutPrefix(pod.Name, s.Name+"-")
+		if !isNamed || pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name {
+			continue // not of a StatefulSet of the name
+		}
+		number, err := strconv.ParseInt(ordinal, 10, 32)
+		if err == nil && (int32(number) < start || int32(number) >= end) {
+			earlier++
+		}
+	}
+	return earlier
+}
+
+// minimumAvailability is that of workloads which have no condition of their own: true as long as no more pods are
+// unavailable than an update may take away, and one serves. A Deployment reports the same in these words.
+func minimumAvailability(workload workload, maxUnavailable *intstr.IntOrString) verdict {
+	replicas := workload.replicas()
+	unavailable, err := intstr.GetScaledValueFromIntOrPercent(cmp.Or(maxUnavailable, ptr.To(intstr.FromInt32(1))), int(replicas.desired), true)
+	minimum := replicas.desired - int32(unavailable)
+	if err != nil || minimum < 1 {
+		minimum = min(1, replicas.desired)
+	}
+	if replicas.available >= minimum {
+		return verdict{true, "MinimumReplicasAvailable", workload.kind() + " has minimum availability."}
+	}
+	return verdict{false, "MinimumReplicasUnavailable", workload.kind() + " does not have minimum availability."}
+}
