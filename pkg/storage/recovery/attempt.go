@@ -114,7 +114,7 @@ func (a *attempt) look(ctx context.Context) error {
 		count, err := a.boxes.count(ctx)
 		return count > 0, err
 	}, func() (bool, error) {
-		err := eachChild(ctx, a.Children, deployments, func(child) error { return errFound })
+		err := eachWorkload(ctx, a.Children, func(child) error { return errFound })
 		if errors.Is(err, errFound) {
 			return true, nil
 		}
@@ -252,8 +252,8 @@ func (a *attempt) refusal(ctx context.Context) error {
 		return err
 	}
 	recorded, lost := 0, 0
-	if err := eachChild(ctx, a.Children, deployments, func(deployment child) error {
-		if _, err := deployment.record(); err != nil {
+	if err := eachWorkload(ctx, a.Children, func(workload child) error {
+		if _, err := workload.record(); err != nil {
 			lost++
 		} else {
 			recorded++
@@ -262,7 +262,7 @@ func (a *attempt) refusal(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	return fmt.Errorf("the store is %s: it is store %q at revision %d and has %d boxes, the cluster knows store %q at revision %d and has %d Deployments that record their boxes and %d that do not. "+
+	return fmt.Errorf("the store is %s: it is store %q at revision %d and has %d boxes, the cluster knows store %q at revision %d and has %d workloads that record their boxes and %d that do not. "+
 		"Give the server the store that the cluster knows, or recover this one with --store-recovery=recover, or take it as it is with --store-recovery=ignore, which deletes applications whose boxes it does not have",
 		a.situation, a.position.Identity.UID, a.position.Revision, count, a.mark.Store, a.mark.Revision, recorded, lost)
 }

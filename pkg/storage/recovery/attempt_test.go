@@ -230,7 +230,7 @@ func TestPolicyRefuseNamesWhatWasFoundAndRecoversNothing(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"))
 	f.config.Policy = Refuse
 	f.setLease(earlier)
-	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "has 1 Deployments that record their boxes and 1 that do not", "--store-recovery=recover")
+	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "has 1 workloads that record their boxes and 1 that do not", "--store-recovery=recover")
 	expectNames(t, f.stored())
 }
 
@@ -247,7 +247,7 @@ func TestApplicationsWhoseBoxesAreLostAreNotDeleted(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"),
 		deploymentOf(t, box("stolen", "3"), func(child *metav1.PartialObjectMetadata) { child.OwnerReferences[0].UID = "9" }))
 	f.setLease(earlier)
-	expectRefused(t, f, "2 Deployments", "shop/old", "shop/stolen", "--store-recovery=ignore")
+	expectRefused(t, f, "2 workloads", "deployments shop/old", "deployments shop/stolen", "--store-recovery=ignore")
 	expectNames(t, f.stored(), "web")
 	f.config.Policy = Ignore
 	f.serve(Empty)

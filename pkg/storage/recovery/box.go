@@ -36,7 +36,7 @@ func newBox(record *modelv1.ModelBox) (*model.ModelBox, error) {
 		Type:               modelv1.ConditionReady,
 		Status:             metav1.ConditionUnknown,
 		Reason:             modelv1.ReasonPending,
-		Message:            "the box was recovered from its Deployment, and the controller has not seen it since",
+		Message:            "the box was recovered from its workload, and the controller has not seen it since",
 		LastTransitionTime: metav1.Now(),
 	}}}
 	return box, nil

@@ -40,6 +40,8 @@ type summary struct {
 	IsApplied bool
 	// IsDeleted is whether its deletion has begun.
 	IsDeleted bool
+	// IsRestored is whether it was recorded on a workload and is restored from there.
+	IsRestored bool
 }
 
 // boxes are those in a store, read and written as the server does, past its REST strategies: those give a new box a UID

@@ -23,14 +23,20 @@ import (
 const childrenPerPage = 100
 
 var (
-	deployments = appsv1.SchemeGroupVersion.WithResource("deployments")
-	services    = corev1.SchemeGroupVersion.WithResource("services")
+	// workloads are the kinds of children that boxes are recorded on.
+	workloads = []schema.GroupVersionResource{
+		appsv1.SchemeGroupVersion.WithResource("deployments"),
+		appsv1.SchemeGroupVersion.WithResource("statefulsets"),
+		appsv1.SchemeGroupVersion.WithResource("daemonsets"),
+	}
+	services = corev1.SchemeGroupVersion.WithResource("services")
 )
 
 // child is one that lives and has a box for its controller.
 type child struct {
 	*metav1.PartialObjectMetadata
-	owner metav1.OwnerReference
+	resource string
+	owner    metav1.OwnerReference
 }
 
 // box returns the name of the box that controls the child.
@@ -56,6 +62,16 @@ func (c child) record() (*modelv1.ModelBox, error) {
 	}
 }
 
+// eachWorkload calls visit for every workload.
+func eachWorkload(ctx context.Context, cluster metadata.Interface, visit func(child) error) error {
+	for _, resource := range workloads {
+		if err := eachChild(ctx, cluster, resource, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // eachChild calls visit for every child of a kind. Those that are being deleted are none any more.
 func eachChild(ctx context.Context, cluster metadata.Interface, resource schema.GroupVersionResource, visit func(child) error) error {
 	options := metav1.ListOptions{LabelSelector: render.ManagedByLabel + "=" + render.ManagedBy, Limit: childrenPerPage}
@@ -70,7 +86,7 @@ func eachChild(ctx context.Context, cluster metadata.Interface, resource schema.
 			if owner == nil || object.DeletionTimestamp != nil {
 				continue
 			}
-			if err := visit(child{object, *owner}); err != nil {
+			if err := visit(child{object, resource.Resource, *owner}); err != nil {
 				return err
 			}
 		}

@@ -215,11 +215,17 @@ func atGeneration(generation int64) func(*modelv1.ModelBox) {
 // deploymentOf is a box's.
 func deploymentOf(t *testing.T, box *modelv1.ModelBox, changes ...func(*metav1.PartialObjectMetadata)) *metav1.PartialObjectMetadata {
 	t.Helper()
+	return workloadOf(t, box, "Deployment", changes...)
+}
+
+// workloadOf is a box's, of a kind that need not be the one that the box has.
+func workloadOf(t *testing.T, box *modelv1.ModelBox, kind string, changes ...func(*metav1.PartialObjectMetadata)) *metav1.PartialObjectMetadata {
+	t.Helper()
 	record, err := modelboxrender.Record(box)
 	if err != nil {
 		t.Fatal(err)
 	}
-	child := childOf(box, "apps/v1", "Deployment")
+	child := childOf(box, "apps/v1", kind)
 	child.Annotations = map[string]string{modelv1.RecordAnnotation: record}
 	for _, change := range changes {
 		change(child)

@@ -23,7 +23,7 @@ const (
 //
 // Of the same box, the later generation counts, and the record where they are the same: the cluster was told after the
 // store. Of two boxes, the one that was created later counts: the other one was deleted before. In a foreign store
-// though, that says nothing, and the one counts whose application runs.
+// though, that says nothing, and the one counts whose application runs. Where both are recorded, both run.
 func merge(situation Situation, stored *summary, record *modelv1.ModelBox) action {
 	switch {
 	case stored == nil:
@@ -32,7 +32,7 @@ func merge(situation Situation, stored *summary, record *modelv1.ModelBox) actio
 		return keep
 	case stored.UID == record.UID:
 		return update
-	case situation == Foreign || !record.CreationTimestamp.Before(&stored.Created):
+	case situation == Foreign && !stored.IsRestored || !record.CreationTimestamp.Before(&stored.Created):
 		return replace
 	default:
 		return keep

@@ -22,7 +22,7 @@ import (
 const (
 	// writesAtOnce is how many boxes are written at a time: the store writes several to its disk as fast as one.
 	writesAtOnce = 16
-	// maxNamed is how many Deployments an error names.
+	// maxNamed is how many workloads an error names.
 	maxNamed = 10
 )
 
@@ -31,7 +31,7 @@ type outcome struct {
 	mu sync.Mutex
 	// boxes are counted by what was done about them.
 	boxes map[action]int
-	// lost are Deployments whose boxes are neither stored nor recorded.
+	// lost are workloads whose boxes are neither stored nor recorded.
 	lost []string
 }
 
@@ -50,12 +50,12 @@ type recoverer struct {
 	boxes     *boxes
 	cluster   metadata.Interface
 
-	// stored are the boxes that were in the store before, and are not replaced.
+	// stored are the boxes that were in the store before, and instead of them those that are restored.
 	stored map[types.NamespacedName]summary
 	// exist are the UIDs of the boxes that are in the store or recorded, and haveChildren of those that have any.
 	exist, haveChildren sets.Set[types.UID]
 	// owned are boxes that boxes own, for the end: an owner may be recorded after what it owns.
-	owned []restoration
+	owned map[types.NamespacedName]restoration
 	// next are to be written together.
 	next    []restoration
 	outcome *outcome
@@ -76,14 +76,19 @@ func recoverBoxes(ctx context.Context, situation Situation, boxes *boxes, cluste
 	}
 	r := &recoverer{
 		situation: situation, boxes: boxes, cluster: cluster, stored: stored,
-		exist: sets.New[types.UID](), haveChildren: sets.New[types.UID](),
+		exist: sets.New[types.UID](), haveChildren: sets.New[types.UID](), owned: map[types.NamespacedName]restoration{},
 		outcome: &outcome{boxes: map[action]int{}},
 	}
 	for _, box := range stored {
 		r.exist.Insert(box.UID)
 	}
-	if err := eachChild(ctx, cluster, deployments, func(deployment child) error { return r.restore(ctx, deployment) }); err != nil {
-		return nil, err
+	for _, resource := range workloads {
+		if err := eachChild(ctx, cluster, resource, func(workload child) error { return r.restore(ctx, workload) }); err != nil {
+			return nil, err
+		}
+		if err := r.write(ctx); err != nil {
+			return nil, err
+		}
 	}
 	for _, owned := range r.owned {
 		dropOwners(owned.box, r.exist.Has)
@@ -98,21 +103,23 @@ func recoverBoxes(ctx context.Context, situation Situation, boxes *boxes, cluste
 	return r.outcome, nil
 }
 
-// restore sees to the box that controls a Deployment.
-func (r *recoverer) restore(ctx context.Context, deployment child) error {
-	r.haveChildren.Insert(deployment.owner.UID)
+// restore sees to the box that controls a workload. Two boxes of a name may be recorded, each on a workload of another
+// kind: the one of which is garbage that was deleted before the other was created.
+func (r *recoverer) restore(ctx context.Context, workload child) error {
+	r.haveChildren.Insert(workload.owner.UID)
+	name := workload.box()
 	var stored *summary
-	if found, isStored := r.stored[deployment.box()]; isStored {
+	if found, isStored := r.stored[name]; isStored {
 		stored = &found
 	}
-	record, err := deployment.record()
+	record, err := workload.record()
 	if err != nil {
-		if stored != nil && stored.UID == deployment.owner.UID {
+		if stored != nil && stored.UID == workload.owner.UID {
 			r.outcome.add(keep)
 			return nil
 		}
-		klog.FromContext(ctx).Error(err, "The box of a Deployment is neither in the store nor recorded", "deployment", klog.KObj(deployment), "box", klog.KRef(deployment.Namespace, deployment.owner.Name), "uid", deployment.owner.UID)
-		r.outcome.lost = append(r.outcome.lost, fmt.Sprintf("%s/%s", deployment.Namespace, deployment.Name))
+		klog.FromContext(ctx).Error(err, "The box of a workload is neither in the store nor recorded", "resource", workload.resource, "workload", klog.KObj(workload), "box", klog.KRef(name.Namespace, name.Name), "uid", workload.owner.UID)
+		r.outcome.lost = append(r.outcome.lost, fmt.Sprintf("%s %s/%s", workload.resource, workload.Namespace, workload.Name))
 		return nil
 	}
 	restored := restoration{do: merge(r.situation, stored, record)}
@@ -122,14 +129,19 @@ func (r *recoverer) restore(ctx context.Context, deployment child) error {
 	}
 	if restored.do == replace {
 		restored.replaced = stored.UID
-		delete(r.stored, deployment.box())
+		r.exist.Delete(stored.UID)
 	}
 	if restored.box, err = newBox(record); err != nil {
 		return err
 	}
 	r.exist.Insert(restored.box.UID)
+	r.stored[name] = summary{UID: record.UID, Generation: record.Generation, Created: record.CreationTimestamp, IsRestored: true}
+	if earlier, isPending := r.owned[name]; isPending {
+		restored.do, restored.replaced = earlier.do, earlier.replaced
+		delete(r.owned, name)
+	}
 	if hasOwnOwners(restored.box) {
-		r.owned = append(r.owned, restored)
+		r.owned[name] = restored
 		return nil
 	}
 	if r.next = append(r.next, restored); len(r.next) < childrenPerPage {
@@ -206,7 +218,7 @@ func (o *outcome) lostError() error {
 	if len(o.lost) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d Deployments are controlled by boxes that are neither in the store nor recorded, and would be deleted. "+
-		"Restore a snapshot that has these boxes, or take the owner references off the Deployments that are to stay, or let them be deleted with --store-recovery=ignore. "+
+	return fmt.Errorf("%d workloads are controlled by boxes that are neither in the store nor recorded, and would be deleted. "+
+		"Restore a snapshot that has these boxes, or take the owner references off the workloads that are to stay, or let them be deleted with --store-recovery=ignore. "+
 		"They are, up to %d of them: %s", len(o.lost), maxNamed, strings.Join(o.lost[:min(len(o.lost), maxNamed)], ", "))
 }
