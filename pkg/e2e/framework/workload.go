@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// Workloads are all kinds of what runs the pods of a box.
+var Workloads = []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet}
+
+// WithWorkload lets the kind run the pods of a box. One of a pod on every node has no number of them.
+func WithWorkload(kind modelv1.Workload) func(*modelv1.ModelBoxSpec) {
+	return func(spec *modelv1.ModelBoxSpec) {
+		spec.Workload = kind
+		if kind == modelv1.WorkloadDaemonSet {
+			spec.Replicas = nil
+		}
+	}
+}
+
+// Workload is an object of whatever kind that runs the pods of a box.
+type Workload struct {
+	metav1.Object
+	Template *corev1.PodTemplateSpec
+	// Replicas is nil where there is a pod on every node.
+	Replicas *int32
+}
+
+// FindWorkload returns what runs the pods of a box.
+func (n *Namespace) FindWorkload(kind modelv1.Workload, name string) (Workload, error) {
+	apps := n.ControlPlane.KubeClient.AppsV1()
+	switch kind {
+	case modelv1.WorkloadStatefulSet:
+		set, err := apps.StatefulSets(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
+		return Workload{set, &set.Spec.Template, set.Spec.Replicas}, err
+	case modelv1.WorkloadDaemonSet:
+		set, err := apps.DaemonSets(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
+		return Workload{set, &set.Spec.Template, nil}, err
+	default:
+		deployment, err := apps.Deployments(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
+		return Workload{deployment, &deployment.Spec.Template, deployment.Spec.Replicas}, err
+	}
+}
+
+// GetWorkload is FindWorkload of one that is there.
+func (n *Namespace) GetWorkload(kind modelv1.Workload, name string) Workload {
+	n.T.Helper()
+	workload, err := n.FindWorkload(kind, name)
+	if err != nil {
+		n.T.Fatalf("reading %s %s: %v", kind, name, err)
+	}
+	return workload
+}
+
+// AwaitWorkload returns the workload as soon as check returns nil for it.
+func (n *Namespace) AwaitWorkload(kind modelv1.Workload, name, what string, check func(Workload) error) Workload {
+	n.T.Helper()
+	var workload Workload
+	n.Eventually(fmt.Sprintf("%s %s %s", kind, name, what), func() (err error) {
+		if workload, err = n.FindWorkload(kind, name); err != nil {
+			return err
+		}
+		return check(workload)
+	})
+	return workload
+}
+
+// PatchWorkload changes a workload by a JSON patch as OtherManager.
+func (n *Namespace) PatchWorkload(kind modelv1.Workload, name, patch string) {
+	n.T.Helper()
+	_, err := n.ControlPlane.KubeClient.AppsV1().RESTClient().Patch(types.JSONPatchType).
+		Namespace(n.Name).Resource(resourceOf(kind)).Name(name).Param("fieldManager", OtherManager).
+		Body([]byte(patch)).DoRaw(n.Ctx)
+	if err != nil {
+		n.T.Fatalf("changing %s %s: %v", kind, name, err)
+	}
+}
+
+func resourceOf(kind modelv1.Workload) string { return strings.ToLower(string(kind)) + "s" }
+
+// PodUIDs returns the UIDs of the pods of a box that are not being deleted.
+func (n *Namespace) PodUIDs(box string) map[string]types.UID {
+	n.T.Helper()
+	pods, err := n.LivePods(box)
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	uids := map[string]types.UID{}
+	for _, pod := range pods {
+		uids[pod.Name] = pod.UID
+	}
+	return uids
+}
