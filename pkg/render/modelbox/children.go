@@ -43,6 +43,9 @@ func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructu
 	if HasHeadlessService(box) {
 		configurations = append(configurations, headlessService(box))
 	}
+	for i := range box.Spec.Configs {
+		configurations = append(configurations, configMap(box, &box.Spec.Configs[i]))
+	}
 
 	children := make([]*unstructured.Unstructured, 0, len(configurations))
 	for _, configuration := range configurations {

@@ -19,14 +19,16 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 
 	main := mainContainer(box)
 	for _, container := range append([]corev1.Container{main}, box.Spec.Containers...) {
+		container = withConfigMounts(container, &box.Spec)
 		configuration, err := containerConfiguration(&container)
 		if err != nil {
 			return nil, err
 		}
 		spec.WithContainers(configuration)
 	}
-	for i := range box.Spec.InitContainers {
-		configuration, err := containerConfiguration(&box.Spec.InitContainers[i])
+	for _, container := range box.Spec.InitContainers {
+		container = withConfigMounts(container, &box.Spec)
+		configuration, err := containerConfiguration(&container)
 		if err != nil {
 			return nil, err
 		}
@@ -39,6 +41,7 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 		}
 		spec.WithVolumes(volume)
 	}
+	spec.WithVolumes(configVolumes(box)...)
 	for _, secret := range box.Spec.ImagePullSecrets {
 		spec.WithImagePullSecrets(applycorev1.LocalObjectReference().WithName(secret.Name))
 	}
@@ -48,6 +51,9 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 	template, err := overlaid(applycorev1.PodTemplateSpec().WithLabels(labels(box)).WithAnnotations(box.Spec.Annotations).WithSpec(spec), box.Spec.PodTemplate)
 	if err != nil {
 		return nil, err
+	}
+	if hash := configsHash(&box.Spec); hash != "" {
+		template.WithAnnotations(map[string]string{modelv1.ConfigsHashAnnotation: hash})
 	}
 	// The API fills in each of these from the other. Unless both are ours, removing one would bring it back.
 	if name := template.Spec.ServiceAccountName; name != nil {

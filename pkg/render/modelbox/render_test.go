@@ -174,6 +174,9 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"VolumeMounts", "a mount", func(s *modelv1.ModelBoxSpec) {
 			s.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
 		}, deploymentOnly},
+		{"Configs", "a config", func(s *modelv1.ModelBoxSpec) {
+			s.Configs = []modelv1.ModelBoxConfig{{MountPath: "/etc/web", Data: map[string]string{"web.conf": ""}, Rollout: modelv1.ConfigRolloutRestart}}
+		}, deploymentOnly},
 		{"ServiceAccountName", "a service account", func(s *modelv1.ModelBoxSpec) { s.ServiceAccountName = "web" }, deploymentOnly},
 		{"ImagePullSecrets", "a pull secret", func(s *modelv1.ModelBoxSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "registry"}} }, deploymentOnly},
 		{"PodTemplate", "an overlay", func(s *modelv1.ModelBoxSpec) {

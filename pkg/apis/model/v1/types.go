@@ -28,6 +28,10 @@ const (
 	// its store has lost.
 	RecordAnnotation = "model.github.com/record"
 
+	// ConfigsHashAnnotation is set on the pods of a box that has configs whose rollout is "Restart". Its value identifies
+	// their data, so that a change of it replaces the pods.
+	ConfigsHashAnnotation = "model.github.com/configs-hash"
+
 	// AdoptAnnotation on a box, with the value "true", lets the box take over what has the names of its children and
 	// nobody controls. Without it, such objects are left alone.
 	AdoptAnnotation = "model.github.com/adopt"
