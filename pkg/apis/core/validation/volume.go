@@ -125,7 +125,7 @@ func validateVolumeMounts(container *corev1.Container, volumes volumeSources, pa
 		mount, mountPath := &container.VolumeMounts[i], path.Index(i)
 		errs = append(errs, slices.Concat(
 			volumes.validateName(mount.Name, mountPath.Child("name")),
-			validateMountPath(mount.MountPath, mountPath.Child("mountPath")),
+			ValidateMountPath(mount.MountPath, mountPath.Child("mountPath")),
 			mountPaths.Add(mount.MountPath, mountPath.Child("mountPath")),
 			validateSubPath(mount, mountPath),
 			validateMountPropagation(mount.MountPropagation, container.SecurityContext, mountPath.Child("mountPropagation")),
@@ -135,7 +135,8 @@ func validateVolumeMounts(container *corev1.Container, volumes volumeSources, pa
 	return errs
 }
 
-func validateMountPath(mountPath string, path *field.Path) field.ErrorList {
+// ValidateMountPath returns what is wrong with the path where a container sees a volume.
+func ValidateMountPath(mountPath string, path *field.Path) field.ErrorList {
 	if strings.Contains(windowsDrive.ReplaceAllString(mountPath, ""), ":") {
 		return field.ErrorList{field.Invalid(path, mountPath, "must not contain ':'")}
 	}
