@@ -38,6 +38,7 @@ var maxima = map[string]int{
 	"ModelBoxSpec.containers":                  100,
 	"ModelBoxSpec.initContainers":              100,
 	"ModelBoxSpec.annotations":                 1024,
+	"ModelBoxSpec.configs":                     64,
 	"ModelBoxService.annotations":              1024,
 	"ModelBoxService.loadBalancerSourceRanges": 1024,
 	"ObjectMeta.annotations":                   1024,

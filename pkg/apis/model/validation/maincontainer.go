@@ -74,10 +74,11 @@ func podContextOfBox(spec *model.ModelBoxSpec) corevalidation.PodContext {
 	if spec.PodTemplate != nil {
 		pod = spec.PodTemplate.Spec
 	}
+	volumes := slices.Concat(spec.Volumes, configVolumes(spec))
 	overlaid := slices.DeleteFunc(slices.Clone(pod.Volumes), func(volume corev1.Volume) bool {
-		return volume.VolumeSource == corev1.VolumeSource{} && hasVolume(spec.Volumes, volume.Name)
+		return volume.VolumeSource == corev1.VolumeSource{} && hasVolume(volumes, volume.Name)
 	})
-	pod.Volumes = slices.Concat(spec.Volumes, overlaid)
+	pod.Volumes = slices.Concat(volumes, overlaid)
 	pod.Containers = append(slices.Clip(pod.Containers), corev1.Container{Name: spec.Name, Ports: mainContainerPorts(spec)})
 	return corevalidation.NewPodContext(&pod)
 }

@@ -100,6 +100,7 @@ func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) fi
 		func() field.ErrorList {
 			return corevalidation.ValidateContainerPortNames(spec.Containers, spec.InitContainers, path)
 		},
+		func() field.ErrorList { return validateConfigs(spec, box.Name, path) },
 		func() field.ErrorList { return corevalidation.ValidateVolumes(spec.Volumes, path.Child("volumes")) },
 		func() field.ErrorList {
 			return corevalidation.ValidateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets"))

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
+)
+
+// maxConfigName lets the volume of a config have a name that Kubernetes takes. The ConfigMap may have a longer one.
+var maxConfigName = validation.DNS1123LabelMaxLength - len(helper.ConfigVolumeName("x")) + len("x")
+
+// validateConfigs validates the files of a box. That a ConfigMap takes 1 MiB is no matter: a whole spec has less.
+func validateConfigs(spec *model.ModelBoxSpec, boxName string, specPath *field.Path) field.ErrorList {
+	path := specPath.Child("configs")
+	var errs field.ErrorList
+	names := configNames{configs: map[string]*field.Path{}, configMaps: map[string]*field.Path{}, volumes: volumesBesideConfigs(spec, specPath)}
+	mounted, containers := validate.Unique[string]{}, mountPathsBesideConfigs(spec, specPath)
+	for i := range validate.Each(spec.Configs, &errs) {
+		config, configPath := &spec.Configs[i], path.Index(i)
+		errs = append(errs, slices.Concat(
+			names.add(config, boxName, configPath.Child("name")),
+			corevalidation.ValidateMountPath(config.MountPath, configPath.Child("mountPath")),
+			mounted.Add(config.MountPath, configPath.Child("mountPath")),
+			validateConfigContainer(config, spec.Name, containers, configPath),
+			validateConfigData(config.Data, configPath.Child("data")),
+		)...)
+	}
+	return errs
+}
+
+// configNames are the names that are taken, and by what.
+type configNames struct {
+	configs, configMaps, volumes map[string]*field.Path
+}
+
+// add requires another name of each config, none included, and names of its ConfigMap and of its volume that nothing else
+// has.
+func (n *configNames) add(config *model.ModelBoxConfig, boxName string, path *field.Path) field.ErrorList {
+	if first, found := n.configs[config.Name]; found {
+		duplicate := field.Duplicate(path, config.Name)
+		duplicate.Detail = fmt.Sprintf("%s has it already", first)
+		return field.ErrorList{duplicate}
+	}
+	n.configs[config.Name] = path
+	if len(config.Name) > maxConfigName && len(config.Name) <= validation.DNS1123LabelMaxLength {
+		return field.ErrorList{field.TooLong(path, config.Name, maxConfigName)} // a longer one is no DNS label anyway
+	}
+	volume := helper.ConfigVolumeName(config.Name)
+	if taken, found := n.volumes[volume]; found {
+		return field.ErrorList{field.Invalid(path, config.Name, fmt.Sprintf("its volume is called %q, and so is %s", volume, taken))}
+	}
+	configMap := helper.ConfigMapName(boxName, config.Name)
+	if config.Rollout == model.ConfigRolloutVersioned {
+		configMap = helper.VersionedConfigMapName(boxName, config.Name, config.Data)
+	}
+	if taken, found := n.configMaps[configMap]; found {
+		return field.ErrorList{field.Invalid(path, config.Name, fmt.Sprintf("its ConfigMap is called %q, and so is that of %s", configMap, taken))}
+	}
+	n.configMaps[configMap] = path
+	return nil
+}
+
+// validateConfigContainer requires a container of the box, without anything else at the path.
+func validateConfigContainer(config *model.ModelBoxConfig, mainName string, containers map[string]mountPaths, path *field.Path) field.ErrorList {
+	name := config.Container
+	if name == "" {
+		name = mainName
+	}
+	mounts, found := containers[name]
+	if !found {
+		missing := field.NotFound(path.Child("container"), name)
+		missing.Detail = "must be the name of the main container, or of one of spec.containers or spec.initContainers"
+		return field.ErrorList{missing}
+	}
+	if first, found := mounts[config.MountPath]; found {
+		duplicate := field.Duplicate(path.Child("mountPath"), config.MountPath)
+		duplicate.Detail = fmt.Sprintf("%s has it already", first)
+		return field.ErrorList{duplicate}
+	}
+	return nil
+}
+
+func validateConfigData(data map[string]string, path *field.Path) field.ErrorList {
+	if len(data) == 0 {
+		return field.ErrorList{field.Required(path, "must have at least one file")}
+	}
+	var errs field.ErrorList
+	for _, key := range validate.Each(slices.Sorted(maps.Keys(data)), &errs) {
+		errs = append(errs, validate.Invalid(path.Key(key), key, validation.IsConfigMapKey(key))...)
+	}
+	return errs
+}
+
+// volumesBesideConfigs returns the names of all other volumes of the pods, and where they are given. The overlay may say
+// how files are shown, and nothing else about the volume of a config.
+func volumesBesideConfigs(spec *model.ModelBoxSpec, path *field.Path) map[string]*field.Path {
+	volumes := map[string]*field.Path{}
+	for i := range spec.Volumes {
+		volumes[spec.Volumes[i].Name] = path.Child("volumes").Index(i)
+	}
+	for i := range spec.Storage {
+		volumes[spec.Storage[i].Name] = path.Child("storage").Index(i)
+	}
+	if spec.PodTemplate == nil {
+		return volumes
+	}
+	for i := range spec.PodTemplate.Spec.Volumes {
+		source := spec.PodTemplate.Spec.Volumes[i].VolumeSource
+		if configMap := source.ConfigMap; configMap != nil && configMap.Name == "" {
+			source.ConfigMap = nil
+		}
+		if (source != corev1.VolumeSource{}) {
+			volumes[spec.PodTemplate.Spec.Volumes[i].Name] = path.Child("podTemplate", "spec", "volumes").Index(i)
+		}
+	}
+	return volumes
+}
+
+// mountPaths are where a container has volumes, by the paths inside of it.
+type mountPaths map[string]*field.Path
+
+// add adds those of a container, but for the volumes of configs where these are mounted.
+func (m mountPaths) add(container *corev1.Container, configs map[string]string, path *field.Path) {
+	for i, mount := range container.VolumeMounts {
+		if volume, isConfig := configs[mount.MountPath]; !isConfig || volume != mount.Name {
+			m[mount.MountPath] = path.Child("volumeMounts").Index(i).Child("mountPath")
+		}
+	}
+	for i, device := range container.VolumeDevices {
+		m[device.DevicePath] = path.Child("volumeDevices").Index(i).Child("devicePath")
+	}
+}
+
+// mountPathsBesideConfigs returns those of the containers of the box, by their names. The overlay adds to them, and may say
+// more of how a config is mounted.
+func mountPathsBesideConfigs(spec *model.ModelBoxSpec, path *field.Path) map[string]mountPaths {
+	containers := map[string]mountPaths{spec.Name: {}}
+	containers[spec.Name].add(&corev1.Container{VolumeMounts: spec.VolumeMounts}, nil, path)
+	for i := range spec.Storage {
+		containers[spec.Name][spec.Storage[i].MountPath] = path.Child("storage").Index(i).Child("mountPath")
+	}
+	eachContainer(spec.Containers, spec.InitContainers, path, func(container *corev1.Container, path *field.Path) {
+		containers[container.Name] = mountPaths{}
+		containers[container.Name].add(container, nil, path)
+	})
+	if spec.PodTemplate == nil {
+		return containers
+	}
+	configs := map[string]string{}
+	for i := range spec.Configs {
+		configs[spec.Configs[i].MountPath] = helper.ConfigVolumeName(spec.Configs[i].Name)
+	}
+	overlay := &spec.PodTemplate.Spec
+	eachContainer(overlay.Containers, overlay.InitContainers, path.Child("podTemplate", "spec"), func(container *corev1.Container, path *field.Path) {
+		if mounts, isOfBox := containers[container.Name]; isOfBox {
+			mounts.add(container, configs, path)
+		}
+	})
+	return containers
+}
+
+func eachContainer(containers, initContainers []corev1.Container, path *field.Path, visit func(*corev1.Container, *field.Path)) {
+	for i := range containers {
+		visit(&containers[i], path.Child("containers").Index(i))
+	}
+	for i := range initContainers {
+		visit(&initContainers[i], path.Child("initContainers").Index(i))
+	}
+}
+
+// configVolumes are the volumes that the pods of a box have for its configs.
+func configVolumes(spec *model.ModelBoxSpec) []corev1.Volume {
+	volumes := make([]corev1.Volume, 0, len(spec.Configs))
+	for i := range spec.Configs {
+		source := corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{}}
+		volumes = append(volumes, corev1.Volume{Name: helper.ConfigVolumeName(spec.Configs[i].Name), VolumeSource: source})
+	}
+	return volumes
+}
