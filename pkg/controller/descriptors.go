@@ -63,6 +63,7 @@ func newModelBoxController(c *Context) (Controller, error) {
 		StatefulSets:     c.Informers.Children.Apps().V1().StatefulSets(),
 		DaemonSets:       c.Informers.Children.Apps().V1().DaemonSets(),
 		Services:         c.Informers.Children.Core().V1().Services(),
+		ConfigMaps:       c.Informers.Children.Core().V1().ConfigMaps(),
 		Pods:             c.Informers.Pods.Core().V1().Pods(),
 		Autoscalers:      c.Informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		MountFailures:    c.Informers.MountFailures.Events().V1().Events(),

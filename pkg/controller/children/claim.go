@@ -89,6 +89,13 @@ func (e *Engine[O]) claimSharedOf(ctx context.Context, owner O, s Step, applied 
 	return applied, nil
 }
 
+// content are the fields below which an owner could ask for each.
+var content = fieldpath.NewSet(
+	fieldpath.MakePathOrDie("spec"),
+	fieldpath.MakePathOrDie("data"),
+	fieldpath.MakePathOrDie("binaryData"),
+)
+
 // claimAdopted makes everything ours that the owner asks for or could ask for of a child that it adopts. What the render
 // leaves out goes with the next apply.
 func (e *Engine[O]) claimAdopted(ctx context.Context, owner O, s Step) (Step, error) {
@@ -100,8 +107,7 @@ func (e *Engine[O]) claimAdopted(ctx context.Context, owner O, s Step) (Step, er
 	if err != nil {
 		return s, err
 	}
-	spec := fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
-	exclusive := fields.Below(live, spec).Difference(spec).Difference(fields.Below(live, s.Kind.kept()))
+	exclusive := fields.Below(live, content).Difference(content).Difference(fields.Below(live, s.Kind.kept()))
 	if s.live, err = e.claim(ctx, owner, s, own.Intersection(live), exclusive); err != nil {
 		return s, err
 	}

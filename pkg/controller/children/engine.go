@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
@@ -98,6 +99,8 @@ type Result struct {
 	Failures []error
 
 	owned []Object
+	// failed are the kinds of children that others may not rely on.
+	failed sets.Set[*Kind]
 }
 
 // Err returns all failures as one, nil if there are none.
@@ -133,11 +136,14 @@ func (e *Engine[O]) Reconcile(ctx context.Context, owner O) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Rendered: rendered}
+	result := &Result{Rendered: rendered, failed: sets.New[*Kind]()}
 	for _, s := range steps {
 		child, err := e.reconcileChild(ctx, owner, s, result)
 		if err != nil {
 			result.Failures = append(result.Failures, err)
+			if !isPartial(err) {
+				result.failed.Insert(s.Kind)
+			}
 		}
 		if child == nil && err != nil {
 			child = s.live

@@ -100,6 +100,13 @@ func (e *RejectedError) Error() string {
 		e.Kind, e.Name, e.Noun, e.Fields)
 }
 
+// isPartial returns whether the child that failed is there and the owner's, and as rendered but for some of its fields.
+func isPartial(err error) bool {
+	var conflict *ConflictError
+	var rejected *RejectedError
+	return errors.As(err, &conflict) || errors.As(err, &rejected)
+}
+
 // RecheckPeriod is after how long an owner is requeued for something of which there may be no event, such as somebody else's object
 // in the place of its child.
 const RecheckPeriod = 15 * time.Second

@@ -28,7 +28,7 @@ type Kind struct {
 	// Immutable returns what keeps the live child from becoming the rendered one, because the API does not let it be
 	// changed, as "its selector is ...". It is empty where nothing does. Nil is a kind of which everything can be changed.
 	Immutable func(rendered *unstructured.Unstructured, live Object) string
-	// Kept are the fields below spec that a child keeps when it is adopted, although the render leaves them out: what
+	// Kept are the fields of its content that a child keeps when it is adopted, although the render leaves them out: what
 	// the API allocates, and what others may have there. Nil is none.
 	Kept *fieldpath.Set
 	// HandOver returns fields of the live child that the render gives up and that keep their values until somebody else
@@ -41,6 +41,15 @@ type Kind struct {
 	// ReplacePropagation returns what becomes of the dependents of the live child that is deleted to be created anew as
 	// rendered. Nil is metav1.DeletePropagationBackground for all.
 	ReplacePropagation func(rendered *unstructured.Unstructured, live Object) metav1.DeletionPropagation
+	// Untrimmed returns a cached child with what the transform of its informer has taken out of it, as far as that is as
+	// rendered, so that the two can be compared. It does not change the child. Nil is a kind of which the cache has all.
+	Untrimmed func(live Object, rendered *unstructured.Unstructured) Object
+	// InUse returns whether a child that the owner does not ask for any more has to stay, until a later reconcile, for
+	// what it asked for before. It is told what came of all other children. Nil is a kind of which none has to.
+	InUse func(owner types.NamespacedName, child Object, result *Result) (bool, error)
+	// Prerequisites are kinds of children that one of this kind relies on: it is neither created nor changed as long as
+	// one of those could not be. They come before this kind.
+	Prerequisites []*Kind
 	// Recorded is called when nothing but the record of its owner was written into a child. It may be nil.
 	Recorded func(owner types.NamespacedName, before, after Object)
 
@@ -118,6 +127,22 @@ func (k *Kind) inherited() *fieldpath.Set {
 		return fieldpath.NewSet()
 	}
 	return k.Inherited
+}
+
+// untrimmed is Untrimmed of a kind that may have none.
+func (k *Kind) untrimmed(live Object, rendered *unstructured.Unstructured) Object {
+	if live == nil || k.Untrimmed == nil {
+		return live
+	}
+	return k.Untrimmed(live, rendered)
+}
+
+// inUse is InUse of a kind that may have none.
+func (k *Kind) inUse(owner types.NamespacedName, child Object, result *Result) (bool, error) {
+	if k.InUse == nil {
+		return false, nil
+	}
+	return k.InUse(owner, child, result)
 }
 
 // cached returns the child of that name as the cache has it, nil where it has none.

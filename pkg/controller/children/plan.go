@@ -27,9 +27,11 @@ func (e *Engine[O]) Plan(owner O) ([]Step, []*unstructured.Unstructured, error) 
 	return steps, rendered, nil
 }
 
-// plan says what has to be done so that the live children of the owner are the rendered ones.
+// plan says what has to be done so that the live children of the owner are the rendered ones. What is pruned comes last:
+// others may need it until they are as rendered.
 func (e *Engine[O]) plan(owner O, rendered []*unstructured.Unstructured) ([]Step, error) {
 	steps := make([]Step, 0, len(rendered))
+	var prunes []Step
 	for _, kind := range e.Kinds {
 		wanted := map[string]bool{}
 		for _, object := range rendered {
@@ -41,7 +43,7 @@ func (e *Engine[O]) plan(owner O, rendered []*unstructured.Unstructured) ([]Step
 			if err != nil {
 				return nil, err
 			}
-			planned, err := e.planChild(owner, Step{Kind: kind, rendered: object, live: live})
+			planned, err := e.planChild(owner, Step{Kind: kind, rendered: object, live: kind.untrimmed(live, object)})
 			if err != nil {
 				return nil, err
 			}
@@ -53,11 +55,11 @@ func (e *Engine[O]) plan(owner O, rendered []*unstructured.Unstructured) ([]Step
 		}
 		for _, live := range controlled {
 			if !wanted[live.GetName()] && live.GetDeletionTimestamp() == nil {
-				steps = append(steps, Step{Operation: Prune, Kind: kind, live: live})
+				prunes = append(prunes, Step{Operation: Prune, Kind: kind, live: live})
 			}
 		}
 	}
-	return steps, nil
+	return append(steps, prunes...), nil
 }
 
 // planLive says what has to be done about the child of a step as the cluster has it, and not as the cache does.

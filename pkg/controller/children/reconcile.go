@@ -13,7 +13,19 @@ import (
 // reconcileChild does one step, and returns the child as it is afterwards, nil when there is none. Where the child has to
 // be read and turns out to be another than the cache has, it starts over with that.
 func (e *Engine[O]) reconcileChild(ctx context.Context, owner O, s Step, result *Result) (Object, error) {
+	if s.Operation == Prune {
+		isInUse, err := s.Kind.inUse(keyOf(owner), s.live, result)
+		if err != nil {
+			return s.live, fmt.Errorf("pruning %s %s: %w", s.Kind.name(), s.Name(), err)
+		}
+		if isInUse {
+			return s.live, nil
+		}
+	}
 	for {
+		if s.reliesOn(result.failed) {
+			return s.live, nil
+		}
 		if e.IsPaused(owner) && !s.keepsFields() {
 			result.Pending = append(result.Pending, s.Kind.name())
 			return e.recordPaused(ctx, owner, s)

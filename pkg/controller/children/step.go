@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
@@ -82,6 +83,16 @@ func (s *Step) keepsFields() bool {
 		return true
 	case Restore:
 		return s.Difference.Fields.Equals(recordFields)
+	default:
+		return false
+	}
+}
+
+// reliesOn returns whether the step brings something new about a child that relies on one of the kinds.
+func (s *Step) reliesOn(kinds sets.Set[*Kind]) bool {
+	switch s.Operation {
+	case Create, Update, Replace, Adopt:
+		return kinds.HasAny(s.Kind.Prerequisites...)
 	default:
 		return false
 	}

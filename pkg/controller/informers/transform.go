@@ -32,7 +32,7 @@ func trim(obj any) (any, error) {
 	}
 }
 
-// trimPod keeps what the pod is called, by whom it is selected, and its status.
+// trimPod keeps what the pod is called, by whom it is selected, its ConfigMaps, and its status.
 func trimPod(pod *corev1.Pod) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -44,6 +44,7 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 			CreationTimestamp: pod.CreationTimestamp,
 			DeletionTimestamp: pod.DeletionTimestamp,
 		},
+		Spec: corev1.PodSpec{Volumes: trimVolumes(pod.Spec.Volumes)},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
 			StartTime:             pod.Status.StartTime,
@@ -54,6 +55,19 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 			ContainerStatuses:     pod.Status.ContainerStatuses,
 		},
 	}
+}
+
+// trimVolumes keeps those that are ConfigMaps, and which.
+func trimVolumes(volumes []corev1.Volume) []corev1.Volume {
+	var configMaps []corev1.Volume
+	for i := range volumes {
+		if source := volumes[i].ConfigMap; source != nil {
+			configMaps = append(configMaps, corev1.Volume{Name: volumes[i].Name, VolumeSource: corev1.VolumeSource{
+				ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: source.LocalObjectReference},
+			}})
+		}
+	}
+	return configMaps
 }
 
 // trimAutoscaler keeps what it scales.

@@ -39,6 +39,7 @@ func TestTrim(t *testing.T) {
 	}
 	wholePodStatus := *podStatus.DeepCopy()
 	wholePodStatus.PodIP = "10.0.0.1"
+	web := corev1.LocalObjectReference{Name: "web"}
 	at := metav1.NewTime(time.Unix(2, 0))
 	target := autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "web"}
 
@@ -47,9 +48,14 @@ func TestTrim(t *testing.T) {
 		object, want runtime.Object
 	}{
 		{
-			"of a Pod, what selects it and its status are kept",
-			&corev1.Pod{ObjectMeta: withLabels(whole), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}, Status: wholePodStatus},
-			&corev1.Pod{ObjectMeta: withLabels(metadata), Status: podStatus},
+			"of a Pod, what selects it, its ConfigMaps and its status are kept",
+			&corev1.Pod{ObjectMeta: withLabels(whole), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}, Volumes: []corev1.Volume{
+				{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+				{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: web, DefaultMode: ptr.To[int32](0o644)}}},
+			}}, Status: wholePodStatus},
+			&corev1.Pod{ObjectMeta: withLabels(metadata), Spec: corev1.PodSpec{Volumes: []corev1.Volume{
+				{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: web}}},
+			}}, Status: podStatus},
 		},
 		{
 			"of a HorizontalPodAutoscaler, its target is kept",

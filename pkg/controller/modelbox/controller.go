@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,6 +83,7 @@ type ControllerParameters struct {
 	StatefulSets appsinformers.StatefulSetInformer
 	DaemonSets   appsinformers.DaemonSetInformer
 	Services     coreinformers.ServiceInformer
+	ConfigMaps   coreinformers.ConfigMapInformer
 	Pods         coreinformers.PodInformer
 	Autoscalers  autoscalinginformers.HorizontalPodAutoscalerInformer
 	// MountFailures are the events about pods that cannot have a volume.
@@ -119,12 +121,17 @@ func New(p ControllerParameters) (*Controller, error) {
 		progress:        newProgressRecord(p.Clock),
 		metrics:         processMetrics(),
 	}
-	c.kinds = []*children.Kind{
+	configMaps := c.configMapKind(p.KubeClient, p.ConfigMaps.Informer())
+	workloads := []*children.Kind{
 		c.deploymentKind(p.KubeClient, p.Deployments.Informer()),
 		statefulSetKind(p.KubeClient, p.StatefulSets.Informer()),
 		daemonSetKind(p.KubeClient, p.DaemonSets.Informer()),
-		serviceKind(p.KubeClient, p.Services.Informer()),
 	}
+	// Pods that start get the files that there are.
+	for _, workload := range workloads {
+		workload.Prerequisites = []*children.Kind{configMaps}
+	}
+	c.kinds = slices.Concat([]*children.Kind{configMaps}, workloads, []*children.Kind{serviceKind(p.KubeClient, p.Services.Informer())})
 	c.consistency = newConsistencyStore(p.Clock, p.Boxes.Informer(), c.kinds)
 	c.children = c.newEngine()
 	if err := c.watch(&p); err != nil {

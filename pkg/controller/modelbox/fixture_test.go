@@ -6,6 +6,7 @@ package modelbox
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
@@ -81,6 +83,7 @@ func (f *testController) newController(t testing.TB) {
 		StatefulSets:     f.informers.Children.Apps().V1().StatefulSets(),
 		DaemonSets:       f.informers.Children.Apps().V1().DaemonSets(),
 		Services:         f.informers.Children.Core().V1().Services(),
+		ConfigMaps:       f.informers.Children.Core().V1().ConfigMaps(),
 		Pods:             f.informers.Pods.Core().V1().Pods(),
 		Autoscalers:      f.informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		MountFailures:    f.informers.MountFailures.Events().V1().Events(),
@@ -111,12 +114,8 @@ func (f *testController) cache(t *testing.T, objects ...runtime.Object) {
 	for _, object := range objects {
 		store := f.boxCache
 		switch object := object.(type) {
-		case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.DaemonSet, *corev1.Service:
-			for _, kind := range f.kinds {
-				if kind.GroupVersionKind == object.GetObjectKind().GroupVersionKind() {
-					store = kind.Informer.GetIndexer()
-				}
-			}
+		case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.DaemonSet, *corev1.Service, *corev1.ConfigMap:
+			store = f.kind(object.GetObjectKind().GroupVersionKind().Kind).Informer.GetIndexer()
 		case *corev1.Pod:
 			store = f.pods
 		case *autoscalingv2.HorizontalPodAutoscaler:
@@ -126,6 +125,11 @@ func (f *testController) cache(t *testing.T, objects ...runtime.Object) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// kind returns the kind of children of that name.
+func (f *testController) kind(name string) *children.Kind {
+	return f.kinds[slices.IndexFunc(f.kinds, func(kind *children.Kind) bool { return kind.GroupVersionKind.Kind == name })]
 }
 
 // told returns the events that were recorded since the last call.

@@ -361,7 +361,7 @@ func TestReconcileRestoresARemovedLabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.catchUp(t)
-	if err := f.kinds[0].Informer.GetIndexer().Delete(deployment); err != nil {
+	if err := f.kind("Deployment").Informer.GetIndexer().Delete(deployment); err != nil {
 		t.Fatal(err)
 	}
 
@@ -413,7 +413,7 @@ func TestReconcileOfADeletedBoxSendsNothing(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			f := newTestController(t, row.box)
 			f.cache(t, fixture.LiveDeployment(t), fixture.LiveService(t))
-			f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, f.kinds[0].Resource, "1")
+			f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, f.kind("Deployment").Resource, "1")
 			check(t, "requeue after", time.Duration(0), f.mustReconcile(t))
 			check(t, "requests", []string(nil), f.requests())
 		})
@@ -438,7 +438,7 @@ func (s *storeAt) LastStoreSyncResourceVersion() string { return s.version }
 
 func TestReconcileForgetsTheWritesOfADeletedBox(t *testing.T) {
 	f := newTestController(t, nil)
-	deployments := f.kinds[0].Resource
+	deployments := f.kind("Deployment").Resource
 	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: &storeAt{"10"}})
 	f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, deployments, "11")
 	f.mustReconcile(t)
@@ -447,7 +447,7 @@ func TestReconcileForgetsTheWritesOfADeletedBox(t *testing.T) {
 
 func TestReconcileWaitsForItsOwnWrites(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
-	store, deployments := &storeAt{"10"}, f.kinds[0].Resource
+	store, deployments := &storeAt{"10"}, f.kind("Deployment").Resource
 	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: store})
 	f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, deployments, "11")
 
@@ -463,7 +463,7 @@ func TestReconcileWaitsForItsOwnWrites(t *testing.T) {
 
 func TestReconcileGoesOnAfterAChildThatFails(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
-	refusal := apierrors.NewForbidden(f.kinds[0].Resource, "web", errors.New("exceeded quota: small"))
+	refusal := apierrors.NewForbidden(f.kind("Deployment").Resource, "web", errors.New("exceeded quota: small"))
 	f.cluster.PrependReactor("patch", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refusal })
 
 	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, refusal) {

@@ -4,13 +4,15 @@
 package modelbox
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
 // TrimChild is what the cache keeps of children: with their kind, which the API leaves out of lists, and of managed
-// fields only what tells whether a child is as it was written, and who has paused it.
+// fields only what tells whether a child is as it was written, and who has paused it. Of the data of ConfigMaps there are
+// digests.
 func TrimChild(obj any) (any, error) {
 	object, ok := obj.(children.Object)
 	if !ok {
@@ -21,6 +23,10 @@ func TrimChild(obj any) (any, error) {
 		return nil, err
 	}
 	object.GetObjectKind().SetGroupVersionKind(kinds[0])
-	children.Trim(object, pausersOf(object)...)
+	kept := pausersOf(object)
+	if configMap, ok := object.(*corev1.ConfigMap); ok {
+		kept = append(kept, trimConfigMap(configMap))
+	}
+	children.Trim(object, kept...)
 	return object, nil
 }

@@ -146,9 +146,24 @@ func validateSize(box, old *model.ModelBox) field.ErrorList {
 	case err != nil:
 		return field.ErrorList{field.InternalError(path, err)}
 	case size > maxSpecBytes:
-		return field.ErrorList{field.TooLong(path, field.OmitValueType{}, maxSpecBytes)}
+		return sizeErrors(box, size, path)
 	default:
 		return nil
+	}
+}
+
+// sizeErrors says what of a spec that is too large has to shrink: its configs where the rest is small enough.
+func sizeErrors(box *model.ModelBox, size int, path *field.Path) field.ErrorList {
+	rest := *box
+	rest.Spec.Configs = nil
+	restSize, err := specBytes(&rest)
+	switch {
+	case err != nil:
+		return field.ErrorList{field.InternalError(path, err)}
+	case len(box.Spec.Configs) > 0 && restSize < maxSpecBytes:
+		return field.ErrorList{field.TooLong(path.Child("configs"), field.OmitValueType{}, maxSpecBytes-restSize)}
+	default:
+		return field.ErrorList{field.TooLong(path, field.OmitValueType{}, maxSpecBytes)}
 	}
 }
 

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// configMapKind returns the ConfigMaps of boxes as a kind of children.
+func (c *Controller) configMapKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+	kind := children.NewKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"), "configmaps", informer,
+		func(namespace string) children.Client[*corev1.ConfigMap] {
+			return cluster.CoreV1().ConfigMaps(namespace)
+		})
+	kind.Immutable = immutableData
+	kind.Untrimmed = untrimmedConfigMap
+	kind.InUse = c.isConfigMapInUse
+	return kind
+}
+
+// immutableData is about a ConfigMap whose data nobody may change any more, which it stays for life.
+func immutableData(rendered *unstructured.Unstructured, live children.Object) string {
+	configMap := live.(*corev1.ConfigMap)
+	if !ptr.Deref(configMap.Immutable, false) || maps.Equal(renderedData(rendered), configMap.Data) {
+		return ""
+	}
+	return "it is immutable and has other data"
+}
+
+func renderedData(rendered *unstructured.Unstructured) map[string]string {
+	data, _, _ := unstructured.NestedStringMap(rendered.Object, "data")
+	return data
+}
+
+// isConfigMapInUse returns whether pods of the box have a ConfigMap that the box does not ask for any more, or may still
+// get it: while a rollout runs, pods that go are made anew from what they were made from.
+func (c *Controller) isConfigMapInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
+	name := child.GetName()
+	workload := asWorkload(result.Child(result.Rendered[0].GroupVersionKind(), box.Name))
+	if workload == nil || workload.rollout().reason != modelv1.ReasonRolloutComplete || mountsConfigMap(&workload.podTemplate().Spec, name) {
+		return true, nil
+	}
+	pods, err := c.pods.ByIndex(byBox, box.String())
+	if err != nil {
+		return false, fmt.Errorf("looking up the pods of the box: %w", err)
+	}
+	return slices.ContainsFunc(pods, func(object any) bool {
+		pod := object.(*corev1.Pod)
+		isOver := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		return !isOver && mountsConfigMap(&pod.Spec, name)
+	}), nil
+}
+
+func mountsConfigMap(pod *corev1.PodSpec, name string) bool {
+	return slices.ContainsFunc(pod.Volumes, func(volume corev1.Volume) bool {
+		return volume.ConfigMap != nil && volume.ConfigMap.Name == name
+	})
+}
+
+// digestManager is the manager of an entry of managed fields by which a ConfigMap is known that has digests in place of its
+// data. No API server takes such an entry, so nobody else can make one.
+const digestManager = render.FieldManager + "-data"
+
+// trimConfigMap replaces the data of a ConfigMap by digests: whoever has the box has the data. It returns the entry of managed
+// fields that says so.
+func trimConfigMap(configMap *corev1.ConfigMap) metav1.ManagedFieldsEntry {
+	if !isTrimmed(configMap) {
+		for key, value := range configMap.Data {
+			configMap.Data[key] = fields.Digest(value)
+		}
+		configMap.BinaryData = nil
+	}
+	return metav1.ManagedFieldsEntry{Manager: digestManager}
+}
+
+func isTrimmed(configMap *corev1.ConfigMap) bool {
+	return slices.ContainsFunc(configMap.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == digestManager && entry.Operation == ""
+	})
+}
+
+// untrimmedConfigMap returns a ConfigMap of the cache with those of the rendered files whose digests it has, and something
+// else in place of all others. It does not change the ConfigMap, but shares its memory.
+func untrimmedConfigMap(live children.Object, rendered *unstructured.Unstructured) children.Object {
+	trimmed := live.(*corev1.ConfigMap)
+	if !isTrimmed(trimmed) {
+		return trimmed
+	}
+	wanted := renderedData(rendered)
+	configMap := *trimmed
+	configMap.Data = make(map[string]string, len(trimmed.Data))
+	for key, digest := range trimmed.Data {
+		configMap.Data[key] = wanted[key]
+		if fields.Digest(wanted[key]) != digest {
+			configMap.Data[key] += digest
+		}
+	}
+	return &configMap
+}
