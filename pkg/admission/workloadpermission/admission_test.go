@@ -25,6 +25,8 @@ func TestValidate(t *testing.T) {
 		noMore      = `: beyond an ordinary application, and user "jane" cannot `
 		noRun       = noMore + `create resource "deployments" in API group "apps" in the namespace "default"`
 		noExpose    = noMore + `create resource "services" in API group "" in the namespace "default"`
+		noConfigure = noMore + `create resource "configmaps" in API group "" in the namespace "default"`
+		files       = "configs: [{name: a, mountPath: /a, data: {a: '1'}}]"
 		account     = "serviceAccountName: robot"
 		nodePort    = "ports: [{port: 80, nodePort: 30010}]"
 		adoptedPath = "metadata.annotations[model.github.com/adopt]"
@@ -90,6 +92,19 @@ func TestValidate(t *testing.T) {
 			adoptedPath + noMore + `update resource "services" named "web" in API group "" in the namespace "default"; ` +
 				adoptedPath + noMore + `delete resource "services" named "web" in API group "" in the namespace "default"`},
 		{"a box that stops asking to adopt", nil, newBox(t, "", adopting), newBox(t, ""), nil, ""},
+
+		{"files need ConfigMaps", []string{createDeployments}, nil, newBox(t, files), []string{createConfigMaps}, "spec.configs[0].data" + noConfigure},
+		{"who has them may bring files", []string{createConfigMaps}, nil, newBox(t, files), []string{createConfigMaps}, ""},
+		{"an update that changes a file", nil, newBox(t, files), newBox(t, "configs: [{name: a, mountPath: /a, data: {a: '2'}}]"), []string{createConfigMaps},
+			"spec.configs[0].data" + noConfigure},
+		{"an update that gives files to a ConfigMap of another name", nil, newBox(t, files), newBox(t, "configs: [{name: b, mountPath: /a, data: {a: '1'}}]"),
+			[]string{createConfigMaps}, "spec.configs[0].data" + noConfigure},
+		{"an update that shows files elsewhere, and in another way", nil, newBox(t, files),
+			newBox(t, "configs: [{name: a, mountPath: /b, data: {a: '1'}, rollout: Live}]"), nil, ""},
+		{"a box that asks to adopt and gets files", []string{createConfigMaps}, newBox(t, "", adopting), newBox(t, files, adopting),
+			[]string{updateConfigMap, deleteConfigMap, createConfigMaps},
+			adoptedPath + noMore + `update resource "configmaps" named "web-a" in API group "" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "configmaps" named "web-a" in API group "" in the namespace "default"`},
 
 		{"an update that leaves it alone", nil, newBox(t, account), newBox(t, account+", replicas: 2, envs: [{name: A, value: b}]"), nil, ""},
 		{"an update that takes it away", nil, newBox(t, account), newBox(t, ""), nil, ""},

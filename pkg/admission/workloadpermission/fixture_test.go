@@ -70,6 +70,9 @@ const (
 	deleteDeployment   = "jane: delete deployments.apps/web in default"
 	updateService      = "jane: update services./web in default"
 	deleteService      = "jane: delete services./web in default"
+	createConfigMaps   = "jane: create configmaps./ in default"
+	updateConfigMap    = "jane: update configmaps./web-a in default"
+	deleteConfigMap    = "jane: delete configmaps./web-a in default"
 )
 
 // validate lets jane write the box, which creates it where there is no old one.

@@ -61,6 +61,7 @@ var ordinarySpec = object(fields{
 	"disabledDefaultProbes": anything,
 	"volumes":               volumes,
 	"volumeMounts":          volumeMounts,
+	"configs":               configs,
 	"serviceAccountName":    serviceAccountName,
 	"ports":                 ports.needs(toExpose),
 	"serviceType":           only("ClusterIP", "Headless").needs(toExpose),
@@ -74,6 +75,15 @@ var ordinarySpec = object(fields{
 }).needs(toRun)
 
 var serviceAccountName = only("default")
+
+// configs are ConfigMaps, which others may read.
+var configs = object(fields{
+	"name":      anything,
+	"mountPath": anything,
+	"data":      rule{}.needs(toConfigure),
+	"container": anything,
+	"rollout":   anything,
+})
 
 var podSpec = object(fields{
 	"containers":                    containers,

@@ -16,8 +16,9 @@ import (
 
 var (
 	// workloads stands for the resource of a box's own workload.
-	workloads = appsv1.SchemeGroupVersion.WithResource("workloads")
-	services  = corev1.SchemeGroupVersion.WithResource("services")
+	workloads  = appsv1.SchemeGroupVersion.WithResource("workloads")
+	services   = corev1.SchemeGroupVersion.WithResource("services")
+	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 )
 
 // workloadResource returns the resource that workloads stands for.
@@ -49,11 +50,13 @@ func (p permission) String() string {
 	return fmt.Sprintf("%s in API group %q", text, p.resource.Group)
 }
 
-// The permissions that Kubernetes asks for what runs, for how it is exposed, and for what is about both.
+// The permissions that Kubernetes asks for what runs, for how it is exposed, for its files, and for what is about both of
+// the first.
 var (
-	toRun    = []permission{{verb: "create", resource: workloads}}
-	toExpose = []permission{{verb: "create", resource: services}}
-	toDoBoth = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: services}}
+	toRun       = []permission{{verb: "create", resource: workloads}}
+	toExpose    = []permission{{verb: "create", resource: services}}
+	toConfigure = []permission{{verb: "create", resource: configMaps}}
+	toDoBoth    = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: services}}
 )
 
 // toAdopt are the permissions for taking over what there is already: it becomes what the box says, and goes with it.

@@ -85,6 +85,10 @@ func adoptions(box *modelv1.ModelBox) []privilege {
 	if name := modelboxrender.GoverningServiceName(box); modelboxrender.HasHeadlessService(box) {
 		adopted = append(adopted, privilege{path, services.Resource + "/" + name, toAdopt(services, name)})
 	}
+	for i := range box.Spec.Configs {
+		name := modelboxrender.ConfigMapName(box, &box.Spec.Configs[i])
+		adopted = append(adopted, privilege{path, configMaps.Resource + "/" + name, toAdopt(configMaps, name)})
+	}
 	return adopted
 }
 

@@ -37,6 +37,8 @@ func TestPrivilegesOf(t *testing.T) {
 			nodeAffinity: {}}, securityContext: {runAsUser: 1, fsGroup: 2, seccompProfile: {type: RuntimeDefault}}}}`, nil},
 
 		{"workload: StatefulSet, rollingUpdate: 2, replicas: 2", nil},
+		{`configs: [{mountPath: /etc/web, data: {web.conf: a}}, {name: flags, mountPath: /etc/flags, data: {a: b}, rollout: Live, container: web}]`,
+			[]string{"spec.configs[0].data", "spec.configs[1].data"}},
 
 		// Whom the pods act as, and what they get to know.
 		{"serviceAccountName: robot", []string{"spec.serviceAccountName"}},
