@@ -37,11 +37,7 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox) []string {
 	if count == 0 {
 		return nil
 	}
-	pods := fmt.Sprintf("%d pods", count)
-	if count == 1 {
-		pods = "1 pod"
-	}
-	because := ""
+	pods, because := countedPods(count), ""
 	if !applied || !isCurrent(old, modelv1.ConditionProgressing, modelv1.ReasonRolloutComplete) {
 		pods, because = "up to "+pods, ": those that run the new pod template already stay"
 	}
@@ -50,6 +46,13 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox) []string {
 		return []string{fmt.Sprintf("will roll %s when the box is unpaused%s%s", pods, steps, because)}
 	}
 	return []string{fmt.Sprintf("rolls %s%s%s", pods, steps, because)}
+}
+
+func countedPods(count int32) string {
+	if count == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", count)
 }
 
 // rolloutSteps says how many of so many pods are replaced at a time, where that is not a matter of a surge and of a step: in

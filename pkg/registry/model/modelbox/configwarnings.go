@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+// configWarnings says of which configs an update changes the files of pods, and nothing else. What replaces pods is a
+// matter of the rollout.
+func configWarnings(box, old *model.ModelBox) []string {
+	if old.Status.Replicas == 0 {
+		return nil
+	}
+	before := map[string]*model.ModelBoxConfig{}
+	for i := range old.Spec.Configs {
+		before[old.Spec.Configs[i].Name] = &old.Spec.Configs[i]
+	}
+	effect := "changes"
+	if box.Spec.Paused {
+		effect = "when the box is unpaused, changes"
+	}
+	var warnings []string
+	for i := range box.Spec.Configs {
+		config := &box.Spec.Configs[i]
+		was := before[config.Name]
+		if was == nil || was.Rollout != model.ConfigRolloutLive || config.Rollout != model.ConfigRolloutLive || maps.Equal(was.Data, config.Data) {
+			continue
+		}
+		if len(warnings) == maxWarnings {
+			break
+		}
+		warnings = append(warnings, fmt.Sprintf("%s: %s the files of %s and restarts none for it",
+			field.NewPath("spec", "configs").Index(i).Child("data"), effect, countedPods(old.Status.Replicas)))
+	}
+	return warnings
+}
