@@ -168,14 +168,10 @@ func (e *Engine[O]) Forget(owner types.NamespacedName) {
 // Wait returns when nothing is watched any more, which ends with the contexts that Reconcile was called with.
 func (e *Engine[O]) Wait() { e.taken.wait() }
 
-// eventf records an event about the owner. reason names what happened, action what was done.
-func (e *Engine[O]) eventf(owner O, eventType, reason, action, format string, args ...any) {
-	e.Recorder.Eventf(owner, nil, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
-}
-
-// childEventf records an event about the owner and about a child as it is in this version. A broadcaster takes events that
-// differ in nothing but their notes for the same, which happened several times, and keeps the first note: an event that
-// names who did something to a child must not be taken for that about somebody else.
+// childEventf records an event about the owner and about a child as it is in this version. reason names what happened,
+// action what was done. A broadcaster takes events that
+// differ in nothing but their notes for the same, which happened several times, and keeps the first note: an event about
+// one child must not be taken for that about another, nor one that names who did something to it for that about somebody else.
 func (e *Engine[O]) childEventf(owner O, child Object, eventType, reason, action, format string, args ...any) {
 	e.Recorder.Eventf(owner, child, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }
