@@ -29,7 +29,8 @@ var (
 		appsv1.SchemeGroupVersion.WithResource("statefulsets"),
 		appsv1.SchemeGroupVersion.WithResource("daemonsets"),
 	}
-	services = corev1.SchemeGroupVersion.WithResource("services")
+	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+	services   = corev1.SchemeGroupVersion.WithResource("services")
 )
 
 // child is one that lives and has a box for its controller.

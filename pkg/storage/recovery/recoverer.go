@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/metadata"
@@ -194,11 +195,13 @@ func (r *recoverer) removeDeleted(ctx context.Context) error {
 	if r.situation != Behind {
 		return nil
 	}
-	if err := eachChild(ctx, r.cluster, services, func(service child) error {
-		r.haveChildren.Insert(service.owner.UID)
-		return nil
-	}); err != nil {
-		return err
+	for _, resource := range []schema.GroupVersionResource{services, configMaps} {
+		if err := eachChild(ctx, r.cluster, resource, func(child child) error {
+			r.haveChildren.Insert(child.owner.UID)
+			return nil
+		}); err != nil {
+			return err
+		}
 	}
 	for name, stored := range r.stored {
 		if !wasDeleted(r.situation, stored, r.haveChildren.Has(stored.UID)) {
