@@ -28,6 +28,7 @@ type Namespace struct {
 	Boxes       modelclient.ModelBoxInterface
 	Deployments appsclient.DeploymentInterface
 	Services    coreclient.ServiceInterface
+	ConfigMaps  coreclient.ConfigMapInterface
 	Pods        coreclient.PodInterface
 
 	Kubectl Kubectl
@@ -69,6 +70,7 @@ func (p *ControlPlane) Namespace(t *testing.T, name string) *Namespace {
 		Boxes:        p.ModelClient.ModelV1().ModelBoxes(name),
 		Deployments:  p.KubeClient.AppsV1().Deployments(name),
 		Services:     p.KubeClient.CoreV1().Services(name),
+		ConfigMaps:   p.KubeClient.CoreV1().ConfigMaps(name),
 		Pods:         p.KubeClient.CoreV1().Pods(name),
 	}).In(t)
 }
