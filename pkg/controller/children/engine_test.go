@@ -404,6 +404,45 @@ func TestReconcilePrunesWhatTheOwnerDoesNotAskForAnyMore(t *testing.T) {
 	fixture.Check(t, "events", []string{"Normal PrunedSecret Deleted Secret settings-token, which the map does not ask for any more"}, f.told())
 }
 
+func TestReconcileKeepsWhatIsInUse(t *testing.T) {
+	f := newTestEngine(t, newSettings())
+	f.converge(t)
+	isInUse := true
+	f.Kinds[0].InUse = func(owner types.NamespacedName, child Object, result *Result) (bool, error) {
+		fixture.Check(t, "owner", settingsKey, owner)
+		if Observed[*corev1.Secret](result, "settings-other") == nil {
+			t.Error("it is asked before the other children are there")
+		}
+		return isInUse && child.GetName() == "settings-token", nil
+	}
+	f.change(t, func(settings *corev1.ConfigMap) { settings.Data = map[string]string{"other": "secret"} })
+	f.catchUp(t)
+	fixture.Check(t, "failures", []string(nil), f.reconcile(t))
+	f.catchUp(t)
+	fixture.Check(t, "failures", []string(nil), f.reconcile(t))
+	fixture.Check(t, "requests while it is in use", 0, len(f.requests()))
+
+	isInUse = false
+	fixture.Check(t, "failures", []string(nil), f.reconcile(t))
+	fixture.Check(t, "requests", []string{"delete secrets settings-token"}, f.requests())
+}
+
+// What relies on others is not created before they are there.
+func TestReconcileWaitsForPrerequisites(t *testing.T) {
+	f := newTestEngine(t, newSettings(func(settings *corev1.ConfigMap) { settings.Data["user"] = "web" }), foreignSecret())
+	f.Kinds[0].Prerequisites = f.Kinds
+	if failures := f.reconcile(t); len(failures) != 1 {
+		t.Errorf("failures: %q", failures)
+	}
+	fixture.Check(t, "requests", []string{"get secrets settings-token"}, f.requests())
+
+	if err := f.cluster.CoreV1().Secrets(settingsKey.Namespace).Delete(t.Context(), "settings-token", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	fixture.Check(t, "failures", []string(nil), f.reconcile(t))
+	fixture.Check(t, "events", []string{"Normal CreatedSecret Created Secret settings-token", "Normal CreatedSecret Created Secret settings-user"}, f.told())
+}
+
 func TestReconcileOfATakenName(t *testing.T) {
 	const taken = "a Secret named settings-token exists already and does not belong to this map: "
 	isController := true

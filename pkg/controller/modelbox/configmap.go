@@ -49,10 +49,14 @@ func renderedData(rendered *unstructured.Unstructured) map[string]string {
 }
 
 // isConfigMapInUse returns whether pods of the box have a ConfigMap that the box does not ask for any more, or may still
-// get it: while a rollout runs, pods that go are made anew from what they were made from.
+// get it.
 func (c *Controller) isConfigMapInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
-	name := child.GetName()
-	workload := asWorkload(result.Child(result.Rendered[0].GroupVersionKind(), box.Name))
+	return c.isMounted(box, asWorkload(result.Child(result.Rendered[0].GroupVersionKind(), box.Name)), child.GetName())
+}
+
+// isMounted returns whether pods of the box have the ConfigMap, or may get it: while a rollout runs, pods that go are made
+// anew from what they were made from.
+func (c *Controller) isMounted(box types.NamespacedName, workload workload, name string) (bool, error) {
 	if workload == nil || workload.rollout().reason != modelv1.ReasonRolloutComplete || mountsConfigMap(&workload.podTemplate().Spec, name) {
 		return true, nil
 	}
