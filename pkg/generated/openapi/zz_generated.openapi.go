@@ -747,7 +747,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler scales the workload, and after it has gone until replicas changes, any other number is left out of account. May not be set for a DaemonSet, which cannot be scaled. Defaults to 1, for a DaemonSet to none.\n\nExample: 4",
+							Description: "replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler scales the workload, and after it has gone until replicas changes, any other number is left out of account. May not be set for a DaemonSet, which has no default either. Defaults to 1.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -775,7 +775,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "rollingUpdate is how many pods a rolling update may add and may take away at a time. A percentage of the replicas from \"1%\" to \"100%\", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down) of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available. An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number, 0 included, but not both 0; either defaults to \"25%\". For a StatefulSet and a DaemonSet one value is maxUnavailable alone. The object of a StatefulSet has maxUnavailable only, above 0; that of a DaemonSet has one of the two above 0 and the other one 0, or left out where that is its default, which is 0 for maxSurge and 1 for maxUnavailable. Without effect while strategy is \"Recreate\". Defaults to \"25%\", for a StatefulSet and a DaemonSet to one pod at a time.\n\nExample: {maxSurge: 1, maxUnavailable: 0}",
+							Description: "rollingUpdate is how many pods a rolling update may add and may take away at a time. A percentage of the replicas from \"1%\" to \"100%\", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down) of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available. An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number, 0 included, but not both 0; either defaults to \"25%\". For a StatefulSet and a DaemonSet one value is maxUnavailable alone. The object of a StatefulSet has maxUnavailable only, above 0; that of a DaemonSet has one of the two above 0 and the other one 0, or left out where that is its default, which is 0 for maxSurge and 1 for maxUnavailable. Without any they replace one pod at a time. Without effect while strategy is \"Recreate\". Defaults to \"25%\".\n\nExample: {maxSurge: 1, maxUnavailable: 0}",
 							Ref:         ref(v1.RollingUpdate{}.OpenAPIModelName()),
 						},
 					},

@@ -34,7 +34,7 @@ type ModelBoxSpecApplyConfiguration struct {
 	Args []string `json:"args,omitempty"`
 	// replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler
 	// scales the workload, and after it has gone until replicas changes, any other number is left out of account. May
-	// not be set for a DaemonSet, which cannot be scaled. Defaults to 1, for a DaemonSet to none.
+	// not be set for a DaemonSet, which has no default either. Defaults to 1.
 	//
 	// Example: 4
 	Replicas *int32 `json:"replicas,omitempty"`
@@ -59,8 +59,7 @@ type ModelBoxSpecApplyConfiguration struct {
 	// 0 included, but not both 0; either defaults to "25%". For a StatefulSet and a DaemonSet one value is maxUnavailable
 	// alone. The object of a StatefulSet has maxUnavailable only, above 0; that of a DaemonSet has one of the two above 0
 	// and the other one 0, or left out where that is its default, which is 0 for maxSurge and 1 for maxUnavailable.
-	// Without effect while strategy is "Recreate". Defaults to "25%", for a StatefulSet and a DaemonSet to one pod at a
-	// time.
+	// Without any they replace one pod at a time. Without effect while strategy is "Recreate". Defaults to "25%".
 	//
 	// Example: {maxSurge: 1, maxUnavailable: 0}
 	RollingUpdate *modelv1.RollingUpdate `json:"rollingUpdate,omitempty"`
