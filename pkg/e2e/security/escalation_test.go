@@ -43,6 +43,7 @@ var escalations = []struct{ name, box, field string }{
 	{"get a capability", "spec: {containers: [{name: b, image: 'b:1', securityContext: {capabilities: {add: [SYS_ADMIN]}}}]}", "spec.containers[0].securityContext.capabilities.add[0]"},
 	{"take a port of the host", "spec: {containers: [{name: b, image: 'b:1', ports: [{containerPort: 81, hostPort: 81}]}]}", "spec.containers[0].ports[0].hostPort"},
 	{"let the kubelet ask another host", "spec: {livenessProbe: {httpGet: {port: 80, host: 169.254.169.254}}}", "spec.livenessProbe.httpGet.host"},
+	{"run on every node", "spec: {workload: DaemonSet, replicas: null}", "spec.workload"},
 	{"run on the control plane", "spec: {podTemplate: {spec: {tolerations: [{operator: Exists}]}}}", "spec.podTemplate.spec.tolerations"},
 	{"run past the scheduler", "spec: {podTemplate: {spec: {nodeName: node-0}}}", "spec.podTemplate.spec.nodeName"},
 	{"preempt others", "spec: {podTemplate: {spec: {priorityClassName: system-cluster-critical}}}", "spec.podTemplate.spec.priorityClassName"},
