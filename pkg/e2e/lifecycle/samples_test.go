@@ -29,6 +29,7 @@ var samples = []struct {
 	{"rolling-update.yaml", []string{"rolling-share", "rolling-number", "rolling-limits", "rolling-recreate"}, rolloutsMoveInSteps},
 	{"resources.yaml", []string{"size-small", "size-medium", "size-large", "size-custom"}, containersHaveTheirSize},
 	{"services.yaml", []string{"reach-clusterip", "reach-nodeport", "reach-headless", "reach-same-pod"}, servicesLeadToTheirPorts},
+	{"workloads.yaml", []string{"workload-statefulset", "workload-daemonset"}, podsAreThoseOfTheirWorkload},
 	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
 }
 
@@ -156,6 +157,34 @@ func servicesLeadToTheirPorts(n *framework.Namespace) {
 	}
 	framework.ExpectEqual(n.T, "LoadBalancer: type", corev1.ServiceTypeLoadBalancer, n.GetService("reach-loadbalancer").Spec.Type)
 	framework.ExpectEqual(n.T, "LoadBalancer: ready pods", int32(1), waiting.Status.ReadyReplicas)
+}
+
+func podsAreThoseOfTheirWorkload(n *framework.Namespace) {
+	apps := n.ControlPlane.KubeClient.AppsV1()
+	statefulSet, err := apps.StatefulSets(n.Name).Get(n.Ctx, "workload-statefulset", metav1.GetOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	framework.ExpectEqual(n.T, "StatefulSet: pods", []string{"workload-statefulset-0", "workload-statefulset-1", "workload-statefulset-2"},
+		n.GetBox("workload-statefulset").Status.PodNames)
+	framework.ExpectEqual(n.T, "StatefulSet: Service of the names", "workload-statefulset-headless", statefulSet.Spec.ServiceName)
+	headless := n.GetService("workload-statefulset-headless").Spec
+	framework.ExpectEqual(n.T, "StatefulSet: address of the headless Service", corev1.ClusterIPNone, headless.ClusterIP)
+	framework.ExpectEqual(n.T, "StatefulSet: names of pods that are not ready", true, headless.PublishNotReadyAddresses)
+	if address := n.GetService("workload-statefulset").Spec.ClusterIP; address == "" || address == corev1.ClusterIPNone {
+		n.T.Errorf("StatefulSet: the Service of the box has the address %q", address)
+	}
+
+	daemonSet, err := apps.DaemonSets(n.Name).Get(n.Ctx, "workload-daemonset", metav1.GetOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	framework.ExpectEqual(n.T, "DaemonSet: maxUnavailable", ptr.To(intstr.FromInt32(2)), daemonSet.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable)
+	nodes, err := n.ControlPlane.KubeClient.CoreV1().Nodes().List(n.Ctx, metav1.ListOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	framework.ExpectEqual(n.T, "DaemonSet: pods", len(nodes.Items), len(n.GetBox("workload-daemonset").Status.PodNames))
 }
 
 func containersHaveTheirProbes(n *framework.Namespace) {
