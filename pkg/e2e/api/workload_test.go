@@ -98,7 +98,6 @@ func TestUpdateWarnsOfTheStepsOfItsWorkload(t *testing.T) {
 	for _, test := range []struct{ name, spec, want string }{
 		{"deployment", "replicas: 3", "Warning: rolls 3 pods\n"},
 		{"statefulset", "replicas: 3, workload: StatefulSet", "Warning: rolls 3 pods, one at a time\n"},
-		{"statefulset-in-steps", "replicas: 3, workload: StatefulSet, rollingUpdate: 2", "Warning: rolls 3 pods, up to 2 at a time\n"},
 		{"daemonset", "workload: DaemonSet", " pods, one at a time\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

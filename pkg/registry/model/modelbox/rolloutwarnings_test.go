@@ -49,6 +49,7 @@ func TestRolloutWarnings(t *testing.T) {
 			}
 		}
 	}
+	const gated = "spec.rollingUpdate: is rejected by clusters in which the feature gate MaxUnavailableStatefulSet is off"
 	const because = ": those that run the new pod template already stay"
 
 	for _, row := range []struct {
@@ -75,10 +76,10 @@ func TestRolloutWarnings(t *testing.T) {
 		{"a StatefulSet replaces its pods one by one", []change{statefulSet}, []change{newImage}, []string{"rolls 2 pods, one at a time"}},
 		{"a StatefulSet replaces its only pod", []change{statefulSet, pods(1)}, []change{newImage}, []string{"rolls 1 pod"}},
 		{"a StatefulSet replaces as many pods as it may, rounded down", []change{statefulSet, pods(5), replicas(5)}, []change{newImage, rollingStep("50%")},
-			[]string{"rolls 5 pods, up to 2 at a time"}},
-		{"a StatefulSet replaces no more pods than it has", []change{statefulSet}, []change{newImage, limits("", "7")}, []string{"rolls 2 pods, up to 2 at a time"}},
-		{"a StatefulSet replaces one pod where its share is less", []change{statefulSet}, []change{newImage, rollingStep("1%")}, []string{"rolls 2 pods, one at a time"}},
-		{"another limit of a StatefulSet replaces none", []change{statefulSet}, []change{limits("", "2")}, nil},
+			[]string{"rolls 5 pods, up to 2 at a time", gated}},
+		{"a StatefulSet replaces no more pods than it has", []change{statefulSet}, []change{newImage, limits("", "7")}, []string{"rolls 2 pods, up to 2 at a time", gated}},
+		{"a StatefulSet replaces one pod where its share is less", []change{statefulSet}, []change{newImage, rollingStep("1%")}, []string{"rolls 2 pods, one at a time", gated}},
+		{"another limit of a StatefulSet replaces none", []change{statefulSet}, []change{limits("", "2")}, []string{gated}},
 		{"pods of a StatefulSet that an autoscaler has added are replaced", []change{statefulSet, pods(5), desired(5)}, []change{newImage},
 			[]string{"rolls 5 pods, one at a time"}},
 		{"a StatefulSet that is paused replaces its pods later", []change{statefulSet, paused(true)}, []change{newImage},

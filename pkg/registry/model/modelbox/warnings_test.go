@@ -83,6 +83,14 @@ func TestWarningsOnCreate(t *testing.T) {
 			statefulSet(box)
 			box.Spec.ServiceType, box.Spec.Ports = "ClusterIP", nil
 		}, []string{"spec.serviceType: has no effect without ports: there is no Service"}},
+		{"limits of a StatefulSet, which not every cluster has", func(box *model.ModelBox) {
+			statefulSet(box)
+			box.Spec.RollingUpdate = helper.NewRollingUpdate(intstr.FromInt32(2))
+		}, []string{"spec.rollingUpdate: is rejected by clusters in which the feature gate MaxUnavailableStatefulSet is off"}},
+		{"limits of a DaemonSet, which every cluster has", func(box *model.ModelBox) {
+			daemonSet(box)
+			box.Spec.RollingUpdate = helper.NewRollingUpdate(intstr.FromInt32(2))
+		}, nil},
 		{"names that the pods of a StatefulSet do not get", func(box *model.ModelBox) {
 			statefulSet(box)
 			box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Hostname: "db", Subdomain: "data"}}

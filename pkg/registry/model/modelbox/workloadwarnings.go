@@ -11,13 +11,20 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-// workloadWarnings is about names in the overlay that the pods of a StatefulSet do not get: each has its own.
+// workloadWarnings is about what not every cluster knows of a StatefulSet, and about names in the overlay that its pods do
+// not get: each has its own.
 func workloadWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
-	if spec.Workload != model.WorkloadStatefulSet || spec.PodTemplate == nil {
+	if spec.Workload != model.WorkloadStatefulSet {
 		return nil
 	}
-	pod, path := &spec.PodTemplate.Spec, path.Child("podTemplate", "spec")
 	var warnings []string
+	if spec.RollingUpdate != nil {
+		warnings = append(warnings, fmt.Sprintf("%s: is rejected by clusters in which the feature gate MaxUnavailableStatefulSet is off", path.Child("rollingUpdate")))
+	}
+	if spec.PodTemplate == nil {
+		return warnings
+	}
+	pod, path := &spec.PodTemplate.Spec, path.Child("podTemplate", "spec")
 	if pod.Hostname != "" {
 		warnings = append(warnings, fmt.Sprintf("%s: has no effect with workload %s: each pod has its name for a hostname", path.Child("hostname"), spec.Workload))
 	}
