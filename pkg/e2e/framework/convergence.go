@@ -21,14 +21,10 @@ const syncs = 3
 func (n *Namespace) ExpectConverged(box string) {
 	n.T.Helper()
 	n.AwaitApplied(box)
-	n.AwaitDeployment(box, "is settled", func(deployment *appsv1.Deployment) error {
-		if terminating := ptr.Deref(deployment.Status.TerminatingReplicas, 0); terminating > 0 {
-			return fmt.Errorf("%d pods are on their way out", terminating)
-		}
-		return CheckRolledOut(deployment)
-	})
+	kind := n.GetBox(box).Spec.Workload
+	n.awaitSettled(kind, box)
 	n.sync(box) // what the status has put off is written with this
-	deployment, service := n.GetDeployment(box), n.GetService(box)
+	workload, service := n.GetWorkload(kind, box), n.GetService(box)
 	writes, statuses := n.Audit.ChildWrites(box), n.Audit.StatusWrites(box)
 
 	for range syncs {
@@ -37,11 +33,26 @@ func (n *Namespace) ExpectConverged(box string) {
 
 	ExpectEqual(n.T, "writes of the children of box "+box, writes, n.Audit.ChildWrites(box))
 	ExpectEqual(n.T, "writes of the status of box "+box+", two for each sync", 2*syncs, n.Audit.StatusWrites(box)-statuses)
-	now := n.GetDeployment(box)
-	ExpectEqual(n.T, "generation of Deployment "+box, deployment.Generation, now.Generation)
-	ExpectEqual(n.T, "resourceVersion of Deployment "+box, deployment.ResourceVersion, now.ResourceVersion)
+	now := n.GetWorkload(kind, box)
+	ExpectEqual(n.T, "generation of the workload of "+box, workload.GetGeneration(), now.GetGeneration())
+	ExpectEqual(n.T, "resourceVersion of the workload of "+box, workload.GetResourceVersion(), now.GetResourceVersion())
 	ExpectEqual(n.T, "resourceVersion of Service "+box, service.ResourceVersion, n.GetService(box).ResourceVersion)
 	n.Events.ExpectNoneRestored(box)
+}
+
+// awaitSettled waits until the controller of a workload has nothing more to write.
+func (n *Namespace) awaitSettled(kind modelv1.Workload, box string) {
+	n.T.Helper()
+	if kind != modelv1.WorkloadDeployment {
+		n.AwaitReady(box)
+		return
+	}
+	n.AwaitDeployment(box, "is settled", func(deployment *appsv1.Deployment) error {
+		if terminating := ptr.Deref(deployment.Status.TerminatingReplicas, 0); terminating > 0 {
+			return fmt.Errorf("%d pods are on their way out", terminating)
+		}
+		return CheckRolledOut(deployment)
+	})
 }
 
 // sync has a box compared with its children, without a change of either: by a status that is not the controller's,

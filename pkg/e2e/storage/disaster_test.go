@@ -98,9 +98,10 @@ func (d *disaster) in(t *testing.T) *disaster {
 	return &copied
 }
 
-// box is labelled as GitOps tools do it.
+// box is labelled as GitOps tools do it. There are some of each workload.
 func (d *disaster) box(number int) *modelv1.ModelBox {
-	box := framework.NewBox(fmt.Sprintf("box-%d", number))
+	kind := framework.Workloads[number%len(framework.Workloads)]
+	box := framework.NewBox(fmt.Sprintf("box-%d", number), framework.WithWorkload(kind))
 	box.Labels = map[string]string{"example.com/applied-by": "gitops"}
 	return box
 }
@@ -246,9 +247,8 @@ func (d *disaster) ignore() {
 	d.setFlags("--store-recovery=ignore")
 	d.replaceStore(func() { d.setDataDirAside(".ignored") })
 	d.Eventually("everything is deleted", func() error {
-		deployments, err := d.Deployments.List(d.Ctx, metav1.ListOptions{})
-		if err != nil || len(deployments.Items) > 0 {
-			return fmt.Errorf("there are %d Deployments (%w)", len(deployments.Items), err)
+		if left := strings.TrimSpace(d.Kubectl.Run("get", "deployments,statefulsets,daemonsets", "--output=name")); left != "" {
+			return fmt.Errorf("there are %s", left)
 		}
 		return nil
 	})
@@ -276,8 +276,10 @@ func (d *disaster) delete(name string) {
 		d.T.Fatal(err)
 	}
 	framework.Eventually(d.T, framework.CollectorPatience, "the children of box "+name+" are gone", func() error {
-		if _, err := d.Deployments.Get(d.Ctx, name, metav1.GetOptions{}); err == nil {
-			return errors.New("there is a Deployment")
+		for _, kind := range framework.Workloads {
+			if _, err := d.FindWorkload(kind, name); err == nil {
+				return fmt.Errorf("there is a %s", kind)
+			}
 		}
 		if _, err := d.Services.Get(d.Ctx, name, metav1.GetOptions{}); err == nil {
 			return errors.New("there is a Service")

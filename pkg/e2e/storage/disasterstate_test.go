@@ -23,7 +23,7 @@ const controllerManagerProcess = "kube-controller-manager"
 type disasterState struct {
 	// Boxes are without what changes by itself: versions, managers and status.
 	Boxes map[string]modelv1.ModelBox
-	// Children are the UIDs of Deployments and Services, Pods the restarts of each pod.
+	// Children are the UIDs of workloads and Services, Pods the restarts of each pod.
 	Children map[string]types.UID
 	Pods     map[types.UID]int32
 	// store is the one that the Lease names.
@@ -49,12 +49,12 @@ func (d *disaster) state() disasterState {
 			box.ResourceVersion, box.ManagedFields, box.Status = "", nil, modelv1.ModelBoxStatus{}
 			state.Boxes[box.Name] = box
 		}
-		deployments, err := d.Deployments.List(d.Ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		for _, deployment := range deployments.Items {
-			state.Children["Deployment "+deployment.Name] = deployment.UID
+		for name, box := range state.Boxes {
+			workload, err := d.FindWorkload(box.Spec.Workload, name)
+			if err != nil {
+				return err
+			}
+			state.Children[string(box.Spec.Workload)+" "+name] = workload.GetUID()
 		}
 		services, err := d.Services.List(d.Ctx, metav1.ListOptions{})
 		if err != nil {
