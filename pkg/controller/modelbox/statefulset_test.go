@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+)
+
+// completeStatefulSet returns a StatefulSet of three replicas whose rollout is complete.
+func completeStatefulSet(changes ...func(*appsv1.StatefulSet)) *appsv1.StatefulSet {
+	set := &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: metav1.NamespaceDefault, UID: "set", Generation: 5},
+		Spec: appsv1.StatefulSetSpec{
+			Replicas:       ptr.To[int32](3),
+			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: ptr.To[int32](0)}},
+		},
+		Status: appsv1.StatefulSetStatus{
+			ObservedGeneration: 5, Replicas: 3, UpdatedReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 3, UpdateRevision: "web-2",
+		},
+	}
+	for _, change := range changes {
+		change(set)
+	}
+	return set
+}
+
+func statefulBox(t *testing.T) *modelv1.ModelBox {
+	return fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Workload = modelv1.WorkloadStatefulSet })
+}
+
+// messageOf returns the message of a condition.
+func messageOf(t *testing.T, all []metav1.Condition, condition string) string {
+	t.Helper()
+	return meta.FindStatusCondition(all, condition).Message
+}
+
+func TestConditionsOfAStatefulSet(t *testing.T) {
+	partition := func(partition int32) func(*appsv1.StatefulSet) {
+		return func(s *appsv1.StatefulSet) {
+			s.Spec.UpdateStrategy.RollingUpdate.Partition = &partition
+			s.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl-edit",
+				FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:updateStrategy":{"f:rollingUpdate":{"f:partition":{}}}}}`)}}
+		}
+	}
+	const partitioned = "kubectl-edit has set the partition of the StatefulSet to 1: pods of lower ordinals are not updated until it is 0"
+	held := good.with(conditions{ready: "False StatefulSetPartitioned", progressing: "False StatefulSetPartitioned"})
+	unavailable := rollingOut.with(conditions{available: "False MinimumReplicasUnavailable"})
+	for _, row := range []struct {
+		name    string
+		change  func(*appsv1.StatefulSet)
+		want    conditions
+		message string
+	}{
+		{"its rollout is complete", func(*appsv1.StatefulSet) {}, good, "3 of 3 replicas are available"},
+		{"its spec is not observed", func(s *appsv1.StatefulSet) { s.Generation++ }, rollingOut, "waiting for the StatefulSet spec update to be observed"},
+		{"pods are not updated", func(s *appsv1.StatefulSet) { s.Status.UpdatedReplicas = 1 }, rollingOut, "1 out of 3 new replicas have been updated"},
+		{"there are too many pods", func(s *appsv1.StatefulSet) { s.Status.Replicas = 5 }, rollingOut, "2 surplus replicas are pending termination"},
+		{"one pod is not available", func(s *appsv1.StatefulSet) { s.Status.AvailableReplicas = 2 }, rollingOut, "2 of 3 updated replicas are available"},
+		{"more pods are not available than an update may take away", func(s *appsv1.StatefulSet) { s.Status.AvailableReplicas = 1 },
+			unavailable, "1 of 3 updated replicas are available"},
+		{"no more pods are not available than the strategy says", func(s *appsv1.StatefulSet) {
+			s.Status.AvailableReplicas = 1
+			s.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = ptr.To(intstr.FromInt32(2))
+		}, rollingOut, "1 of 3 updated replicas are available"},
+		{"the only pod is not available", func(s *appsv1.StatefulSet) {
+			s.Spec.Replicas, s.Status = ptr.To[int32](1), appsv1.StatefulSetStatus{ObservedGeneration: 5, Replicas: 1, UpdatedReplicas: 1}
+		}, unavailable, "0 of 1 updated replicas are available"},
+		{"a rollout comes to the partition", func(s *appsv1.StatefulSet) {
+			partition(1)(s)
+			s.Status.UpdatedReplicas, s.Status.AvailableReplicas = 1, 2
+		}, rollingOut, "1 out of 3 new replicas have been updated; " + partitioned},
+		{"a rollout waits at the partition", func(s *appsv1.StatefulSet) {
+			partition(1)(s)
+			s.Status.UpdatedReplicas = 2
+		}, held, "2 out of 3 new replicas have been updated; " + partitioned},
+		{"there is a partition, and nothing to roll out", partition(1), good, "3 of 3 replicas are available; " + partitioned},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got := conditionsOf(statefulBox(t), &observation{workload: asWorkload(completeStatefulSet(row.change))})
+			check(t, "conditions", row.want, summarize(got))
+			check(t, "message", row.message, messageOf(t, got, modelv1.ConditionProgressing))
+		})
+	}
+	t.Run("there is none yet", func(t *testing.T) {
+		got := conditionsOf(statefulBox(t), &observation{})
+		check(t, "message", "there is no StatefulSet yet", messageOf(t, got, modelv1.ConditionAvailable))
+	})
+}
+
+func TestEarlierPodsOfAStatefulSet(t *testing.T) {
+	pod := func(name string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{appsv1.StatefulSetPodNameLabel: name}}}
+	}
+	for _, row := range []struct {
+		name   string
+		change func(*appsv1.StatefulSet)
+		pods   []*corev1.Pod
+		want   int32
+	}{
+		{"its own", func(*appsv1.StatefulSet) {}, []*corev1.Pod{pod("web-0"), pod("web-1"), pod("web-2")}, 0},
+		{"one of a larger one", func(*appsv1.StatefulSet) {}, []*corev1.Pod{pod("web-0"), pod("web-1"), pod("web-2"), pod("web-3")}, 1},
+		{"of another StatefulSet", func(*appsv1.StatefulSet) {}, []*corev1.Pod{pod("webs-7"), pod("web-api-7")}, 0},
+		{"of nobody", func(*appsv1.StatefulSet) {}, []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "web-7"}}}, 0},
+		{"any, although it is to have none", func(s *appsv1.StatefulSet) { s.Spec.Replicas = ptr.To[int32](0) }, []*corev1.Pod{pod("web-0")}, 1},
+		{"its own from another ordinal", func(s *appsv1.StatefulSet) { s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 5} },
+			[]*corev1.Pod{pod("web-4"), pod("web-5"), pod("web-7"), pod("web-8")}, 2},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			check(t, "earlier pods", row.want, asWorkload(completeStatefulSet(row.change)).earlierPods(row.pods))
+		})
+	}
+}
+
+func TestImmutableFieldsOfAStatefulSet(t *testing.T) {
+	rendered := fixture.Rendered(t, statefulBox(t), "StatefulSet")
+	live := func(changes ...func(*appsv1.StatefulSetSpec)) *appsv1.StatefulSet {
+		set := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{
+			ServiceName: "web-headless",
+			Selector:    &metav1.LabelSelector{MatchLabels: map[string]string{modelv1.SelectorLabel: "web"}},
+		}}
+		for _, change := range changes {
+			change(&set.Spec)
+		}
+		return set
+	}
+	otherSelector := func(s *appsv1.StatefulSetSpec) { s.Selector.MatchLabels = map[string]string{"app": "web"} }
+	for _, row := range []struct {
+		name        string
+		live        *appsv1.StatefulSet
+		want        string
+		propagation metav1.DeletionPropagation
+	}{
+		{"the same", live(), "", metav1.DeletePropagationOrphan},
+		{"another Service", live(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "db" }),
+			`its serviceName is "db" and cannot become "web-headless"`, metav1.DeletePropagationOrphan},
+		{"a volume that the box does not have", live(func(s *appsv1.StatefulSetSpec) {
+			s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+		}), "its volumeClaimTemplates are [data] and cannot become []", metav1.DeletePropagationOrphan},
+		{"another selector, whose pods would stay", live(otherSelector), `its selector is "app=web" and cannot become "modelbox=web"`, metav1.DeletePropagationBackground},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			check(t, "obstacle", row.want, immutableStatefulSet(rendered, row.live))
+			check(t, "propagation", row.propagation, statefulSetReplacePropagation(rendered, row.live))
+		})
+	}
+}
+
+func TestTrimChildKeepsWhoSetThePartition(t *testing.T) {
+	set := completeStatefulSet(func(s *appsv1.StatefulSet) {
+		s.Spec.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](1)
+		s.ManagedFields = []metav1.ManagedFieldsEntry{
+			{Manager: "kubectl-edit", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:updateStrategy":{"f:rollingUpdate":{"f:partition":{}}}}}`)},
+			{Manager: "kubectl-label", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:team":{}}}}`)},
+		}
+	})
+	trimmed, err := TrimChild(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "managers", []string{"kubectl-edit "}, managers(trimmed.(metav1.Object)))
+}
