@@ -24,16 +24,25 @@ func addDefaultingFuncs(scheme *runtime.Scheme) error {
 	return RegisterDefaults(scheme)
 }
 
-// SetDefaults_ModelBox names the main container after the box.
+// SetDefaults_ModelBox names the main container after the box, and sets all defaults of its spec. The parts of a spec
+// have no functions of this kind, which the generator would apply to the boxes of a ModelStack, too: what a stack leaves
+// out is left to the box.
 func SetDefaults_ModelBox(box *ModelBox) {
 	if box.Spec.Name == "" {
 		box.Spec.Name = box.Name
 	}
+	setSpecDefaults(&box.Spec)
+	for i := range box.Spec.Configs {
+		setConfigDefaults(&box.Spec.Configs[i])
+	}
+	for i := range box.Spec.Storage {
+		setStorageDefaults(&box.Spec.Storage[i])
+	}
 }
 
-// SetDefaults_ModelBoxSpec fills in the fields whose default does not depend on the rest of the object.
+// setSpecDefaults fills in the fields whose default does not depend on the rest of the object.
 // spec.serviceType is left alone: what it means when empty follows the ports.
-func SetDefaults_ModelBoxSpec(spec *ModelBoxSpec) {
+func setSpecDefaults(spec *ModelBoxSpec) {
 	if spec.Workload == "" {
 		spec.Workload = WorkloadDeployment
 	}
@@ -56,15 +65,15 @@ func SetDefaults_ModelBoxSpec(spec *ModelBoxSpec) {
 	setPortDefaults(spec.Ports)
 }
 
-// SetDefaults_ModelBoxConfig says what a change of the files does.
-func SetDefaults_ModelBoxConfig(config *ModelBoxConfig) {
+// setConfigDefaults says what a change of the files does.
+func setConfigDefaults(config *ModelBoxConfig) {
 	if config.Rollout == "" {
 		config.Rollout = ConfigRolloutRestart
 	}
 }
 
-// SetDefaults_ModelBoxStorage lets one node at a time mount the volume, and keeps it when the box goes.
-func SetDefaults_ModelBoxStorage(storage *ModelBoxStorage) {
+// setStorageDefaults lets one node at a time mount the volume, and keeps it when the box goes.
+func setStorageDefaults(storage *ModelBoxStorage) {
 	if len(storage.AccessModes) == 0 {
 		storage.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	}

@@ -24,7 +24,6 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 
 func SetObjectDefaults_ModelBox(in *ModelBox) {
 	SetDefaults_ModelBox(in)
-	SetDefaults_ModelBoxSpec(&in.Spec)
 	for i := range in.Spec.Ports {
 		a := &in.Spec.Ports[i]
 		if a.Protocol == "" {
@@ -198,14 +197,6 @@ func SetObjectDefaults_ModelBox(in *ModelBox) {
 				a.VolumeSource.ScaleIO.FSType = "xfs"
 			}
 		}
-	}
-	for i := range in.Spec.Configs {
-		a := &in.Spec.Configs[i]
-		SetDefaults_ModelBoxConfig(a)
-	}
-	for i := range in.Spec.Storage {
-		a := &in.Spec.Storage[i]
-		SetDefaults_ModelBoxStorage(a)
 	}
 	if in.Spec.PodTemplate != nil {
 		for i := range in.Spec.PodTemplate.Spec.Volumes {
