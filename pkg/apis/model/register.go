@@ -26,6 +26,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ModelBox{},
 		&ModelBoxList{},
+		&ModelStack{},
+		&ModelStackList{},
 		&Network{},
 		&NetworkList{},
 	)

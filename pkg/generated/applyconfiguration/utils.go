@@ -31,6 +31,18 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxStorage"):
 		return &modelv1.ModelBoxStorageApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelStack"):
+		return &modelv1.ModelStackApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelStackComponent"):
+		return &modelv1.ModelStackComponentApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelStackComponentStatus"):
+		return &modelv1.ModelStackComponentStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelStackExternal"):
+		return &modelv1.ModelStackExternalApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelStackSpec"):
+		return &modelv1.ModelStackSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelStackStatus"):
+		return &modelv1.ModelStackStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Network"):
 		return &modelv1.NetworkApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NetworkSpec"):

@@ -128,7 +128,7 @@ func checkRequired(t *testing.T, description string, required bool) {
 	}
 }
 
-var unit = regexp.MustCompile(`\b(pods|seconds|port number|generation)\b`)
+var unit = regexp.MustCompile(`\b(pods|components|seconds|port number|generation)\b`)
 
 func checkUnit(t *testing.T, description string) {
 	t.Helper()

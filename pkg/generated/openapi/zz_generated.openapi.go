@@ -31,6 +31,13 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxSpec{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxSpec(ref),
 		v1.ModelBoxStatus{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxStatus(ref),
 		v1.ModelBoxStorage{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxStorage(ref),
+		v1.ModelStack{}.OpenAPIModelName():                                  schema_pkg_apis_model_v1_ModelStack(ref),
+		v1.ModelStackComponent{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelStackComponent(ref),
+		v1.ModelStackComponentStatus{}.OpenAPIModelName():                   schema_pkg_apis_model_v1_ModelStackComponentStatus(ref),
+		v1.ModelStackExternal{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelStackExternal(ref),
+		v1.ModelStackList{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelStackList(ref),
+		v1.ModelStackSpec{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelStackSpec(ref),
+		v1.ModelStackStatus{}.OpenAPIModelName():                            schema_pkg_apis_model_v1_ModelStackStatus(ref),
 		v1.Network{}.OpenAPIModelName():                                     schema_pkg_apis_model_v1_Network(ref),
 		v1.NetworkList{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_NetworkList(ref),
 		v1.NetworkSpec{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_NetworkSpec(ref),
@@ -1368,6 +1375,446 @@ func schema_pkg_apis_model_v1_ModelBoxStorage(ref common.ReferenceCallback) comm
 		},
 		Dependencies: []string{
 			resource.Quantity{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelStack(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelStack is an application of many boxes. The server creates the box of a component when everything that it depends on is ready, tells it how to connect to that, and keeps all boxes as the stack says.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is the standard object metadata. metadata.name must be a DNS-1035 label of at most 63 characters: lower case letters, digits and '-', starting with a letter. The names of the boxes begin with it, unless they are given.\n\nExample: {name: shop, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"spec": {
+						SchemaProps: spec.SchemaProps{
+							Description: "spec is what the application should be. Required.\n\nExample: {components: [{name: web, box: {image: \"nginx:1.7.9\", ports: [{port: 80}]}}]}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ModelStackSpec{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the application is, as last observed by the controller. Read-only.\n\nExample: {observedGeneration: 1, readyComponents: 1, totalComponents: 1}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ModelStackStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"spec"},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelStackSpec{}.OpenAPIModelName(), v1.ModelStackStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelStackComponent(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelStackComponent is a part of a stack: a box, or something outside.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is what the other components know it by, a DNS-1035 label of at most 63 characters. In upper case and with '_' for '-', it is what the environment variables begin with that they get. Components differ in it. Required.\n\nExample: db",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"boxName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "boxName is the name of the box, or of the Service that leads to what is outside. No two components have the same. It stays what it is when an update leaves it out, also if the component goes from box to external or back: what uses the name finds it either way. Another name is another box: the old one is deleted. Defaults to the name of the stack, '-' and the name of the component for a box, and to the name of the component for what is outside.\n\nExample: shop-db",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"dependsOn": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "dependsOn are the names of the components that this one needs, which all have ports. Its box is created when they are ready. All its containers get, for each of them, the environment variables <NAME>_HOST, <NAME>_PORT, the first of its ports, and <NAME>_URL, both joined by ':', and what credentialsSecretName says; <NAME> is its name in upper case and with '_' for '-'. What the component itself sets wins. Defaults to none.\n\nExample: [db]",
+							MaxItems:    ptr.To[int64](500),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"box": {
+						SchemaProps: spec.SchemaProps{
+							Description: "box is the spec of the component's box. What it leaves out is left to the box, which has the defaults. A component has either a box or external.\n\nExample: {image: \"mysql:8.0\", workload: StatefulSet, ports: [{port: 3306}]}",
+							Ref:         ref(v1.ModelBoxSpec{}.OpenAPIModelName()),
+						},
+					},
+					"external": {
+						SchemaProps: spec.SchemaProps{
+							Description: "external is something that the stack uses and does not run. A Service leads to it. A component has either a box or external.\n\nExample: {host: db.example.com, port: 3306}",
+							Ref:         ref(v1.ModelStackExternal{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxSpec{}.OpenAPIModelName(), v1.ModelStackExternal{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelStackComponentStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelStackComponentStatus is the observed state of a component.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is the name of the component. Required.\n\nExample: web",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "state is \"Ready\" for a component that is what the stack says and ready; \"Waiting\" while it is held back until those in waitingFor are; \"Progressing\" on its way; \"Stalled\" when it will not get there until somebody does something; \"Terminating\" while it is being deleted. Required.\n\nExample: Waiting\n\nPossible enum values:\n - `\"Progressing\"` is on its way to what the stack says.\n - `\"Ready\"` is what the stack says.\n - `\"Stalled\"` will not become what the stack says until somebody does something.\n - `\"Terminating\"` is being deleted.\n - `\"Waiting\"` is held back until the components in waitingFor are what they should be.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Progressing", "Ready", "Stalled", "Terminating", "Waiting"},
+						},
+					},
+					"waitingFor": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "waitingFor are the components that this one waits for.\n\nExample: [db]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "reason is why it is not ready, in one word: that of the box, or why the box could not be written.\n\nExample: ImagePullBackOff",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message is the same for people to read.\n\nExample: \"0 of 1 pods are available\"",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"readyReplicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "readyReplicas is the number of pods of the box that are ready.\n\nExample: 4",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"readyRevision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "readyRevision identifies what the stack said of the component when it was ready last. As long as that does not change, nothing waits for the component.\n\nExample: 3f9a4c5d17",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"lastProgressTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lastProgressTime is when the component last came nearer to what the stack says.\n\nExample: \"2025-06-01T12:00:00Z\"",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"name", "state"},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelStackExternal(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelStackExternal is what a stack uses and does not run.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"host": {
+						SchemaProps: spec.SchemaProps{
+							Description: "host is its DNS name or its IP address, in canonical form. Required.\n\nExample: db.example.com",
+							Default:     "",
+							MaxLength:   ptr.To[int64](253),
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"port": {
+						SchemaProps: spec.SchemaProps{
+							Description: "port is the port number that it listens on with TCP, from 1 to 65535. Required.\n\nExample: 3306",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"credentialsSecretName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "credentialsSecretName is a Secret of the namespace. The components that depend on this one get its keys as environment variables, each after <NAME>_. Defaults to none.\n\nExample: db-credentials",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"host", "port"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelStackList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelStackList is a list of ModelStacks.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is the standard list metadata.\n\nExample: {resourceVersion: \"4711\"}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Description: "items are the stacks. Required.\n\nExample: [{metadata: {name: shop}, spec: {components: [{name: web, box: {image: \"nginx:1.7.9\"}}]}}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelStack{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelStack{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelStackSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelStackSpec is the desired state of a ModelStack.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"components": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "components are the parts of the application, at most 500. Required.\n\nExample: [{name: db, external: {host: db.example.com, port: 3306}}, {name: web, dependsOn: [db], box: {image: \"nginx:1.7.9\"}}]",
+							MaxItems:    ptr.To[int64](500),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelStackComponent{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"rollout": {
+						SchemaProps: spec.SchemaProps{
+							Description: "rollout is \"Ordered\" to let a changed component wait for those changed components that it depends on, or \"Parallel\" to change all at once. A component that is new waits for what it depends on in any case. Defaults to \"Ordered\".\n\nExample: Parallel\n\nPossible enum values:\n - `\"Ordered\"` lets a component wait for those that it depends on, and when the stack is deleted for those that depend on it.\n - `\"Parallel\"` lets no component wait for another.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Ordered", "Parallel"},
+						},
+					},
+					"deletion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "deletion is \"Ordered\" to delete a component when those that depend on it have gone, or \"Parallel\" to delete all at once. Defaults to \"Ordered\".\n\nExample: Parallel\n\nPossible enum values:\n - `\"Ordered\"` lets a component wait for those that it depends on, and when the stack is deleted for those that depend on it.\n - `\"Parallel\"` lets no component wait for another.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Ordered", "Parallel"},
+						},
+					},
+					"paused": {
+						SchemaProps: spec.SchemaProps{
+							Description: "paused leaves the boxes and the Services as they are: changes of the stack wait until it is false again. The boxes themselves go on. Defaults to false.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"components"},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelStackComponent{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelStackStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelStackStatus is the observed state of a ModelStack.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"observedGeneration": {
+						SchemaProps: spec.SchemaProps{
+							Description: "observedGeneration is the generation of the stack that this status was computed for. When it is less than metadata.generation, the rest of the status is about an older spec.\n\nExample: 3",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"readyComponents": {
+						SchemaProps: spec.SchemaProps{
+							Description: "readyComponents is the number of components that are what the stack says and ready.\n\nExample: 10",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"totalComponents": {
+						SchemaProps: spec.SchemaProps{
+							Description: "totalComponents is the number of components of the stack.\n\nExample: 12",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"waitingFor": {
+						SchemaProps: spec.SchemaProps{
+							Description: "waitingFor are the components that others wait for, for people to read. Empty when none waits.\n\nExample: \"db, auth\"",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"components": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "components are the components of the stack and those that are being deleted.\n\nExample: [{name: db, state: Progressing, message: \"0 of 1 pods are available\"}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelStackComponentStatus{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"conditions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"type",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "type",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "conditions are Ready, Progressing and Applied; Stalled while it is True.\n\nExample: [{type: Ready, status: \"False\", reason: Progressing, message: \"10 of 12 components are ready\"}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(metav1.Condition{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelStackComponentStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 

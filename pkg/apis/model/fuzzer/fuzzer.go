@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fuzzer fills ModelBoxes with random values for tests.
+// Package fuzzer fills ModelBoxes and ModelStacks with random values for tests.
 package fuzzer
 
 import (
@@ -25,6 +25,13 @@ func Funcs(runtimeserializer.CodecFactory) []any {
 			utilruntime.Must(modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil))
 			modelv1.SetObjectDefaults_ModelBox(served)
 			utilruntime.Must(modelv1.Convert_v1_ModelBox_To_model_ModelBox(served, box, nil))
+		},
+		func(stack *model.ModelStack, c randfill.Continue) {
+			c.FillNoCustom(stack)
+			served := &modelv1.ModelStack{}
+			utilruntime.Must(modelv1.Convert_model_ModelStack_To_v1_ModelStack(stack, served, nil))
+			modelv1.SetObjectDefaults_ModelStack(served)
+			utilruntime.Must(modelv1.Convert_v1_ModelStack_To_model_ModelStack(served, stack, nil))
 		},
 		func(rollingUpdate *model.RollingUpdate, c randfill.Continue) {
 			var step intstr.IntOrString

@@ -40,6 +40,17 @@ func SetDefaults_ModelBox(box *ModelBox) {
 	}
 }
 
+// SetDefaults_ModelStackSpec puts the components in order. Their boxes are left as they are, so that what the stack leaves
+// out can be decided for the box by somebody else, such as an autoscaler.
+func SetDefaults_ModelStackSpec(spec *ModelStackSpec) {
+	if spec.Rollout == "" {
+		spec.Rollout = ComponentsOrdered
+	}
+	if spec.Deletion == "" {
+		spec.Deletion = ComponentsOrdered
+	}
+}
+
 // setSpecDefaults fills in the fields whose default does not depend on the rest of the object.
 // spec.serviceType is left alone: what it means when empty follows the ports.
 func setSpecDefaults(spec *ModelBoxSpec) {

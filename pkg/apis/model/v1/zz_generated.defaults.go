@@ -19,6 +19,8 @@ import (
 func RegisterDefaults(scheme *runtime.Scheme) error {
 	scheme.AddTypeDefaultingFunc(&ModelBox{}, func(obj interface{}) { SetObjectDefaults_ModelBox(obj.(*ModelBox)) })
 	scheme.AddTypeDefaultingFunc(&ModelBoxList{}, func(obj interface{}) { SetObjectDefaults_ModelBoxList(obj.(*ModelBoxList)) })
+	scheme.AddTypeDefaultingFunc(&ModelStack{}, func(obj interface{}) { SetObjectDefaults_ModelStack(obj.(*ModelStack)) })
+	scheme.AddTypeDefaultingFunc(&ModelStackList{}, func(obj interface{}) { SetObjectDefaults_ModelStackList(obj.(*ModelStackList)) })
 	return nil
 }
 
@@ -389,5 +391,374 @@ func SetObjectDefaults_ModelBoxList(in *ModelBoxList) {
 	for i := range in.Items {
 		a := &in.Items[i]
 		SetObjectDefaults_ModelBox(a)
+	}
+}
+
+func SetObjectDefaults_ModelStack(in *ModelStack) {
+	SetDefaults_ModelStackSpec(&in.Spec)
+	for i := range in.Spec.Components {
+		a := &in.Spec.Components[i]
+		if a.Box != nil {
+			for j := range a.Box.Ports {
+				b := &a.Box.Ports[j]
+				if b.Protocol == "" {
+					b.Protocol = "TCP"
+				}
+			}
+			for j := range a.Box.Envs {
+				b := &a.Box.Envs[j]
+				if b.ValueFrom != nil {
+					if b.ValueFrom.FileKeyRef != nil {
+						if b.ValueFrom.FileKeyRef.Optional == nil {
+							var ptrVar1 bool = false
+							b.ValueFrom.FileKeyRef.Optional = &ptrVar1
+						}
+					}
+				}
+			}
+			for j := range a.Box.Containers {
+				b := &a.Box.Containers[j]
+				for k := range b.Ports {
+					c := &b.Ports[k]
+					if c.Protocol == "" {
+						c.Protocol = "TCP"
+					}
+				}
+				for k := range b.Env {
+					c := &b.Env[k]
+					if c.ValueFrom != nil {
+						if c.ValueFrom.FileKeyRef != nil {
+							if c.ValueFrom.FileKeyRef.Optional == nil {
+								var ptrVar1 bool = false
+								c.ValueFrom.FileKeyRef.Optional = &ptrVar1
+							}
+						}
+					}
+				}
+				if b.LivenessProbe != nil {
+					if b.LivenessProbe.ProbeHandler.GRPC != nil {
+						if b.LivenessProbe.ProbeHandler.GRPC.Service == nil {
+							var ptrVar1 string = ""
+							b.LivenessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+						}
+					}
+				}
+				if b.ReadinessProbe != nil {
+					if b.ReadinessProbe.ProbeHandler.GRPC != nil {
+						if b.ReadinessProbe.ProbeHandler.GRPC.Service == nil {
+							var ptrVar1 string = ""
+							b.ReadinessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+						}
+					}
+				}
+				if b.StartupProbe != nil {
+					if b.StartupProbe.ProbeHandler.GRPC != nil {
+						if b.StartupProbe.ProbeHandler.GRPC.Service == nil {
+							var ptrVar1 string = ""
+							b.StartupProbe.ProbeHandler.GRPC.Service = &ptrVar1
+						}
+					}
+				}
+			}
+			for j := range a.Box.InitContainers {
+				b := &a.Box.InitContainers[j]
+				for k := range b.Ports {
+					c := &b.Ports[k]
+					if c.Protocol == "" {
+						c.Protocol = "TCP"
+					}
+				}
+				for k := range b.Env {
+					c := &b.Env[k]
+					if c.ValueFrom != nil {
+						if c.ValueFrom.FileKeyRef != nil {
+							if c.ValueFrom.FileKeyRef.Optional == nil {
+								var ptrVar1 bool = false
+								c.ValueFrom.FileKeyRef.Optional = &ptrVar1
+							}
+						}
+					}
+				}
+				if b.LivenessProbe != nil {
+					if b.LivenessProbe.ProbeHandler.GRPC != nil {
+						if b.LivenessProbe.ProbeHandler.GRPC.Service == nil {
+							var ptrVar1 string = ""
+							b.LivenessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+						}
+					}
+				}
+				if b.ReadinessProbe != nil {
+					if b.ReadinessProbe.ProbeHandler.GRPC != nil {
+						if b.ReadinessProbe.ProbeHandler.GRPC.Service == nil {
+							var ptrVar1 string = ""
+							b.ReadinessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+						}
+					}
+				}
+				if b.StartupProbe != nil {
+					if b.StartupProbe.ProbeHandler.GRPC != nil {
+						if b.StartupProbe.ProbeHandler.GRPC.Service == nil {
+							var ptrVar1 string = ""
+							b.StartupProbe.ProbeHandler.GRPC.Service = &ptrVar1
+						}
+					}
+				}
+			}
+			if a.Box.ReadinessProbe != nil {
+				if a.Box.ReadinessProbe.ProbeHandler.GRPC != nil {
+					if a.Box.ReadinessProbe.ProbeHandler.GRPC.Service == nil {
+						var ptrVar1 string = ""
+						a.Box.ReadinessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+					}
+				}
+			}
+			if a.Box.LivenessProbe != nil {
+				if a.Box.LivenessProbe.ProbeHandler.GRPC != nil {
+					if a.Box.LivenessProbe.ProbeHandler.GRPC.Service == nil {
+						var ptrVar1 string = ""
+						a.Box.LivenessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+					}
+				}
+			}
+			if a.Box.StartupProbe != nil {
+				if a.Box.StartupProbe.ProbeHandler.GRPC != nil {
+					if a.Box.StartupProbe.ProbeHandler.GRPC.Service == nil {
+						var ptrVar1 string = ""
+						a.Box.StartupProbe.ProbeHandler.GRPC.Service = &ptrVar1
+					}
+				}
+			}
+			for j := range a.Box.Volumes {
+				b := &a.Box.Volumes[j]
+				if b.VolumeSource.ISCSI != nil {
+					if b.VolumeSource.ISCSI.ISCSIInterface == "" {
+						b.VolumeSource.ISCSI.ISCSIInterface = "default"
+					}
+				}
+				if b.VolumeSource.RBD != nil {
+					if b.VolumeSource.RBD.RBDPool == "" {
+						b.VolumeSource.RBD.RBDPool = "rbd"
+					}
+					if b.VolumeSource.RBD.RadosUser == "" {
+						b.VolumeSource.RBD.RadosUser = "admin"
+					}
+					if b.VolumeSource.RBD.Keyring == "" {
+						b.VolumeSource.RBD.Keyring = "/etc/ceph/keyring"
+					}
+				}
+				if b.VolumeSource.AzureDisk != nil {
+					if b.VolumeSource.AzureDisk.CachingMode == nil {
+						ptrVar1 := corev1.AzureDataDiskCachingMode(corev1.AzureDataDiskCachingReadWrite)
+						b.VolumeSource.AzureDisk.CachingMode = &ptrVar1
+					}
+					if b.VolumeSource.AzureDisk.FSType == nil {
+						var ptrVar1 string = "ext4"
+						b.VolumeSource.AzureDisk.FSType = &ptrVar1
+					}
+					if b.VolumeSource.AzureDisk.ReadOnly == nil {
+						var ptrVar1 bool = false
+						b.VolumeSource.AzureDisk.ReadOnly = &ptrVar1
+					}
+					if b.VolumeSource.AzureDisk.Kind == nil {
+						ptrVar1 := corev1.AzureDataDiskKind(corev1.AzureSharedBlobDisk)
+						b.VolumeSource.AzureDisk.Kind = &ptrVar1
+					}
+				}
+				if b.VolumeSource.ScaleIO != nil {
+					if b.VolumeSource.ScaleIO.StorageMode == "" {
+						b.VolumeSource.ScaleIO.StorageMode = "ThinProvisioned"
+					}
+					if b.VolumeSource.ScaleIO.FSType == "" {
+						b.VolumeSource.ScaleIO.FSType = "xfs"
+					}
+				}
+			}
+			if a.Box.PodTemplate != nil {
+				for j := range a.Box.PodTemplate.Spec.Volumes {
+					b := &a.Box.PodTemplate.Spec.Volumes[j]
+					if b.VolumeSource.ISCSI != nil {
+						if b.VolumeSource.ISCSI.ISCSIInterface == "" {
+							b.VolumeSource.ISCSI.ISCSIInterface = "default"
+						}
+					}
+					if b.VolumeSource.RBD != nil {
+						if b.VolumeSource.RBD.RBDPool == "" {
+							b.VolumeSource.RBD.RBDPool = "rbd"
+						}
+						if b.VolumeSource.RBD.RadosUser == "" {
+							b.VolumeSource.RBD.RadosUser = "admin"
+						}
+						if b.VolumeSource.RBD.Keyring == "" {
+							b.VolumeSource.RBD.Keyring = "/etc/ceph/keyring"
+						}
+					}
+					if b.VolumeSource.AzureDisk != nil {
+						if b.VolumeSource.AzureDisk.CachingMode == nil {
+							ptrVar1 := corev1.AzureDataDiskCachingMode(corev1.AzureDataDiskCachingReadWrite)
+							b.VolumeSource.AzureDisk.CachingMode = &ptrVar1
+						}
+						if b.VolumeSource.AzureDisk.FSType == nil {
+							var ptrVar1 string = "ext4"
+							b.VolumeSource.AzureDisk.FSType = &ptrVar1
+						}
+						if b.VolumeSource.AzureDisk.ReadOnly == nil {
+							var ptrVar1 bool = false
+							b.VolumeSource.AzureDisk.ReadOnly = &ptrVar1
+						}
+						if b.VolumeSource.AzureDisk.Kind == nil {
+							ptrVar1 := corev1.AzureDataDiskKind(corev1.AzureSharedBlobDisk)
+							b.VolumeSource.AzureDisk.Kind = &ptrVar1
+						}
+					}
+					if b.VolumeSource.ScaleIO != nil {
+						if b.VolumeSource.ScaleIO.StorageMode == "" {
+							b.VolumeSource.ScaleIO.StorageMode = "ThinProvisioned"
+						}
+						if b.VolumeSource.ScaleIO.FSType == "" {
+							b.VolumeSource.ScaleIO.FSType = "xfs"
+						}
+					}
+				}
+				for j := range a.Box.PodTemplate.Spec.InitContainers {
+					b := &a.Box.PodTemplate.Spec.InitContainers[j]
+					for k := range b.Ports {
+						c := &b.Ports[k]
+						if c.Protocol == "" {
+							c.Protocol = "TCP"
+						}
+					}
+					for k := range b.Env {
+						c := &b.Env[k]
+						if c.ValueFrom != nil {
+							if c.ValueFrom.FileKeyRef != nil {
+								if c.ValueFrom.FileKeyRef.Optional == nil {
+									var ptrVar1 bool = false
+									c.ValueFrom.FileKeyRef.Optional = &ptrVar1
+								}
+							}
+						}
+					}
+					if b.LivenessProbe != nil {
+						if b.LivenessProbe.ProbeHandler.GRPC != nil {
+							if b.LivenessProbe.ProbeHandler.GRPC.Service == nil {
+								var ptrVar1 string = ""
+								b.LivenessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+							}
+						}
+					}
+					if b.ReadinessProbe != nil {
+						if b.ReadinessProbe.ProbeHandler.GRPC != nil {
+							if b.ReadinessProbe.ProbeHandler.GRPC.Service == nil {
+								var ptrVar1 string = ""
+								b.ReadinessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+							}
+						}
+					}
+					if b.StartupProbe != nil {
+						if b.StartupProbe.ProbeHandler.GRPC != nil {
+							if b.StartupProbe.ProbeHandler.GRPC.Service == nil {
+								var ptrVar1 string = ""
+								b.StartupProbe.ProbeHandler.GRPC.Service = &ptrVar1
+							}
+						}
+					}
+				}
+				for j := range a.Box.PodTemplate.Spec.Containers {
+					b := &a.Box.PodTemplate.Spec.Containers[j]
+					for k := range b.Ports {
+						c := &b.Ports[k]
+						if c.Protocol == "" {
+							c.Protocol = "TCP"
+						}
+					}
+					for k := range b.Env {
+						c := &b.Env[k]
+						if c.ValueFrom != nil {
+							if c.ValueFrom.FileKeyRef != nil {
+								if c.ValueFrom.FileKeyRef.Optional == nil {
+									var ptrVar1 bool = false
+									c.ValueFrom.FileKeyRef.Optional = &ptrVar1
+								}
+							}
+						}
+					}
+					if b.LivenessProbe != nil {
+						if b.LivenessProbe.ProbeHandler.GRPC != nil {
+							if b.LivenessProbe.ProbeHandler.GRPC.Service == nil {
+								var ptrVar1 string = ""
+								b.LivenessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+							}
+						}
+					}
+					if b.ReadinessProbe != nil {
+						if b.ReadinessProbe.ProbeHandler.GRPC != nil {
+							if b.ReadinessProbe.ProbeHandler.GRPC.Service == nil {
+								var ptrVar1 string = ""
+								b.ReadinessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+							}
+						}
+					}
+					if b.StartupProbe != nil {
+						if b.StartupProbe.ProbeHandler.GRPC != nil {
+							if b.StartupProbe.ProbeHandler.GRPC.Service == nil {
+								var ptrVar1 string = ""
+								b.StartupProbe.ProbeHandler.GRPC.Service = &ptrVar1
+							}
+						}
+					}
+				}
+				for j := range a.Box.PodTemplate.Spec.EphemeralContainers {
+					b := &a.Box.PodTemplate.Spec.EphemeralContainers[j]
+					for k := range b.EphemeralContainerCommon.Ports {
+						c := &b.EphemeralContainerCommon.Ports[k]
+						if c.Protocol == "" {
+							c.Protocol = "TCP"
+						}
+					}
+					for k := range b.EphemeralContainerCommon.Env {
+						c := &b.EphemeralContainerCommon.Env[k]
+						if c.ValueFrom != nil {
+							if c.ValueFrom.FileKeyRef != nil {
+								if c.ValueFrom.FileKeyRef.Optional == nil {
+									var ptrVar1 bool = false
+									c.ValueFrom.FileKeyRef.Optional = &ptrVar1
+								}
+							}
+						}
+					}
+					if b.EphemeralContainerCommon.LivenessProbe != nil {
+						if b.EphemeralContainerCommon.LivenessProbe.ProbeHandler.GRPC != nil {
+							if b.EphemeralContainerCommon.LivenessProbe.ProbeHandler.GRPC.Service == nil {
+								var ptrVar1 string = ""
+								b.EphemeralContainerCommon.LivenessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+							}
+						}
+					}
+					if b.EphemeralContainerCommon.ReadinessProbe != nil {
+						if b.EphemeralContainerCommon.ReadinessProbe.ProbeHandler.GRPC != nil {
+							if b.EphemeralContainerCommon.ReadinessProbe.ProbeHandler.GRPC.Service == nil {
+								var ptrVar1 string = ""
+								b.EphemeralContainerCommon.ReadinessProbe.ProbeHandler.GRPC.Service = &ptrVar1
+							}
+						}
+					}
+					if b.EphemeralContainerCommon.StartupProbe != nil {
+						if b.EphemeralContainerCommon.StartupProbe.ProbeHandler.GRPC != nil {
+							if b.EphemeralContainerCommon.StartupProbe.ProbeHandler.GRPC.Service == nil {
+								var ptrVar1 string = ""
+								b.EphemeralContainerCommon.StartupProbe.ProbeHandler.GRPC.Service = &ptrVar1
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func SetObjectDefaults_ModelStackList(in *ModelStackList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_ModelStack(a)
 	}
 }

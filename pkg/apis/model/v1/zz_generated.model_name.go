@@ -44,6 +44,41 @@ func (in ModelBoxStorage) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelStack) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelStack"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelStackComponent) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelStackComponent"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelStackComponentStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelStackComponentStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelStackExternal) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelStackExternal"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelStackList) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelStackList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelStackSpec) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelStackSpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelStackStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelStackStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Network) OpenAPIModelName() string {
 	return "com.github.model.v1.Network"
 }

@@ -41,6 +41,21 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
 			}
 		})
+	// type ModelStack
+	scheme.AddValidationFunc(
+		(*ModelStack)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/":
+				return Validate_ModelStack(
+					ctx, op, nil, /* fldPath */
+					obj.(*ModelStack),
+					safe.Cast[*ModelStack](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
 	// type Network
 	scheme.AddValidationFunc(
 		(*Network)(nil),
@@ -57,6 +72,36 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 			}
 		})
 	return nil
+}
+
+var symbolsForComponentOrder = sets.New(ComponentsOrdered, ComponentsParallel)
+
+// Validate_ComponentOrder validates an instance of ComponentOrder according
+// to declarative validation rules in the API schema.
+func Validate_ComponentOrder(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ComponentOrder) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForComponentOrder, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+var symbolsForComponentState = sets.New(ComponentProgressing, ComponentReady, ComponentStalled, ComponentTerminating, ComponentWaiting)
+
+// Validate_ComponentState validates an instance of ComponentState according
+// to declarative validation rules in the API schema.
+func Validate_ComponentState(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ComponentState) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForComponentState, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
 }
 
 var symbolsForConfigRollout = sets.New(ConfigRolloutLive, ConfigRolloutRestart, ConfigRolloutVersioned)
@@ -894,6 +939,624 @@ func Validate_ModelBoxStorage(
 	// field ModelBoxStorage.StorageClassName has no validation
 	// field ModelBoxStorage.AccessModes has no validation
 	// field ModelBoxStorage.Retain has no validation
+	return errs
+}
+
+// Validate_ModelStack validates an instance of ModelStack according
+// to declarative validation rules in the API schema.
+func Validate_ModelStack(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelStack) (errs field.ErrorList) {
+
+	// field ModelStack.TypeMeta has no validation
+	// field ModelStack.ObjectMeta has no validation
+
+	{ // field ModelStack.Spec
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelStackSpec,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelStackSpec(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStack) *ModelStackSpec {
+				return &oldObj.Spec
+			})
+		errs = append(errs, fn(fldPath.Child("spec"), &obj.Spec, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelStack.Status
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelStackStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelStackStatus(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStack) *ModelStackStatus {
+				return &oldObj.Status
+			})
+		errs = append(errs, fn(fldPath.Child("status"), &obj.Status, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelStackComponent validates an instance of ModelStackComponent according
+// to declarative validation rules in the API schema.
+func Validate_ModelStackComponent(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelStackComponent) (errs field.ErrorList) {
+
+	{ // field ModelStackComponent.Name
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackComponent) *string {
+				return &oldObj.Name
+			})
+		errs = append(errs, fn(fldPath.Child("name"), &obj.Name, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelStackComponent.BoxName
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackComponent) *string {
+				return &oldObj.BoxName
+			})
+		errs = append(errs, fn(fldPath.Child("boxName"), &obj.BoxName, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelStackComponent.DependsOn
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackComponent) []string {
+				return oldObj.DependsOn
+			})
+		errs = append(errs, fn(fldPath.Child("dependsOn"), obj.DependsOn, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelStackComponent.Box has no validation
+
+	{ // field ModelStackComponent.External
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelStackExternal,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelStackExternal(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackComponent) *ModelStackExternal {
+				return oldObj.External
+			})
+		errs = append(errs, fn(fldPath.Child("external"), obj.External, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelStackComponentStatus validates an instance of ModelStackComponentStatus according
+// to declarative validation rules in the API schema.
+func Validate_ModelStackComponentStatus(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelStackComponentStatus) (errs field.ErrorList) {
+
+	// field ModelStackComponentStatus.Name has no validation
+
+	{ // field ModelStackComponentStatus.State
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ComponentState,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ComponentState(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackComponentStatus) *ComponentState {
+				return &oldObj.State
+			})
+		errs = append(errs, fn(fldPath.Child("state"), &obj.State, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelStackComponentStatus.WaitingFor has no validation
+	// field ModelStackComponentStatus.Reason has no validation
+	// field ModelStackComponentStatus.Message has no validation
+
+	{ // field ModelStackComponentStatus.ReadyReplicas
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackComponentStatus) *int32 {
+				return &oldObj.ReadyReplicas
+			})
+		errs = append(errs, fn(fldPath.Child("readyReplicas"), &obj.ReadyReplicas, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelStackComponentStatus.ReadyRevision has no validation
+	// field ModelStackComponentStatus.LastProgressTime has no validation
+	return errs
+}
+
+// Validate_ModelStackExternal validates an instance of ModelStackExternal according
+// to declarative validation rules in the API schema.
+func Validate_ModelStackExternal(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelStackExternal) (errs field.ErrorList) {
+
+	{ // field ModelStackExternal.Host
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackExternal) *string {
+				return &oldObj.Host
+			})
+		errs = append(errs, fn(fldPath.Child("host"), &obj.Host, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelStackExternal.Port
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackExternal) *int32 {
+				return &oldObj.Port
+			})
+		errs = append(errs, fn(fldPath.Child("port"), &obj.Port, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelStackExternal.CredentialsSecretName
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.LongName(ctx, op, fldPath, obj, oldObj); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackExternal) *string {
+				return &oldObj.CredentialsSecretName
+			})
+		errs = append(errs, fn(fldPath.Child("credentialsSecretName"), &obj.CredentialsSecretName, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelStackSpec validates an instance of ModelStackSpec according
+// to declarative validation rules in the API schema.
+func Validate_ModelStackSpec(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelStackSpec) (errs field.ErrorList) {
+
+	{ // field ModelStackSpec.Components
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []ModelStackComponent,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with map semantics require unique keys
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj,
+				func(a *ModelStackComponent, b *ModelStackComponent) bool { return a.Name == b.Name }); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj,
+				func(a *ModelStackComponent, b *ModelStackComponent) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, Validate_ModelStackComponent); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackSpec) []ModelStackComponent {
+				return oldObj.Components
+			})
+		errs = append(errs, fn(fldPath.Child("components"), obj.Components, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelStackSpec.Rollout
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ComponentOrder,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ComponentOrder(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackSpec) *ComponentOrder {
+				return &oldObj.Rollout
+			})
+		errs = append(errs, fn(fldPath.Child("rollout"), &obj.Rollout, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelStackSpec.Deletion
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ComponentOrder,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ComponentOrder(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackSpec) *ComponentOrder {
+				return &oldObj.Deletion
+			})
+		errs = append(errs, fn(fldPath.Child("deletion"), &obj.Deletion, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelStackSpec.Paused has no validation
+	return errs
+}
+
+// Validate_ModelStackStatus validates an instance of ModelStackStatus according
+// to declarative validation rules in the API schema.
+func Validate_ModelStackStatus(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelStackStatus) (errs field.ErrorList) {
+
+	{ // field ModelStackStatus.ObservedGeneration
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackStatus) *int64 {
+				return &oldObj.ObservedGeneration
+			})
+		errs = append(errs, fn(fldPath.Child("observedGeneration"), &obj.ObservedGeneration, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelStackStatus.ReadyComponents
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackStatus) *int32 {
+				return &oldObj.ReadyComponents
+			})
+		errs = append(errs, fn(fldPath.Child("readyComponents"), &obj.ReadyComponents, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelStackStatus.TotalComponents
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackStatus) *int32 {
+				return &oldObj.TotalComponents
+			})
+		errs = append(errs, fn(fldPath.Child("totalComponents"), &obj.TotalComponents, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelStackStatus.WaitingFor has no validation
+
+	{ // field ModelStackStatus.Components
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []ModelStackComponentStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with map semantics require unique keys
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj,
+				func(a *ModelStackComponentStatus, b *ModelStackComponentStatus) bool { return a.Name == b.Name }); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj,
+				func(a *ModelStackComponentStatus, b *ModelStackComponentStatus) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, Validate_ModelStackComponentStatus); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelStackStatus) []ModelStackComponentStatus {
+				return oldObj.Components
+			})
+		errs = append(errs, fn(fldPath.Child("components"), obj.Components, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelStackStatus.Conditions has no validation
 	return errs
 }
 

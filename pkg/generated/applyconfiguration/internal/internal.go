@@ -347,6 +347,125 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: storageClassName
       type:
         scalar: string
+- name: com.github.model.v1.ModelStackComponent
+  map:
+    fields:
+    - name: box
+      type:
+        namedType: com.github.model.v1.ModelBoxSpec
+    - name: boxName
+      type:
+        scalar: string
+    - name: dependsOn
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: external
+      type:
+        namedType: com.github.model.v1.ModelStackExternal
+    - name: name
+      type:
+        scalar: string
+      default: ""
+- name: com.github.model.v1.ModelStackComponentStatus
+  map:
+    fields:
+    - name: lastProgressTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: message
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: readyReplicas
+      type:
+        scalar: numeric
+    - name: readyRevision
+      type:
+        scalar: string
+    - name: reason
+      type:
+        scalar: string
+    - name: state
+      type:
+        scalar: string
+      default: ""
+    - name: waitingFor
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+- name: com.github.model.v1.ModelStackExternal
+  map:
+    fields:
+    - name: credentialsSecretName
+      type:
+        scalar: string
+    - name: host
+      type:
+        scalar: string
+      default: ""
+    - name: port
+      type:
+        scalar: numeric
+      default: 0
+- name: com.github.model.v1.ModelStackSpec
+  map:
+    fields:
+    - name: components
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.ModelStackComponent
+          elementRelationship: associative
+          keys:
+          - name
+    - name: deletion
+      type:
+        scalar: string
+    - name: paused
+      type:
+        scalar: boolean
+    - name: rollout
+      type:
+        scalar: string
+- name: com.github.model.v1.ModelStackStatus
+  map:
+    fields:
+    - name: components
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.ModelStackComponentStatus
+          elementRelationship: associative
+          keys:
+          - name
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: readyComponents
+      type:
+        scalar: numeric
+    - name: totalComponents
+      type:
+        scalar: numeric
+    - name: waitingFor
+      type:
+        scalar: string
 - name: com.github.model.v1.NetworkSpec
   map:
     fields:
@@ -403,6 +522,27 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.model.v1.ModelBoxStatus
+      default: {}
+- name: com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1.ModelStack
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+      default: {}
+    - name: spec
+      type:
+        namedType: com.github.model.v1.ModelStackSpec
+      default: {}
+    - name: status
+      type:
+        namedType: com.github.model.v1.ModelStackStatus
       default: {}
 - name: com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1.Network
   map:

@@ -42,6 +42,8 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 	// Group=model.github.com, Version=v1
 	case v1.SchemeGroupVersion.WithResource("modelboxes"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Model().V1().ModelBoxes().Informer()}, nil
+	case v1.SchemeGroupVersion.WithResource("modelstacks"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Model().V1().ModelStacks().Informer()}, nil
 	case v1.SchemeGroupVersion.WithResource("networks"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Model().V1().Networks().Informer()}, nil
 

@@ -21,12 +21,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
+	modelstackstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack/storage"
 	networkstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/network/storage"
 )
 
 // resources has one row for each resource of the group.
 var resources = []resource{
 	{"modelboxes", StorageProvider.newModelBoxStorage},
+	{"modelstacks", StorageProvider.newModelStackStorage},
 	{"networks", StorageProvider.newNetworkStorage},
 }
 
@@ -85,6 +87,17 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes":        storage.ModelBox,
 		"modelboxes/status": storage.Status,
 		"modelboxes/scale":  storage.Scale,
+	}, nil
+}
+
+func (p StorageProvider) newModelStackStorage(optsGetter generic.RESTOptionsGetter) (map[string]rest.Storage, error) {
+	storage, err := modelstackstorage.NewStorage(p.Scheme, optsGetter)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]rest.Storage{
+		"modelstacks":        storage.ModelStack,
+		"modelstacks/status": storage.Status,
 	}, nil
 }
 

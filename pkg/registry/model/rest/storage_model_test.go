@@ -12,8 +12,9 @@ import (
 // Whoever changes these loses every stored object.
 func TestResourcePrefixesStayAsTheyAre(t *testing.T) {
 	want := map[string]string{
-		"modelboxes.model.github.com": "model.github.com/modelboxes",
-		"networks.model.github.com":   "model.github.com/networks",
+		"modelboxes.model.github.com":  "model.github.com/modelboxes",
+		"modelstacks.model.github.com": "model.github.com/modelstacks",
+		"networks.model.github.com":    "model.github.com/networks",
 	}
 	got := map[string]string{}
 	for resource, prefix := range ResourcePrefixes() {

@@ -13,6 +13,14 @@ type ModelBoxListerExpansion interface{}
 // ModelBoxNamespaceLister.
 type ModelBoxNamespaceListerExpansion interface{}
 
+// ModelStackListerExpansion allows custom methods to be added to
+// ModelStackLister.
+type ModelStackListerExpansion interface{}
+
+// ModelStackNamespaceListerExpansion allows custom methods to be added to
+// ModelStackNamespaceLister.
+type ModelStackNamespaceListerExpansion interface{}
+
 // NetworkListerExpansion allows custom methods to be added to
 // NetworkLister.
 type NetworkListerExpansion interface{}

@@ -13,6 +13,8 @@ import (
 type Interface interface {
 	// ModelBoxes returns a ModelBoxInformer.
 	ModelBoxes() TypedModelBoxInformer
+	// ModelStacks returns a ModelStackInformer.
+	ModelStacks() TypedModelStackInformer
 	// Networks returns a NetworkInformer.
 	Networks() TypedNetworkInformer
 }
@@ -31,6 +33,11 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 // ModelBoxes returns a TypedModelBoxInformer.
 func (v *version) ModelBoxes() TypedModelBoxInformer {
 	return &modelBoxInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// ModelStacks returns a TypedModelStackInformer.
+func (v *version) ModelStacks() TypedModelStackInformer {
+	return &modelStackInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
 }
 
 // Networks returns a TypedNetworkInformer.

@@ -7,4 +7,6 @@ package v1
 
 type ModelBoxExpansion interface{}
 
+type ModelStackExpansion interface{}
+
 type NetworkExpansion interface{}

@@ -16,6 +16,7 @@ import (
 type ModelV1Interface interface {
 	RESTClient() rest.Interface
 	ModelBoxesGetter
+	ModelStacksGetter
 	NetworksGetter
 }
 
@@ -26,6 +27,10 @@ type ModelV1Client struct {
 
 func (c *ModelV1Client) ModelBoxes(namespace string) ModelBoxInterface {
 	return newModelBoxes(c, namespace)
+}
+
+func (c *ModelV1Client) ModelStacks(namespace string) ModelStackInterface {
+	return newModelStacks(c, namespace)
 }
 
 func (c *ModelV1Client) Networks(namespace string) NetworkInterface {

@@ -19,6 +19,10 @@ func (c *FakeModelV1) ModelBoxes(namespace string) v1.ModelBoxInterface {
 	return newFakeModelBoxes(c, namespace)
 }
 
+func (c *FakeModelV1) ModelStacks(namespace string) v1.ModelStackInterface {
+	return newFakeModelStacks(c, namespace)
+}
+
 func (c *FakeModelV1) Networks(namespace string) v1.NetworkInterface {
 	return newFakeNetworks(c, namespace)
 }

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelstack
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/printers"
+)
+
+// columns are what "kubectl get" shows of a stack; those of priority 1 only with "-o wide".
+var columns = []metav1.TableColumnDefinition{
+	{Name: "Name", Type: "string", Format: "name", Description: "Name of the stack."},
+	{Name: "Ready", Type: "string", Description: "Components that are ready, of those of the stack."},
+	{Name: "Status", Type: "string", Description: "Ready, or the reason why not."},
+	{Name: "Waiting For", Type: "string", Description: "Components that others wait for."},
+	{Name: "Age", Type: "string", Description: "Time since the stack was created."},
+	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the stack still waits for that is being deleted."},
+}
+
+// TableConvertor prints ModelStacks and lists of them.
+type TableConvertor struct{}
+
+// ConvertToTable returns a row for the stack, or one for each stack of the list.
+func (TableConvertor) ConvertToTable(_ context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
+	return printers.Table(object, tableOptions, columns, cells)
+}
+
+func cells(stack *model.ModelStack) []any {
+	status, message := summary(stack)
+	return []any{
+		stack.Name,
+		fmt.Sprintf("%d/%d", stack.Status.ReadyComponents, len(stack.Spec.Components)),
+		status,
+		orNone(stack.Status.WaitingFor),
+		printers.Age(stack),
+		orNone(message),
+	}
+}
+
+// summary is the one word, and the one line, that say how the stack is doing. A status of an older generation says nothing
+// about this one.
+func summary(stack *model.ModelStack) (status, message string) {
+	ready := meta.FindStatusCondition(stack.Status.Conditions, modelv1.ConditionReady)
+	switch {
+	case stack.DeletionTimestamp != nil:
+		return "Terminating", "the stack is being deleted"
+	case ready == nil:
+		return modelv1.ReasonPending, "the controller has not seen this stack yet"
+	case ready.Status != metav1.ConditionUnknown && ready.ObservedGeneration < stack.Generation:
+		return modelv1.ReasonPending, "the controller has not seen the last change yet"
+	default:
+		return ready.Reason, ready.Message
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "<none>"
+	}
+	return s
+}

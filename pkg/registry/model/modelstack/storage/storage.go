@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package storage holds the REST stores of ModelStacks and their subresource.
+package storage
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/generic"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
+)
+
+// Storage is the main resource and its subresource.
+type Storage struct {
+	ModelStack *REST
+	Status     *StatusREST
+}
+
+// NewStorage returns stores that share one connection to the storage backend.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter) (*Storage, error) {
+	strategy := modelstack.NewStrategy(scheme)
+	store := &genericregistry.Store{
+		NewFunc:                   func() runtime.Object { return &model.ModelStack{} },
+		NewListFunc:               func() runtime.Object { return &model.ModelStackList{} },
+		PredicateFunc:             modelstack.Match,
+		DefaultQualifiedResource:  model.Resource("modelstacks"),
+		SingularQualifiedResource: model.Resource("modelstack"),
+
+		CreateStrategy:      strategy,
+		UpdateStrategy:      strategy,
+		DeleteStrategy:      strategy,
+		ResetFieldsStrategy: strategy,
+
+		TableConvertor: modelstack.TableConvertor{},
+	}
+	options := &generic.StoreOptions{RESTOptions: optsGetter, AttrFunc: modelstack.GetAttrs}
+	if err := store.CompleteWithOptions(options); err != nil {
+		return nil, fmt.Errorf("completing the store of modelstacks: %w", err)
+	}
+
+	statusStrategy := modelstack.NewStatusStrategy(strategy)
+	statusStore := *store
+	statusStore.UpdateStrategy = statusStrategy
+	statusStore.ResetFieldsStrategy = statusStrategy
+
+	return &Storage{ModelStack: &REST{store}, Status: &StatusREST{store: &statusStore}}, nil
+}
+
+// REST is the store of the main resource.
+type REST struct {
+	*genericregistry.Store
+}
+
+var (
+	_ rest.ShortNamesProvider = &REST{}
+	_ rest.CategoriesProvider = &REST{}
+)
+
+// Update changes a stack.
+func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	return r.Store.Update(ctx, name, resourceversion.Require(model.Kind("ModelStack"), objInfo), createValidation, updateValidation, forceAllowCreate, options)
+}
+
+// ShortNames returns the short name of the resource.
+func (*REST) ShortNames() []string { return []string{"mst"} }
+
+// Categories returns the groups of resources that this one is part of.
+func (*REST) Categories() []string { return []string{"all"} }
+
+// StatusREST is the store of the status subresource.
+type StatusREST struct {
+	store *genericregistry.Store
+}
+
+var (
+	_ rest.Patcher             = &StatusREST{}
+	_ rest.ResetFieldsStrategy = &StatusREST{}
+)
+
+// New returns an empty ModelStack.
+func (*StatusREST) New() runtime.Object { return &model.ModelStack{} }
+
+// Destroy does nothing: the underlying store belongs to REST.
+func (*StatusREST) Destroy() {}
+
+// Get returns the stack whose status is asked for.
+func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	return r.store.Get(ctx, name, options)
+}
+
+// Update changes the status of a stack. It never creates one.
+func (r *StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	return r.store.Update(ctx, name, resourceversion.Require(model.Kind("ModelStack"), objInfo), createValidation, updateValidation, false, options)
+}
+
+// GetResetFields returns the fields that cannot be set here.
+func (r *StatusREST) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return r.store.GetResetFields()
+}
+
+// ConvertToTable prints the stack.
+func (r *StatusREST) ConvertToTable(ctx context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
+	return r.store.ConvertToTable(ctx, object, tableOptions)
+}

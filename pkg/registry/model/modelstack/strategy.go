@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package modelstack defines how ModelStacks behave as a REST resource: what happens to them between the request and the
+// storage, how they are selected, and how they are printed.
+package modelstack
+
+import (
+	"context"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/storage/names"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+)
+
+// Strategy is the logic that applies when users create, update and delete ModelStacks.
+type Strategy struct {
+	runtime.ObjectTyper
+	names.NameGenerator
+}
+
+// NewStrategy returns the strategy of the main resource. typer has to know the internal types.
+func NewStrategy(typer runtime.ObjectTyper) Strategy {
+	return Strategy{typer, names.SimpleNameGenerator}
+}
+
+// NamespaceScoped returns true: every stack lives in a namespace.
+func (Strategy) NamespaceScoped() bool { return true }
+
+// GetResetFields returns the fields that users cannot set through the main resource.
+func (Strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return map[fieldpath.APIVersion]*fieldpath.Set{
+		fieldpath.APIVersion(modelv1.SchemeGroupVersion.String()): fieldpath.NewSet(
+			fieldpath.MakePathOrDie("status"),
+		),
+	}
+}
+
+// PrepareForCreate replaces the status by that of a stack which the controller has not seen, starts the generation count,
+// names the boxes that have no name, and keeps the stack until its components have been deleted in order.
+func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
+	stack := obj.(*model.ModelStack)
+	stack.Status = pendingStatus()
+	stack.Generation = 1
+	nameBoxes(stack, nil)
+	prepareFinalizers(stack, nil)
+}
+
+// pendingStatus says that nothing is known yet. Without it, what waits for a stack could take one without a status for
+// one that has nothing to report.
+func pendingStatus() model.ModelStackStatus {
+	return model.ModelStackStatus{Conditions: []metav1.Condition{{
+		Type:               modelv1.ConditionReady,
+		Status:             metav1.ConditionUnknown,
+		Reason:             modelv1.ReasonPending,
+		Message:            "the controller has not seen this stack yet",
+		LastTransitionTime: metav1.Now(),
+	}}}
+}
+
+// PrepareForUpdate keeps the status and the names of boxes that the update leaves out, and counts a change of the spec as
+// a new generation.
+func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+	stack, oldStack := obj.(*model.ModelStack), old.(*model.ModelStack)
+	stack.Status = oldStack.Status
+	nameBoxes(stack, oldStack)
+	prepareFinalizers(stack, oldStack)
+	if !apiequality.Semantic.DeepEqual(stack.Spec, oldStack.Spec) {
+		stack.Generation = oldStack.Generation + 1
+	}
+}
+
+// Validate checks a new stack.
+func (Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	return validation.Told(validation.ValidateModelStack(ctx, obj.(*model.ModelStack)))
+}
+
+// ValidateUpdate checks a changed stack. What was wrong with it already does not count.
+func (Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	return validation.Told(validation.ValidateModelStackUpdate(ctx, obj.(*model.ModelStack), old.(*model.ModelStack)))
+}
+
+// WarningsOnCreate returns no warnings.
+func (Strategy) WarningsOnCreate(context.Context, runtime.Object) []string { return nil }
+
+// WarningsOnUpdate returns no warnings.
+func (Strategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
+	return nil
+}
+
+// Canonicalize leaves the stack as it is.
+func (Strategy) Canonicalize(runtime.Object) {}
+
+// AllowCreateOnUpdate returns false: a PUT does not create a stack.
+func (Strategy) AllowCreateOnUpdate(context.Context) bool { return false }
+
+// AllowUnconditionalUpdate returns true: a PUT without a resourceVersion replaces what is there.
+func (Strategy) AllowUnconditionalUpdate(context.Context) bool { return true }
+
+// StatusStrategy is the logic that applies when the status subresource is updated.
+type StatusStrategy struct {
+	Strategy
+}
+
+// NewStatusStrategy returns the strategy of the status subresource.
+func NewStatusStrategy(strategy Strategy) StatusStrategy {
+	return StatusStrategy{strategy}
+}
+
+// GetResetFields returns the fields that cannot be set through the status subresource.
+func (StatusStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return map[fieldpath.APIVersion]*fieldpath.Set{
+		fieldpath.APIVersion(modelv1.SchemeGroupVersion.String()): fieldpath.NewSet(
+			fieldpath.MakePathOrDie("spec"),
+			fieldpath.MakePathOrDie("metadata"),
+		),
+	}
+}
+
+// PrepareForUpdate keeps everything but the status.
+func (StatusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+	stack, oldStack := obj.(*model.ModelStack), old.(*model.ModelStack)
+	stack.Spec = oldStack.Spec
+	metav1.ResetObjectMetaForStatus(&stack.ObjectMeta, &oldStack.ObjectMeta)
+}
+
+// WarningsOnUpdate returns no warnings: who writes a status cannot do anything about the spec.
+func (StatusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
+	return nil
+}
+
+// ValidateUpdate checks a changed status.
+func (StatusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	return validation.Told(validation.ValidateModelStackStatusUpdate(ctx, obj.(*model.ModelStack), old.(*model.ModelStack)))
+}
