@@ -6,7 +6,8 @@ package v1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 const (
-	// OrderedDeletionFinalizer is on every stack whose spec.deletion is "Ordered", until its components have been deleted.
+	// OrderedDeletionFinalizer is on a stack whose spec.deletion is "Ordered" from before it has children until they have
+	// been deleted.
 	OrderedDeletionFinalizer = "model.github.com/ordered-deletion"
 
 	// StackLabel is on every child of a stack. Its value is the name of the stack.

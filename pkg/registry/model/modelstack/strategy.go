@@ -44,13 +44,13 @@ func (Strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 }
 
 // PrepareForCreate replaces the status by that of a stack which the controller has not seen, starts the generation count,
-// names the boxes that have no name, and keeps the stack until its components have been deleted in order.
+// and names the boxes that have no name.
 func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	stack := obj.(*model.ModelStack)
 	stack.Status = pendingStatus()
 	stack.Generation = 1
 	nameBoxes(stack, nil)
-	prepareFinalizers(stack, nil)
+	releaseFinalizers(stack, nil)
 }
 
 // pendingStatus says that nothing is known yet. Without it, what waits for a stack could take one without a status for
@@ -65,13 +65,13 @@ func pendingStatus() model.ModelStackStatus {
 	}}}
 }
 
-// PrepareForUpdate keeps the status and the names of boxes that the update leaves out, and counts a change of the spec as
-// a new generation.
+// PrepareForUpdate keeps the status and the names of boxes that the update leaves out, lets a stack go that nothing has to
+// be deleted of in order, and counts a change of the spec as a new generation.
 func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	stack, oldStack := obj.(*model.ModelStack), old.(*model.ModelStack)
 	stack.Status = oldStack.Status
 	nameBoxes(stack, oldStack)
-	prepareFinalizers(stack, oldStack)
+	releaseFinalizers(stack, oldStack)
 	if !apiequality.Semantic.DeepEqual(stack.Spec, oldStack.Spec) {
 		stack.Generation = oldStack.Generation + 1
 	}
