@@ -16,14 +16,14 @@ import (
 )
 
 // ValidateNoDirectives refuses keys of maps in the overlay of a box that would be directives to a strategic merge, such
-// as "$patch": they would say how to merge, where a map of names and values has to be, and are lost in it.
-func ValidateNoDirectives(box *model.ModelBox) field.ErrorList {
+// as "$patch": they would say how to merge, where a map of names and values has to be, and are lost in it. The spec of the box is at path.
+func ValidateNoDirectives(box *model.ModelBox, path *field.Path) field.ErrorList {
 	if box.Spec.PodTemplate == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	path := &lazyPath{step: "podTemplate", parent: &lazyPath{step: "spec"}}
-	visitFields(reflect.ValueOf(box.Spec.PodTemplate), path, "", func(path *lazyPath, _ string, value reflect.Value) {
+	overlay := &lazyPath{root: path.Child("podTemplate")}
+	visitFields(reflect.ValueOf(box.Spec.PodTemplate), overlay, "", func(path *lazyPath, _ string, value reflect.Value) {
 		if value.Kind() != reflect.Map {
 			return
 		}
@@ -39,10 +39,10 @@ func ValidateNoDirectives(box *model.ModelBox) field.ErrorList {
 }
 
 // ValidateNoDirectivesUpdate is ValidateNoDirectives of a box that replaces old, without what stays.
-func ValidateNoDirectivesUpdate(box, old *model.ModelBox) field.ErrorList {
-	errs := ValidateNoDirectives(box)
+func ValidateNoDirectivesUpdate(box, old *model.ModelBox, path *field.Path) field.ErrorList {
+	errs := ValidateNoDirectives(box, path)
 	if len(errs) == 0 {
 		return nil
 	}
-	return Ratchet(field.NewPath("spec", "podTemplate"), box.Spec.PodTemplate, old.Spec.PodTemplate, errs, ValidateNoDirectives(old))
+	return Ratchet(path.Child("podTemplate"), box.Spec.PodTemplate, old.Spec.PodTemplate, errs, ValidateNoDirectives(old, path))
 }

@@ -62,16 +62,12 @@ var maxima = map[string]int{
 // ValidateLimits returns which lists, maps and strings of a box are larger than they may be. It costs little, whatever
 // the box is, and what it accepts the other rules can afford to validate.
 func ValidateLimits(box *model.ModelBox) field.ErrorList {
-	return findExcesses(box).errors(nil)
+	return findExcesses(&box.ObjectMeta, &box.Spec).errors(nil)
 }
 
 // ValidateLimitsUpdate is ValidateLimits of a box that replaces old. What was larger already may stay, but not grow.
 func ValidateLimitsUpdate(box, old *model.ModelBox) field.ErrorList {
-	found := findExcesses(box)
-	if len(found) == 0 {
-		return nil
-	}
-	return found.errors(findExcesses(old))
+	return findExcesses(&box.ObjectMeta, &box.Spec).newErrors(func() excesses { return findExcesses(&old.ObjectMeta, &old.Spec) })
 }
 
 // excess is a value that is larger than it may be.
@@ -84,7 +80,15 @@ type excess struct {
 
 type excesses []excess
 
-// errors returns what is wrong with the box that has the excesses, without those that the one before it had.
+// newErrors returns what is wrong with the object that has the excesses, without those that the one before it had.
+func (e excesses) newErrors(old func() excesses) field.ErrorList {
+	if len(e) == 0 {
+		return nil
+	}
+	return e.errors(old())
+}
+
+// errors returns what is wrong with the object that has the excesses, without those that the one before it had.
 func (e excesses) errors(old excesses) field.ErrorList {
 	known := map[string]int{}
 	for _, excess := range old {
@@ -111,9 +115,10 @@ func placeOf(path *field.Path) string {
 	return listIndex.ReplaceAllString(path.String(), "[]")
 }
 
-func findExcesses(box *model.ModelBox) excesses {
+// findExcesses looks at an object of which spec is a pointer to the spec.
+func findExcesses(object *metav1.ObjectMeta, spec any) excesses {
 	meta := metav1.ObjectMeta{
-		Labels: box.Labels, Annotations: box.Annotations, OwnerReferences: box.OwnerReferences, Finalizers: box.Finalizers,
+		Labels: object.Labels, Annotations: object.Annotations, OwnerReferences: object.OwnerReferences, Finalizers: object.Finalizers,
 	}
 	found := excesses{}
 	visit := func(path *lazyPath, key string, value reflect.Value) {
@@ -134,7 +139,7 @@ func findExcesses(box *model.ModelBox) excesses {
 			found = append(found, excess{path.build(), value.Kind(), size, maximum})
 		}
 	}
-	visitFields(reflect.ValueOf(&meta), &lazyPath{step: "metadata"}, "", visit)
-	visitFields(reflect.ValueOf(&box.Spec), &lazyPath{step: "spec"}, "", visit)
+	visitFields(reflect.ValueOf(&meta), &lazyPath{root: field.NewPath("metadata")}, "", visit)
+	visitFields(reflect.ValueOf(spec), &lazyPath{root: field.NewPath("spec")}, "", visit)
 	return found
 }

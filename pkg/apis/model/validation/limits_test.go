@@ -135,7 +135,7 @@ func TestDirectivesOfTheOverlay(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			box := validBox()
 			box.Spec.PodTemplate = &row.template
-			if diff := cmp.Diff(row.want, typesAndFields(ValidateNoDirectives(box))); diff != "" {
+			if diff := cmp.Diff(row.want, typesAndFields(ValidateNoDirectives(box, field.NewPath("spec")))); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

@@ -22,37 +22,70 @@ func ValidateModelBoxName(name string, prefix bool) []string {
 	return apivalidation.NameIsDNS1035Label(name, prefix)
 }
 
+// ModelBoxPaths are where a box is in the object that is validated, be that the box or a stack that it is a component of.
+type ModelBoxPaths struct {
+	// Name is the path of the name of the box, Spec that of its spec.
+	Name, Spec *field.Path
+}
+
+// ObjectPaths are those of a box that is an object of its own.
+var ObjectPaths = ModelBoxPaths{Name: field.NewPath("metadata", "name"), Spec: field.NewPath("spec")}
+
 // ValidateModelBox returns what is wrong with a box that is to be created.
 func ValidateModelBox(ctx context.Context, box *model.ModelBox) field.ErrorList {
+	return append(ValidateModelBoxMeta(box), ValidateModelBoxSpec(ctx, box, ObjectPaths)...)
+}
+
+// ValidateModelBoxMeta returns what is wrong with the metadata of a box that is to be created.
+func ValidateModelBoxMeta(box *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&box.ObjectMeta, true, ValidateModelBoxName, field.NewPath("metadata")),
-		validateWorkloadName(box, field.NewPath("metadata", "name")),
 		corevalidation.ValidateFinalizerNames(box.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotations(box.Annotations, field.NewPath("metadata", "annotations")),
-		withoutDefaultName(validateDeclaredSpec(ctx, &box.Spec, nil, field.NewPath("spec")), box),
-		validateSpec(ctx, box, field.NewPath("spec")),
+	)
+}
+
+// ValidateModelBoxSpec returns what is wrong with the spec of a box that is to be created, and with its name for a box of
+// such a spec. The box has its defaults.
+func ValidateModelBoxSpec(ctx context.Context, box *model.ModelBox, paths ModelBoxPaths) field.ErrorList {
+	return slices.Concat(
+		validateWorkloadName(box, paths.Name),
+		withoutDefaultName(validateDeclaredSpec(ctx, &box.Spec, nil, paths.Spec), box, paths.Spec),
+		validateSpec(ctx, box, paths.Spec),
 	)
 }
 
 // withoutDefaultName leaves out what is wrong with a spec.name that is the name of the box, as it is by default: that
-// is said of metadata.name, which has the narrower format.
-func withoutDefaultName(errs field.ErrorList, box *model.ModelBox) field.ErrorList {
-	path := field.NewPath("spec", "name").String()
-	return slices.DeleteFunc(errs, func(err *field.Error) bool { return err.Field == path && box.Spec.Name == box.Name })
+// is said of the name itself, which has the narrower format.
+func withoutDefaultName(errs field.ErrorList, box *model.ModelBox, path *field.Path) field.ErrorList {
+	name := path.Child("name").String()
+	return slices.DeleteFunc(errs, func(err *field.Error) bool { return err.Field == name && box.Spec.Name == box.Name })
 }
 
 // ValidateModelBoxUpdate returns what is wrong with changing old into box. What was wrong with the spec already is
 // not counted: a box that an earlier release accepted can still be scaled, paused, repaired field by field, and
 // deleted.
 func ValidateModelBoxUpdate(ctx context.Context, box, old *model.ModelBox) field.ErrorList {
+	return append(ValidateModelBoxMetaUpdate(box, old), ValidateModelBoxSpecUpdate(ctx, box, old, ObjectPaths.Spec)...)
+}
+
+// ValidateModelBoxMetaUpdate returns what is wrong with changing the metadata of old into that of box.
+func ValidateModelBoxMetaUpdate(box, old *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&box.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
 		validateFinalizersUpdate(box.Finalizers, old.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotationsUpdate(box.Annotations, old.Annotations, field.NewPath("metadata", "annotations")),
-		validateDeclaredSpec(ctx, &box.Spec, &old.Spec, field.NewPath("spec")),
-		validateSpecUpdate(ctx, box, old, field.NewPath("spec")),
-		validateServiceUpdate(&box.Spec, &old.Spec, field.NewPath("spec")),
-		validateWorkloadUpdate(&box.Spec, &old.Spec, field.NewPath("spec")),
+	)
+}
+
+// ValidateModelBoxSpecUpdate returns what is wrong with changing the spec of old into that of box, which is at path. What
+// was wrong already is not counted.
+func ValidateModelBoxSpecUpdate(ctx context.Context, box, old *model.ModelBox, path *field.Path) field.ErrorList {
+	return slices.Concat(
+		validateDeclaredSpec(ctx, &box.Spec, &old.Spec, path),
+		validateSpecUpdate(ctx, box, old, path),
+		validateServiceUpdate(&box.Spec, &old.Spec, path),
+		validateWorkloadUpdate(&box.Spec, &old.Spec, path),
 	)
 }
 
@@ -61,15 +94,14 @@ func validateSpecUpdate(ctx context.Context, box, old *model.ModelBox, path *fie
 	if len(errs) == 0 {
 		return nil
 	}
-	return ratchetSpec(box, old, errs, validateSpec(context.WithoutCancel(ctx), old, path))
+	return ratchetSpec(path, box, old, errs, validateSpec(context.WithoutCancel(ctx), old, path))
 }
 
-// ratchetSpec is Ratchet for errors of the spec of a box.
-func ratchetSpec(box, old *model.ModelBox, errs, oldErrs field.ErrorList) field.ErrorList {
+// ratchetSpec is Ratchet for errors of the spec of a box, which is at path.
+func ratchetSpec(path *field.Path, box, old *model.ModelBox, errs, oldErrs field.ErrorList) field.ErrorList {
 	if len(errs) == 0 {
 		return nil
 	}
-	path := field.NewPath("spec")
 	var served, servedOld modelv1.ModelBoxSpec
 	for _, convert := range []struct {
 		spec   *model.ModelBoxSpec

@@ -15,25 +15,24 @@ import (
 
 // ValidateNodePortRange returns which node ports of a box the cluster does not give out, for its range is the given
 // one. An empty range is not known: it leaves the node ports to the cluster. What is no port at all is left to
-// ValidateModelBox.
-func ValidateNodePortRange(box *model.ModelBox, portRange utilnet.PortRange) field.ErrorList {
+// ValidateModelBox. The spec of the box is at path.
+func ValidateNodePortRange(box *model.ModelBox, portRange utilnet.PortRange, path *field.Path) field.ErrorList {
 	if portRange.Size == 0 {
 		return nil
 	}
 	var errs field.ErrorList
-	spec := field.NewPath("spec")
 	for i := range box.Spec.Ports {
-		errs = append(errs, validateInRange(box.Spec.Ports[i].NodePort, portRange, spec.Child("ports").Index(i).Child("nodePort"))...)
+		errs = append(errs, validateInRange(box.Spec.Ports[i].NodePort, portRange, path.Child("ports").Index(i).Child("nodePort"))...)
 	}
 	if service := box.Spec.Service; service != nil {
-		errs = append(errs, validateInRange(service.HealthCheckNodePort, portRange, spec.Child("service", "healthCheckNodePort"))...)
+		errs = append(errs, validateInRange(service.HealthCheckNodePort, portRange, path.Child("service", "healthCheckNodePort"))...)
 	}
 	return errs
 }
 
 // ValidateNodePortRangeUpdate is ValidateNodePortRange of a box that replaces old, without what stays.
-func ValidateNodePortRangeUpdate(box, old *model.ModelBox, portRange utilnet.PortRange) field.ErrorList {
-	return ratchetSpec(box, old, ValidateNodePortRange(box, portRange), ValidateNodePortRange(old, portRange))
+func ValidateNodePortRangeUpdate(box, old *model.ModelBox, portRange utilnet.PortRange, path *field.Path) field.ErrorList {
+	return ratchetSpec(path, box, old, ValidateNodePortRange(box, portRange, path), ValidateNodePortRange(old, portRange, path))
 }
 
 func validateInRange(nodePort int32, portRange utilnet.PortRange, path *field.Path) field.ErrorList {

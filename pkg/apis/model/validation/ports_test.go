@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -145,7 +146,7 @@ func TestNodePortRange(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			box := validBox()
 			box.Spec.Ports = append(box.Spec.Ports, corev1.ServicePort{Port: 81, NodePort: row.nodePort})
-			errs := ValidateNodePortRange(box, row.portRange)
+			errs := ValidateNodePortRange(box, row.portRange, field.NewPath("spec"))
 			if row.want == "" && len(errs) == 0 {
 				return
 			}
@@ -160,7 +161,7 @@ func TestNodePortRange(t *testing.T) {
 func TestNodePortRangeOfHealthCheck(t *testing.T) {
 	box := validBox()
 	service(model.ServiceTypeLoadBalancer, healthCheck(corev1.ServiceExternalTrafficPolicyLocal, 8080))(box)
-	errs := ValidateNodePortRange(box, utilnet.PortRange{Base: 30000, Size: 2768})
+	errs := ValidateNodePortRange(box, utilnet.PortRange{Base: 30000, Size: 2768}, field.NewPath("spec"))
 	if got, want := typesAndFields(errs), []string{"Invalid value: spec.service.healthCheckNodePort"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

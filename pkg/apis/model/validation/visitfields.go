@@ -18,6 +18,8 @@ import (
 
 // lazyPath is the path of a field that costs nothing before it is asked for.
 type lazyPath struct {
+	// root is the path of what has no parent.
+	root   *field.Path
 	parent *lazyPath
 	// step is the JSON name of a field, or the key of a map in isKey; empty for the element of index.
 	step  string
@@ -28,7 +30,7 @@ type lazyPath struct {
 func (p *lazyPath) build() *field.Path {
 	switch {
 	case p.parent == nil:
-		return field.NewPath(p.step)
+		return p.root
 	case p.isKey:
 		return p.parent.build().Key(p.step)
 	case p.step == "":
@@ -99,10 +101,11 @@ type structField struct {
 	key  string
 }
 
-// fieldsByType are the fields of each type that a box can have below which there are limits.
+// fieldsByType are the fields of each type that a box or a stack can have below which there are limits.
 var fieldsByType = func() map[reflect.Type][]structField {
 	known := map[reflect.Type][]structField{}
 	addFields(reflect.TypeFor[model.ModelBoxSpec](), known)
+	addFields(reflect.TypeFor[model.ModelStackSpec](), known)
 	addFields(reflect.TypeFor[metav1.ObjectMeta](), known)
 	return known
 }()
@@ -110,7 +113,7 @@ var fieldsByType = func() map[reflect.Type][]structField {
 func fieldsOf(t reflect.Type) []structField {
 	fields, ok := fieldsByType[t]
 	if !ok {
-		panic(fmt.Sprintf("%v is not among the types that a box has", t))
+		panic(fmt.Sprintf("%v is not among the types that a box or a stack has", t))
 	}
 	return fields
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,23 +21,22 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
-	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // Strategy is the logic that applies when users create, update and delete ModelBoxes.
 type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
-	listAll       ListAll
-	authorizer    authorizer.UnconditionalAuthorizer
-	nodePortRange utilnet.PortRange
+	listAll    ListAll
+	authorizer authorizer.UnconditionalAuthorizer
+	validator  SpecValidator
 }
 
 // NewStrategy returns the strategy of the main resource. typer has to know the internal types; listAll is asked for
 // what other boxes use already, and authorizer for which of them the user may know; nodePortRange is what the cluster
 // gives out, empty where that is not known.
 func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange) Strategy {
-	return Strategy{typer, names.SimpleNameGenerator, listAll, authorizer, nodePortRange}
+	return Strategy{typer, names.SimpleNameGenerator, listAll, authorizer, SpecValidator{nodePortRange}}
 }
 
 // NamespaceScoped returns true: every box lives in a namespace.
@@ -88,19 +86,9 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 // Validate checks a new box, first of all whether the other rules can afford to look at it.
 func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	box := obj.(*model.ModelBox)
-	errs := validateSize(box, nil)
+	errs := validation.ValidateLimits(box)
 	if len(errs) == 0 {
-		errs = validation.ValidateLimits(box)
-	}
-	if len(errs) == 0 {
-		errs = slices.Concat(
-			validation.ValidateModelBox(ctx, box),
-			validation.ValidateNodePortRange(box, s.nodePortRange),
-			validation.ValidateNoDirectives(box),
-		)
-	}
-	if len(errs) == 0 {
-		_, errs = validatePodTemplate(ctx, box)
+		errs = append(validation.ValidateModelBoxMeta(box), s.validator.Validate(ctx, box, validation.ObjectPaths)...)
 	}
 	return validation.Told(errs)
 }
@@ -108,103 +96,15 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 // ValidateUpdate checks a changed box. What was wrong with it already does not count.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
-	errs := validateSize(box, oldBox)
-	if len(errs) == 0 {
-		errs = validation.ValidateLimitsUpdate(box, oldBox)
-	}
+	errs := validation.ValidateLimitsUpdate(box, oldBox)
 	if len(errs) == 0 {
 		errs = slices.Concat(
-			validation.ValidateModelBoxUpdate(ctx, box, oldBox),
-			validation.ValidateNodePortRangeUpdate(box, oldBox, s.nodePortRange),
-			validation.ValidateNoDirectivesUpdate(box, oldBox),
+			validation.ValidateModelBoxMetaUpdate(box, oldBox),
+			s.validator.ValidateUpdate(ctx, box, oldBox, validation.ObjectPaths.Spec),
 			validateClientSideApply(box, oldBox),
 		)
 	}
-	if len(errs) == 0 && !apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
-		errs = validatePodTemplateUpdate(ctx, box, oldBox)
-	}
 	return validation.Told(errs)
-}
-
-// maxSpecBytes lets the record of every box fit into the annotations of its Deployment, of which Kubernetes takes 256 KiB.
-// Base64 makes a spec that cannot be compressed a third larger, to 128 KiB, and its annotations are there once more, at
-// most 96 KiB: 224 KiB. 16 KiB are left for annotations that are not of the box, see package render, and 16 KiB for the
-// box's identity, which takes less than one, and its metadata, of which that is left out which does not fit.
-const maxSpecBytes = 96 << 10
-
-// validateSize refuses a spec that is too much. One that was too much already may stay, but not grow; old is nil for a new
-// box.
-func validateSize(box, old *model.ModelBox) field.ErrorList {
-	size, err := specBytes(box)
-	if err == nil && size > maxSpecBytes && old != nil {
-		var oldSize int
-		if oldSize, err = specBytes(old); size <= oldSize {
-			size = 0
-		}
-	}
-	switch path := field.NewPath("spec"); {
-	case err != nil:
-		return field.ErrorList{field.InternalError(path, err)}
-	case size > maxSpecBytes:
-		return sizeErrors(box, size, path)
-	default:
-		return nil
-	}
-}
-
-// sizeErrors says what of a spec that is too large has to shrink: its configs where the rest is small enough.
-func sizeErrors(box *model.ModelBox, size int, path *field.Path) field.ErrorList {
-	rest := *box
-	rest.Spec.Configs = nil
-	restSize, err := specBytes(&rest)
-	switch {
-	case err != nil:
-		return field.ErrorList{field.InternalError(path, err)}
-	case len(box.Spec.Configs) > 0 && restSize < maxSpecBytes:
-		return field.ErrorList{field.TooLong(path.Child("configs"), field.OmitValueType{}, maxSpecBytes-restSize)}
-	default:
-		return field.ErrorList{field.TooLong(path, field.OmitValueType{}, maxSpecBytes)}
-	}
-}
-
-// specBytes returns the size of the spec as it is stored, but for what changes when a box is scaled or paused.
-func specBytes(box *model.ModelBox) (int, error) {
-	served, err := convertToV1(box)
-	if err != nil {
-		return 0, err
-	}
-	served.Spec.Replicas, served.Spec.Paused = nil, false
-	return served.Spec.Size(), nil
-}
-
-// validatePodTemplate checks the pod template that the overlay of a valid box makes, and returns it, or the overlay if it
-// makes none.
-func validatePodTemplate(ctx context.Context, box *model.ModelBox) (*corev1.PodTemplateSpec, field.ErrorList) {
-	overlay := box.Spec.PodTemplate
-	if overlay == nil {
-		return nil, nil
-	}
-	path := field.NewPath("spec", "podTemplate")
-	served, err := convertToV1(box)
-	if err != nil {
-		return overlay, field.ErrorList{field.InternalError(path, err)}
-	}
-	template, err := modelboxrender.PodTemplate(served)
-	if err != nil {
-		return overlay, field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
-	}
-	return template, validation.ValidatePodTemplate(ctx, template, box.Name, path)
-}
-
-// validatePodTemplateUpdate checks the pod template of a changed box. What was wrong with that of the old box already, and
-// did not change, does not count.
-func validatePodTemplateUpdate(ctx context.Context, box, old *model.ModelBox) field.ErrorList {
-	template, errs := validatePodTemplate(ctx, box)
-	if len(errs) == 0 {
-		return nil
-	}
-	oldTemplate, oldErrs := validatePodTemplate(context.WithoutCancel(ctx), old)
-	return validation.Ratchet(field.NewPath("spec", "podTemplate"), template, oldTemplate, errs, oldErrs)
 }
 
 // convertToV1 returns the box in the served version. The two share memory: neither may be changed.
