@@ -16,7 +16,7 @@ import (
 )
 
 var boxesDesc = metrics.NewDesc(
-	metrics.BuildFQName("", metricsSubsystem, "boxes"),
+	metrics.BuildFQName("", Name+"_controller", "boxes"),
 	"Number of boxes by the status of their condition Ready: true, false, or unknown where there is none yet. Only the leader has it.",
 	[]string{"ready"}, nil, metrics.ALPHA, "")
 

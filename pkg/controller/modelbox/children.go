@@ -22,7 +22,7 @@ import (
 func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 	return children.NewEngine(children.Config[*modelv1.ModelBox]{
 		OwnerKind: modelboxrender.Kind,
-		Noun:      "box",
+		Noun:      noun,
 		GetOwner: func(ctx context.Context, namespace, name string) (*modelv1.ModelBox, error) {
 			return c.modelClient.ModelV1().ModelBoxes(namespace).Get(ctx, name, metav1.GetOptions{})
 		},

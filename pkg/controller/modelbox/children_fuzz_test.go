@@ -21,6 +21,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // maxEventNote is how many bytes the API takes for the note of an event.
@@ -57,8 +58,8 @@ func FuzzChildren(f *testing.F) {
 
 		var err error
 		for range 3 {
-			_, err = fuzzed.reconcileSafely(t.Context(), fixture.WebKey)
-			var panicked *panicError
+			_, err = fuzzed.reconciler().ReconcileSafely(t.Context(), fixture.WebKey)
+			var panicked *reconciler.PanicError
 			if errors.As(err, &panicked) {
 				t.Fatal(err)
 			}

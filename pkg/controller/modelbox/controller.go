@@ -6,7 +6,6 @@ package modelbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -18,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	appsinformers "k8s.io/client-go/informers/apps/v1"
 	autoscalinginformers "k8s.io/client-go/informers/autoscaling/v2"
 	coreinformers "k8s.io/client-go/informers/core/v1"
@@ -26,7 +24,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -35,6 +32,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
@@ -43,6 +41,8 @@ import (
 const (
 	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
 	Name = "modelbox"
+	// noun is what messages call a box.
+	noun = "box"
 
 	// staleCacheRetry is after how long a box is requeued whose own last write is not in the cache yet.
 	staleCacheRetry = 50 * time.Millisecond
@@ -64,7 +64,7 @@ type Controller struct {
 	recorder        events.EventRecorder
 	clock           clock.PassiveClock
 	consistency     *consistency.Store
-	pace            *statusPace
+	pace            *reconciler.StatusPace
 	rollouts        *rolloutRecord
 	progress        *progressRecord
 	// unrecorded are the boxes that were told to be too large for a record.
@@ -116,7 +116,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		concurrentSyncs: p.ConcurrentSyncs,
 		recorder:        p.Recorder,
 		clock:           p.Clock,
-		pace:            newStatusPace(p.Clock),
+		pace:            reconciler.NewStatusPace(p.Clock),
 		rollouts:        newRolloutRecord(),
 		progress:        newProgressRecord(p.Clock),
 		metrics:         processMetrics(),
@@ -233,78 +233,23 @@ func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
 // is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
 // server may be able to.
 func (c *Controller) Run(ctx context.Context) error {
-	defer utilruntime.HandleCrashWithContext(ctx)
-	defer c.queue.ShutDown()
-	logger := klog.FromContext(ctx).WithName(Name)
-	ctx = klog.NewContext(ctx, logger)
-
-	ctx, giveUp := context.WithCancelCause(ctx)
-	var watching sync.WaitGroup
-	defer watching.Wait()
-	defer giveUp(nil)
-	watching.Go(func() {
-		if err := c.caches.Watch(ctx); err != nil {
-			giveUp(err)
-		}
-	})
-	if !c.caches.WaitForSync(ctx) {
-		return unableToWork(ctx)
-	}
-	c.metrics.boxes.show(c.boxLister)
 	defer c.metrics.boxes.hide()
-	logger.Info("Reconciling", "workers", c.concurrentSyncs)
-
-	var running sync.WaitGroup
-	for range c.concurrentSyncs {
-		running.Go(func() {
-			for c.reconcileNext(ctx) {
-			}
-		})
-	}
-	<-ctx.Done()
-	c.queue.ShutDown()
-	running.Wait()
-	c.children.Wait()
-	logger.Info("Stopped reconciling")
-	return unableToWork(ctx)
+	defer c.children.Wait()
+	return c.reconciler().Run(ctx, func() { c.metrics.boxes.show(c.boxLister) })
 }
 
-// unableToWork returns why the controller itself ended its context, nil where somebody else did.
-func unableToWork(ctx context.Context) error {
-	if cause := context.Cause(ctx); errors.Is(cause, cachehealth.ErrCacheNotSynced) {
-		return cause
+// reconciler returns what runs reconcile.
+func (c *Controller) reconciler() *reconciler.Reconciler {
+	return &reconciler.Reconciler{
+		Name:            Name,
+		Noun:            noun,
+		Queue:           c.queue,
+		Caches:          c.caches,
+		ConcurrentSyncs: c.concurrentSyncs,
+		Metrics:         c.metrics.Metrics,
+		Reconcile:       c.reconcile,
+		TellPanic:       c.tellPanic,
 	}
-	return nil
-}
-
-// reconcileNext returns false when the queue is shut down.
-func (c *Controller) reconcileNext(ctx context.Context) bool {
-	key, shutdown := c.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer c.queue.Done(key)
-	if ctx.Err() != nil {
-		return true
-	}
-
-	logger := klog.FromContext(ctx).WithValues("box", key)
-	begin := time.Now()
-	again, err := c.reconcileSafely(klog.NewContext(ctx, logger), key)
-	c.metrics.reconciled(begin, again, err)
-	switch {
-	case err != nil && ctx.Err() == nil:
-		if !children.IsExpected(err) {
-			logger.Error(err, "Reconciling failed, will be tried again", "failures", c.queue.NumRequeues(key)+1)
-		}
-		c.queue.AddRateLimited(key)
-	default:
-		c.queue.Forget(key)
-	}
-	if again > 0 {
-		c.queue.AddAfter(key, again)
-	}
-	return true
 }
 
 func keyOf(box metav1.Object) types.NamespacedName {

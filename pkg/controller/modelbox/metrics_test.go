@@ -4,10 +4,8 @@
 package modelbox
 
 import (
-	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -15,7 +13,6 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
@@ -121,41 +118,14 @@ modelbox_controller_drift_restored_total{kind="Deployment",manager="kubectl-edit
 	}
 }
 
-func TestReconcilesAreTimedByResult(t *testing.T) {
-	for _, row := range []struct {
-		result string
-		again  time.Duration
-		err    error
-	}{
-		{"success", 0, nil},
-		{"requeue", children.RecheckPeriod, nil},
-		{"error", 0, errors.New("the server is away")},
-	} {
-		t.Run(row.result, func(t *testing.T) {
-			f := newTestController(t, nil)
-			registry := f.measure()
-			f.metrics.reconciled(time.Now().Add(-time.Minute), row.again, row.err)
-			histogram, err := testutil.GetHistogramVecFromGatherer(registry, "modelbox_controller_reconcile_duration_seconds", map[string]string{"result": row.result})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := histogram.GetAggregatedSampleCount(); got != 1 {
-				t.Errorf("%d are counted", got)
-			}
-			if got := histogram.GetAggregatedSampleSum(); got < 60 {
-				t.Errorf("a minute is counted as %f seconds", got)
-			}
-		})
-	}
-}
-
 // The names and texts of metrics are read by people and programs that know Kubernetes' conventions.
 func TestMetricsFollowTheConventions(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	registry := f.measure()
 	f.metrics.boxes.show(f.boxLister)
 	f.converge(t)
-	f.metrics.reconciled(time.Now(), 0, nil)
+	f.queue.Add(fixture.WebKey)
+	f.reconciler().ReconcileNext(t.Context())
 	f.scaleBy(t, "helm")
 	f.catchUp(t)
 	f.mustReconcile(t)
@@ -166,7 +136,7 @@ func TestMetricsFollowTheConventions(t *testing.T) {
 	}
 	var text strings.Builder
 	for _, family := range families {
-		if !strings.HasPrefix(family.GetName(), metricsSubsystem+"_") {
+		if !strings.HasPrefix(family.GetName(), f.metrics.Subsystem+"_") {
 			t.Errorf("%s is not named after the controller", family.GetName())
 		}
 		if _, err := testutil.MetricFamilyToText(&text, family); err != nil {

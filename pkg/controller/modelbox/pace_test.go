@@ -17,6 +17,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 func TestIsMereProgress(t *testing.T) {
@@ -54,7 +55,7 @@ func TestIsMereProgress(t *testing.T) {
 func TestStatusOfProgressIsWrittenAtItsPace(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	clock := testingclock.NewFakePassiveClock(time.Now())
-	f.pace = newStatusPace(clock)
+	f.pace = reconciler.NewStatusPace(clock)
 	f.converge(t)
 	writes := 0
 	// A pod is ready every half second.
@@ -64,13 +65,13 @@ func TestStatusOfProgressIsWrittenAtItsPace(t *testing.T) {
 		f.setReady(t, ready+1)
 		delay := f.mustReconcile(t)
 		wrote := len(f.requests())
-		if wrote == 0 && (delay <= 0 || delay > progressPeriod) {
+		if wrote == 0 && (delay <= 0 || delay > reconciler.ProgressPeriod) {
 			t.Errorf("what is put off is to be looked at again after %s", delay)
 		}
 		writes += wrote
 	}
 	check(t, "writes of the status in ten seconds", 5, writes)
-	clock.SetTime(clock.Now().Add(progressPeriod))
+	clock.SetTime(clock.Now().Add(reconciler.ProgressPeriod))
 	f.mustReconcile(t)
 	check(t, "the last number", int32(pods), f.boxInServer(t).Status.ReadyReplicas)
 }
@@ -88,26 +89,26 @@ func TestStatusOfProgressIsWrittenBesideAFailure(t *testing.T) {
 		for range 20 {
 			f.queue.AddRateLimited(fixture.WebKey)
 		}
-		f.reconcileNext(t.Context())
+		f.reconciler().ReconcileNext(t.Context())
 		f.catchUp(t)
 
 		f.setReady(t, 1)
 		f.queue.Add(fixture.WebKey)
-		f.reconcileNext(t.Context())
+		f.reconciler().ReconcileNext(t.Context())
 		f.catchUp(t)
 		check(t, "the number that is put off", int32(0), f.boxInServer(t).Status.ReadyReplicas)
 
 		begin := time.Now()
-		f.reconcileNext(t.Context())
+		f.reconciler().ReconcileNext(t.Context())
 		check(t, "the number in the end", int32(1), f.boxInServer(t).Status.ReadyReplicas)
-		if took := time.Since(begin); took > progressPeriod {
-			t.Errorf("it was told after %s, want %s at most", took, progressPeriod)
+		if took := time.Since(begin); took > reconciler.ProgressPeriod {
+			t.Errorf("it was told after %s, want %s at most", took, reconciler.ProgressPeriod)
 		}
 
 		// Nothing is put off any more, and the child is still tried again.
 		begin = time.Now()
 		f.catchUp(t)
-		f.reconcileNext(t.Context())
+		f.reconciler().ReconcileNext(t.Context())
 		check(t, "requests", []string{"get services web", "patch services web"}, f.requests())
 		check(t, "the child is tried again after", 5*time.Minute, time.Since(begin))
 	})

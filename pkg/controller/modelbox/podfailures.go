@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // patience is how long a pod may take to start before that is told as a failure.
@@ -206,7 +207,7 @@ func (f *podFailures) hasTaken(since *metav1.Time, patience time.Duration) bool 
 	if left <= 0 {
 		return true
 	}
-	f.recheckAfter = soonest(f.recheckAfter, left)
+	f.recheckAfter = reconciler.Soonest(f.recheckAfter, left)
 	return false
 }
 

@@ -193,7 +193,7 @@ func TestReconcileRequeuesWhilePodsTakeTheirTime(t *testing.T) {
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
 		}}
 	}))
-	f.pace.forget(fixture.WebKey)
+	f.pace.Forget(fixture.WebKey)
 	if after := f.mustReconcile(t); after <= 0 || after > patience {
 		t.Errorf("it is looked at again after %s, want at most %s", after, patience)
 	}

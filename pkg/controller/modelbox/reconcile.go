@@ -17,6 +17,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -28,7 +29,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	box, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
 		c.consistency.Clear(key, "")
-		c.pace.forget(key)
+		c.pace.Forget(key)
 		c.rollouts.forget(key)
 		c.progress.forget(key)
 		c.unrecorded.Delete(key)
@@ -65,7 +66,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft)
+	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft)
 	if !ok {
 		return requeueAfter, result.Err()
 	}
@@ -117,15 +118,4 @@ func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*o
 		pending:         result.Pending,
 		failures:        result.Failures,
 	}, nil
-}
-
-// soonest returns the shortest of some times to requeue after, where 0 is not at all.
-func soonest(delays ...time.Duration) time.Duration {
-	var shortest time.Duration
-	for _, delay := range delays {
-		if delay > 0 && (shortest == 0 || delay < shortest) {
-			shortest = delay
-		}
-	}
-	return shortest
 }

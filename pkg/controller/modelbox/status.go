@@ -37,8 +37,10 @@ func (c *Controller) updateStatus(ctx context.Context, box *modelv1.ModelBox, st
 	if apiequality.Semantic.DeepEqual(box.Status, status) {
 		return 0, nil
 	}
-	if delay := c.pace.delay(keyOf(box), &box.Status, &status); delay > 0 {
-		return delay, nil
+	if isMereProgress(&box.Status, &status) {
+		if delay := c.pace.ProgressDelay(keyOf(box)); delay > 0 {
+			return delay, nil
+		}
 	}
 	changed := box.DeepCopy()
 	changed.Status = status
@@ -52,7 +54,7 @@ func (c *Controller) updateStatus(ctx context.Context, box *modelv1.ModelBox, st
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
 	c.consistency.WroteAt(keyOf(box), box.UID, boxResource, updated.ResourceVersion)
-	c.pace.wrote(keyOf(box))
+	c.pace.Wrote(keyOf(box))
 	c.recordTransitions(box, &status)
 	return 0, nil
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package modelbox
+package reconciler
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/testutil"
 )
 
@@ -27,9 +28,9 @@ func TestALabelKeepsTheFirstOfItsValues(t *testing.T) {
 
 // A field manager is any bytes that a request names, and a metric panics on those that are no text.
 func TestALabelIsText(t *testing.T) {
-	f := newTestController(t, nil)
-	registry := f.measure()
-	f.metrics.DriftRestored("Deployment", "not \xff text")
+	measured, registry := NewMetrics("modelbox", "box"), metrics.NewKubeRegistry()
+	measured.Register(registry.MustRegister)
+	measured.DriftRestored("Deployment", "not \xff text")
 	counted, err := testutil.GetCounterValuesFromGatherer(registry, "modelbox_controller_drift_restored_total", nil, "manager")
 	if err != nil {
 		t.Fatal(err)

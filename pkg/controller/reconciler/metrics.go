@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/component-base/metrics"
+)
+
+// Metrics is what every controller counts and measures. Their names begin with that of the subsystem.
+type Metrics struct {
+	Subsystem string
+
+	duration      *metrics.HistogramVec
+	panics        *metrics.Counter
+	childWrites   *metrics.CounterVec
+	driftRestored *metrics.CounterVec
+	managers      *boundedLabel
+}
+
+// NewMetrics returns the metrics of the controller of that name, whose objects the noun is for, such as "box".
+func NewMetrics(controller, noun string) *Metrics {
+	subsystem := controller + "_controller"
+	return &Metrics{
+		Subsystem: subsystem,
+		duration: metrics.NewHistogramVec(&metrics.HistogramOpts{
+			Subsystem:      subsystem,
+			Name:           "reconcile_duration_seconds",
+			Help:           fmt.Sprintf("Time that one look at a %[1]s took, with all that was done about it. The result is success, requeue where the %[1]s will be looked at again soon, or error.", noun),
+			StabilityLevel: metrics.ALPHA,
+			Buckets:        metrics.ExponentialBuckets(0.0001, 4, 10), // 100µs to 26s: from finding nothing to do to waiting for a busy server
+		}, []string{"result"}),
+		panics: metrics.NewCounter(&metrics.CounterOpts{
+			Subsystem:      subsystem,
+			Name:           "reconcile_panics_total",
+			Help:           fmt.Sprintf("Number of panics while a %s was reconciled. Each of them is a defect; the log has its stack.", noun),
+			StabilityLevel: metrics.ALPHA,
+		}),
+		childWrites: metrics.NewCounterVec(&metrics.CounterOpts{
+			Subsystem:      subsystem,
+			Name:           "child_writes_total",
+			Help:           fmt.Sprintf("Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, record (of a %s that changed otherwise than in what it asks for), restore, reclaim (of fields that others had taken over unchanged), replace (a deletion and a creation) or prune.", noun),
+			StabilityLevel: metrics.ALPHA,
+		}, []string{"kind", "operation"}),
+		driftRestored: metrics.NewCounterVec(&metrics.CounterOpts{
+			Subsystem:      subsystem,
+			Name:           "drift_restored_total",
+			Help:           fmt.Sprintf("Number of times that fields of a child were put back to what the %s says, by the child's kind and by the field manager that had changed them.", noun),
+			StabilityLevel: metrics.ALPHA,
+		}, []string{"kind", "manager"}),
+		managers: newBoundedLabel(maxManagers),
+	}
+}
+
+// Register registers the metrics.
+func (m *Metrics) Register(register func(...metrics.Registerable)) {
+	register(m.duration, m.panics, m.childWrites, m.driftRestored)
+}
+
+// reconciled observes a reconcile that began then and returned this.
+func (m *Metrics) reconciled(begin time.Time, again time.Duration, err error) {
+	result := "success"
+	switch {
+	case err != nil:
+		result = "error"
+	case again > 0:
+		result = "requeue"
+	}
+	m.duration.WithLabelValues(result).Observe(time.Since(begin).Seconds())
+}
+
+// ChildWritten implements children.Metrics.
+func (m *Metrics) ChildWritten(kind, operation string) {
+	m.childWrites.WithLabelValues(kind, operation).Inc()
+}
+
+// DriftRestored implements children.Metrics.
+func (m *Metrics) DriftRestored(kind, manager string) {
+	m.driftRestored.WithLabelValues(kind, m.managers.bound(manager)).Inc()
+}
