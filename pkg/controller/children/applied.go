@@ -31,6 +31,8 @@ type appliedAnswer struct {
 	fingerprint string
 	// rejected are the fields that the answer lacked or had otherwise; nil is none.
 	rejected *fieldpath.Set
+	// kept is the version of the child that was last found to be as rendered, with all of its fields ours; empty is none.
+	kept string
 }
 
 // rejectedFields returns the fields that the cluster does not take as the render has them. Of an answer that is not known,
@@ -40,6 +42,11 @@ func (a *appliedAnswer) rejectedFields() *fieldpath.Set {
 		return fieldpath.NewSet()
 	}
 	return a.rejected
+}
+
+// isKept returns whether the child was found to be as rendered and has not changed since.
+func (a *appliedAnswer) isKept(live Object) bool {
+	return a != nil && a.kept != "" && a.kept == live.GetResourceVersion()
 }
 
 func newAppliedAnswers() *appliedAnswers {
@@ -54,6 +61,17 @@ func (a *appliedAnswers) remember(owner types.NamespacedName, s Step, answer app
 		a.answers[owner] = map[childName]appliedAnswer{}
 	}
 	a.answers[owner][childName{s.Kind.name(), s.Name()}] = answer
+}
+
+// keep takes note that the child of the step is as rendered.
+func (a *appliedAnswers) keep(owner types.NamespacedName, s Step) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	name := childName{s.Kind.name(), s.Name()}
+	if answer, ok := a.answers[owner][name]; ok {
+		answer.kept = s.live.GetResourceVersion()
+		a.answers[owner][name] = answer
+	}
 }
 
 // find returns what the cluster answered to the apply of this very render to this very child, nil where that is not known.

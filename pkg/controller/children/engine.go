@@ -101,6 +101,9 @@ type Result struct {
 	owned []Object
 	// failed are the kinds of children that others may not rely on.
 	failed sets.Set[*Kind]
+	hold   Hold
+	// awaitsName says that a step is held until an object of somebody else has gone.
+	awaitsName bool
 }
 
 // Err returns all failures as one, nil if there are none.
@@ -129,14 +132,23 @@ func Observed[T Object](result *Result, name string) T {
 	return observed
 }
 
+// Hold returns whether a step is not to be taken yet. It is asked about every step that would change a child or report a
+// failure, and again where the child turns out to be another than the cache has.
+type Hold func(s *Step) bool
+
 // Reconcile brings the children of the owner nearer to what it asks for. A child that fails does not keep the others from
 // being reconciled: what becomes of them is in the Result. The error is for an owner of which nothing could be planned.
 func (e *Engine[O]) Reconcile(ctx context.Context, owner O) (*Result, error) {
+	return e.ReconcileHolding(ctx, owner, func(*Step) bool { return false })
+}
+
+// ReconcileHolding is Reconcile without the steps that are to be held. The children of those stay as they are.
+func (e *Engine[O]) ReconcileHolding(ctx context.Context, owner O, hold Hold) (*Result, error) {
 	steps, rendered, err := e.Plan(owner)
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Rendered: rendered, failed: sets.New[*Kind]()}
+	result := &Result{Rendered: rendered, failed: sets.New[*Kind](), hold: hold}
 	for _, s := range steps {
 		child, err := e.reconcileChild(ctx, owner, s, result)
 		if err != nil {
@@ -152,7 +164,7 @@ func (e *Engine[O]) Reconcile(ctx context.Context, owner O) (*Result, error) {
 			result.owned = append(result.owned, child)
 		}
 	}
-	if !slices.ContainsFunc(result.Failures, isNotOwned) {
+	if !result.awaitsName && !slices.ContainsFunc(result.Failures, isNotOwned) {
 		e.taken.forget(keyOf(owner))
 	}
 	return result, nil

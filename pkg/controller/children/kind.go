@@ -4,6 +4,7 @@
 package children
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -39,7 +40,7 @@ type Kind struct {
 	// leaves them out: as that one had them. They stay so until somebody else sets them. Nil is none.
 	Inherited *fieldpath.Set
 	// ReplacePropagation returns what becomes of the dependents of the live child that is deleted to be created anew as
-	// rendered. Nil is metav1.DeletePropagationBackground for all.
+	// rendered. Nil is Propagation for all.
 	ReplacePropagation func(rendered *unstructured.Unstructured, live Object) metav1.DeletionPropagation
 	// Untrimmed returns a cached child with what the transform of its informer has taken out of it, as far as that is as
 	// rendered, so that the two can be compared. It does not change the child. Nil is a kind of which the cache has all.
@@ -50,6 +51,8 @@ type Kind struct {
 	// Prerequisites are kinds of children that one of this kind relies on: it is neither created nor changed as long as
 	// one of those could not be. They come before this kind.
 	Prerequisites []*Kind
+	// Propagation is what becomes of the dependents of a child that is deleted. Empty is metav1.DeletePropagationBackground.
+	Propagation metav1.DeletionPropagation
 	// Recorded is called when nothing but the record of its owner was written into a child. It may be nil.
 	Recorded func(owner types.NamespacedName, before, after Object)
 
@@ -143,6 +146,11 @@ func (k *Kind) inUse(owner types.NamespacedName, child Object, result *Result) (
 		return false, nil
 	}
 	return k.InUse(owner, child, result)
+}
+
+// propagation is Propagation of a kind that may have none.
+func (k *Kind) propagation() metav1.DeletionPropagation {
+	return cmp.Or(k.Propagation, metav1.DeletePropagationBackground)
 }
 
 // cached returns the child of that name as the cache has it, nil where it has none.

@@ -120,6 +120,11 @@ func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
 // planFields compares the fields of a child that is the owner's. What was last rendered for it is taken from the annotation
 // only as long as that is ours: somebody else may have set it, as kubectl rollout undo does.
 func (e *Engine[O]) planFields(owner O, s Step) (Step, error) {
+	s.answer = e.applied.find(keyOf(owner), s)
+	if s.answer.isKept(s.live) && !isRecorded(s.rendered) {
+		s.Operation = Keep
+		return s, nil
+	}
 	var err error
 	if s.Difference, err = e.compareChild(s.rendered, s.live); err != nil {
 		return s, err
@@ -128,7 +133,6 @@ func (e *Engine[O]) planFields(owner O, s Step) (Step, error) {
 		s.Operation = Update
 		return s, nil
 	}
-	s.answer = e.applied.find(keyOf(owner), s)
 	rejected := s.answer.rejectedFields()
 	s.Difference.Fields = s.Difference.Fields.Difference(rejected)
 	switch {
@@ -146,10 +150,12 @@ func (e *Engine[O]) planFields(owner O, s Step) (Step, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Operation = Keep
 	if isLost {
 		s.Operation = Reclaim
+		return s, nil
 	}
+	e.applied.keep(keyOf(owner), s)
+	s.Operation = Keep
 	return s, nil
 }
 

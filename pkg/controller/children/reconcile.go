@@ -30,6 +30,9 @@ func (e *Engine[O]) reconcileChild(ctx context.Context, owner O, s Step, result 
 			result.Pending = append(result.Pending, s.Kind.name())
 			return e.recordPaused(ctx, owner, s)
 		}
+		if s.Operation != Keep && result.hold(&s) {
+			return e.holdBack(ctx, owner, s, result), nil
+		}
 		if err := e.checkPreconditions(ctx, owner, s); err != nil {
 			return s.live, err
 		}
@@ -45,6 +48,15 @@ func (e *Engine[O]) reconcileChild(ctx context.Context, owner O, s Step, result 
 		}
 		s = found
 	}
+}
+
+// holdBack returns the child of a step that is held. The owner is enqueued when an object has gone that is in its place.
+func (e *Engine[O]) holdBack(ctx context.Context, owner O, s Step, result *Result) Object {
+	if s.Operation == Refuse {
+		result.awaitsName = true
+		e.taken.watch(ctx, keyOf(owner), s.Kind, s.live)
+	}
+	return s.live
 }
 
 // checkPreconditions returns why a step is not to be done now. It may ask for the owner, but not for the child.

@@ -78,6 +78,12 @@ func (e *Engine[O]) recordPaused(ctx context.Context, owner O, s Step) (Object, 
 	return recorded, nil
 }
 
+// isRecorded returns whether the rendered child carries the record of its owner, which its hash says nothing about.
+func isRecorded(rendered *unstructured.Unstructured) bool {
+	_, isRecorded := rendered.GetAnnotations()[modelv1.RecordAnnotation]
+	return isRecorded
+}
+
 // ownsRecord returns whether the record of the child is as we wrote it last.
 func ownsRecord(object metav1.Object) bool {
 	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {

@@ -21,7 +21,7 @@ func (e *Engine[O]) replace(ctx context.Context, owner O, s Step, result *Result
 	if s.live == nil {
 		return e.create(ctx, owner, s)
 	}
-	propagation := metav1.DeletePropagationBackground
+	propagation := s.Kind.propagation()
 	if !s.isOwnedByPredecessor {
 		e.predecessors.remember(keyOf(owner), s)
 		if s.Kind.ReplacePropagation != nil {
@@ -85,7 +85,7 @@ func (e *Engine[O]) createInheriting(ctx context.Context, owner O, s Step, inher
 
 // prune deletes a child that the owner does not ask for any more.
 func (e *Engine[O]) prune(ctx context.Context, owner O, s Step) error {
-	err := e.delete(ctx, owner, s, metav1.DeletePropagationBackground)
+	err := e.delete(ctx, owner, s, s.Kind.propagation())
 	if apierrors.IsNotFound(err) {
 		return nil // and has been told when it went
 	}

@@ -68,6 +68,9 @@ type Step struct {
 	obstacle string
 }
 
+// Live is the child as it is before the step, nil where there is none. It may be the cache's own and must not be changed.
+func (s *Step) Live() Object { return s.live }
+
 // Name is that of the child.
 func (s *Step) Name() string {
 	if s.rendered == nil {
