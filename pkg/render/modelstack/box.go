@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelstack
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// boxConfiguration is the apply configuration of a box.
+type boxConfiguration struct {
+	applymetav1.TypeMetaApplyConfiguration    `json:",inline"`
+	*applymetav1.ObjectMetaApplyConfiguration `json:"metadata"`
+	Spec                                      map[string]any `json:"spec"`
+}
+
+// IsApplyConfiguration implements runtime.ApplyConfiguration.
+func (*boxConfiguration) IsApplyConfiguration() {}
+
+// box returns what the stack says of the box of a component, and nothing that has a default: that is for the box, and for
+// those who scale it.
+func (r *Renderer) box(component *modelv1.ModelStackComponent, isAutoscaled bool) (*boxConfiguration, error) {
+	spec := component.Box.DeepCopy()
+	for i := range spec.Ports {
+		// It is part of the key of the list.
+		if spec.Ports[i].Protocol == "" {
+			spec.Ports[i].Protocol = corev1.ProtocolTCP
+		}
+	}
+	r.connect(component, spec)
+	metadata := r.metadata(component)
+	if isAutoscaled && spec.Replicas != nil {
+		metadata.WithAnnotations(map[string]string{modelv1.AutoscaledAnnotation: strconv.Itoa(int(*spec.Replicas))})
+		spec.Replicas = nil
+	}
+	configuration := &boxConfiguration{
+		TypeMetaApplyConfiguration: *applymetav1.TypeMeta().
+			WithAPIVersion(modelboxrender.Kind.GroupVersion().String()).
+			WithKind(modelboxrender.Kind.Kind),
+		ObjectMetaApplyConfiguration: metadata,
+	}
+	if err := render.ConvertSet(spec, &configuration.Spec); err != nil {
+		return nil, err
+	}
+	return configuration, nil
+}
