@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
@@ -98,9 +97,8 @@ type Result struct {
 	// Failures are what keeps children from being as rendered.
 	Failures []error
 
-	owned []Object
-	// failed are the kinds of children that others may not rely on.
-	failed sets.Set[*Kind]
+	owned  []Object
+	failed map[childName]error
 	hold   Hold
 	// awaitsName says that a step is held until an object of somebody else has gone.
 	awaitsName bool
@@ -118,6 +116,19 @@ func (r *Result) Child(kind schema.GroupVersionKind, name string) Object {
 		}
 	}
 	return nil
+}
+
+// Failure returns what keeps the child of the kind and name from being as rendered, nil where nothing does.
+func (r *Result) Failure(kind, name string) error { return r.failed[childName{kind, name}] }
+
+// hasFailed returns whether some child of the kind is not there, or not what was asked for before either.
+func (r *Result) hasFailed(kind *Kind) bool {
+	for child, err := range r.failed {
+		if child.kind == kind.name() && !isPartial(err) {
+			return true
+		}
+	}
+	return false
 }
 
 // Observed returns the child of the type and name as it is after the reconcile, nil where there is none that belongs to the
@@ -148,19 +159,17 @@ func (e *Engine[O]) ReconcileHolding(ctx context.Context, owner O, hold Hold) (*
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Rendered: rendered, failed: sets.New[*Kind](), hold: hold}
+	result := &Result{Rendered: rendered, failed: map[childName]error{}, hold: hold}
 	for _, s := range steps {
 		child, err := e.reconcileChild(ctx, owner, s, result)
 		if err != nil {
 			result.Failures = append(result.Failures, err)
-			if !isPartial(err) {
-				result.failed.Insert(s.Kind)
-			}
+			result.failed[childName{s.Kind.name(), s.Name()}] = err
 		}
 		if child == nil && err != nil {
 			child = s.live
 		}
-		if child != nil && e.isOwnedBy(child, owner) {
+		if child != nil && e.IsOwnedBy(child, owner) {
 			result.owned = append(result.owned, child)
 		}
 	}

@@ -499,7 +499,7 @@ func TestReconcileOfATakenName(t *testing.T) {
 			f.Wait()
 			fixture.Check(t, "requests", row.requests, f.requests())
 			fixture.Check(t, "events", row.events, f.told())
-			fixture.Check(t, "the owner controls it", row.failures == nil, f.isOwnedBy(f.secret(t), settings))
+			fixture.Check(t, "the owner controls it", row.failures == nil, f.IsOwnedBy(f.secret(t), settings))
 		})
 	}
 }

@@ -66,7 +66,8 @@ func (e *Engine[O]) controllerOf(object metav1.Object) (ownerID, bool) {
 	return ownerID{types.NamespacedName{Namespace: object.GetNamespace(), Name: reference.Name}, reference.UID}, true
 }
 
-func (e *Engine[O]) isOwnedBy(object metav1.Object, owner O) bool {
+// IsOwnedBy returns whether the owner, and no other of its name, controls the object.
+func (e *Engine[O]) IsOwnedBy(object metav1.Object, owner O) bool {
 	controller, ok := e.controllerOf(object)
 	return ok && controller == idOf(owner)
 }

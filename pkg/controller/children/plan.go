@@ -94,7 +94,7 @@ func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
 		s.Operation = Create
 		return s, nil
 	}
-	isOurs := e.isOwnedBy(s.live, owner) || e.hasLostOwner(owner, s.rendered, s.live)
+	isOurs := e.IsOwnedBy(s.live, owner) || e.hasLostOwner(owner, s.rendered, s.live)
 	s.isOwnedByPredecessor = !isOurs && e.isOwnedByPredecessor(s.live, owner)
 	if !isOurs && !s.isOwnedByPredecessor {
 		s.refusal = e.refusal(owner, s)

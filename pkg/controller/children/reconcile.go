@@ -23,7 +23,7 @@ func (e *Engine[O]) reconcileChild(ctx context.Context, owner O, s Step, result 
 		}
 	}
 	for {
-		if s.reliesOn(result.failed) {
+		if s.isWithoutPrerequisites(result) {
 			return s.live, nil
 		}
 		if e.IsPaused(owner) && !s.keepsFields() {

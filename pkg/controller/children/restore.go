@@ -19,7 +19,7 @@ import (
 // restore takes back what somebody else changed, but for the fields that would only be changed again. Who that was only
 // the live object tells.
 func (e *Engine[O]) restore(ctx context.Context, owner O, s Step) (Object, error) {
-	if !e.isOwnedBy(s.live, owner) {
+	if !e.IsOwnedBy(s.live, owner) {
 		// Somebody took the owner off, or the garbage collector did, because the owner was deleted and its children are to stay.
 		if _, err := e.confirmOwner(ctx, owner); err != nil {
 			return nil, err

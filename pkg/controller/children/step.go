@@ -4,10 +4,10 @@
 package children
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
@@ -34,6 +34,8 @@ const (
 	Replace Operation = "Replace"
 	// Prune: the owner does not ask for the child any more.
 	Prune Operation = "Prune"
+	// Delete: the owner is being deleted.
+	Delete Operation = "Delete"
 	// Adopt: the name is taken by an object of nobody, and the owner asks to take it over.
 	Adopt Operation = "Adopt"
 	// Refuse: the name is taken by an object that is not the owner's.
@@ -91,11 +93,12 @@ func (s *Step) keepsFields() bool {
 	}
 }
 
-// reliesOn returns whether the step brings something new about a child that relies on one of the kinds.
-func (s *Step) reliesOn(kinds sets.Set[*Kind]) bool {
+// isWithoutPrerequisites returns whether the step brings something new about a child that relies on another one, which could
+// not be written.
+func (s *Step) isWithoutPrerequisites(result *Result) bool {
 	switch s.Operation {
 	case Create, Update, Replace, Adopt:
-		return kinds.HasAny(s.Kind.Prerequisites...)
+		return slices.ContainsFunc(s.Kind.Prerequisites, result.hasFailed)
 	default:
 		return false
 	}
