@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelstack"
 )
 
 // Controller is what every controller implements.
@@ -48,6 +49,7 @@ func NewDescriptors() map[string]*Descriptor {
 	descriptors := map[string]*Descriptor{}
 	for _, descriptor := range []*Descriptor{
 		{name: modelbox.Name, constructor: newModelBoxController},
+		{name: modelstack.Name, constructor: newModelStackController},
 	} {
 		descriptors[descriptor.name] = descriptor
 	}
@@ -72,6 +74,21 @@ func newModelBoxController(c *Context) (Controller, error) {
 		Recorder:         c.Recorder,
 		Clock:            c.Clock,
 		ConcurrentSyncs:  c.Configuration.ModelBoxController.ConcurrentSyncs,
+	})
+}
+
+func newModelStackController(c *Context) (Controller, error) {
+	return modelstack.New(modelstack.ControllerParameters{
+		ModelClient:    c.ModelClient,
+		KubeClient:     c.KubeClient,
+		Stacks:         c.Informers.Model.Model().V1().ModelStacks(),
+		Boxes:          c.Informers.Model.Model().V1().ModelBoxes(),
+		Services:       c.Informers.Children.Core().V1().Services(),
+		EndpointSlices: c.Informers.Children.Discovery().V1().EndpointSlices(),
+		Autoscalers:    c.Informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
+		CacheHealth:    c.Informers.Health,
+		Recorder:       c.Recorder,
+		Clock:          c.Clock,
 	})
 }
 

@@ -20,6 +20,9 @@ type Live struct {
 	predecessor func(childName) Object
 }
 
+// Live returns the children of the owner's namespace as the caches have them.
+func (e *Engine[O]) Live(owner O) Live { return e.live(owner, nil) }
+
 func (e *Engine[O]) live(owner O, fresh Object) Live {
 	return Live{kinds: e.Kinds, namespace: owner.GetNamespace(), fresh: fresh, predecessor: func(child childName) Object {
 		return e.predecessors.find(keyOf(owner), child)

@@ -35,7 +35,8 @@ const FailedCreate = "FailedCreate"
 // Factories make informers that are shared. An informer is only started when some controller has asked for it before
 // Start. What an informer keeps is trimmed: see there before relying on a field.
 type Factories struct {
-	// Model sees the objects of this server, without their managed fields.
+	// Model sees the objects of this server, without their managed fields. Of a box it keeps what tells whether it is as it was
+	// written: it may be a child.
 	Model modelinformers.SharedInformerFactory
 	// Kube sees all objects of the cluster.
 	Kube kubeinformers.SharedInformerFactory
@@ -58,13 +59,16 @@ type Factories struct {
 	checkingHealth sync.WaitGroup
 }
 
-// NewFactories returns factories of informers for both clients, none of which is started. Every boxResync, boxes are
+// NewFactories returns factories of informers for both clients, none of which is started. Every boxResync, boxes and stacks are
 // reported again although nothing happened. trimChild is what Children keeps.
 func NewFactories(modelClient versioned.Interface, kubeClient kubernetes.Interface, boxResync time.Duration, trimChild cache.TransformFunc) *Factories {
 	return &Factories{
 		Model: modelinformers.NewSharedInformerFactoryWithOptions(modelClient, 0,
-			modelinformers.WithTransform(dropManagedFields),
-			modelinformers.WithCustomResyncConfig(map[metav1.Object]time.Duration{&modelv1.ModelBox{}: boxResync})),
+			modelinformers.WithTransform(trimModel),
+			modelinformers.WithCustomResyncConfig(map[metav1.Object]time.Duration{
+				&modelv1.ModelBox{}:   boxResync,
+				&modelv1.ModelStack{}: boxResync,
+			})),
 		Kube: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0, kubeinformers.WithTransform(trim)),
 		Children: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,
 			kubeinformers.WithTransform(trimChild),

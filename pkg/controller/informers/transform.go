@@ -8,6 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
 
 // dropManagedFields keeps the largest part of an object that nothing here reads from the cache out of memory.
@@ -16,6 +19,17 @@ func dropManagedFields(obj any) (any, error) {
 		object.SetManagedFields(nil)
 	}
 	return obj, nil
+}
+
+// trimModel drops managed fields, but for what identifies those of a box, which may be a child.
+func trimModel(obj any) (any, error) {
+	box, ok := obj.(*modelv1.ModelBox)
+	if !ok {
+		return dropManagedFields(obj)
+	}
+	box.SetGroupVersionKind(modelv1.SchemeGroupVersion.WithKind("ModelBox"))
+	fields.KeepFingerprint(box)
+	return box, nil
 }
 
 // trim keeps no more of the most numerous kinds of objects than the status of their boxes is made of.

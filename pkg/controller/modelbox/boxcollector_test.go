@@ -18,6 +18,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
 
@@ -51,11 +52,11 @@ func TestBoxCollectorCountsByReadiness(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	collector, registry := &boxCollector{}, metrics.NewKubeRegistry()
+	collector, registry := reconciler.NewReadinessCollector(Name, "boxes"), metrics.NewKubeRegistry()
 	registry.CustomMustRegister(collector)
 	expectBoxes(t, registry)
 
-	collector.show(modellisters.NewModelBoxLister(boxes))
+	collector.Show(conditionsOfBoxes(modellisters.NewModelBoxLister(boxes)))
 	expectBoxes(t, registry, `{ready="false"} 0`, `{ready="true"} 0`, `{ready="unknown"} 0`)
 
 	put("a", metav1.Condition{Type: modelv1.ConditionReady, Status: metav1.ConditionTrue})
@@ -69,7 +70,7 @@ func TestBoxCollectorCountsByReadiness(t *testing.T) {
 	put("b", metav1.Condition{Type: modelv1.ConditionReady, Status: metav1.ConditionTrue})
 	expectBoxes(t, registry, `{ready="false"} 1`, `{ready="true"} 2`, `{ready="unknown"} 3`)
 
-	collector.hide()
+	collector.Hide()
 	expectBoxes(t, registry)
 }
 

@@ -233,9 +233,9 @@ func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
 // is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
 // server may be able to.
 func (c *Controller) Run(ctx context.Context) error {
-	defer c.metrics.boxes.hide()
+	defer c.metrics.boxes.Hide()
 	defer c.children.Wait()
-	return c.reconciler().Run(ctx, func() { c.metrics.boxes.show(c.boxLister) })
+	return c.reconciler().Run(ctx, func() { c.metrics.boxes.Show(conditionsOfBoxes(c.boxLister)) })
 }
 
 // reconciler returns what runs reconcile.

@@ -6,16 +6,19 @@ package modelbox
 import (
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
 
 // controllerMetrics is what the controller counts and measures.
 type controllerMetrics struct {
 	*reconciler.Metrics
-	boxes *boxCollector
+	boxes *reconciler.ReadinessCollector
 }
 
 // processMetrics are those that the server's /metrics has. All controllers of a process share them: there is another
@@ -27,10 +30,21 @@ var processMetrics = sync.OnceValue(func() *controllerMetrics {
 })
 
 func newControllerMetrics() *controllerMetrics {
-	return &controllerMetrics{Metrics: reconciler.NewMetrics(Name, noun), boxes: &boxCollector{}}
+	return &controllerMetrics{Metrics: reconciler.NewMetrics(Name, noun), boxes: reconciler.NewReadinessCollector(Name, "boxes")}
 }
 
 func (m *controllerMetrics) register(register func(...metrics.Registerable), registerCustom func(...metrics.StableCollector)) {
 	m.Register(register)
 	registerCustom(m.boxes)
+}
+
+// conditionsOfBoxes lists the conditions of the lister's boxes.
+func conditionsOfBoxes(lister modellisters.ModelBoxLister) reconciler.ListConditions {
+	return func(visit func([]metav1.Condition)) error {
+		boxes, err := lister.List(labels.Everything())
+		for _, box := range boxes {
+			visit(box.Status.Conditions)
+		}
+		return err
+	}
 }

@@ -122,7 +122,7 @@ modelbox_controller_drift_restored_total{kind="Deployment",manager="kubectl-edit
 func TestMetricsFollowTheConventions(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	registry := f.measure()
-	f.metrics.boxes.show(f.boxLister)
+	f.metrics.boxes.Show(conditionsOfBoxes(f.boxLister))
 	f.converge(t)
 	f.queue.Add(fixture.WebKey)
 	f.reconciler().ReconcileNext(t.Context())

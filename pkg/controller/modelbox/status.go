@@ -44,6 +44,7 @@ func (c *Controller) updateStatus(ctx context.Context, box *modelv1.ModelBox, st
 	}
 	changed := box.DeepCopy()
 	changed.Status = status
+	changed.ManagedFields = nil // The cache has no more than their fingerprint.
 	updated, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) {
 		return c.modelClient.ModelV1().ModelBoxes(box.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.FieldManager})
 	})

@@ -6,6 +6,7 @@ package modelstack
 
 import (
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,6 +40,18 @@ func DeletesInOrder(stack *modelv1.ModelStack) bool {
 		}
 	}
 	return false
+}
+
+// dependencySeparator is between the names in modelv1.DependsOnAnnotation.
+const dependencySeparator = ","
+
+// DependsOn returns the names of the components that the one of a child depended on when the child was last written.
+func DependsOn(child metav1.Object) []string {
+	names := child.GetAnnotations()[modelv1.DependsOnAnnotation]
+	if names == "" {
+		return nil
+	}
+	return strings.Split(names, dependencySeparator)
 }
 
 // Renderer renders the components of one stack, which has to be defaulted and valid.
@@ -87,7 +100,7 @@ func (r *Renderer) metadata(component *modelv1.ModelStackComponent) *applymetav1
 		// A foreground deletion of the stack would otherwise have the garbage collector delete all children at once.
 		owner.WithBlockOwnerDeletion(false)
 	}
-	return applymetav1.ObjectMeta().
+	metadata := applymetav1.ObjectMeta().
 		WithName(component.BoxName).
 		WithNamespace(r.stack.Namespace).
 		WithLabels(map[string]string{
@@ -97,4 +110,8 @@ func (r *Renderer) metadata(component *modelv1.ModelStackComponent) *applymetav1
 			modelv1.ComponentLabel: component.Name,
 		}).
 		WithOwnerReferences(owner)
+	if len(component.DependsOn) > 0 {
+		metadata.WithAnnotations(map[string]string{modelv1.DependsOnAnnotation: strings.Join(component.DependsOn, dependencySeparator)})
+	}
+	return metadata
 }

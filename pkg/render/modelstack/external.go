@@ -52,6 +52,7 @@ func endpointSlice(metadata *applymetav1.ObjectMetaApplyConfiguration, address n
 			discoveryv1.LabelServiceName: *metadata.Name,
 			discoveryv1.LabelManagedBy:   render.ManagedBy,
 		}).
+		WithAnnotations(metadata.Annotations).
 		WithAddressType(addressType).
 		WithEndpoints(applydiscoveryv1.Endpoint().WithAddresses(address.String())).
 		WithPorts(applydiscoveryv1.EndpointPort().WithPort(port).WithProtocol(corev1.ProtocolTCP))

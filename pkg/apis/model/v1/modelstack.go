@@ -15,6 +15,10 @@ const (
 
 	// ComponentLabel is on every child of a stack. Its value is the name of the component.
 	ComponentLabel = "model.github.com/component"
+
+	// DependsOnAnnotation is on every child of a stack whose component depends on others. Its value is their names: a component
+	// that is taken out of the stack is still known by them to those that have not been updated.
+	DependsOnAnnotation = "model.github.com/depends-on"
 )
 
 // ComponentOrder says whether the components of a stack wait for each other.

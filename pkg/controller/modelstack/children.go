@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelstack
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration"
+	modelscheme "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
+)
+
+// The kinds of a stack's children.
+var (
+	boxKind           = modelboxrender.Kind
+	serviceKind       = corev1.SchemeGroupVersion.WithKind("Service")
+	endpointSliceKind = discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice")
+)
+
+func newKinds(p *ControllerParameters) []*children.Kind {
+	boxes := children.NewKind(boxKind, "modelboxes", p.Boxes.Informer(),
+		func(namespace string) children.Client[*modelv1.ModelBox] {
+			return p.ModelClient.ModelV1().ModelBoxes(namespace)
+		})
+	boxes.Kept = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas"))
+	boxes.HandOver = handOverReplicas
+	// What depends on a box goes before what it needs, and so do its pods.
+	boxes.Propagation = metav1.DeletePropagationForeground
+
+	services := children.NewKind(serviceKind, "services", p.Services.Informer(),
+		func(namespace string) children.Client[*corev1.Service] {
+			return p.KubeClient.CoreV1().Services(namespace)
+		})
+	services.Kept = fieldpath.NewSet(
+		fieldpath.MakePathOrDie("spec", "clusterIP"),
+		fieldpath.MakePathOrDie("spec", "clusterIPs"),
+		fieldpath.MakePathOrDie("spec", "ipFamilies"),
+		fieldpath.MakePathOrDie("spec", "ipFamilyPolicy"),
+	)
+
+	endpointSlices := children.NewKind(endpointSliceKind, "endpointslices", p.EndpointSlices.Informer(),
+		func(namespace string) children.Client[*discoveryv1.EndpointSlice] {
+			return p.KubeClient.DiscoveryV1().EndpointSlices(namespace)
+		})
+	endpointSlices.Immutable = immutableAddressType
+	return []*children.Kind{boxes, services, endpointSlices}
+}
+
+// immutableAddressType is about the addressType of an EndpointSlice, which it keeps for life.
+func immutableAddressType(rendered *unstructured.Unstructured, live children.Object) string {
+	wanted, _, _ := unstructured.NestedString(rendered.Object, "addressType")
+	if is := string(live.(*discoveryv1.EndpointSlice).AddressType); is != wanted {
+		return fmt.Sprintf("its addressType is %s and cannot become %s", is, wanted)
+	}
+	return ""
+}
+
+// newEngine returns what keeps the children of stacks.
+func (c *Controller) newEngine() *children.Engine[*modelv1.ModelStack] {
+	return children.NewEngine(children.Config[*modelv1.ModelStack]{
+		OwnerKind: modelstackrender.Kind,
+		Noun:      noun,
+		GetOwner: func(ctx context.Context, namespace, name string) (*modelv1.ModelStack, error) {
+			return c.modelClient.ModelV1().ModelStacks(namespace).Get(ctx, name, metav1.GetOptions{})
+		},
+		IsPaused:      func(stack *modelv1.ModelStack) bool { return stack.Spec.Paused },
+		Render:        c.render,
+		Kinds:         c.kinds,
+		TypeConverter: newTypeConverter(),
+		Consistency:   c.consistency,
+		Enqueue:       c.queue.Add,
+		Recorder:      c.recorder,
+		Metrics:       c.metrics,
+		Clock:         c.clock,
+	})
+}
+
+// render returns the children that the stack asks for while these are there.
+func (c *Controller) render(stack *modelv1.ModelStack, live children.Live) ([]*unstructured.Unstructured, error) {
+	g, err := c.graphOf(stack)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*unstructured.Unstructured, 0, len(g.components))
+	for _, each := range g.components {
+		rendered, err := c.renderedFor(each, live)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rendered...)
+	}
+	return all, nil
+}
+
+// typeConverter knows the schemas of the kinds of this API and of Kubernetes.
+type typeConverter struct {
+	model, kube managedfields.TypeConverter
+}
+
+func newTypeConverter() managedfields.TypeConverter {
+	return &typeConverter{
+		model: applyconfiguration.NewTypeConverter(modelscheme.Scheme),
+		kube:  applyconfigurations.NewTypeConverter(scheme.Scheme),
+	}
+}
+
+// ObjectToTyped implements managedfields.TypeConverter.
+func (c *typeConverter) ObjectToTyped(object runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	if object.GetObjectKind().GroupVersionKind().Group == modelv1.GroupName {
+		return c.model.ObjectToTyped(object, options...)
+	}
+	return c.kube.ObjectToTyped(object, options...)
+}
+
+// TypedToObject implements managedfields.TypeConverter.
+func (c *typeConverter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
+	return c.kube.TypedToObject(value)
+}

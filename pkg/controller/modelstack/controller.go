@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package modelstack keeps the boxes and Services of every ModelStack as the stack says, in the order of their dependencies,
+// and its status as they are.
+package modelstack
+
+import (
+	"context"
+	"fmt"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	autoscalinginformers "k8s.io/client-go/informers/autoscaling/v2"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	discoveryinformers "k8s.io/client-go/informers/discovery/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
+	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
+)
+
+const (
+	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
+	Name = "modelstack"
+	// noun is what messages call a stack.
+	noun = "stack"
+
+	// concurrentSyncs is how many stacks are reconciled at the same time, those of one namespace with at most half of them.
+	concurrentSyncs = 8
+)
+
+var stackResource = modelv1.Resource("modelstacks")
+
+// Controller reconciles ModelStacks.
+type Controller struct {
+	modelClient versioned.Interface
+	stackLister modellisters.ModelStackLister
+	boxLister   modellisters.ModelBoxLister
+	kinds       []*children.Kind
+	children    *children.Engine[*modelv1.ModelStack]
+	autoscalers cache.Indexer
+	caches      *cachehealth.Dependencies
+	queue       *queue.Queue
+	recorder    events.EventRecorder
+	clock       clock.PassiveClock
+	consistency *consistency.Store
+	pace        *reconciler.StatusPace
+	graphs      *lru.Cache
+	metrics     *controllerMetrics
+}
+
+// ControllerParameters is what a Controller is made of. None of the informers may be started yet.
+type ControllerParameters struct {
+	// ModelClient reads and writes stacks and boxes, KubeClient what leads outside.
+	ModelClient versioned.Interface
+	KubeClient  kubernetes.Interface
+
+	Stacks         modelinformers.ModelStackInformer
+	Boxes          modelinformers.ModelBoxInformer
+	Services       coreinformers.ServiceInformer
+	EndpointSlices discoveryinformers.EndpointSliceInformer
+	Autoscalers    autoscalinginformers.HorizontalPodAutoscalerInformer
+	// CacheHealth checks the caches of these informers.
+	CacheHealth *cachehealth.Monitor
+
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+}
+
+// New returns a controller that does nothing until Run.
+func New(p ControllerParameters) (*Controller, error) {
+	c := &Controller{
+		modelClient: p.ModelClient,
+		stackLister: p.Stacks.Lister(),
+		boxLister:   p.Boxes.Lister(),
+		autoscalers: p.Autoscalers.Informer().GetIndexer(),
+		caches:      p.CacheHealth.NewDependencies(),
+		queue:       queue.New(Name, concurrentSyncs/2, p.Clock),
+		recorder:    p.Recorder,
+		clock:       p.Clock,
+		pace:        reconciler.NewStatusPace(p.Clock),
+		graphs:      lru.New(maxGraphs),
+		metrics:     processMetrics(),
+	}
+	c.kinds = newKinds(&p)
+	caches := map[schema.GroupResource]consistency.LastSyncRVGetter{stackResource: p.Stacks.Informer().GetStore()}
+	for _, kind := range c.kinds {
+		caches[kind.Resource] = kind.Informer.GetStore()
+	}
+	c.consistency = consistency.NewStore(p.Clock, caches)
+	c.children = c.newEngine()
+	if err := c.watch(&p); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// watch enqueues a stack whenever it, one of its children or an autoscaler of one of its boxes changes. Autoscalers are
+// optional: without them, a box that gets its first one has its number of pods put back until the stack gives way to it.
+func (c *Controller) watch(p *ControllerParameters) error {
+	if err := c.enqueueOn(stackResource, c.caches.AddRequired, p.Stacks.Informer(), func(stack metav1.Object) (types.NamespacedName, bool) {
+		return keyOf(stack), true
+	}); err != nil {
+		return err
+	}
+	for _, kind := range c.kinds {
+		if err := c.enqueueOn(kind.Resource, c.caches.AddRequired, kind.Informer, c.children.OwnerOf); err != nil {
+			return err
+		}
+		for name, index := range c.children.Indexers() {
+			if err := informers.AddIndex(kind.Informer, name, index); err != nil {
+				return fmt.Errorf("indexing %s: %w", kind.Resource, err)
+			}
+		}
+	}
+	if err := informers.AddIndex(p.Autoscalers.Informer(), byScaledBox, indexByScaledBox); err != nil {
+		return fmt.Errorf("indexing autoscalers: %w", err)
+	}
+	return c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), c.caches.AddOptional, p.Autoscalers.Informer(), c.stackOfAutoscaler)
+}
+
+// enqueueOn enqueues what stackOf makes of each object that the informer reports, nothing where it returns false, and makes
+// its cache one that the controller depends on.
+func (c *Controller) enqueueOn(
+	resource schema.GroupResource,
+	dependOn func(schema.GroupResource, cache.SharedIndexInformer, cache.InformerSynced) error,
+	informer cache.SharedIndexInformer,
+	stackOf func(metav1.Object) (types.NamespacedName, bool),
+) error {
+	registration, err := informer.AddEventHandler(c.queue.Handler(stackOf))
+	if err != nil {
+		return fmt.Errorf("watching %s: %w", resource, err)
+	}
+	return dependOn(resource, informer, registration.HasSynced)
+}
+
+// Name is what the controller is called.
+func (c *Controller) Name() string { return Name }
+
+// CheckHealth returns why the controller cannot work, nil when it can, or when nothing is wrong so far.
+func (c *Controller) CheckHealth() error { return c.caches.CheckHealth() }
+
+// HasSynced returns whether every cache has synced that the controller needs.
+func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
+
+// Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
+// is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
+// server may be able to.
+func (c *Controller) Run(ctx context.Context) error {
+	defer c.metrics.stacks.Hide()
+	defer c.children.Wait()
+	return c.reconciler().Run(ctx, func() { c.metrics.stacks.Show(conditionsOfStacks(c.stackLister)) })
+}
+
+// reconciler returns what runs reconcile.
+func (c *Controller) reconciler() *reconciler.Reconciler {
+	return &reconciler.Reconciler{
+		Name:            Name,
+		Noun:            noun,
+		Queue:           c.queue,
+		Caches:          c.caches,
+		ConcurrentSyncs: concurrentSyncs,
+		Metrics:         c.metrics.Metrics,
+		Reconcile:       c.reconcile,
+		TellPanic:       c.tellPanic,
+	}
+}
+
+func keyOf(stack metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: stack.GetNamespace(), Name: stack.GetName()}
+}

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelstack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
+)
+
+// ensureFinalizer gives a stack the finalizer before it has components to delete in order. It returns whether the stack was
+// written, and is to be looked at again when the cache shows that.
+func (c *Controller) ensureFinalizer(ctx context.Context, stack *modelv1.ModelStack) (bool, error) {
+	if !modelstackrender.DeletesInOrder(stack) || slices.Contains(stack.Finalizers, modelv1.OrderedDeletionFinalizer) {
+		return false, nil
+	}
+	return true, c.setFinalizers(ctx, stack, append(slices.Clone(stack.Finalizers), modelv1.OrderedDeletionFinalizer))
+}
+
+// setFinalizers writes the finalizers of this very version of the stack.
+func (c *Controller) setFinalizers(ctx context.Context, stack *modelv1.ModelStack, finalizers []string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": stack.UID, "resourceVersion": stack.ResourceVersion, "finalizers": finalizers,
+	}})
+	if err != nil {
+		return fmt.Errorf("encoding the finalizers: %w", err)
+	}
+	patched, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelStack, error) {
+		return c.modelClient.ModelV1().ModelStacks(stack.Namespace).Patch(ctx, stack.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the finalizers: %w", err)
+	}
+	c.consistency.WroteAt(keyOf(stack), stack.UID, stackResource, patched.ResourceVersion)
+	return nil
+}
+
+// reconcileDeletion deletes the components of a stack that is being deleted, each when those that depend on it have gone, and
+// then lets the stack go. A stack without the finalizer, or whose components are to stay, is left to the garbage collector.
+func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.ModelStack) (time.Duration, error) {
+	isOrphaning := slices.Contains(stack.Finalizers, metav1.FinalizerOrphanDependents)
+	if !slices.Contains(stack.Finalizers, modelv1.OrderedDeletionFinalizer) || isOrphaning {
+		return 0, nil
+	}
+	owned, err := c.children.Owned(stack)
+	if err != nil {
+		return 0, err
+	}
+	if len(owned) == 0 {
+		return 0, c.setFinalizers(ctx, stack, slices.DeleteFunc(slices.Clone(stack.Finalizers), func(finalizer string) bool {
+			return finalizer == modelv1.OrderedDeletionFinalizer
+		}))
+	}
+	users := usersOf(stack, owned)
+	if err := c.children.Delete(ctx, stack, func(step *children.Step) bool {
+		return len(users[step.Live().GetLabels()[modelv1.ComponentLabel]]) > 0
+	}); err != nil {
+		return 0, err
+	}
+	return c.updateStatus(ctx, stack, deletingStatus(stack, owned, users))
+}
+
+// usersOf returns, for each component that has children, the nearest of those that depend on it and have children. What a
+// component depends on, the stack says; of one that is no longer in it, its children do.
+func usersOf(stack *modelv1.ModelStack, owned []children.Object) map[string][]string {
+	waiters, isKnown := map[string][]string{}, sets.New[string]()
+	add := func(name string, dependencies []string) {
+		isKnown.Insert(name)
+		for _, dependency := range dependencies {
+			waiters[dependency] = append(waiters[dependency], name)
+		}
+	}
+	for i := range stack.Spec.Components {
+		add(stack.Spec.Components[i].Name, stack.Spec.Components[i].DependsOn)
+	}
+	isThere := sets.New[string]()
+	for _, child := range owned {
+		name := child.GetLabels()[modelv1.ComponentLabel]
+		isThere.Insert(name)
+		if !isKnown.Has(name) {
+			add(name, modelstackrender.DependsOn(child))
+		}
+	}
+	users := make(map[string][]string, isThere.Len())
+	for name := range isThere {
+		users[name] = nearest(name, waiters, isThere)
+	}
+	return users
+}
+
+// nearest returns the waiters of a component that are there, and in place of those that are not, theirs.
+func nearest(name string, waiters map[string][]string, isThere sets.Set[string]) []string {
+	found, seen := sets.New[string](), sets.New(name)
+	for next := slices.Clone(waiters[name]); len(next) > 0; next = next[1:] {
+		waiter := next[0]
+		if seen.Has(waiter) {
+			continue
+		}
+		seen.Insert(waiter)
+		if isThere.Has(waiter) {
+			found.Insert(waiter)
+		} else {
+			next = append(next, waiters[waiter]...)
+		}
+	}
+	return sets.List(found)
+}

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelstack
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
+)
+
+// survey is how far the components of a stack are, before anything is done about them.
+type survey struct {
+	*graph
+	stack *modelv1.ModelStack
+	// progress is that of each component, by its index.
+	progress []*progress
+	// owned are all children that the stack controls.
+	owned []children.Object
+	// needed has the names of the components that need one, as their children had it when they were last written.
+	needed map[string][]string
+	// retained has, for components that are not in the stack any more, the names of those that they are retained for.
+	retained map[string][]string
+	// lastStates are those of the last status.
+	lastStates map[string]*modelv1.ModelStackComponentStatus
+}
+
+// progress is how far a component is.
+type progress struct {
+	*component
+	revision string
+	// box is the component's own, nil while there is none or it is being deleted.
+	box *modelv1.ModelBox
+	// isCurrent says that the children are as the stack says, isReady that the box is also ready. Something outside is ready
+	// as soon as there is a Service that leads to it.
+	isCurrent, isReady bool
+	// isSettled says that the component is as the stack says, and is ready or was: it may be that its pods fail since.
+	isSettled bool
+	// isBlocked says that something that it depends on, at whatever distance, is not settled.
+	isBlocked bool
+
+	// What a reconcile finds out:
+
+	// waitingFor are the components that it is held back for.
+	waitingFor []string
+	// obstacle is what else it is held back for.
+	obstacle string
+}
+
+// surveyOf looks at the children of the stack in the caches.
+func (c *Controller) surveyOf(stack *modelv1.ModelStack) (*survey, error) {
+	g, err := c.graphOf(stack)
+	if err != nil {
+		return nil, err
+	}
+	s := &survey{
+		graph:      g,
+		stack:      stack,
+		progress:   make([]*progress, len(g.components)),
+		needed:     map[string][]string{},
+		retained:   map[string][]string{},
+		lastStates: make(map[string]*modelv1.ModelStackComponentStatus, len(stack.Status.Components)),
+	}
+	for i := range stack.Status.Components {
+		s.lastStates[stack.Status.Components[i].Name] = &stack.Status.Components[i]
+	}
+	if s.owned, err = c.children.Owned(stack); err != nil {
+		return nil, err
+	}
+	for _, child := range s.owned {
+		for _, name := range modelstackrender.DependsOn(child) {
+			s.needed[name] = append(s.needed[name], child.GetLabels()[modelv1.ComponentLabel])
+		}
+	}
+	live := c.children.Live(stack)
+	for _, each := range g.sorted {
+		p, err := c.progressOf(stack, each, live)
+		if err != nil {
+			return nil, err
+		}
+		last := s.lastStates[each.Name]
+		p.isSettled = p.isCurrent && (p.isReady || last != nil && last.ReadyRevision == p.revision)
+		for _, dependency := range each.dependencies {
+			if below := s.progress[dependency.index]; !below.isSettled || below.isBlocked {
+				p.isBlocked = true
+			}
+		}
+		s.progress[each.index] = p
+	}
+	return s, nil
+}
+
+func (c *Controller) progressOf(stack *modelv1.ModelStack, of *component, live children.Live) (*progress, error) {
+	rendered, err := c.renderedFor(of, live)
+	if err != nil {
+		return nil, err
+	}
+	p := &progress{component: of, revision: revision(rendered), isCurrent: true}
+	for _, child := range rendered {
+		found, err := lookUp(live, child)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil || found.GetDeletionTimestamp() != nil || !c.children.IsOwnedBy(found, stack) {
+			p.isCurrent = false
+			continue
+		}
+		if render.Hash(found) != render.Hash(child) {
+			p.isCurrent = false
+		}
+		if box, ok := found.(*modelv1.ModelBox); ok {
+			p.box = box
+		}
+	}
+	p.isReady = p.isCurrent && (of.External != nil || isReady(p.box))
+	return p, nil
+}
+
+// lookUp returns the live child of the name and kind of the rendered one, nil where there is none.
+func lookUp(live children.Live, rendered *unstructured.Unstructured) (children.Object, error) {
+	switch rendered.GetKind() {
+	case boxKind.Kind:
+		return orNil(children.Lookup[*modelv1.ModelBox](live, rendered.GetName()))
+	case serviceKind.Kind:
+		return orNil(children.Lookup[*corev1.Service](live, rendered.GetName()))
+	default:
+		return orNil(children.Lookup[*discoveryv1.EndpointSlice](live, rendered.GetName()))
+	}
+}
+
+// orNil returns no object for a pointer to none.
+func orNil[T interface {
+	comparable
+	children.Object
+}](object T, err error) (children.Object, error) {
+	var none T
+	if err != nil || object == none {
+		return nil, err
+	}
+	return object, nil
+}
+
+// isReady returns whether the box is ready as it is now: a condition may be about an earlier generation.
+func isReady(box *modelv1.ModelBox) bool {
+	if box.Status.ObservedGeneration < box.Generation {
+		return false
+	}
+	ready := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady)
+	return ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == box.Generation
+}
