@@ -34,9 +34,9 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 	controlled := fmt.Sprintf(`{"apiVersion":"model.github.com/v1","kind":"ModelBox","name":"web","uid":"%s","controller":true}`, box)
 
 	const (
-		creates = "modelbox-apiserver creates only what a ModelBox controls"
-		changes = "modelbox-apiserver changes only what a ModelBox controls, or takes over from nobody"
-		deletes = "modelbox-apiserver deletes only what a ModelBox controls"
+		creates = "modelbox-apiserver creates only what a ModelBox or a ModelStack controls"
+		changes = "modelbox-apiserver changes only what a ModelBox or a ModelStack controls, or takes over from nobody"
+		deletes = "modelbox-apiserver deletes only what a ModelBox or a ModelStack controls"
 		nothing = "modelbox-apiserver writes nothing in the namespaces kube-system and modelbox-system"
 	)
 	service := func(namespace, owners string) string {
