@@ -95,3 +95,8 @@ kube::codegen::gen_client \
   --output-dir pkg/generated \
   --output-pkg "${module}/pkg/generated" \
   pkg/apis
+
+# The generator calls the kinds themselves after their Go package, and all other types as OpenAPI does. What looks for the
+# schema of a kind, as managedfields.NewSchemeTypeConverter does, takes the latter.
+grep --files-with-matches --recursive "com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1" pkg/generated/applyconfiguration |
+  xargs sed -i 's/com\.github\.sharelinuxs\.modelbox-apiserver\.pkg\.apis\.model\.v1/com.github.model.v1/g'

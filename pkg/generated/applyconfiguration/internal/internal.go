@@ -502,7 +502,7 @@ var schemaYAML = typed.YAMLObject(`types:
     elementType:
       namedType: __untyped_deduced_
     elementRelationship: separable
-- name: com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1.ModelBox
+- name: com.github.model.v1.ModelBox
   map:
     fields:
     - name: apiVersion
@@ -523,7 +523,7 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.model.v1.ModelBoxStatus
       default: {}
-- name: com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1.ModelStack
+- name: com.github.model.v1.ModelStack
   map:
     fields:
     - name: apiVersion
@@ -544,7 +544,7 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.model.v1.ModelStackStatus
       default: {}
-- name: com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1.Network
+- name: com.github.model.v1.Network
   map:
     fields:
     - name: apiVersion

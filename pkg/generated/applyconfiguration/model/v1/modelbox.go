@@ -58,7 +58,7 @@ func ModelBox(name, namespace string) *ModelBoxApplyConfiguration {
 // applied if another fieldManager has updated or force applied any of the previously applied fields.
 func ExtractModelBoxFrom(modelBox *modelv1.ModelBox, fieldManager string, subresource string) (*ModelBoxApplyConfiguration, error) {
 	b := &ModelBoxApplyConfiguration{}
-	err := managedfields.ExtractInto(modelBox, internal.Parser().Type("com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1.ModelBox"), fieldManager, b, subresource)
+	err := managedfields.ExtractInto(modelBox, internal.Parser().Type("com.github.model.v1.ModelBox"), fieldManager, b, subresource)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func ModelStack(name, namespace string) *ModelStackApplyConfiguration {
 // applied if another fieldManager has updated or force applied any of the previously applied fields.
 func ExtractModelStackFrom(modelStack *modelv1.ModelStack, fieldManager string, subresource string) (*ModelStackApplyConfiguration, error) {
 	b := &ModelStackApplyConfiguration{}
-	err := managedfields.ExtractInto(modelStack, internal.Parser().Type("com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1.ModelStack"), fieldManager, b, subresource)
+	err := managedfields.ExtractInto(modelStack, internal.Parser().Type("com.github.model.v1.ModelStack"), fieldManager, b, subresource)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func Network(name, namespace string) *NetworkApplyConfiguration {
 // applied if another fieldManager has updated or force applied any of the previously applied fields.
 func ExtractNetworkFrom(network *modelv1.Network, fieldManager string, subresource string) (*NetworkApplyConfiguration, error) {
 	b := &NetworkApplyConfiguration{}
-	err := managedfields.ExtractInto(network, internal.Parser().Type("com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1.Network"), fieldManager, b, subresource)
+	err := managedfields.ExtractInto(network, internal.Parser().Type("com.github.model.v1.Network"), fieldManager, b, subresource)
 	if err != nil {
 		return nil, err
 	}
