@@ -32,7 +32,7 @@ func ConvertSet(from, to any) error {
 
 // dropUnset removes what a Go type encodes although nobody set it, from the value of the field of the given name: null,
 // which a patch would take for "delete", such as the containers of an overlay that has none; structs without a field;
-// a divisor of 0, which means 1; and a targetPort of 0, which there is not.
+// and a divisor of 0, which means 1.
 func dropUnset(name string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -59,8 +59,6 @@ func isUnset(parent, name string, value any) bool {
 		return true
 	case map[string]any:
 		return len(value) == 0 && (name == "resources" || name == "metadata" || name == "spec")
-	case float64:
-		return value == 0 && name == "targetPort"
 	case string:
 		return value == "0" && parent == "resourceFieldRef" && name == "divisor"
 	default:

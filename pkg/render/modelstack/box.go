@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -29,9 +30,13 @@ func (*boxConfiguration) IsApplyConfiguration() {}
 func (r *Renderer) box(component *modelv1.ModelStackComponent, isAutoscaled bool) (*boxConfiguration, error) {
 	spec := component.Box.DeepCopy()
 	for i := range spec.Ports {
-		// It is part of the key of the list.
-		if spec.Ports[i].Protocol == "" {
-			spec.Ports[i].Protocol = corev1.ProtocolTCP
+		port := &spec.Ports[i]
+		// One is part of the key of the list, and the other has no form in which it is left out.
+		if port.Protocol == "" {
+			port.Protocol = corev1.ProtocolTCP
+		}
+		if port.TargetPort == (intstr.IntOrString{}) {
+			port.TargetPort = intstr.FromInt32(port.Port)
 		}
 	}
 	r.connect(component, spec)
