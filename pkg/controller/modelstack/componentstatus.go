@@ -40,6 +40,9 @@ func componentStatus(s *survey, p *progress, result *children.Result, now time.T
 	if p.box != nil {
 		status.ReadyReplicas = p.box.Status.ReadyReplicas
 	}
+	if p.isReady {
+		status.ReadyRevision = p.revision
+	}
 	failure := failureOf(p, result)
 	switch {
 	case failure != nil:
@@ -50,7 +53,7 @@ func componentStatus(s *survey, p *progress, result *children.Result, now time.T
 	case p.obstacle != "":
 		status.State, status.Reason, status.Message = modelv1.ComponentProgressing, modelv1.ReasonChildBeingDeleted, p.obstacle
 	case p.isReady:
-		status.State, status.ReadyRevision = modelv1.ComponentReady, p.revision
+		status.State = modelv1.ComponentReady
 	case !p.isCurrent && s.stack.Spec.Paused:
 		status.State, status.Reason, status.Message = modelv1.ComponentProgressing, modelv1.ReasonPaused, "the stack is paused"
 	default:

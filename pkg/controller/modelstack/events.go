@@ -21,11 +21,11 @@ func (c *Controller) eventf(stack *modelv1.ModelStack, related runtime.Object, e
 	c.recorder.Eventf(stack, related, eventType, reason, "Reconcile", "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }
 
-// recordReady records that components have become ready, before what waits for them is written.
+// recordReady records that components are ready as the stack says now, each once, before what waits for them is written.
 func (c *Controller) recordReady(s *survey) {
 	for _, p := range s.progress {
 		last := s.lastStates[p.Name]
-		if !p.isReady || p.box == nil || last != nil && last.State == modelv1.ComponentReady {
+		if !p.isReady || p.box == nil || last != nil && last.ReadyRevision == p.revision {
 			continue
 		}
 		c.eventf(s.stack, p.box, corev1.EventTypeNormal, "ComponentReady", "Component %s is ready", p.Name)

@@ -67,9 +67,11 @@ func withoutProgress(status *modelv1.ModelStackStatus) modelv1.ModelStackStatus 
 		Conditions:         slices.Clone(status.Conditions),
 	}
 	for i := range status.Components {
+		component := modelv1.ModelStackComponentStatus{Name: status.Components[i].Name, ReadyRevision: status.Components[i].ReadyRevision}
 		if status.Components[i].State == modelv1.ComponentReady {
-			lasting.Components = append(lasting.Components, modelv1.ModelStackComponentStatus{Name: status.Components[i].Name})
+			component.State = modelv1.ComponentReady
 		}
+		lasting.Components = append(lasting.Components, component)
 	}
 	for i := range lasting.Conditions {
 		lasting.Conditions[i].Message = ""
