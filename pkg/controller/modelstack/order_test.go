@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelstack
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func TestComponentsStartWhenWhatTheyDependOnIsReady(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("web", "api"), boxComponent("api", "db", "mail"), boxComponent("db"), outside("mail", "mail.example.com")))
+	check(t, "the finalizer comes before the children", []string{"patch modelstacks shop"}, f.reconcile())
+	check(t, "first writes", []string{"patch modelboxes db", "patch services mail"}, f.reconcile())
+	f.reconcile()
+	check(t, "states", "web=Waiting(api) api=Waiting(db) db=Progressing mail=Ready", f.states())
+	check(t, "waiting for", "db", f.stack().Status.WaitingFor)
+	check(t, "writes while db is not ready", []string(nil), f.reconcile())
+
+	f.setReady("db")
+	check(t, "writes when db is ready", []string{"patch modelboxes api"}, f.reconcile())
+	f.setReady("api")
+	check(t, "writes when api is ready", []string{"patch modelboxes web"}, f.reconcile())
+	f.setReady("web")
+	f.reconcile()
+	check(t, "states", "web=Ready api=Ready db=Ready mail=Ready", f.states())
+	check(t, "ready", "True Ready", f.condition(modelv1.ConditionReady))
+	check(t, "story", []string{
+		"Normal CreatedModelBox Created ModelBox db",
+		"Normal CreatedService Created Service mail",
+		"Normal ComponentReady Component db is ready",
+		"Normal CreatedModelBox Created ModelBox api",
+		"Normal ComponentReady Component api is ready",
+		"Normal CreatedModelBox Created ModelBox web",
+		"Normal ComponentReady Component web is ready",
+		"Normal StackReady 4 of 4 components are ready",
+	}, f.told())
+}
+
+func TestComponentsWithoutAPathBetweenThemStartAtOnce(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("a"), boxComponent("b"), boxComponent("c"), boxComponent("d", "a")))
+	f.reconcile()
+	check(t, "writes", []string{"patch modelboxes a", "patch modelboxes b", "patch modelboxes c"}, f.reconcile())
+}
+
+func TestNothingIsCreatedThatDependsOnWhatFails(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(*testController)
+		want   string
+	}{
+		{"a box that fails", func(f *testController) { f.fail("db") }, "db=Progressing web=Waiting(db)"},
+		{"a box that is ready no more", func(f *testController) { f.setReady("db"); f.fail("db") }, "db=Progressing web=Waiting(db)"},
+		{"a box whose status is about an earlier generation", func(f *testController) { f.setReady("db"); f.setUpdating("db") }, "db=Progressing web=Waiting(db)"},
+		{"a box that is being deleted", func(f *testController) {
+			f.setReady("db")
+			f.changeBox("db", func(box *modelv1.ModelBox) {
+				box.DeletionTimestamp, box.Finalizers = &metav1.Time{Time: time.Now()}, []string{metav1.FinalizerDeleteDependents}
+			})
+		}, "db=Progressing web=Waiting(db)"},
+		{"a box that has stalled", func(f *testController) {
+			f.fail("db")
+			f.setCondition("db", modelv1.ConditionStalled, metav1.ConditionTrue, modelv1.ReasonProgressDeadlineExceeded)
+		}, "db=Stalled web=Waiting(db)"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newTestController(t, newStack(boxComponent("db"), boxComponent("web", "db")))
+			f.reconcile()
+			f.reconcile()
+			row.change(f)
+			for range 3 {
+				check(t, "writes", []string(nil), f.reconcile())
+				f.clock.SetTime(f.clock.Now().Add(3 * time.Second))
+			}
+			check(t, "boxes", []string{"db"}, f.boxes())
+			check(t, "states", row.want, f.states())
+		})
+	}
+}
+
+func TestAComponentThatNeverGetsReadyStalls(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("db"), boxComponent("web", "db")))
+	f.reconcile()
+	f.reconcile()
+	f.fail("db")
+	f.reconcile()
+	check(t, "stalled at first", "none", f.condition(modelv1.ConditionStalled))
+	again, err := f.Controller.reconcile(t.Context(), shopKey)
+	if err != nil || again <= 0 || again > progressDeadline {
+		t.Errorf("it is looked at again after %s, %v", again, err)
+	}
+	f.clock.SetTime(f.clock.Now().Add(progressDeadline))
+	f.reconcile()
+	check(t, "stalled", "True ComponentStalled", f.condition(modelv1.ConditionStalled))
+	check(t, "ready", "False ComponentStalled", f.condition(modelv1.ConditionReady))
+	check(t, "progressing", "False ComponentStalled", f.condition(modelv1.ConditionProgressing))
+	check(t, "states", "db=Stalled web=Waiting(db)", f.states())
+	component := f.stack().Status.Components[0]
+	check(t, "reason", modelv1.ReasonProgressDeadlineExceeded, component.Reason)
+	check(t, "message", "no progress for 10m0s: CrashLoopBackOff: m", component.Message)
+
+	f.setReady("db")
+	f.reconcile()
+	check(t, "stalled after it recovered", "none", f.condition(modelv1.ConditionStalled))
+	check(t, "boxes", []string{"db", "web"}, f.boxes())
+}
+
+func TestADependencyThatFlapsHoldsNobodyBack(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("db"), boxComponent("web", "db")))
+	f.settle()
+	for range 3 {
+		f.fail("db")
+		check(t, "writes while db fails", []string(nil), f.reconcile())
+		f.setReady("db")
+		check(t, "writes when it is back", []string(nil), f.reconcile())
+	}
+	f.fail("db")
+	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[1].Box.Image = "web:2" })
+	check(t, "an update of what depends on it", []string{"patch modelboxes web"}, f.reconcile())
+}
+
+func TestAChangedComponentWaitsForThoseThatItDependsOn(t *testing.T) {
+	change := func(stack *modelv1.ModelStack) {
+		stack.Spec.Components[0].Box.Image, stack.Spec.Components[2].Box.Image = "db:2", "web:2"
+	}
+	t.Run("Ordered", func(t *testing.T) {
+		f := newTestController(t, newStack(boxComponent("db"), boxComponent("api", "db"), boxComponent("web", "api")))
+		f.settle()
+		f.update(change)
+		check(t, "first", []string{"patch modelboxes db"}, f.reconcile())
+		f.setUpdating("db")
+		check(t, "while db is updated", []string(nil), f.reconcile())
+		f.clock.SetTime(f.clock.Now().Add(3 * time.Second))
+		f.reconcile()
+		check(t, "states", "db=Progressing api=Ready web=Waiting(db)", f.states())
+		check(t, "applied", "False Waiting", f.condition(modelv1.ConditionApplied))
+		f.setReady("db")
+		check(t, "then", []string{"patch modelboxes web"}, f.reconcile())
+	})
+	t.Run("Parallel", func(t *testing.T) {
+		stack := newStack(boxComponent("db"), boxComponent("api", "db"), boxComponent("web", "api"))
+		stack.Spec.Rollout = modelv1.ComponentsParallel
+		f := newTestController(t, stack)
+		f.settle()
+		f.update(change)
+		check(t, "at once", []string{"patch modelboxes db", "patch modelboxes web"}, f.reconcile())
+	})
+}
+
+func TestAComponentThatIsTakenOutGoesAfterItsUsersWereUpdated(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("db"), boxComponent("cache"), boxComponent("web", "db", "cache")))
+	f.settle()
+	f.update(func(stack *modelv1.ModelStack) {
+		stack.Spec.Components = []modelv1.ModelStackComponent{boxComponent("db"), boxComponent("web", "db")}
+	})
+	check(t, "first", []string{"patch modelboxes web"}, f.reconcile())
+	check(t, "states", "db=Ready web=Progressing cache=Terminating(web)", f.states())
+	f.setUpdating("web")
+	check(t, "while its user is updated", []string(nil), f.reconcile())
+	f.setReady("web")
+	check(t, "then", []string{"delete modelboxes cache"}, f.reconcile())
+	f.reconcile()
+	check(t, "states", "db=Ready web=Ready", f.states())
+	check(t, "ready", "True Ready", f.condition(modelv1.ConditionReady))
+}
