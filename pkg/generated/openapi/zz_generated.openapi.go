@@ -1458,8 +1458,8 @@ func schema_pkg_apis_model_v1_ModelStackComponent(ref common.ReferenceCallback) 
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "dependsOn are the names of the components that this one needs, which all have ports. Its box is created when they are ready. All its containers get, for each of them, the environment variables <NAME>_HOST, <NAME>_PORT, the first of its ports, and <NAME>_URL, both joined by ':', and what credentialsSecretName says; <NAME> is its name in upper case and with '_' for '-'. What the component itself sets wins. Defaults to none.\n\nExample: [db]",
-							MaxItems:    ptr.To[int64](500),
+							Description: "dependsOn are the names of the components that this one needs, at most 64, which all have ports. Its box is created when they are ready. All its containers get, for each of them, the environment variables <NAME>_HOST, <NAME>_PORT, the first of its ports, and <NAME>_URL, both joined by ':', and what credentialsSecretName says; <NAME> is its name in upper case and with '_' for '-'. What the component itself sets wins. Defaults to none.\n\nExample: [db]",
+							MaxItems:    ptr.To[int64](64),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

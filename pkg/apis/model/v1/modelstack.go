@@ -139,17 +139,17 @@ type ModelStackComponent struct {
 	// +k8s:required
 	BoxName string `json:"boxName,omitempty" protobuf:"bytes,2,opt,name=boxName"`
 
-	// dependsOn are the names of the components that this one needs, which all have ports. Its box is created when they
-	// are ready. All its containers get, for each of them, the environment variables <NAME>_HOST, <NAME>_PORT, the first
-	// of its ports, and <NAME>_URL, both joined by ':', and what credentialsSecretName says; <NAME> is its name in upper
-	// case and with '_' for '-'. What the component itself sets wins. Defaults to none.
+	// dependsOn are the names of the components that this one needs, at most 64, which all have ports. Its box is created
+	// when they are ready. All its containers get, for each of them, the environment variables <NAME>_HOST, <NAME>_PORT,
+	// the first of its ports, and <NAME>_URL, both joined by ':', and what credentialsSecretName says; <NAME> is its name
+	// in upper case and with '_' for '-'. What the component itself sets wins. Defaults to none.
 	//
 	// Example: [db]
 	// +optional
 	// +listType=set
 	// +k8s:optional
 	// +k8s:listType=set
-	// +k8s:validation:maxItems=500
+	// +k8s:validation:maxItems=64
 	DependsOn []string `json:"dependsOn,omitempty" protobuf:"bytes,3,rep,name=dependsOn"`
 
 	// box is the spec of the component's box. What it leaves out is left to the box, which has the defaults. A component

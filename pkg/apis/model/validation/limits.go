@@ -18,7 +18,7 @@ import (
 // pod is known to need, and few enough for rules that look at pairs of elements.
 const defaultMaximum = 256
 
-// maxima are how many elements the lists and maps of a box have at most, and how many bytes its strings, by the Go type
+// maxima are how many elements the lists and maps of a box or a stack have at most, and how many bytes its strings, by the Go type
 // and the JSON name of the field. Those of ModelBoxSpec and ModelBoxService are published as well, by tags of the served
 // type. Kubernetes has few such limits itself; each is beyond what it can run, or is known to:
 //
@@ -39,6 +39,8 @@ var maxima = map[string]int{
 	"ModelBoxSpec.initContainers":              100,
 	"ModelBoxSpec.annotations":                 1024,
 	"ModelBoxSpec.configs":                     64,
+	"ModelStackSpec.components":                500,
+	"ModelStackComponent.dependsOn":            64,
 	"ModelBoxService.annotations":              1024,
 	"ModelBoxService.loadBalancerSourceRanges": 1024,
 	"ObjectMeta.annotations":                   1024,

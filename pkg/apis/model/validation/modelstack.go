@@ -22,23 +22,38 @@ func ValidateModelStackName(name string, prefix bool) []string {
 	return apivalidation.NameIsDNS1035Label(name, prefix)
 }
 
-// ValidateModelStack returns what is wrong with a stack that is to be created.
+// ValidateStackLimits returns which lists, maps and strings of a stack are larger than they may be, those of its boxes
+// included. It costs little, and what it accepts the other rules can afford to validate.
+func ValidateStackLimits(stack *model.ModelStack) field.ErrorList {
+	return findExcesses(&stack.ObjectMeta, &stack.Spec).errors(nil)
+}
+
+// ValidateStackLimitsUpdate is ValidateStackLimits of a stack that replaces old. What was larger already may stay, but not
+// grow.
+func ValidateStackLimitsUpdate(stack, old *model.ModelStack) field.ErrorList {
+	return findExcesses(&stack.ObjectMeta, &stack.Spec).newErrors(func() excesses { return findExcesses(&old.ObjectMeta, &old.Spec) })
+}
+
+// ValidateModelStack returns what is wrong with a stack that is to be created. What is in its boxes is not looked at.
 func ValidateModelStack(ctx context.Context, stack *model.ModelStack) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&stack.ObjectMeta, true, ValidateModelStackName, field.NewPath("metadata")),
 		corevalidation.ValidateFinalizerNames(stack.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotations(stack.Annotations, field.NewPath("metadata", "annotations")),
 		validateDeclaredStackSpec(ctx, &stack.Spec, nil, field.NewPath("spec")),
+		validateComponents(stack, field.NewPath("spec", "components")),
 	)
 }
 
-// ValidateModelStackUpdate returns what is wrong with changing old into stack.
+// ValidateModelStackUpdate returns what is wrong with changing old into stack. What was wrong already is not counted, and
+// what is in the boxes is not looked at.
 func ValidateModelStackUpdate(ctx context.Context, stack, old *model.ModelStack) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&stack.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
 		validateFinalizersUpdate(stack.Finalizers, old.Finalizers, field.NewPath("metadata", "finalizers")),
 		validateAnnotationsUpdate(stack.Annotations, old.Annotations, field.NewPath("metadata", "annotations")),
 		validateDeclaredStackSpec(ctx, &stack.Spec, &old.Spec, field.NewPath("spec")),
+		validateComponentsUpdate(stack, old, field.NewPath("spec", "components")),
 	)
 }
 

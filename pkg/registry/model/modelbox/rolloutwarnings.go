@@ -26,8 +26,8 @@ import (
 // The number is exact where every pod is known to run what the old box says, which is when the status is about the old
 // box and its rollout is complete. Else some pods may run what the new box says already, as those do that a revert
 // finds, or a change may be pending since the box was paused: which pod template they run only they and their ReplicaSets
-// tell, so the number is an upper bound and the warning says so.
-func rolloutWarnings(ctx context.Context, box, old *model.ModelBox) []string {
+// tell, so the number is an upper bound and the warning says so. Of which box they are is said if of is not empty.
+func rolloutWarnings(ctx context.Context, box, old *model.ModelBox, of string) []string {
 	applied := isCurrent(old, modelv1.ConditionApplied, modelv1.ReasonApplied)
 	resumes := old.Spec.Paused && !box.Spec.Paused && !applied
 	if !resumes && !changesPodTemplate(ctx, box, old) {
@@ -38,6 +38,9 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox) []string {
 		return nil
 	}
 	pods, because := countedPods(count), ""
+	if of != "" {
+		pods += " of " + of
+	}
 	if !applied || !isCurrent(old, modelv1.ConditionProgressing, modelv1.ReasonRolloutComplete) {
 		pods, because = "up to "+pods, ": those that run the new pod template already stay"
 	}

@@ -39,6 +39,9 @@ func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, authorizer authoriz
 	return Strategy{typer, names.SimpleNameGenerator, listAll, authorizer, SpecValidator{nodePortRange}}
 }
 
+// Validator returns what validates the spec of a box, wherever it is.
+func (s Strategy) Validator() SpecValidator { return s.validator }
+
 // NamespaceScoped returns true: every box lives in a namespace.
 func (Strategy) NamespaceScoped() bool { return true }
 

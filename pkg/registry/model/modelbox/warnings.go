@@ -39,7 +39,7 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox
 		return nil
 	}
 	warnings := sizeWarnings(box)
-	warnings = append(warnings, rolloutWarnings(ctx, box, old)...)
+	warnings = append(warnings, rolloutWarnings(ctx, box, old, "")...)
 	warnings = append(warnings, configWarnings(box, old)...)
 	warnings = append(warnings, serviceWarnings(box, old)...)
 	warnings = append(warnings, replicasWarnings(box, old)...)

@@ -18,17 +18,21 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 )
 
 // Strategy is the logic that applies when users create, update and delete ModelStacks.
 type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
+	boxes  modelbox.Strategy
+	getBox GetBox
 }
 
-// NewStrategy returns the strategy of the main resource. typer has to know the internal types.
-func NewStrategy(typer runtime.ObjectTyper) Strategy {
-	return Strategy{typer, names.SimpleNameGenerator}
+// NewStrategy returns the strategy of the main resource. typer has to know the internal types; boxes is the strategy of boxes,
+// which those of the components are held to; getBox is asked for the boxes that there are.
+func NewStrategy(typer runtime.ObjectTyper, boxes modelbox.Strategy, getBox GetBox) Strategy {
+	return Strategy{typer, names.SimpleNameGenerator, boxes, getBox}
 }
 
 // NamespaceScoped returns true: every stack lives in a namespace.
@@ -77,22 +81,40 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	}
 }
 
-// Validate checks a new stack.
-func (Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	return validation.Told(validation.ValidateModelStack(ctx, obj.(*model.ModelStack)))
+// Validate checks a new stack, first of all whether the other rules can afford to look at it.
+func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	stack := obj.(*model.ModelStack)
+	errs := validateSize(stack, nil)
+	if len(errs) == 0 {
+		errs = validation.ValidateStackLimits(stack)
+	}
+	if len(errs) == 0 {
+		errs = append(validation.ValidateModelStack(ctx, stack), s.validateBoxes(ctx, stack, nil)...)
+	}
+	return validation.Told(errs)
 }
 
 // ValidateUpdate checks a changed stack. What was wrong with it already does not count.
-func (Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.Told(validation.ValidateModelStackUpdate(ctx, obj.(*model.ModelStack), old.(*model.ModelStack)))
+func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	stack, oldStack := obj.(*model.ModelStack), old.(*model.ModelStack)
+	errs := validateSize(stack, oldStack)
+	if len(errs) == 0 {
+		errs = validation.ValidateStackLimitsUpdate(stack, oldStack)
+	}
+	if len(errs) == 0 {
+		errs = append(validation.ValidateModelStackUpdate(ctx, stack, oldStack), s.validateBoxes(ctx, stack, oldStack)...)
+	}
+	return validation.Told(errs)
 }
 
-// WarningsOnCreate returns no warnings.
-func (Strategy) WarningsOnCreate(context.Context, runtime.Object) []string { return nil }
+// WarningsOnCreate returns what the user of a new stack may not expect.
+func (s Strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	return s.warningsOnCreate(ctx, obj.(*model.ModelStack))
+}
 
-// WarningsOnUpdate returns no warnings.
-func (Strategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
-	return nil
+// WarningsOnUpdate returns what the update will do to boxes and their pods, and what its user may not expect.
+func (s Strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
+	return s.warningsOnUpdate(ctx, obj.(*model.ModelStack), old.(*model.ModelStack))
 }
 
 // Canonicalize leaves the stack as it is.

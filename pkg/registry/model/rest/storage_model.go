@@ -35,8 +35,9 @@ var resources = []resource{
 type resource struct {
 	// name is the plural that paths and the keys of stored objects have. Changing it loses every stored object.
 	name string
-	// newStorage returns the storage of the resource and of its subresources, by their paths.
-	newStorage func(StorageProvider, generic.RESTOptionsGetter) (map[string]rest.Storage, error)
+	// newStorage returns the storage of the resource and of its subresources, by their paths. It is given those of the
+	// resources in the rows above.
+	newStorage func(StorageProvider, generic.RESTOptionsGetter, map[string]rest.Storage) (map[string]rest.Storage, error)
 }
 
 // ResourcePrefixes returns the path below the server's prefix in etcd that the objects of each resource are stored at:
@@ -67,7 +68,7 @@ func (StorageProvider) GroupName() string { return model.GroupName }
 func (p StorageProvider) NewRESTStorage(optsGetter generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
 	storage := map[string]rest.Storage{}
 	for _, r := range resources {
-		byPath, err := r.newStorage(p, optsGetter)
+		byPath, err := r.newStorage(p, optsGetter, storage)
 		if err != nil {
 			return genericapiserver.APIGroupInfo{}, err
 		}
@@ -78,7 +79,7 @@ func (p StorageProvider) NewRESTStorage(optsGetter generic.RESTOptionsGetter) (g
 	return group, nil
 }
 
-func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter) (map[string]rest.Storage, error) {
+func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter, _ map[string]rest.Storage) (map[string]rest.Storage, error) {
 	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange)
 	if err != nil {
 		return nil, err
@@ -90,8 +91,8 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 	}, nil
 }
 
-func (p StorageProvider) newModelStackStorage(optsGetter generic.RESTOptionsGetter) (map[string]rest.Storage, error) {
-	storage, err := modelstackstorage.NewStorage(p.Scheme, optsGetter)
+func (p StorageProvider) newModelStackStorage(optsGetter generic.RESTOptionsGetter, others map[string]rest.Storage) (map[string]rest.Storage, error) {
+	storage, err := modelstackstorage.NewStorage(p.Scheme, optsGetter, others["modelboxes"].(*modelboxstorage.REST))
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func (p StorageProvider) newModelStackStorage(optsGetter generic.RESTOptionsGett
 	}, nil
 }
 
-func (p StorageProvider) newNetworkStorage(optsGetter generic.RESTOptionsGetter) (map[string]rest.Storage, error) {
+func (p StorageProvider) newNetworkStorage(optsGetter generic.RESTOptionsGetter, _ map[string]rest.Storage) (map[string]rest.Storage, error) {
 	networks, err := networkstorage.NewREST(p.Scheme, optsGetter, p.Authorizer)
 	if err != nil {
 		return nil, err

@@ -22,10 +22,10 @@ type ModelStackComponentApplyConfiguration struct {
 	//
 	// Example: shop-db
 	BoxName *string `json:"boxName,omitempty"`
-	// dependsOn are the names of the components that this one needs, which all have ports. Its box is created when they
-	// are ready. All its containers get, for each of them, the environment variables <NAME>_HOST, <NAME>_PORT, the first
-	// of its ports, and <NAME>_URL, both joined by ':', and what credentialsSecretName says; <NAME> is its name in upper
-	// case and with '_' for '-'. What the component itself sets wins. Defaults to none.
+	// dependsOn are the names of the components that this one needs, at most 64, which all have ports. Its box is created
+	// when they are ready. All its containers get, for each of them, the environment variables <NAME>_HOST, <NAME>_PORT,
+	// the first of its ports, and <NAME>_URL, both joined by ':', and what credentialsSecretName says; <NAME> is its name
+	// in upper case and with '_' for '-'. What the component itself sets wins. Defaults to none.
 	//
 	// Example: [db]
 	DependsOn []string `json:"dependsOn,omitempty"`

@@ -94,6 +94,9 @@ func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObje
 	return r.Store.Update(ctx, name, resourceversion.Require(model.Kind("ModelBox"), objInfo), createValidation, updateValidation, forceAllowCreate, options)
 }
 
+// Strategy returns the strategy of the resource.
+func (r *REST) Strategy() modelbox.Strategy { return r.CreateStrategy.(modelbox.Strategy) }
+
 // ShortNames returns the short name of the resource.
 func (*REST) ShortNames() []string { return []string{"mb"} }
 

@@ -10,12 +10,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
 )
@@ -26,9 +28,9 @@ type Storage struct {
 	Status     *StatusREST
 }
 
-// NewStorage returns stores that share one connection to the storage backend.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter) (*Storage, error) {
-	strategy := modelstack.NewStrategy(scheme)
+// NewStorage returns stores that share one connection to the storage backend. boxes is the store of boxes.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, boxes *modelboxstorage.REST) (*Storage, error) {
+	strategy := modelstack.NewStrategy(scheme, boxes.Strategy(), getFromCache(boxes))
 	store := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &model.ModelStack{} },
 		NewListFunc:               func() runtime.Object { return &model.ModelStackList{} },
@@ -54,6 +56,17 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter) (*
 	statusStore.ResetFieldsStrategy = statusStrategy
 
 	return &Storage{ModelStack: &REST{store}, Status: &StatusREST{store: &statusStore}}, nil
+}
+
+// getFromCache reads a box from the watch cache of its store.
+func getFromCache(boxes *modelboxstorage.REST) modelstack.GetBox {
+	return func(ctx context.Context, namespace, name string) (*model.ModelBox, error) {
+		box, err := boxes.Get(genericapirequest.WithNamespace(ctx, namespace), name, &metav1.GetOptions{ResourceVersion: "0"})
+		if err != nil {
+			return nil, err
+		}
+		return box.(*model.ModelBox), nil
+	}
 }
 
 // REST is the store of the main resource.
