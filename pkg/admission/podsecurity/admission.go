@@ -31,8 +31,6 @@ import (
 	podsecurityapi "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/metrics"
 	"k8s.io/pod-security-admission/policy"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
 // PluginName is the name of the plugin of kube-apiserver that does the same.
@@ -107,37 +105,45 @@ func (p *Plugin) ValidateInitialization() error {
 	return p.delegate.ValidateConfiguration()
 }
 
-// Validate refuses a box that is made, or changed, so that its namespace would refuse its pods.
+// Validate refuses a box, or a stack with a box, that is made, or changed, so that its namespace would refuse its pods.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
-	if a.GetResource().GroupResource() != model.Resource("modelboxes") || a.GetSubresource() != "" {
-		return nil
+	boxes, err := boxesOf(a)
+	if err != nil {
+		return apierrors.NewInternalError(err)
 	}
-	if !p.WaitForReady() {
+	if len(boxes) > 0 && !p.WaitForReady() {
 		return admission.NewForbidden(a, errors.New("not yet ready to handle request"))
 	}
-	pod, isNew := podOf(a)
-	if pod == nil {
-		return nil
+	for _, box := range boxes {
+		pod, isNew := podOf(box)
+		if pod == nil {
+			continue
+		}
+		attributes := &podsecurityapi.AttributesRecord{
+			Name:      a.GetName(),
+			Namespace: a.GetNamespace(),
+			Kind:      a.GetKind(),
+			Resource:  a.GetResource(),
+			Operation: admissionv1.Create,
+			Object:    pod,
+			Username:  a.GetUserInfo().GetName(),
+		}
+		evaluate := p.delegate.ValidatePodController
+		if isNew {
+			evaluate = p.delegate.ValidatePod
+		}
+		if err := conclude(ctx, evaluate(ctx, attributes), box.prefix); err != nil {
+			return err
+		}
 	}
-	attributes := &podsecurityapi.AttributesRecord{
-		Name:      a.GetName(),
-		Namespace: a.GetNamespace(),
-		Kind:      a.GetKind(),
-		Resource:  a.GetResource(),
-		Operation: admissionv1.Create,
-		Object:    pod,
-		Username:  a.GetUserInfo().GetName(),
-	}
-	if isNew {
-		return conclude(ctx, p.delegate.ValidatePod(ctx, attributes))
-	}
-	return conclude(ctx, p.delegate.ValidatePodController(ctx, attributes))
+	return nil
 }
 
-// conclude tells the user and the audit log what a namespace makes of a pod.
-func conclude(ctx context.Context, response *admissionv1.AdmissionResponse) error {
+// conclude tells the user and the audit log what a namespace makes of a pod. prefix says which one it is, where there are
+// several.
+func conclude(ctx context.Context, response *admissionv1.AdmissionResponse, prefix string) error {
 	for _, text := range response.Warnings {
-		warning.AddWarning(ctx, "", text)
+		warning.AddWarning(ctx, "", prefix+text)
 	}
 	for key, value := range response.AuditAnnotations {
 		audit.AddAuditAnnotation(ctx, podsecurityapi.AuditAnnotationPrefix+key, value)
@@ -145,5 +151,7 @@ func conclude(ctx context.Context, response *admissionv1.AdmissionResponse) erro
 	if response.Allowed {
 		return nil
 	}
-	return &apierrors.StatusError{ErrStatus: *response.Result}
+	status := *response.Result
+	status.Message = prefix + status.Message
+	return &apierrors.StatusError{ErrStatus: status}
 }

@@ -5,7 +5,8 @@
 //
 // The server writes the workload and the Services of every box with its own permissions. Who may create boxes and nothing
 // else must not gain by that what a workload would give: another ServiceAccount, a Secret, the host. So what a box has
-// beyond an ordinary application its author needs the permission to create the workload or a Service for.
+// beyond an ordinary application its author needs the permission to create the workload or a Service for. What the boxes of a
+// stack have, the author of the stack needs it for.
 package workloadpermission
 
 import (
@@ -17,6 +18,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -35,7 +37,7 @@ func Register(plugins *admission.Plugins) {
 	plugins.Register(PluginName, func(io.Reader) (admission.Interface, error) { return newPlugin(), nil })
 }
 
-// Plugin refuses boxes that have, or get by an update, what their author lacks the permission for. What an update leaves
+// Plugin refuses boxes, and stacks with boxes, that have, or get by an update, what their author lacks the permission for. What an update leaves
 // as it is was admitted before, and is nobody's question. Subresources are not looked at: no status and no scale has such
 // a field.
 type Plugin struct {
@@ -66,18 +68,10 @@ func (p *Plugin) ValidateInitialization() error {
 	return nil
 }
 
-// Validate refuses a box with 403, and the fields that it is refused for, where the user lacks a permission, and with 503
+// Validate refuses a box or a stack with 403, and the fields that it is refused for, where the user lacks a permission, and with 503
 // where that cannot be found out.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
-	if a.GetResource().GroupResource() != model.Resource("modelboxes") || a.GetSubresource() != "" {
-		return nil
-	}
-	box, ok := a.GetObject().(*model.ModelBox)
-	if !ok {
-		return apierrors.NewInternalError(fmt.Errorf("expected a ModelBox, got %T", a.GetObject()))
-	}
-	old, _ := a.GetOldObject().(*model.ModelBox)
-	asked, err := newPrivileges(box, old)
+	asked, err := askedFor(a)
 	if err != nil {
 		return apierrors.NewInternalError(fmt.Errorf("looking for the fields that need a permission: %w", err))
 	}
@@ -97,6 +91,31 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 		return nil
 	}
 	return admission.NewForbidden(a, errors.New(strings.Join(refusals, "; ")))
+}
+
+// askedFor returns the privileges that a request asks for.
+func askedFor(a admission.Attributes) ([]privilege, error) {
+	if a.GetSubresource() != "" {
+		return nil, nil
+	}
+	switch a.GetResource().GroupResource() {
+	case model.Resource("modelboxes"):
+		box, ok := a.GetObject().(*model.ModelBox)
+		if !ok {
+			return nil, fmt.Errorf("expected a ModelBox, got %T", a.GetObject())
+		}
+		old, _ := a.GetOldObject().(*model.ModelBox)
+		return newPrivileges(box, old, field.NewPath("spec"))
+	case model.Resource("modelstacks"):
+		stack, ok := a.GetObject().(*model.ModelStack)
+		if !ok {
+			return nil, fmt.Errorf("expected a ModelStack, got %T", a.GetObject())
+		}
+		old, _ := a.GetOldObject().(*model.ModelStack)
+		return newStackPrivileges(stack, old)
+	default:
+		return nil, nil
+	}
 }
 
 func (p *Plugin) isAllowed(ctx context.Context, a admission.Attributes, permission permission) (bool, error) {

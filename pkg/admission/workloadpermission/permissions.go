@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -19,6 +20,9 @@ var (
 	workloads  = appsv1.SchemeGroupVersion.WithResource("workloads")
 	services   = corev1.SchemeGroupVersion.WithResource("services")
 	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+
+	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
+	modelBoxes     = modelv1.SchemeGroupVersion.WithResource("modelboxes")
 )
 
 // workloadResource returns the resource that workloads stands for.

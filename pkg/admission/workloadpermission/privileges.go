@@ -28,28 +28,34 @@ type privilege struct {
 	permissions []permission
 }
 
-// newPrivileges returns the privileges of a box that the old one does not have. There is none before a creation.
-func newPrivileges(box, old *model.ModelBox) ([]privilege, error) {
+// newPrivileges returns the privileges of a box, whose spec is at path, that the old one does not have. There is none before
+// a creation.
+func newPrivileges(box, old *model.ModelBox, path *field.Path) ([]privilege, error) {
 	if old != nil && apiequality.Semantic.DeepEqual(old.Spec, box.Spec) && isAdoptionRequested(old) == isAdoptionRequested(box) {
 		return nil, nil
 	}
-	privileges, err := privilegesOf(box)
+	privileges, err := privilegesOf(box, path)
 	if err != nil || len(privileges) == 0 || old == nil {
 		return privileges, err
 	}
-	before, err := privilegesOf(old)
+	before, err := privilegesOf(old, path)
 	if err != nil {
 		return nil, err
 	}
+	return without(privileges, before), nil
+}
+
+// without returns the privileges that are not among those that there were before.
+func without(privileges, before []privilege) []privilege {
 	had := make(map[string]bool, len(before))
 	for _, privilege := range before {
 		had[privilege.id] = true
 	}
-	return slices.DeleteFunc(privileges, func(privilege privilege) bool { return had[privilege.id] }), nil
+	return slices.DeleteFunc(privileges, func(privilege privilege) bool { return had[privilege.id] })
 }
 
-// privilegesOf returns the privileges of a box, in the order of their fields' names.
-func privilegesOf(box *model.ModelBox) ([]privilege, error) {
+// privilegesOf returns the privileges of a box, whose spec is at path, in the order of their fields' names.
+func privilegesOf(box *model.ModelBox, path *field.Path) ([]privilege, error) {
 	served := &modelv1.ModelBox{}
 	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
 		return nil, fmt.Errorf("converting the box: %w", err)
@@ -59,7 +65,6 @@ func privilegesOf(box *model.ModelBox) ([]privilege, error) {
 		return nil, fmt.Errorf("reading the fields of the box: %w", err)
 	}
 	w := &walk{}
-	path := field.NewPath("spec")
 	w.visit(ordinarySpec, spec, path, path, nil)
 	if w.err != nil {
 		return nil, w.err

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -102,7 +103,7 @@ func TestPrivilegesOf(t *testing.T) {
 		{"ports: [{port: 80}], serviceType: NodePort", []string{"spec.serviceType"}},
 	} {
 		t.Run(row.spec, func(t *testing.T) {
-			privileges, err := privilegesOf(newBox(t, row.spec))
+			privileges, err := privilegesOf(newBox(t, row.spec), field.NewPath("spec"))
 			if err != nil {
 				t.Fatal(err)
 			}

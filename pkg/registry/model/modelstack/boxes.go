@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -17,52 +16,24 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-func componentPath(i int) *field.Path {
-	return field.NewPath("spec", "components").Index(i)
-}
-
-// boxComponents returns the components of a stack that have a box, by its name. There are none in a stack that is nil.
-func boxComponents(stack *model.ModelStack) map[string]*model.ModelStackComponent {
-	components := map[string]*model.ModelStackComponent{}
-	if stack == nil {
-		return components
-	}
-	for i := range stack.Spec.Components {
-		if component := &stack.Spec.Components[i]; component.Box != nil {
-			components[component.BoxName] = component
-		}
-	}
-	return components
-}
-
-// validateBoxes holds the boxes of a stack to the rules of boxes. One that the stack had already, under whatever component, is
-// an update of that; one that did not change is fine as it is. old is nil for a new stack.
+// validateBoxes holds the boxes of a stack to the rules of boxes. old is nil for a new stack.
 func (s Strategy) validateBoxes(ctx context.Context, stack, old *model.ModelStack) field.ErrorList {
-	oldComponents := boxComponents(old)
+	changes, err := helper.BoxChanges(stack, old)
+	if err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("spec", "components"), err)}
+	}
+	validator := s.boxes.Validator()
 	var errs field.ErrorList
-	for i := range validate.Each(stack.Spec.Components, &errs) {
-		component, oldComponent := &stack.Spec.Components[i], oldComponents[stack.Spec.Components[i].BoxName]
-		if component.Box == nil || oldComponent != nil && apiequality.Semantic.DeepEqual(component.Box, oldComponent.Box) {
-			continue
-		}
-		path := componentPath(i)
+	for _, change := range validate.Each(changes, &errs) {
 		if err := ctx.Err(); err != nil {
-			return field.ErrorList{field.InternalError(path, fmt.Errorf("validating: %w", err))}
+			return field.ErrorList{field.InternalError(change.Path, fmt.Errorf("validating: %w", err))}
 		}
-		box, err := helper.ComponentBox(stack, component)
-		if err != nil {
-			return field.ErrorList{field.InternalError(path, err)}
+		paths := validation.ModelBoxPaths{Name: change.Path.Child("boxName"), Spec: change.Path.Child("box")}
+		if change.Old == nil {
+			errs = append(errs, validator.Validate(ctx, change.Box, paths)...)
+		} else {
+			errs = append(errs, validator.ValidateUpdate(ctx, change.Box, change.Old, paths.Spec)...)
 		}
-		if oldComponent == nil {
-			paths := validation.ModelBoxPaths{Name: path.Child("boxName"), Spec: path.Child("box")}
-			errs = append(errs, s.boxes.Validator().Validate(ctx, box, paths)...)
-			continue
-		}
-		oldBox, err := helper.ComponentBox(old, oldComponent)
-		if err != nil {
-			return field.ErrorList{field.InternalError(path, err)}
-		}
-		errs = append(errs, s.boxes.Validator().ValidateUpdate(ctx, box, oldBox, path.Child("box"))...)
 	}
 	return errs
 }

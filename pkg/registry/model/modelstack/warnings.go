@@ -19,11 +19,7 @@ import (
 type GetBox func(ctx context.Context, namespace, name string) (*model.ModelBox, error)
 
 func (s Strategy) warningsOnCreate(ctx context.Context, stack *model.ModelStack) []string {
-	var warnings []string
-	for i := range stack.Spec.Components {
-		warnings = append(warnings, s.warningsOfNewBox(ctx, stack, i)...)
-	}
-	return warnings
+	return s.boxWarnings(ctx, stack, nil)
 }
 
 // warningsOnUpdate says what the change will do, what is deleted first, and what the user may not expect of the result.
@@ -31,35 +27,56 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, stack, old *model.ModelS
 	if apiequality.Semantic.DeepEqual(stack.Spec, old.Spec) {
 		return nil
 	}
-	warnings := s.deletionWarnings(ctx, stack, old)
-	oldComponents := boxComponents(old)
-	for i := range stack.Spec.Components {
-		component := &stack.Spec.Components[i]
-		switch oldComponent := oldComponents[component.BoxName]; {
-		case oldComponent == nil:
-			warnings = append(warnings, s.warningsOfNewBox(ctx, stack, i)...)
-		case component.Box != nil && !apiequality.Semantic.DeepEqual(component.Box, oldComponent.Box):
-			warnings = append(warnings, s.warningsOfChangedBox(ctx, stack, old, i, oldComponent)...)
+	return append(s.deletionWarnings(ctx, stack, old), s.boxWarnings(ctx, stack, old)...)
+}
+
+// boxWarnings are about the boxes that are new or change. old is nil for a new stack.
+func (s Strategy) boxWarnings(ctx context.Context, stack, old *model.ModelStack) []string {
+	changes, err := helper.BoxChanges(stack, old)
+	if err != nil { // is an error of the validation as well
+		return nil
+	}
+	var warnings []string
+	for _, change := range changes {
+		path := change.Path.Child("box")
+		if change.Old == nil {
+			warnings = append(warnings, s.boxes.ComponentWarningsOnCreate(ctx, change.Box, path)...)
+			continue
 		}
+		if child := s.childBox(ctx, stack, change.Component.BoxName); child != nil {
+			observe(change.Old, child)
+			// What the stack leaves to others stays as they have it.
+			if change.Component.Box.Replicas == nil {
+				change.Box.Spec.Replicas = child.Spec.Replicas
+			}
+		}
+		warnings = append(warnings, s.boxes.ComponentWarningsOnUpdate(ctx, change.Box, change.Old, change.Component.Name, path)...)
 	}
 	return warnings
 }
 
+// observe makes a box of a stack what its child is.
+func observe(box, child *model.ModelBox) {
+	box.Status, box.Generation, box.ManagedFields = child.Status, child.Generation, child.ManagedFields
+	box.Spec.Replicas = child.Spec.Replicas
+}
+
 // deletionWarnings says which boxes the stack no longer has.
 func (s Strategy) deletionWarnings(ctx context.Context, stack, old *model.ModelStack) []string {
-	kept := map[string]*model.ModelStackComponent{}
+	kept, boxes := map[string]bool{}, map[string]bool{}
 	for i := range stack.Spec.Components {
-		kept[stack.Spec.Components[i].Name] = &stack.Spec.Components[i]
+		component := &stack.Spec.Components[i]
+		kept[component.Name] = true
+		boxes[component.BoxName] = component.Box != nil
 	}
-	boxes := boxComponents(stack)
 	var warnings []string
 	for i := range old.Spec.Components {
 		oldComponent := &old.Spec.Components[i]
-		if oldComponent.Box == nil || boxes[oldComponent.BoxName] != nil {
+		if oldComponent.Box == nil || boxes[oldComponent.BoxName] {
 			continue
 		}
 		what := fmt.Sprintf("component %s", oldComponent.Name)
-		if kept[oldComponent.Name] != nil {
+		if kept[oldComponent.Name] {
 			what = fmt.Sprintf("box %s of component %s", oldComponent.BoxName, oldComponent.Name)
 		}
 		warnings = append(warnings, fmt.Sprintf("deletes %s%s", what, s.andItsPods(ctx, old, oldComponent)))
@@ -69,7 +86,7 @@ func (s Strategy) deletionWarnings(ctx context.Context, stack, old *model.ModelS
 
 // andItsPods says how many pods the box of a component has.
 func (s Strategy) andItsPods(ctx context.Context, stack *model.ModelStack, component *model.ModelStackComponent) string {
-	box := s.childBox(ctx, stack, component)
+	box := s.childBox(ctx, stack, component.BoxName)
 	switch {
 	case box == nil || box.Status.Replicas == 0:
 		return ""
@@ -80,42 +97,11 @@ func (s Strategy) andItsPods(ctx context.Context, stack *model.ModelStack, compo
 	}
 }
 
-func (s Strategy) warningsOfNewBox(ctx context.Context, stack *model.ModelStack, i int) []string {
-	box, err := helper.ComponentBox(stack, &stack.Spec.Components[i])
-	if err != nil || box == nil {
-		return nil
-	}
-	return s.boxes.ComponentWarningsOnCreate(ctx, box, componentPath(i).Child("box"))
-}
-
-func (s Strategy) warningsOfChangedBox(ctx context.Context, stack, old *model.ModelStack, i int, oldComponent *model.ModelStackComponent) []string {
-	component := &stack.Spec.Components[i]
-	box, err := helper.ComponentBox(stack, component)
-	if err != nil {
-		return nil
-	}
-	oldBox, err := helper.ComponentBox(old, oldComponent)
-	if err != nil {
-		return nil
-	}
-	if child := s.childBox(ctx, old, oldComponent); child != nil {
-		oldBox.Status, oldBox.Generation, oldBox.ManagedFields = child.Status, child.Generation, child.ManagedFields
-		// What the stack leaves to others is as they have it.
-		if component.Box.Replicas == nil {
-			box.Spec.Replicas = child.Spec.Replicas
-		}
-		if oldComponent.Box.Replicas == nil {
-			oldBox.Spec.Replicas = child.Spec.Replicas
-		}
-	}
-	return s.boxes.ComponentWarningsOnUpdate(ctx, box, oldBox, component.Name, componentPath(i).Child("box"))
-}
-
 // childBox returns the box of a component, nil where there is none, or one that is not the stack's.
-func (s Strategy) childBox(ctx context.Context, stack *model.ModelStack, component *model.ModelStackComponent) *model.ModelBox {
-	box, err := s.getBox(ctx, stack.Namespace, component.BoxName)
+func (s Strategy) childBox(ctx context.Context, stack *model.ModelStack, name string) *model.ModelBox {
+	box, err := s.getBox(ctx, stack.Namespace, name)
 	if err != nil {
-		klog.FromContext(ctx).V(4).Info("Looking for the box of a component failed", "stack", klog.KObj(stack), "component", component.Name, "err", err)
+		klog.FromContext(ctx).V(4).Info("Looking for the box of a component failed", "box", klog.KRef(stack.Namespace, name), "err", err)
 		return nil
 	}
 	if !metav1.IsControlledBy(box, stack) {

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadpermission
+
+import (
+	"fmt"
+	"net/netip"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// newStackPrivileges returns the privileges of a stack and of its boxes that the old one and its boxes do not have. There is
+// none before a creation.
+func newStackPrivileges(stack, old *model.ModelStack) ([]privilege, error) {
+	changes, err := helper.BoxChanges(stack, old)
+	if err != nil {
+		return nil, err
+	}
+	privileges := stackPrivilegesOf(stack)
+	if old != nil {
+		privileges = without(privileges, stackPrivilegesOf(old))
+	}
+	for _, change := range changes {
+		ofBox, err := newPrivileges(change.Box, change.Old, change.Path.Child("box"))
+		if err != nil {
+			return nil, err
+		}
+		privileges = append(privileges, ofBox...)
+	}
+	return privileges, nil
+}
+
+// stackPrivilegesOf returns the privileges of a stack beside those of its boxes.
+func stackPrivilegesOf(stack *model.ModelStack) []privilege {
+	byName := map[string]*model.ModelStackComponent{}
+	for i := range stack.Spec.Components {
+		byName[stack.Spec.Components[i].Name] = &stack.Spec.Components[i]
+	}
+	isAdopting := stack.Annotations[modelv1.AdoptAnnotation] == "true"
+	var privileges []privilege
+	for i := range stack.Spec.Components {
+		component, path := &stack.Spec.Components[i], helper.ComponentPath(i)
+		if isAdopting {
+			privileges = append(privileges, adoptionOf(component))
+		}
+		switch {
+		case component.External != nil:
+			privileges = append(privileges, wayOut(component, path))
+		case component.Box != nil:
+			privileges = append(privileges, credentials(component, byName, path)...)
+		}
+	}
+	return privileges
+}
+
+// adoptionOf is the privilege over what has the name of a component already. It is asked for all names at once: a stack has
+// many.
+func adoptionOf(component *model.ModelStackComponent) privilege {
+	permissions := toAdopt(modelBoxes, "")
+	if component.External != nil {
+		permissions = append(toAdopt(services, ""), toAdopt(endpointSlices, "")...)
+	}
+	path := field.NewPath("metadata", "annotations").Key(modelv1.AdoptAnnotation)
+	return privilege{path, fmt.Sprintf("adoption of %s with a box: %t", component.BoxName, component.Box != nil), permissions}
+}
+
+// wayOut is the privilege of a Service that leads to where its pods are not.
+func wayOut(component *model.ModelStackComponent, path *field.Path) privilege {
+	permissions := toExpose
+	if _, err := netip.ParseAddr(component.External.Host); err == nil {
+		permissions = append([]permission{{verb: "create", resource: endpointSlices}}, permissions...)
+	}
+	id := fmt.Sprintf("%s leads to %s port %d", component.BoxName, component.External.Host, component.External.Port)
+	return privilege{path.Child("external", "host"), id, permissions}
+}
+
+// credentials are the privileges of the box of a component that reads the Secrets of what the component depends on.
+func credentials(component *model.ModelStackComponent, byName map[string]*model.ModelStackComponent, path *field.Path) []privilege {
+	var privileges []privilege
+	for i, name := range component.DependsOn {
+		dependency := byName[name]
+		if dependency == nil || dependency.External == nil || dependency.External.CredentialsSecretName == "" {
+			continue
+		}
+		workload := workloadResource(modelv1.Workload(component.Box.Workload))
+		id := fmt.Sprintf("%s reads Secret %s in %s", component.BoxName, dependency.External.CredentialsSecretName, workload.Resource)
+		privileges = append(privileges, privilege{path.Child("dependsOn").Index(i), id, forWorkload(toRun, workload)})
+	}
+	return privileges
+}
