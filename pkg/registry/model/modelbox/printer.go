@@ -49,13 +49,13 @@ func cells(box *model.ModelBox) []any {
 		fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, desiredReplicas(box)),
 		int64(box.Status.UpdatedReplicas),
 		status,
-		cell(box.Spec.Image),
-		orNone(box.Status.Address),
+		printers.Cell(box.Spec.Image),
+		printers.OrNone(box.Status.Address),
 		printers.Age(box),
 		string(box.Spec.Workload),
 		string(box.Spec.ResourceType),
-		cell(orNone(message)),
-		cell(service(box)),
+		printers.Cell(printers.OrNone(message)),
+		printers.Cell(service(box)),
 	}
 }
 
@@ -77,7 +77,7 @@ func summary(box *model.ModelBox) (status, message string) {
 	ready := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady)
 	switch {
 	case box.DeletionTimestamp != nil:
-		return "Terminating", terminating(box)
+		return "Terminating", printers.Terminating(box, "box", nil)
 	case ready == nil:
 		return modelv1.ReasonPending, "the controller has not seen this box yet"
 	case ready.Status != metav1.ConditionUnknown && ready.ObservedGeneration < box.Generation:
@@ -85,32 +85,6 @@ func summary(box *model.ModelBox) (status, message string) {
 	default:
 		return ready.Reason, ready.Message
 	}
-}
-
-// terminating says what a box that is being deleted waits for, which is whatever has a finalizer on it.
-func terminating(box *model.ModelBox) string {
-	var waits, others []string
-	for _, finalizer := range box.Finalizers {
-		switch finalizer {
-		case metav1.FinalizerDeleteDependents:
-			waits = append(waits, "its children to be deleted")
-		case metav1.FinalizerOrphanDependents:
-			waits = append(waits, "its children to be orphaned")
-		default:
-			others = append(others, finalizer)
-		}
-	}
-	switch len(others) {
-	case 0:
-	case 1:
-		waits = append(waits, "the finalizer "+others[0]+" to be removed")
-	default:
-		waits = append(waits, "the finalizers "+strings.Join(others, ", ")+" to be removed")
-	}
-	if len(waits) == 0 {
-		return "the box is being deleted"
-	}
-	return "waits for " + strings.Join(waits, ", and for ")
 }
 
 // service prints what "kubectl get services" shows as type and ports: "NodePort 80:30010/TCP".
@@ -135,22 +109,4 @@ func service(box *model.ModelBox) string {
 		}
 	}
 	return fmt.Sprintf("%s %s", helper.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports), strings.Join(ports, ","))
-}
-
-// maxCellBytes is more than any terminal shows of a cell.
-const maxCellBytes = 1024
-
-// cell returns the text with "..." in place of what is too long for a cell.
-func cell(text string) string {
-	if len(text) <= maxCellBytes {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxCellBytes-3], "") + "..."
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "<none>"
-	}
-	return s
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/printers"
 )
 
 func TestColumns(t *testing.T) {
@@ -217,13 +218,13 @@ func TestCellsFitTheirColumns(t *testing.T) {
 }
 
 func TestLongCells(t *testing.T) {
-	box := webBox(image(strings.Repeat("ü", maxCellBytes)))
+	box := webBox(image(strings.Repeat("ü", printers.MaxCellBytes)))
 	table, err := TableConvertor{}.ConvertToTable(t.Context(), box, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cell := table.Rows[0].Cells[slices.IndexFunc(columns, func(c metav1.TableColumnDefinition) bool { return c.Name == "Image" })].(string)
-	if len(cell) > maxCellBytes || !utf8.ValidString(cell) || !strings.HasSuffix(cell, "ü...") {
+	if len(cell) > printers.MaxCellBytes || !utf8.ValidString(cell) || !strings.HasSuffix(cell, "ü...") {
 		t.Errorf("an image of %d bytes is printed as %d: %q", len(box.Spec.Image), len(cell), cell)
 	}
 }

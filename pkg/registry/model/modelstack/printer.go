@@ -40,11 +40,14 @@ func cells(stack *model.ModelStack) []any {
 		stack.Name,
 		fmt.Sprintf("%d/%d", stack.Status.ReadyComponents, len(stack.Spec.Components)),
 		status,
-		orNone(stack.Status.WaitingFor),
+		printers.Cell(printers.OrNone(stack.Status.WaitingFor)),
 		printers.Age(stack),
-		orNone(message),
+		printers.Cell(printers.OrNone(message)),
 	}
 }
+
+// finalizers says what the finalizers of stacks wait for.
+var finalizers = map[string]string{modelv1.OrderedDeletionFinalizer: "its components to be deleted in order"}
 
 // summary is the one word, and the one line, that say how the stack is doing. A status of an older generation says nothing
 // about this one.
@@ -52,7 +55,7 @@ func summary(stack *model.ModelStack) (status, message string) {
 	ready := meta.FindStatusCondition(stack.Status.Conditions, modelv1.ConditionReady)
 	switch {
 	case stack.DeletionTimestamp != nil:
-		return "Terminating", "the stack is being deleted"
+		return "Terminating", printers.Terminating(stack, "stack", finalizers)
 	case ready == nil:
 		return modelv1.ReasonPending, "the controller has not seen this stack yet"
 	case ready.Status != metav1.ConditionUnknown && ready.ObservedGeneration < stack.Generation:
@@ -60,11 +63,4 @@ func summary(stack *model.ModelStack) (status, message string) {
 	default:
 		return ready.Reason, ready.Message
 	}
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "<none>"
-	}
-	return s
 }

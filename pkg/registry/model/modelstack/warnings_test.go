@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelstack
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// runningBoxes are the boxes of a stack with all their pods, which run what the stack says.
+func runningBoxes(t *testing.T, stack *model.ModelStack) []*model.ModelBox {
+	t.Helper()
+	changes, err := helper.BoxChanges(stack, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var boxes []*model.ModelBox
+	for _, change := range changes {
+		box := change.Box
+		box.Generation, box.OwnerReferences = 1, []metav1.OwnerReference{*metav1.NewControllerRef(stack, modelv1.SchemeGroupVersion.WithKind("ModelStack"))}
+		box.Status.Replicas = *box.Spec.Replicas
+		for conditionType, reason := range map[string]string{modelv1.ConditionApplied: modelv1.ReasonApplied, modelv1.ConditionProgressing: modelv1.ReasonRolloutComplete} {
+			box.Status.Conditions = append(box.Status.Conditions, metav1.Condition{Type: conditionType, Reason: reason, ObservedGeneration: 1})
+		}
+		boxes = append(boxes, box)
+	}
+	return boxes
+}
+
+func TestWarningsOnCreate(t *testing.T) {
+	stack := newStack(t, `[{name: db, box: {image: mysql, ports: [{port: 3306, nodePort: 30306}]}}, {name: web, box: {image: "nginx:1.7.9"}}]`)
+	taken := &model.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "other"}}
+	taken.Spec.Ports = stack.Spec.Components[0].Box.Ports
+	want := []string{
+		`spec.components[0].box.image: "mysql" has no tag and means "mysql:latest": pods may run different versions of it`,
+		"spec.components[0].box.ports[0].nodePort: 30306/TCP is asked for by another ModelBox already",
+	}
+	if diff := cmp.Diff(want, newStrategy(taken).WarningsOnCreate(t.Context(), stack)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestWarningsOnUpdate(t *testing.T) {
+	replaced := func(oldnew ...string) string { return strings.NewReplacer(oldnew...).Replace(components) }
+	scaled := func(boxes []*model.ModelBox) { *boxes[1].Spec.Replicas, boxes[1].Status.Replicas = 7, 7 }
+	for _, row := range []struct {
+		name       string
+		components string
+		change     func([]*model.ModelBox)
+		want       []string
+	}{
+		{"nothing", components, nil, nil},
+		{"another image", replaced("api:1", "api:2"), nil, []string{"rolls 4 pods of api"}},
+		{"another image of two", replaced("api:1", "api:2", "mysql:8.0", "mysql:9"), nil, []string{"rolls 1 pod of db", "rolls 4 pods of api"}},
+		{"another image of a box that is not complete", replaced("api:1", "api:2"), func(boxes []*model.ModelBox) { boxes[1].Status.Conditions = nil },
+			[]string{"rolls up to 4 pods of api: those that run the new pod template already stay"}},
+		{"another image without a tag", replaced("api:1", "api"), nil,
+			[]string{"rolls 4 pods of api", `spec.components[2].box.image: "api" has no tag and means "api:latest": pods may run different versions of it`}},
+		{"another image of a box that others scale", replaced("api:1", "api:2", "replicas: 4, ", ""), scaled, []string{"rolls 7 pods of api"}},
+		{"more replicas", replaced("replicas: 4", "replicas: 5"), nil, nil},
+		{"a component less", components[:strings.Index(components, "- name: worker")], nil, []string{"deletes component worker and its pod"}},
+		{"a component less that is outside", replaced("[db, auth]", "[db]", "- name: auth\n  external: {host: auth.example.com, port: 443, credentialsSecretName: auth}\n", ""), nil, nil},
+		{"a box that goes outside", replaced(`box: {image: "api:1", replicas: 4, ports: [{port: 80, targetPort: 8080}]}`, "external: {host: api.example.com, port: 443}"), nil,
+			[]string{"deletes box shop-api of component api and its 4 pods"}},
+		{"another name of a box", replaced("name: api", "name: api\n  boxName: shop"), nil, []string{"deletes box shop-api of component api and its 4 pods"}},
+		{"another name of a component", replaced("name: worker", "name: worker2\n  boxName: shop-worker"), nil, nil},
+		{"a component less whose box is somebody else's", components[:strings.Index(components, "- name: worker")],
+			func(boxes []*model.ModelBox) { boxes[2].OwnerReferences = nil }, []string{"deletes component worker"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			old := newStack(t, components)
+			if strings.Contains(row.name, "others scale") {
+				old.Spec.Components[2].Box.Replicas = nil
+			}
+			boxes := runningBoxes(t, newStack(t, components))
+			if row.change != nil {
+				row.change(boxes)
+			}
+			if diff := cmp.Diff(row.want, newStrategy(boxes...).WarningsOnUpdate(t.Context(), newStack(t, row.components), old)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
