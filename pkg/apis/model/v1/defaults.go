@@ -41,13 +41,21 @@ func SetDefaults_ModelBox(box *ModelBox) {
 }
 
 // SetDefaults_ModelStackSpec puts the components in order. Their boxes are left as they are, so that what the stack leaves
-// out can be decided for the box by somebody else, such as an autoscaler.
+// out can be decided for the box by somebody else, such as an autoscaler: but for the target of a port, which a port cannot be
+// without.
 func SetDefaults_ModelStackSpec(spec *ModelStackSpec) {
 	if spec.Rollout == "" {
 		spec.Rollout = ComponentsOrdered
 	}
 	if spec.Deletion == "" {
 		spec.Deletion = ComponentsOrdered
+	}
+	for i := range spec.Components {
+		if box := spec.Components[i].Box; box != nil {
+			for j := range box.Ports {
+				setTargetPortDefault(&box.Ports[j])
+			}
+		}
 	}
 }
 
@@ -119,12 +127,16 @@ func setPortDefaults(ports []corev1.ServicePort) {
 		if port.Protocol == "" {
 			port.Protocol = corev1.ProtocolTCP
 		}
-		if port.TargetPort == (intstr.IntOrString{}) {
-			port.TargetPort = intstr.FromInt32(port.Port)
-		}
+		setTargetPortDefault(port)
 		if port.Name == "" && len(ports) > 1 {
 			port.Name = DefaultPortName(port)
 		}
+	}
+}
+
+func setTargetPortDefault(port *corev1.ServicePort) {
+	if port.TargetPort == (intstr.IntOrString{}) {
+		port.TargetPort = intstr.FromInt32(port.Port)
 	}
 }
 
