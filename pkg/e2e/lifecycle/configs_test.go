@@ -39,12 +39,15 @@ func versionOf(content string) string {
 // TestRolloutOfConfigs changes a file of each kind of config, and looks at which pods there are then.
 func TestRolloutOfConfigs(t *testing.T) {
 	t.Parallel()
-	for _, workload := range []modelv1.Workload{modelv1.WorkloadDeployment} {
+	for _, workload := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet} {
 		t.Run(string(workload), func(t *testing.T) {
 			t.Parallel()
 			n := framework.NewNamespace(t)
 			n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2), restarting("1"), live("1"), versioned("1"), func(spec *modelv1.ModelBoxSpec) {
 				spec.Workload = workload
+				if workload == modelv1.WorkloadDaemonSet {
+					spec.Replicas = nil
+				}
 			}))
 			n.AwaitConfigMaps("web", "web", "web-live", versionOf("1"))
 
