@@ -4,16 +4,20 @@
 package modelbox
 
 import (
+	"errors"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
@@ -169,4 +173,73 @@ func TestTrimChildKeepsWhoSetThePartition(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, "managers", []string{"kubectl-edit "}, managers(trimmed.(metav1.Object)))
+}
+
+// Until the garbage collector has let go of the pods, the StatefulSet stays. What it had is not lost meanwhile, and the
+// new one never has fewer replicas.
+func TestStatefulSetIsReplacedOnceItHasGone(t *testing.T) {
+	f := newTestController(t, statefulBox(t))
+	f.converge(t)
+	f.cache(t, autoscalerOf("apps/v1", "StatefulSet"))
+	f.converge(t) // which hands the replicas over
+	sets := f.cluster.AppsV1().StatefulSets(fixture.WebKey.Namespace)
+	resource := appsv1.SchemeGroupVersion.WithResource("statefulsets")
+	change := func(change func(*appsv1.StatefulSet)) {
+		set, err := f.cluster.Tracker().Get(resource, fixture.WebKey.Namespace, "web")
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(set.(*appsv1.StatefulSet))
+		if err := f.cluster.Tracker().Update(resource, set, fixture.WebKey.Namespace, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(func(s *appsv1.StatefulSet) {
+		s.Spec.Replicas, s.Spec.ServiceName, s.Labels["team"] = ptr.To[int32](5), "another", "shop"
+	})
+	var propagation *metav1.DeletionPropagation
+	isOrphaning := true
+	f.cluster.PrependReactor("delete", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		if !isOrphaning {
+			return false, nil, nil
+		}
+		propagation = action.(clienttesting.DeleteActionImpl).DeleteOptions.PropagationPolicy
+		change(func(s *appsv1.StatefulSet) { s.DeletionTimestamp = ptr.To(metav1.Now()) })
+		return true, nil, nil
+	})
+	f.catchUp(t)
+
+	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
+		t.Fatalf("got %v", err)
+	}
+	check(t, "propagation", ptr.To(metav1.DeletePropagationOrphan), propagation)
+	f.catchUp(t)
+	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
+		t.Fatalf("got %v", err)
+	}
+
+	isOrphaning = false
+	if err := sets.Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.catchUp(t)
+	var seen []int32
+	f.cluster.PrependReactor("patch", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if set, err := f.cluster.Tracker().Get(resource, fixture.WebKey.Namespace, "web"); err == nil {
+			seen = append(seen, *set.(*appsv1.StatefulSet).Spec.Replicas)
+		}
+		return false, nil, nil
+	})
+	f.mustReconcile(t)
+	set, err := sets.Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "replicas between the writes", []int32{5, 5}, seen)
+	check(t, "replicas", ptr.To[int32](5), set.Spec.Replicas)
+	check(t, "governing Service", "web-headless", set.Spec.ServiceName)
+	check(t, "somebody's label", "shop", set.Labels["team"])
+	f.catchUp(t)
+	f.mustReconcile(t)
+	check(t, "requests when all is as it should be", []string(nil), f.requests())
 }
