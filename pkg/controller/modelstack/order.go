@@ -112,7 +112,7 @@ func (c *Controller) holdRefused(s *survey, p *progress, step *children.Step) bo
 	if reference == nil || reference.Name != p.BoxName {
 		return false
 	}
-	box, err := children.Lookup[*modelv1.ModelBox](c.children.Live(s.stack), reference.Name)
+	box, err := liveBox(c.children.Live(s.stack), reference.Name)
 	isGoing := err == nil && (box == nil || box.UID != reference.UID || c.children.IsOwnedBy(box, s.stack))
 	if isGoing {
 		p.obstacle = fmt.Sprintf("Service %s of the box has to be deleted first", service.Name)

@@ -66,7 +66,7 @@ func (c *Controller) renderedFor(of *component, live children.Live) ([]*unstruct
 	if of.autoscaled == nil || *of.Box.Replicas == 0 {
 		return of.rendered, nil
 	}
-	box, err := children.Lookup[*modelv1.ModelBox](live, of.BoxName)
+	box, err := liveBox(live, of.BoxName)
 	if err != nil || box == nil {
 		return of.rendered, err
 	}

@@ -4,11 +4,8 @@
 package modelstack
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -104,7 +101,7 @@ func (c *Controller) progressOf(stack *modelv1.ModelStack, of *component, live c
 	}
 	p := &progress{component: of, revision: revision(rendered), isCurrent: true}
 	for _, child := range rendered {
-		found, err := lookUp(live, child)
+		found, err := live.Child(child.GroupVersionKind(), child.GetName())
 		if err != nil {
 			return nil, err
 		}
@@ -123,28 +120,11 @@ func (c *Controller) progressOf(stack *modelv1.ModelStack, of *component, live c
 	return p, nil
 }
 
-// lookUp returns the live child of the name and kind of the rendered one, nil where there is none.
-func lookUp(live children.Live, rendered *unstructured.Unstructured) (children.Object, error) {
-	switch rendered.GetKind() {
-	case boxKind.Kind:
-		return orNil(children.Lookup[*modelv1.ModelBox](live, rendered.GetName()))
-	case serviceKind.Kind:
-		return orNil(children.Lookup[*corev1.Service](live, rendered.GetName()))
-	default:
-		return orNil(children.Lookup[*discoveryv1.EndpointSlice](live, rendered.GetName()))
-	}
-}
-
-// orNil returns no object for a pointer to none.
-func orNil[T interface {
-	comparable
-	children.Object
-}](object T, err error) (children.Object, error) {
-	var none T
-	if err != nil || object == none {
-		return nil, err
-	}
-	return object, nil
+// liveBox returns the live box of the name, nil where there is none.
+func liveBox(live children.Live, name string) (*modelv1.ModelBox, error) {
+	found, err := live.Child(boxKind, name)
+	box, _ := found.(*modelv1.ModelBox)
+	return box, err
 }
 
 // isReady returns whether the box is ready as it is now: a condition may be about an earlier generation.
