@@ -52,6 +52,9 @@ func componentStatus(s *survey, p *progress, result *children.Result, now time.T
 		status.Message = "waiting for " + strings.Join(p.waitingFor, ", ")
 	case p.obstacle != "":
 		status.State, status.Reason, status.Message = modelv1.ComponentProgressing, modelv1.ReasonChildBeingDeleted, p.obstacle
+	case p.isReady && p.former != nil:
+		status.State, status.Reason = modelv1.ComponentProgressing, modelv1.ReasonChildBeingDeleted
+		status.Message = fmt.Sprintf("%s %s is to be deleted", p.former.GetObjectKind().GroupVersionKind().Kind, p.former.GetName())
 	case p.isReady:
 		status.State = modelv1.ComponentReady
 	case !p.isCurrent && s.stack.Spec.Paused:

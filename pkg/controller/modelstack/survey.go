@@ -4,8 +4,11 @@
 package modelstack
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -42,6 +45,9 @@ type progress struct {
 	isSettled bool
 	// isBlocked says that something that it depends on, at whatever distance, is not settled.
 	isBlocked bool
+
+	// former is a child that the component had before and that is still there; nil is none.
+	former children.Object
 
 	// What a reconcile finds out:
 
@@ -91,7 +97,24 @@ func (c *Controller) surveyOf(stack *modelv1.ModelStack) (*survey, error) {
 		}
 		s.progress[each.index] = p
 	}
+	s.findFormer()
 	return s, nil
+}
+
+// findFormer finds the children that components had before they were renamed, or went outside and came back.
+func (s *survey) findFormer() {
+	for _, child := range s.owned {
+		of := s.byName[child.GetLabels()[modelv1.ComponentLabel]]
+		if of == nil {
+			continue
+		}
+		kind := child.GetObjectKind().GroupVersionKind().Kind
+		if !slices.ContainsFunc(of.rendered, func(rendered *unstructured.Unstructured) bool {
+			return rendered.GetKind() == kind && rendered.GetName() == child.GetName()
+		}) {
+			s.progress[of.index].former = child
+		}
+	}
 }
 
 func (c *Controller) progressOf(stack *modelv1.ModelStack, of *component, live children.Live) (*progress, error) {

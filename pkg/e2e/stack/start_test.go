@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+func TestNothingStartsBeforeWhatItDependsOnIsReady(t *testing.T) {
+	t.Parallel()
+	db := component("db")
+	framework.Unschedulable(db.Box)
+	s := createStack(t, component("web", "api"), component("api", "db", "mail"), db, component("job"), external("mail", "mail.example.com"))
+	changes := s.watchBoxes(func(change watch.EventType, box *modelv1.ModelBox) string {
+		switch {
+		case change == watch.Added:
+			return "created " + box.Name
+		case isReady(box):
+			return "ready " + box.Name
+		default:
+			return ""
+		}
+	})
+	s.awaitState("api", modelv1.ComponentWaiting, "db")
+	s.awaitState("web", modelv1.ComponentWaiting, "api")
+	s.AwaitReady("job")
+	s.AwaitReadyCondition("db", metav1.ConditionFalse, "Unschedulable")
+	framework.ExpectEqual(t, "boxes beside a database that does not start", "[db job]", sprint(s.boxNames()))
+
+	s.update(func(components []modelv1.ModelStackComponent) []modelv1.ModelStackComponent {
+		components[2].Box.PodTemplate = nil
+		return components
+	})
+	s.awaitReady()
+	var order []string
+	changes.mu.Lock()
+	defer changes.mu.Unlock()
+	for _, change := range changes.changes {
+		if change != "created job" && change != "ready job" && change != "created db" {
+			order = append(order, change)
+		}
+	}
+	framework.ExpectEqual(t, "order", "[ready db created api ready api created web ready web]", sprint(order))
+	framework.ExpectEqual(t, "what the Service outside leads to", "mail.example.com", s.GetService("mail").Spec.ExternalName)
+}
+
+func TestNameThatIsTakenIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	foreign := n.CreateReadyBox(framework.NewBox("db"))
+	s := createStackIn(n, component("db"), component("web", "db"))
+	s.awaitCondition(modelv1.ConditionStalled, metav1.ConditionTrue, modelv1.ReasonNotOwned)
+	s.awaitState("web", modelv1.ComponentWaiting, "db")
+	now := s.GetBox("db")
+	framework.ExpectEqual(t, "owners of the box of somebody else", 0, len(now.OwnerReferences))
+	framework.ExpectEqual(t, "its generation", foreign.Generation, now.Generation)
+
+	s.Kubectl.Run("annotate", "mst", "shop", modelv1.AdoptAnnotation+"=true")
+	s.awaitReady()
+	framework.ExpectEqual(t, "UID of the box that was adopted", foreign.UID, s.GetBox("db").UID)
+}
+
+func TestStackThatIsReadyIsSilent(t *testing.T) {
+	t.Parallel()
+	s := createStack(t, component("web", "db", "search"), component("db"), external("search", "192.0.2.1"))
+	s.awaitReady()
+	before := s.versions()
+	s.Kubectl.Run("label", "mst", "shop", "example.com/team=ours")
+	// The server has seen this change of the stack when it is done with one that came later.
+	later := createStackNamed(s.Namespace, "later", component("later"))
+	later.awaitReady()
+	framework.ExpectEqual(t, "versions of the children", before, s.versions())
+}
+
+// versions are those of the stack's children.
+func (s *testStack) versions() string {
+	return s.Kubectl.Run("get", "mb,services,endpointslices", "-l", modelv1.StackLabel+"=shop", "-o", "jsonpath={.items[*].metadata.resourceVersion}")
+}
