@@ -4,6 +4,7 @@
 package modelstack
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
@@ -28,6 +29,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 const (
 	inputSuffix  = ".stack.yaml"
 	goldenSuffix = ".golden.yaml"
+	sample       = "../../../artifacts/samples/dataservice.yaml"
 )
 
 // readStack returns the stack of a file, defaulted.
@@ -37,6 +39,7 @@ func readStack(t testing.TB, file string) *modelv1.ModelStack {
 	if err != nil {
 		t.Fatal(err)
 	}
+	data, _, _ = bytes.Cut(data, []byte("\n---\n"))
 	stack := &modelv1.ModelStack{}
 	if err := utilyaml.UnmarshalStrict(data, stack); err != nil {
 		t.Fatalf("%s: %v", file, err)
@@ -71,8 +74,11 @@ func TestGolden(t *testing.T) {
 	if err != nil || len(inputs) == 0 {
 		t.Fatalf("got %d stacks in testdata, %v", len(inputs), err)
 	}
+	goldens := map[string]string{sample: "testdata/dataservice"}
 	for _, input := range inputs {
-		name := strings.TrimSuffix(input, inputSuffix)
+		goldens[input] = strings.TrimSuffix(input, inputSuffix)
+	}
+	for input, name := range goldens {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			got := renderAll(t, readStack(t, input))
 			if *update {
