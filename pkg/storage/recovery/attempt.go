@@ -185,7 +185,11 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 	}
 	recovered := &outcome{}
 	if a.Policy == Recover {
-		if recovered, err = recoverBoxes(ctx, a.situation, a.boxes, a.Children); err != nil {
+		stacks, err := storedStacks(ctx, a.Stacks)
+		if err != nil {
+			return Position{}, err
+		}
+		if recovered, err = recoverBoxes(ctx, a.situation, a.boxes, stacks, a.Children); err != nil {
 			return Position{}, err
 		}
 		if err := recovered.lostError(); err != nil {

@@ -66,6 +66,10 @@ func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 		StorageConfig:  storageConfig.ForResource(model.Resource("modelboxes")),
 		ResourcePrefix: "model.github.com/modelboxes",
 	}
+	stacks := generic.RESTOptions{
+		StorageConfig:  storageConfig.ForResource(model.Resource("modelstacks")),
+		ResourcePrefix: "model.github.com/modelstacks",
+	}
 	store, err := Open(transport, "/registry")
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +89,7 @@ func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 		Policy:        Recover,
 		Transport:     transport,
 		Boxes:         options,
+		Stacks:        stacks,
 		IsExclusive:   true,
 		Cluster:       f.cluster,
 		Children:      metadatafake.NewSimpleMetadataClient(metaScheme, children...),

@@ -32,8 +32,9 @@ type outcome struct {
 	mu sync.Mutex
 	// boxes are counted by what was done about them.
 	boxes map[action]int
-	// lost are workloads whose boxes are neither stored nor recorded.
-	lost []string
+	// lost are workloads whose boxes are neither stored nor recorded, and lostServices are Services whose stacks are not
+	// stored.
+	lost, lostServices []string
 }
 
 func (o *outcome) add(done action) {
@@ -53,9 +54,10 @@ type recoverer struct {
 
 	// stored are the boxes that were in the store before, and instead of them those that are restored.
 	stored map[types.NamespacedName]summary
-	// exist are the UIDs of the boxes that are in the store or recorded, and haveChildren of those that have any.
+	// exist are the UIDs of the stacks that are in the store, and of the boxes that are there or recorded; haveChildren of the
+	// boxes that have any.
 	exist, haveChildren sets.Set[types.UID]
-	// owned are boxes that boxes own, for the end: an owner may be recorded after what it owns.
+	// owned are boxes that stacks or boxes own, for the end: an owner may be recorded after what it owns.
 	owned map[types.NamespacedName]restoration
 	// next are to be written together.
 	next    []restoration
@@ -70,14 +72,14 @@ type restoration struct {
 }
 
 // recoverBoxes returns what it has done, or an error that may come after a part of it.
-func recoverBoxes(ctx context.Context, situation Situation, boxes *boxes, cluster metadata.Interface) (*outcome, error) {
+func recoverBoxes(ctx context.Context, situation Situation, boxes *boxes, stacks sets.Set[types.UID], cluster metadata.Interface) (*outcome, error) {
 	stored, err := boxes.summaries(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := &recoverer{
 		situation: situation, boxes: boxes, cluster: cluster, stored: stored,
-		exist: sets.New[types.UID](), haveChildren: sets.New[types.UID](), owned: map[types.NamespacedName]restoration{},
+		exist: stacks.Clone(), haveChildren: sets.New[types.UID](), owned: map[types.NamespacedName]restoration{},
 		outcome: &outcome{boxes: map[action]int{}},
 	}
 	for _, box := range stored {
@@ -99,6 +101,9 @@ func recoverBoxes(ctx context.Context, situation Situation, boxes *boxes, cluste
 		return nil, err
 	}
 	if err := r.removeDeleted(ctx); err != nil {
+		return nil, err
+	}
+	if r.outcome.lostServices, err = lostServices(ctx, cluster, stacks.Has); err != nil {
 		return nil, err
 	}
 	return r.outcome, nil
@@ -218,6 +223,11 @@ func (r *recoverer) removeDeleted(ctx context.Context) error {
 
 // lostError says which applications would be deleted if the server served now; nil for none.
 func (o *outcome) lostError() error {
+	if len(o.lostServices) > 0 {
+		return fmt.Errorf("%d Services are controlled by stacks that are not in the store, and would be deleted. "+
+			"Restore a snapshot that has these stacks, or take the owner references off the Services that are to stay, or let them be deleted with --store-recovery=ignore. "+
+			"They are, up to %d of them: %s", len(o.lostServices), maxNamed, strings.Join(o.lostServices[:min(len(o.lostServices), maxNamed)], ", "))
+	}
 	if len(o.lost) == 0 {
 		return nil
 	}

@@ -42,9 +42,10 @@ const (
 // Config is what a Runner is made from.
 type Config struct {
 	Policy Policy
-	// Transport leads to the store, and Boxes to the boxes in it.
+	// Transport leads to the store, Boxes to the boxes and Stacks to the stacks in it.
 	Transport storagebackend.TransportConfig
 	Boxes     generic.RESTOptions
+	Stacks    generic.RESTOptions
 	// IsExclusive is whether nobody but this process can use the store.
 	IsExclusive bool
 

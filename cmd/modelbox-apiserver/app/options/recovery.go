@@ -66,6 +66,10 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 	if err != nil {
 		return nil, fmt.Errorf("finding the storage of boxes: %w", err)
 	}
+	stacks, err := config.RESTOptionsGetter.GetRESTOptions(model.Resource("modelstacks"), &model.ModelStack{})
+	if err != nil {
+		return nil, fmt.Errorf("finding the storage of stacks: %w", err)
+	}
 	holder, err := o.Storage.Identity()
 	if err != nil {
 		return nil, err
@@ -74,6 +78,7 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 		Policy:        o.StoreRecovery.Policy,
 		Transport:     o.Recommended.Etcd.StorageConfig.Transport,
 		Boxes:         boxes,
+		Stacks:        stacks,
 		IsExclusive:   o.Storage.DataDir != "",
 		Holder:        holder,
 		ObservePeriod: max(o.Controllers.LeaderElection.RetryPeriod.Duration, minObservePeriod),
