@@ -29,8 +29,9 @@ var ScaledByBox = Scaling{}
 func ScaledByAutoscaler(replicas int32) Scaling { return Scaling{Autoscaled: &replicas} }
 
 // Children returns the objects that the box asks for: exactly the fields that the box decides, in the form that
-// server-side apply takes. Each carries modelv1.RenderHashAnnotation and a controller owner reference to the box, and the
-// workload, which comes first, the record of the box unless that is too large. The box has to be defaulted and valid.
+// server-side apply takes. Each carries modelv1.RenderHashAnnotation and, unless it is a claim that is retained, a controller
+// owner reference to the box, and the workload, which comes first, the record of the box unless that is too large. The box
+// has to be defaulted and valid.
 func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructured, error) {
 	workload, err := workload(box, scaling)
 	if err != nil {
@@ -45,6 +46,9 @@ func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructu
 	}
 	for i := range box.Spec.Configs {
 		configurations = append(configurations, configMap(box, &box.Spec.Configs[i]))
+	}
+	for _, claim := range claims(box) {
+		configurations = append(configurations, claim)
 	}
 
 	children := make([]*unstructured.Unstructured, 0, len(configurations))

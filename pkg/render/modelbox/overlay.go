@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// PodTemplate returns the pod template of the box's Deployment, spec.podTemplate merged in: what has to be valid for
-// the box to be.
+// PodTemplate returns the pod template of the box's workload, spec.podTemplate merged in: what has to be valid for the box to
+// be. The volumes that a StatefulSet adds to its pods are among those of the template.
 func PodTemplate(box *modelv1.ModelBox) (*corev1.PodTemplateSpec, error) {
 	configuration, err := podTemplate(box)
 	if err != nil {
@@ -26,6 +26,9 @@ func PodTemplate(box *modelv1.ModelBox) (*corev1.PodTemplateSpec, error) {
 	template := &corev1.PodTemplateSpec{}
 	if err := render.Convert(configuration, template); err != nil {
 		return nil, err
+	}
+	if box.Spec.Workload == modelv1.WorkloadStatefulSet {
+		template.Spec.Volumes = append(template.Spec.Volumes, claimVolumes(box)...)
 	}
 	return template, nil
 }

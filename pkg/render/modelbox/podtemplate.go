@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
@@ -34,9 +35,13 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 		}
 		spec.WithInitContainers(configuration)
 	}
-	for i := range box.Spec.Volumes {
+	volumes := box.Spec.Volumes
+	if box.Spec.Workload != modelv1.WorkloadStatefulSet {
+		volumes = slices.Concat(volumes, claimVolumes(box))
+	}
+	for i := range volumes {
 		volume := &applycorev1.VolumeApplyConfiguration{}
-		if err := render.ConvertSet(&box.Spec.Volumes[i], volume); err != nil {
+		if err := render.ConvertSet(&volumes[i], volume); err != nil {
 			return nil, err
 		}
 		spec.WithVolumes(volume)
@@ -78,7 +83,7 @@ func mainContainer(box *modelv1.ModelBox) corev1.Container {
 		Env:          spec.Envs,
 		EnvFrom:      spec.EnvFrom,
 		Resources:    resources(spec),
-		VolumeMounts: spec.VolumeMounts,
+		VolumeMounts: slices.Concat(spec.VolumeMounts, storageMounts(spec)),
 	}
 	setProbes(&container, spec)
 	return container

@@ -52,7 +52,8 @@ func TestRenderHasNoEmptyFields(t *testing.T) {
 }
 
 // emptyFields returns the paths below value of what is null or has nothing in it, and of a divisor that is not given.
-// emptyDir is the exception: the choice of a union says something even when it is empty.
+// emptyDir is the exception, since the choice of a union says something even when it is empty, and so is the storage class
+// of a volume that is to have none.
 func emptyFields(value any, path string) []string {
 	var empty []string
 	switch value := value.(type) {
@@ -64,6 +65,9 @@ func emptyFields(value any, path string) []string {
 		}
 		for key, field := range value {
 			if m, ok := field.(map[string]any); key == "emptyDir" && ok && len(m) == 0 {
+				continue
+			}
+			if key == "storageClassName" && field == "" {
 				continue
 			}
 			if key == "divisor" && field == "0" && strings.HasSuffix(path, ".resourceFieldRef") {
@@ -177,6 +181,9 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"Configs", "a config", func(s *modelv1.ModelBoxSpec) {
 			s.Configs = []modelv1.ModelBoxConfig{{MountPath: "/etc/web", Data: map[string]string{"web.conf": ""}, Rollout: modelv1.ConfigRolloutRestart}}
 		}, deploymentOnly},
+		{"Storage", "a volume that outlives the pods", func(s *modelv1.ModelBoxSpec) {
+			s.Storage = []modelv1.ModelBoxStorage{{Name: "data", MountPath: "/data", Retain: ptr.To(true)}}
+		}, deploymentOnly},
 		{"ServiceAccountName", "a service account", func(s *modelv1.ModelBoxSpec) { s.ServiceAccountName = "web" }, deploymentOnly},
 		{"ImagePullSecrets", "a pull secret", func(s *modelv1.ModelBoxSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "registry"}} }, deploymentOnly},
 		{"PodTemplate", "an overlay", func(s *modelv1.ModelBoxSpec) {
@@ -203,6 +210,32 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		if !covered[field.Name] {
 			t.Errorf("no row says what a change of spec.%s does to the hashes", field.Name)
 		}
+	}
+}
+
+func TestClaimIsRetainedForTheNextBoxOfTheName(t *testing.T) {
+	for _, row := range []struct {
+		name       string
+		retain     bool
+		wantOwners int
+	}{
+		{"a claim that is retained is of no box in particular", true, 0},
+		{"a claim that is not retained goes with its box", false, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := webBox(t)
+			box.Spec.Storage = []modelv1.ModelBoxStorage{{Name: "data", MountPath: "/data", RequestedSize: resource.MustParse("1Gi"), Retain: &row.retain}}
+			before := hashes(t, box)["PersistentVolumeClaim"]
+			box.UID = "another"
+			if isSame := hashes(t, box)["PersistentVolumeClaim"] == before; isSame != row.retain {
+				t.Errorf("the hash is the same for the next box: %t, want %t", isSame, row.retain)
+			}
+			for _, child := range children(t, box) {
+				if owners := len(child.GetOwnerReferences()); child.GetKind() == "PersistentVolumeClaim" && owners != row.wantOwners {
+					t.Errorf("the claim has %d owners, want %d", owners, row.wantOwners)
+				}
+			}
+		})
 	}
 }
 

@@ -23,7 +23,9 @@ func statefulSet(box *modelv1.ModelBox, scaling Scaling, template *applycorev1.P
 			WithServiceName(GoverningServiceName(box)).
 			WithUpdateStrategy(statefulSetUpdateStrategy(box.Spec.RollingUpdate)).
 			WithSelector(applymetav1.LabelSelector().WithMatchLabels(Selector(box))).
-			WithTemplate(template))
+			WithTemplate(template).
+			WithVolumeClaimTemplates(volumeClaimTemplates(box)...))
+	statefulSet.Spec.PersistentVolumeClaimRetentionPolicy = claimRetentionPolicy(&box.Spec)
 	if scaling.Autoscaled == nil {
 		statefulSet.Spec.WithReplicas(*box.Spec.Replicas)
 	} else {
