@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -48,10 +49,10 @@ func validatePersistentVolumeClaimTemplateMeta(meta *metav1.ObjectMeta, path *fi
 
 func validatePersistentVolumeClaimSpec(spec *corev1.PersistentVolumeClaimSpec, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validateAccessModes(spec.AccessModes, path.Child("accessModes")),
+		ValidateAccessModes(spec.AccessModes, path.Child("accessModes")),
 		validateStorageRequest(spec.Resources.Requests, path.Child("resources", "requests").Key(string(corev1.ResourceStorage))),
-		validateStorageClassName(spec.StorageClassName, path.Child("storageClassName")),
-		validateStorageClassName(spec.VolumeAttributesClassName, path.Child("volumeAttributesClassName")),
+		ValidateStorageClassName(spec.StorageClassName, path.Child("storageClassName")),
+		ValidateStorageClassName(spec.VolumeAttributesClassName, path.Child("volumeAttributesClassName")),
 		validateDataSources(spec, path),
 		validateLabelSelector(spec.Selector, path.Child("selector")),
 	)
@@ -63,7 +64,8 @@ func validateLabelSelector(selector *metav1.LabelSelector, path *field.Path) fie
 	return metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
 }
 
-func validateAccessModes(modes []corev1.PersistentVolumeAccessMode, path *field.Path) field.ErrorList {
+// ValidateAccessModes requires modes that Kubernetes knows, and that may be together.
+func ValidateAccessModes(modes []corev1.PersistentVolumeAccessMode, path *field.Path) field.ErrorList {
 	if len(modes) == 0 {
 		return field.ErrorList{field.Required(path, "must have an access mode, such as ReadWriteOnce")}
 	}
@@ -83,14 +85,19 @@ func validateStorageRequest(requests corev1.ResourceList, path *field.Path) fiel
 	if !given {
 		return field.ErrorList{field.Required(path, `must be the size of the volume, such as "1Gi"`)}
 	}
+	return ValidateStorageSize(size, path)
+}
+
+// ValidateStorageSize requires a volume that can hold something.
+func ValidateStorageSize(size resource.Quantity, path *field.Path) field.ErrorList {
 	if size.Sign() <= 0 {
 		return field.ErrorList{field.Invalid(path, size.String(), "must be above 0")}
 	}
 	return nil
 }
 
-// validateStorageClassName accepts the empty name: it asks for a volume without a class.
-func validateStorageClassName(name *string, path *field.Path) field.ErrorList {
+// ValidateStorageClassName requires the name of a class. It accepts the empty one, which asks for a volume without a class.
+func ValidateStorageClassName(name *string, path *field.Path) field.ErrorList {
 	if name == nil || *name == "" {
 		return nil
 	}

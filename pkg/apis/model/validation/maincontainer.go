@@ -74,7 +74,7 @@ func podContextOfBox(spec *model.ModelBoxSpec) corevalidation.PodContext {
 	if spec.PodTemplate != nil {
 		pod = spec.PodTemplate.Spec
 	}
-	volumes := slices.Concat(spec.Volumes, configVolumes(spec))
+	volumes := slices.Concat(spec.Volumes, configVolumes(spec), storageVolumes(spec))
 	overlaid := slices.DeleteFunc(slices.Clone(pod.Volumes), func(volume corev1.Volume) bool {
 		return volume.VolumeSource == corev1.VolumeSource{} && hasVolume(volumes, volume.Name)
 	})

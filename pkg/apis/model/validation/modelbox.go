@@ -86,6 +86,7 @@ func ValidateModelBoxSpecUpdate(ctx context.Context, box, old *model.ModelBox, p
 		validateSpecUpdate(ctx, box, old, path),
 		validateServiceUpdate(&box.Spec, &old.Spec, path),
 		validateWorkloadUpdate(&box.Spec, &old.Spec, path),
+		validateStorageUpdate(&box.Spec, &old.Spec, path),
 	)
 }
 
@@ -134,6 +135,7 @@ func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) fi
 		},
 		func() field.ErrorList { return validateConfigs(spec, box.Name, path) },
 		func() field.ErrorList { return corevalidation.ValidateVolumes(spec.Volumes, path.Child("volumes")) },
+		func() field.ErrorList { return validateStorage(spec, path) },
 		func() field.ErrorList {
 			return corevalidation.ValidateImagePullSecrets(spec.ImagePullSecrets, path.Child("imagePullSecrets"))
 		},

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
+)
+
+// validateStorage validates the volumes of a box that outlive its pods.
+func validateStorage(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
+	path := specPath.Child("storage")
+	if len(spec.Storage) > 0 && spec.Workload == model.WorkloadDaemonSet {
+		return field.ErrorList{field.Forbidden(path, "the pods of a DaemonSet cannot have claims of their own: use spec.volumes, such as hostPath")}
+	}
+	var errs field.ErrorList
+	names, mountPaths := volumesBesideStorage(spec, specPath)
+	for i := range validate.Each(spec.Storage, &errs) {
+		storage, storagePath := &spec.Storage[i], path.Index(i)
+		errs = append(errs, slices.Concat(
+			names.Add(storage.Name, storagePath.Child("name")),
+			corevalidation.ValidateMountPath(storage.MountPath, storagePath.Child("mountPath")),
+			mountPaths.Add(storage.MountPath, storagePath.Child("mountPath")),
+			validateStorageSize(storage.RequestedSize, storagePath.Child("size")),
+			corevalidation.ValidateStorageClassName(storage.StorageClassName, storagePath.Child("storageClassName")),
+			corevalidation.ValidateAccessModes(storage.AccessModes, storagePath.Child("accessModes")),
+			validatePodsOfStorage(spec, storage, storagePath.Child("accessModes")),
+			validateStorageRetain(spec, storage, storagePath.Child("retain")),
+		)...)
+	}
+	return errs
+}
+
+// volumesBesideStorage returns the names of all other volumes of the pods, and where the main container mounts them.
+func volumesBesideStorage(spec *model.ModelBoxSpec, path *field.Path) (names, mountPaths validate.Unique[string]) {
+	names, mountPaths = validate.Unique[string]{}, validate.Unique[string]{}
+	for i := range spec.Volumes {
+		names.Add(spec.Volumes[i].Name, path.Child("volumes").Index(i).Child("name"))
+	}
+	if spec.PodTemplate != nil {
+		for i := range spec.PodTemplate.Spec.Volumes {
+			names.Add(spec.PodTemplate.Spec.Volumes[i].Name, path.Child("podTemplate", "spec", "volumes").Index(i).Child("name"))
+		}
+	}
+	for i := range spec.VolumeMounts {
+		mountPaths.Add(spec.VolumeMounts[i].MountPath, path.Child("volumeMounts").Index(i).Child("mountPath"))
+	}
+	return names, mountPaths
+}
+
+func validateStorageSize(size resource.Quantity, path *field.Path) field.ErrorList {
+	if size == (resource.Quantity{}) {
+		return field.ErrorList{field.Required(path, `must be the size of the volume, such as "1Gi"`)}
+	}
+	return corevalidation.ValidateStorageSize(size, path)
+}
+
+// validatePodsOfStorage refuses several pods that share a volume which is for one. The pods of a StatefulSet share none.
+func validatePodsOfStorage(spec *model.ModelBoxSpec, storage *model.ModelBoxStorage, path *field.Path) field.ErrorList {
+	if spec.Workload != model.WorkloadDeployment || ptr.Deref(spec.Replicas, 1) <= 1 || !slices.Contains(storage.AccessModes, corev1.ReadWriteOncePod) {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("ReadWriteOncePod lets one pod have the volume, and spec.replicas is %d", *spec.Replicas))}
+}
+
+// validateStorageRetain requires the same of all storage of a StatefulSet, which has one policy for all of its claims.
+func validateStorageRetain(spec *model.ModelBoxSpec, storage *model.ModelBoxStorage, path *field.Path) field.ErrorList {
+	retain := ptr.Deref(storage.Retain, true)
+	if spec.Workload != model.WorkloadStatefulSet || retain == ptr.Deref(spec.Storage[0].Retain, true) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, retain, "must be the same for all storage of a StatefulSet")}
+}
+
+// validateStorageUpdate refuses changes that a PersistentVolumeClaim does not take.
+func validateStorageUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	path = path.Child("storage")
+	var errs field.ErrorList
+	for i := range validate.Each(spec.Storage, &errs) {
+		storage, storagePath := &spec.Storage[i], path.Index(i)
+		before := findStorage(old.Storage, storage.Name)
+		if before == nil {
+			continue
+		}
+		errs = append(errs, slices.Concat(
+			validateStorageSizeUpdate(storage.RequestedSize, before.RequestedSize, storagePath.Child("size")),
+			apivalidation.ValidateImmutableField(storage.StorageClassName, before.StorageClassName, storagePath.Child("storageClassName")),
+			apivalidation.ValidateImmutableField(storage.AccessModes, before.AccessModes, storagePath.Child("accessModes")),
+		)...)
+	}
+	return errs
+}
+
+// findStorage returns the storage of that name, nil where there is none.
+func findStorage(all []model.ModelBoxStorage, name string) *model.ModelBoxStorage {
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+func validateStorageSizeUpdate(size, old resource.Quantity, path *field.Path) field.ErrorList {
+	if size.Sign() <= 0 || size.Cmp(old) >= 0 {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("a volume cannot shrink: must be at least %s, as before", old.String()))}
+}
+
+// storageVolumes are the volumes that the pods of a box have for its storage.
+func storageVolumes(spec *model.ModelBoxSpec) []corev1.Volume {
+	volumes := make([]corev1.Volume, 0, len(spec.Storage))
+	for i := range spec.Storage {
+		source := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{}}
+		volumes = append(volumes, corev1.Volume{Name: spec.Storage[i].Name, VolumeSource: source})
+	}
+	return volumes
+}
