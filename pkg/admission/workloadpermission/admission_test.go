@@ -27,7 +27,9 @@ func TestValidate(t *testing.T) {
 		noExpose    = noMore + `create resource "services" in API group "" in the namespace "default"`
 		noConfigure = noMore + `create resource "configmaps" in API group "" in the namespace "default"`
 		files       = "configs: [{name: a, mountPath: /a, data: {a: '1'}}]"
+		noClaim     = noMore + `create resource "persistentvolumeclaims" in API group "" in the namespace "default"`
 		account     = "serviceAccountName: robot"
+		storage     = "storage: [{name: a, mountPath: /a, size: 1Gi}]"
 		nodePort    = "ports: [{port: 80, nodePort: 30010}]"
 		adoptedPath = "metadata.annotations[model.github.com/adopt]"
 	)
@@ -49,6 +51,11 @@ func TestValidate(t *testing.T) {
 			"spec.imagePullSecrets, spec.serviceAccountName" + noRun + "; spec.ports[0].nodePort" + noExpose},
 		{"labels are for both", []string{createDeployments}, nil, newBox(t, "labels: {app: payments}"), []string{createDeployments, createServices},
 			"spec.labels[app]" + noExpose},
+		{"storage needs claims", []string{createDeployments}, nil, newBox(t, storage), []string{createDeployments, createClaims},
+			"spec.storage" + noClaim},
+		{"and what runs with them, which may be there already", []string{createClaims}, nil, newBox(t, storage), []string{createDeployments, createClaims},
+			"spec.storage" + noRun},
+		{"who has both may have storage", []string{createDeployments, createClaims}, nil, newBox(t, storage), []string{createDeployments, createClaims}, ""},
 
 		{"what runs in a StatefulSet needs StatefulSets", []string{createDeployments}, nil, newBox(t, "workload: StatefulSet, "+account), []string{createStatefulSets},
 			"spec.serviceAccountName" + noMore + `create resource "statefulsets" in API group "apps" in the namespace "default"`},
@@ -82,6 +89,9 @@ func TestValidate(t *testing.T) {
 			[]string{"jane: update statefulsets.apps/web in default", "jane: delete statefulsets.apps/web in default", updateService, deleteService}, nil,
 			newBox(t, "workload: StatefulSet, serviceType: Headless, ports: [{port: 80}]", adopting),
 			[]string{"jane: update statefulsets.apps/web in default", "jane: delete statefulsets.apps/web in default", updateService, deleteService}, ""},
+		{"and of the claims of storage", []string{createDeployments, createClaims, updateDeployment, deleteDeployment, updateClaim}, nil, newBox(t, storage, adopting),
+			[]string{updateDeployment, deleteDeployment, updateClaim, deleteClaim, createDeployments, createClaims},
+			adoptedPath + noMore + `delete resource "persistentvolumeclaims" named "web-a" in API group "" in the namespace "default"`},
 		{"who has them may adopt", []string{updateDeployment, deleteDeployment}, nil, newBox(t, "", adopting), []string{updateDeployment, deleteDeployment}, ""},
 		{"a box that asks to adopt already", nil, newBox(t, "", adopting), newBox(t, "replicas: 2", adopting), nil, ""},
 		{"a box that asks to adopt from now on", nil, newBox(t, ""), newBox(t, "", adopting), []string{updateDeployment, deleteDeployment},

@@ -73,6 +73,9 @@ const (
 	createConfigMaps   = "jane: create configmaps./ in default"
 	updateConfigMap    = "jane: update configmaps./web-a in default"
 	deleteConfigMap    = "jane: delete configmaps./web-a in default"
+	createClaims       = "jane: create persistentvolumeclaims./ in default"
+	updateClaim        = "jane: update persistentvolumeclaims./web-a in default"
+	deleteClaim        = "jane: delete persistentvolumeclaims./web-a in default"
 )
 
 // validate lets jane write the box, which creates it where there is no old one.

@@ -62,6 +62,7 @@ var ordinarySpec = object(fields{
 	"volumes":               volumes,
 	"volumeMounts":          volumeMounts,
 	"configs":               configs,
+	"storage":               storage.needs(toClaim),
 	"serviceAccountName":    serviceAccountName,
 	"ports":                 ports.needs(toExpose),
 	"serviceType":           only("ClusterIP", "Headless").needs(toExpose),
@@ -207,6 +208,9 @@ var volumes = object(fields{
 		"sources":     object(fields{"configMap": anything, "downwardAPI": anything}),
 	}),
 })
+
+// storage asks the cluster for volumes, and lets the pods have claims of its names that are there already.
+var storage = rule{}
 
 var volumeMounts = object(fields{
 	"name":              anything,

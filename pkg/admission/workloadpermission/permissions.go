@@ -20,6 +20,7 @@ var (
 	workloads  = appsv1.SchemeGroupVersion.WithResource("workloads")
 	services   = corev1.SchemeGroupVersion.WithResource("services")
 	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+	claims     = corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
 
 	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 	modelBoxes     = modelv1.SchemeGroupVersion.WithResource("modelboxes")
@@ -54,13 +55,14 @@ func (p permission) String() string {
 	return fmt.Sprintf("%s in API group %q", text, p.resource.Group)
 }
 
-// The permissions that Kubernetes asks for what runs, for how it is exposed, for its files, and for what is about both of
-// the first.
+// The permissions that Kubernetes asks for what runs, for how it is exposed, for its files, for what is about both of the
+// first, and for what runs with claims of its own.
 var (
 	toRun       = []permission{{verb: "create", resource: workloads}}
 	toExpose    = []permission{{verb: "create", resource: services}}
 	toConfigure = []permission{{verb: "create", resource: configMaps}}
 	toDoBoth    = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: services}}
+	toClaim     = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: claims}}
 )
 
 // toAdopt are the permissions for taking over what there is already: it becomes what the box says, and goes with it.

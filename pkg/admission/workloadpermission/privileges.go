@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -93,6 +94,13 @@ func adoptions(box *modelv1.ModelBox) []privilege {
 	for i := range box.Spec.Configs {
 		name := modelboxrender.ConfigMapName(box, &box.Spec.Configs[i])
 		adopted = append(adopted, privilege{path, configMaps.Resource + "/" + name, toAdopt(configMaps, name)})
+	}
+	if box.Spec.Workload == modelv1.WorkloadStatefulSet {
+		return adopted // which has no claims itself: its pods do, and use those that there are
+	}
+	for i := range box.Spec.Storage {
+		name := helper.ClaimName(box.Name, box.Spec.Storage[i].Name)
+		adopted = append(adopted, privilege{path, claims.Resource + "/" + name, toAdopt(claims, name)})
 	}
 	return adopted
 }

@@ -55,6 +55,7 @@ func TestPrivilegesOf(t *testing.T) {
 			[]string{"spec.volumes[0].projected.sources[0].secret", "spec.volumes[0].projected.sources[1].serviceAccountToken"}},
 		{"volumes: [{name: a, persistentVolumeClaim: {claimName: c}}]", []string{"spec.volumes[0].persistentVolumeClaim"}},
 		{"volumes: [{name: a, ephemeral: {volumeClaimTemplate: {spec: {}}}}]", []string{"spec.volumes[0].ephemeral"}},
+		{"storage: [{name: a, mountPath: /a, size: 1Gi}, {name: b, mountPath: /b, size: 1Gi}]", []string{"spec.storage"}},
 		{"volumes: [{name: a, csi: {driver: d}}]", []string{"spec.volumes[0].csi"}},
 		{"containers: [{name: a, image: b, env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]",
 			[]string{"spec.containers[0].env[0].valueFrom.secretKeyRef"}},

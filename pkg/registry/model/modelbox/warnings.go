@@ -41,6 +41,7 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox
 	warnings := sizeWarnings(box)
 	warnings = append(warnings, rolloutWarnings(ctx, box, old, "")...)
 	warnings = append(warnings, configWarnings(box, old)...)
+	warnings = append(warnings, storageUpdateWarnings(box, old)...)
 	warnings = append(warnings, serviceWarnings(box, old)...)
 	warnings = append(warnings, replicasWarnings(box, old)...)
 	warnings = append(warnings, specWarnings(box)...)
@@ -68,6 +69,7 @@ func specWarnings(box *model.ModelBox) []string {
 	}
 	warnings = append(warnings, strategyWarnings(spec, path)...)
 	warnings = append(warnings, workloadWarnings(spec, path)...)
+	warnings = append(warnings, storageWarnings(spec, path)...)
 	warnings = append(warnings, serviceOptionWarnings(spec, path)...)
 	warnings = append(warnings, disabledProbeWarnings(spec, path)...)
 	if spec.ServiceType != "" && len(spec.Ports) == 0 && !namesPods(spec) {

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+)
+
+// storageWarnings is about volumes that pods of a Deployment share although they may not get them at the same time.
+func storageWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
+	if spec.Workload != model.WorkloadDeployment {
+		return nil
+	}
+	var warnings []string
+	for i := range spec.Storage {
+		modesPath := path.Child("storage").Index(i).Child("accessModes")
+		mode, ok := exclusiveAccessMode(spec.Storage[i].AccessModes)
+		switch {
+		case !ok:
+		case ptr.Deref(spec.Replicas, 1) > 1:
+			warnings = append(warnings, fmt.Sprintf("%s: %s lets the pods of one node have the volume at a time: of %d pods, those on other nodes do not start; use ReadWriteMany, or workload StatefulSet for a volume each", modesPath, mode, *spec.Replicas))
+		case spec.Strategy == model.StrategyRollingUpdate && mode == corev1.ReadWriteOncePod:
+			warnings = append(warnings, fmt.Sprintf("%s: with %s, the new pod of an update does not start before the old one is gone, which strategy RollingUpdate waits for: use strategy Recreate", modesPath, mode))
+		case spec.Strategy == model.StrategyRollingUpdate:
+			warnings = append(warnings, fmt.Sprintf("%s: with %s, the new pod of an update does not start on another node than the old one: use strategy Recreate", modesPath, mode))
+		}
+	}
+	return warnings
+}
+
+// exclusiveAccessMode returns the mode that keeps a volume on one node, or with one pod; false where another lets several
+// nodes have it.
+func exclusiveAccessMode(modes []corev1.PersistentVolumeAccessMode) (corev1.PersistentVolumeAccessMode, bool) {
+	isExclusive := func(mode corev1.PersistentVolumeAccessMode) bool {
+		return mode == corev1.ReadWriteOnce || mode == corev1.ReadWriteOncePod
+	}
+	i := slices.IndexFunc(modes, isExclusive)
+	if i < 0 || slices.ContainsFunc(modes, func(mode corev1.PersistentVolumeAccessMode) bool { return !isExclusive(mode) }) {
+		return "", false
+	}
+	return modes[i], true
+}
+
+// storageUpdateWarnings says what an update does to the claims that there are, and to the StatefulSet whose claim templates
+// cannot change.
+func storageUpdateWarnings(box, old *model.ModelBox) []string {
+	when := ""
+	if box.Spec.Paused {
+		when = " when the box is unpaused"
+	}
+	var warnings []string
+	changesTemplates := len(box.Spec.Storage) != len(old.Spec.Storage)
+	for i := range old.Spec.Storage {
+		before := &old.Spec.Storage[i]
+		after := findStorage(&box.Spec, before.Name)
+		if after == nil {
+			warnings = append(warnings, removedStorageWarning(old, before, when))
+		}
+		changesTemplates = changesTemplates || after == nil || after.RequestedSize.Cmp(before.RequestedSize) != 0
+	}
+	if changesTemplates && box.Spec.Workload == model.WorkloadStatefulSet {
+		warnings = append(warnings, fmt.Sprintf("spec.storage: the claim templates of StatefulSet %s cannot change: it is replaced%s, and its pods are left alone until they are rolled", box.Name, when))
+	}
+	return warnings
+}
+
+// removedStorageWarning says what becomes of the claims of storage that is taken out of the box.
+func removedStorageWarning(old *model.ModelBox, storage *model.ModelBoxStorage, when string) string {
+	claims, is := "PersistentVolumeClaim "+helper.ClaimName(old.Name, storage.Name), "is"
+	if old.Spec.Workload == model.WorkloadStatefulSet {
+		claims, is = fmt.Sprintf("PersistentVolumeClaims %s-%s-<ordinal>", storage.Name, old.Name), "are"
+	}
+	if ptr.Deref(storage.Retain, true) {
+		return fmt.Sprintf("spec.storage: %s %s not deleted", claims, is)
+	}
+	return fmt.Sprintf("spec.storage: %s %s deleted with the data%s: retain is false", claims, is, when)
+}
+
+func findStorage(spec *model.ModelBoxSpec, name string) *model.ModelBoxStorage {
+	i := slices.IndexFunc(spec.Storage, func(storage model.ModelBoxStorage) bool { return storage.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &spec.Storage[i]
+}
