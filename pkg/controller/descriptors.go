@@ -66,6 +66,7 @@ func newModelBoxController(c *Context) (Controller, error) {
 		DaemonSets:       c.Informers.Children.Apps().V1().DaemonSets(),
 		Services:         c.Informers.Children.Core().V1().Services(),
 		ConfigMaps:       c.Informers.Children.Core().V1().ConfigMaps(),
+		Claims:           c.Informers.Children.Core().V1().PersistentVolumeClaims(),
 		Pods:             c.Informers.Pods.Core().V1().Pods(),
 		Autoscalers:      c.Informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		MountFailures:    c.Informers.MountFailures.Events().V1().Events(),

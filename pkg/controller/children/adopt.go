@@ -4,6 +4,7 @@
 package children
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -17,7 +18,7 @@ import (
 
 // refusal returns why an object that does not belong to the owner is left alone, nil where the owner may adopt it.
 func (e *Engine[O]) refusal(owner O, s Step) error {
-	obstacle := s.Kind.immutable(s.rendered, s.live)
+	obstacle := cmp.Or(s.Kind.immutable(s.rendered, s.live), madeForAnother(owner, s))
 	if controller := metav1.GetControllerOfNoCopy(s.live); controller != nil {
 		obstacle = fmt.Sprintf("it is controlled by %s %s", controller.Kind, controller.Name)
 	}
@@ -31,6 +32,9 @@ func (e *Engine[O]) refusal(owner O, s Step) error {
 		refused.Remedy = fmt.Sprintf("it cannot be adopted, for %s; delete it or give the %s another name", obstacle, e.Noun)
 	default:
 		refused.Remedy = fmt.Sprintf("delete it or give the %s another name", e.Noun)
+	}
+	if lack := s.Kind.lacks(s.rendered, s.live); lack != "" {
+		refused.Remedy = lack + "; " + refused.Remedy
 	}
 	return refused
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
@@ -99,7 +100,9 @@ type Result struct {
 
 	owned  []Object
 	failed map[childName]error
-	hold   Hold
+	// unusable are the kinds of children of which one is not there, or not as others need it.
+	unusable sets.Set[*Kind]
+	hold     Hold
 	// awaitsName says that a step is held until an object of somebody else has gone.
 	awaitsName bool
 }
@@ -120,16 +123,6 @@ func (r *Result) Child(kind schema.GroupVersionKind, name string) Object {
 
 // Failure returns what keeps the child of the kind and name from being as rendered, nil where nothing does.
 func (r *Result) Failure(kind, name string) error { return r.failed[childName{kind, name}] }
-
-// hasFailed returns whether some child of the kind is not there, or not what was asked for before either.
-func (r *Result) hasFailed(kind *Kind) bool {
-	for child, err := range r.failed {
-		if child.kind == kind.name() && !isPartial(err) {
-			return true
-		}
-	}
-	return false
-}
 
 // Observed returns the child of the type and name as it is after the reconcile, nil where there is none that belongs to the
 // owner.
@@ -159,12 +152,15 @@ func (e *Engine[O]) ReconcileHolding(ctx context.Context, owner O, hold Hold) (*
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Rendered: rendered, failed: map[childName]error{}, hold: hold}
+	result := &Result{Rendered: rendered, failed: map[childName]error{}, unusable: sets.New[*Kind](), hold: hold}
 	for _, s := range steps {
 		child, err := e.reconcileChild(ctx, owner, s, result)
 		if err != nil {
 			result.Failures = append(result.Failures, err)
 			result.failed[childName{s.Kind.name(), s.Name()}] = err
+			if !isPartial(err) && !s.servesAsItWas(err) {
+				result.unusable.Insert(s.Kind)
+			}
 		}
 		if child == nil && err != nil {
 			child = s.live

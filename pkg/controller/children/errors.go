@@ -50,6 +50,17 @@ func isNotOwned(err error) bool {
 	return errors.As(err, &notOwned)
 }
 
+// ImmutableError says that a child cannot become what the owner asks for, and is not deleted for it.
+type ImmutableError struct {
+	Kind, Name string
+	// Obstacle is what is in the way.
+	Obstacle string
+}
+
+func (e *ImmutableError) Error() string {
+	return fmt.Sprintf("%s %s holds data and is not replaced, although %s", e.Kind, e.Name, e.Obstacle)
+}
+
 // ConflictError says that others insist on other values of fields of a child.
 type ConflictError struct {
 	// Noun is what the owner is called.
@@ -130,6 +141,7 @@ func Classify(err error) Failure {
 	var notOwned *NotOwnedError
 	var conflict *ConflictError
 	var rejected *RejectedError
+	var immutable *ImmutableError
 	switch {
 	case errors.As(err, &notOwned):
 		return Failure{Reason: modelv1.ReasonNotOwned, IsExpected: true, RetryAfter: RecheckPeriod}
@@ -137,6 +149,8 @@ func Classify(err error) Failure {
 		return Failure{Reason: modelv1.ReasonConflict, IsExpected: true, RetryAfter: conflict.RetryAfter()}
 	case errors.As(err, &rejected):
 		return Failure{Reason: modelv1.ReasonRejected, IsExpected: true}
+	case errors.As(err, &immutable):
+		return Failure{Reason: modelv1.ReasonInvalid, IsExpected: true}
 	case errors.Is(err, ErrBeingDeleted):
 		return Failure{Reason: modelv1.ReasonChildBeingDeleted, IsExpected: true, NeedsRetry: true}
 	case apierrors.IsForbidden(err):

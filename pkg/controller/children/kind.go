@@ -53,6 +53,8 @@ type Kind struct {
 	Prerequisites []*Kind
 	// Propagation is what becomes of the dependents of a child that is deleted. Empty is metav1.DeletePropagationBackground.
 	Propagation metav1.DeletionPropagation
+	// Retention is for a kind of children that hold data. Nil is one of which nothing is lost that cannot be made again.
+	Retention *Retention
 	// Recorded is called when nothing but the record of its owner was written into a child. It may be nil.
 	Recorded func(owner types.NamespacedName, before, after Object)
 

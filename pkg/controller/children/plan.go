@@ -94,9 +94,10 @@ func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
 		s.Operation = Create
 		return s, nil
 	}
-	isOurs := e.IsOwnedBy(s.live, owner) || e.hasLostOwner(owner, s.rendered, s.live)
+	isOurs := e.IsOwnedBy(s.live, owner) || e.hasLostOwner(owner, s.rendered, s.live) || e.isRetained(owner, s)
 	s.isOwnedByPredecessor = !isOurs && e.isOwnedByPredecessor(s.live, owner)
-	if !isOurs && !s.isOwnedByPredecessor {
+	isUsed := !isOurs && !s.isOwnedByPredecessor && e.isUsed(owner, s)
+	if !isOurs && !s.isOwnedByPredecessor && !isUsed {
 		s.refusal = e.refusal(owner, s)
 	}
 	switch {
@@ -104,6 +105,8 @@ func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
 		s.Operation = Refuse
 	case s.live.GetDeletionTimestamp() != nil:
 		s.Operation = Wait
+	case isUsed:
+		s.Operation = Keep
 	case s.isOwnedByPredecessor:
 		s.Operation, s.obstacle = Replace, fmt.Sprintf("it belonged to a %s of this name that has been deleted", e.Noun)
 	case !isOurs:
@@ -113,6 +116,9 @@ func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
 			return e.planFields(owner, s)
 		}
 		s.Operation = Replace
+		if s.Kind.Retention != nil {
+			s.Operation, s.refusal = Refuse, &ImmutableError{Kind: s.Kind.name(), Name: s.Name(), Obstacle: s.obstacle}
+		}
 	}
 	return s, nil
 }

@@ -4,7 +4,6 @@
 package children
 
 import (
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -98,7 +97,7 @@ func (s *Step) keepsFields() bool {
 func (s *Step) isWithoutPrerequisites(result *Result) bool {
 	switch s.Operation {
 	case Create, Update, Replace, Adopt:
-		return slices.ContainsFunc(s.Kind.Prerequisites, result.hasFailed)
+		return result.unusable.HasAny(s.Kind.Prerequisites...)
 	default:
 		return false
 	}

@@ -52,7 +52,7 @@ func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstr
 	if err != nil {
 		return nil, fmt.Errorf("rendering the children: %w", err)
 	}
-	return rendered, nil
+	return rendered, keepGrownSizes(rendered, live)
 }
 
 // reportUnrecorded records, once, that a box has no record on any child, which only one can be too large for that was

@@ -51,9 +51,11 @@ const (
 // Controller reconciles ModelBoxes.
 type Controller struct {
 	modelClient     versioned.Interface
+	kubeClient      kubernetes.Interface
 	boxLister       modellisters.ModelBoxLister
 	kinds           []*children.Kind
 	children        *children.Engine[*modelv1.ModelBox]
+	claims          cache.Indexer
 	pods            cache.Indexer
 	autoscalers     cache.Indexer
 	mountEvents     cache.Indexer
@@ -84,6 +86,7 @@ type ControllerParameters struct {
 	DaemonSets   appsinformers.DaemonSetInformer
 	Services     coreinformers.ServiceInformer
 	ConfigMaps   coreinformers.ConfigMapInformer
+	Claims       coreinformers.PersistentVolumeClaimInformer
 	Pods         coreinformers.PodInformer
 	Autoscalers  autoscalinginformers.HorizontalPodAutoscalerInformer
 	// MountFailures are the events about pods that cannot have a volume.
@@ -106,7 +109,9 @@ func New(p ControllerParameters) (*Controller, error) {
 	workQueue := queue.New(Name, p.ConcurrentSyncs/2, p.Clock)
 	c := &Controller{
 		modelClient:     p.ModelClient,
+		kubeClient:      p.KubeClient,
 		boxLister:       p.Boxes.Lister(),
+		claims:          p.Claims.Informer().GetIndexer(),
 		pods:            p.Pods.Informer().GetIndexer(),
 		autoscalers:     p.Autoscalers.Informer().GetIndexer(),
 		mountEvents:     p.MountFailures.Informer().GetIndexer(),
@@ -122,16 +127,17 @@ func New(p ControllerParameters) (*Controller, error) {
 		metrics:         processMetrics(),
 	}
 	configMaps := c.configMapKind(p.KubeClient, p.ConfigMaps.Informer())
+	claims := claimKind(p.KubeClient, p.Claims.Informer())
 	workloads := []*children.Kind{
 		c.deploymentKind(p.KubeClient, p.Deployments.Informer()),
 		statefulSetKind(p.KubeClient, p.StatefulSets.Informer()),
 		daemonSetKind(p.KubeClient, p.DaemonSets.Informer()),
 	}
-	// Pods that start get the files that there are.
+	// Pods that start get the files that there are, and need their volumes.
 	for _, workload := range workloads {
-		workload.Prerequisites = []*children.Kind{configMaps}
+		workload.Prerequisites = []*children.Kind{configMaps, claims}
 	}
-	c.kinds = slices.Concat([]*children.Kind{configMaps}, workloads, []*children.Kind{serviceKind(p.KubeClient, p.Services.Informer())})
+	c.kinds = slices.Concat([]*children.Kind{configMaps, claims}, workloads, []*children.Kind{serviceKind(p.KubeClient, p.Services.Informer())})
 	c.consistency = newConsistencyStore(p.Clock, p.Boxes.Informer(), c.kinds)
 	c.children = c.newEngine()
 	if err := c.watch(&p); err != nil {
@@ -152,7 +158,11 @@ func (c *Controller) watch(p *ControllerParameters) error {
 		return err
 	}
 	for _, kind := range c.kinds {
-		if err := c.enqueueOn(kind.Resource, c.caches.AddRequired, kind.Informer, c.children.OwnerOf); err != nil {
+		owner := c.children.OwnerOf
+		if kind.Retention != nil {
+			owner = kind.Retention.MadeFor
+		}
+		if err := c.enqueueOn(kind.Resource, c.caches.AddRequired, kind.Informer, owner); err != nil {
 			return err
 		}
 	}
@@ -178,6 +188,9 @@ func (c *Controller) addIndexes(p *ControllerParameters) error {
 				return fmt.Errorf("indexing %s: %w", kind.Resource, err)
 			}
 		}
+	}
+	if err := informers.AddIndex(p.Claims.Informer(), byBox, indexBy(claimBoxKey)); err != nil {
+		return fmt.Errorf("indexing claims: %w", err)
 	}
 	if err := informers.AddIndex(p.Pods.Informer(), byBox, indexBy(podBoxKey)); err != nil {
 		return fmt.Errorf("indexing pods: %w", err)

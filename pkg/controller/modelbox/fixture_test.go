@@ -84,6 +84,7 @@ func (f *testController) newController(t testing.TB) {
 		DaemonSets:       f.informers.Children.Apps().V1().DaemonSets(),
 		Services:         f.informers.Children.Core().V1().Services(),
 		ConfigMaps:       f.informers.Children.Core().V1().ConfigMaps(),
+		Claims:           f.informers.Children.Core().V1().PersistentVolumeClaims(),
 		Pods:             f.informers.Pods.Core().V1().Pods(),
 		Autoscalers:      f.informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		MountFailures:    f.informers.MountFailures.Events().V1().Events(),

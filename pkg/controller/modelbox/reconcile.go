@@ -54,6 +54,11 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, err
 	}
 	c.reportUnrecorded(box, result.Rendered)
+	failures, err := c.growPodClaims(ctx, box)
+	if err != nil {
+		return 0, err
+	}
+	result.Failures = append(result.Failures, failures...)
 	if slices.ContainsFunc(result.Failures, func(err error) bool { return children.Classify(err).IsStale }) {
 		return 0, result.Err()
 	}

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+)
+
+// Retention makes a kind one of children that hold data. Such a child may be rendered without a controller reference: it
+// stays when its owner goes, and belongs to the next owner of the name. None is deleted to be created anew because it cannot
+// become what is rendered. An object in the place of one that nobody controls, and that nobody was made for, is used as it is.
+type Retention struct {
+	// MadeFor returns the name of the owner that an object was made for; false where there is none.
+	MadeFor func(object metav1.Object) (types.NamespacedName, bool)
+	// Lacks returns what keeps a live object from serving in the place of the rendered one, such as "it has 1Gi, not 2Gi";
+	// empty where nothing does.
+	Lacks func(rendered *unstructured.Unstructured, live Object) string
+}
+
+// isRetained returns whether the live object was made for an owner of this name, and nobody controls it.
+func (e *Engine[O]) isRetained(owner O, s Step) bool {
+	if s.Kind.Retention == nil || metav1.GetControllerOfNoCopy(s.live) != nil || fields.Fingerprint(s.live) == "" {
+		return false
+	}
+	madeFor, ok := s.Kind.Retention.MadeFor(s.live)
+	return ok && madeFor == keyOf(owner)
+}
+
+// isUsed returns whether the live object, which is not the owner's, is used in the place of its child.
+func (e *Engine[O]) isUsed(owner O, s Step) bool {
+	return s.Kind.Retention != nil && !asksToAdopt(owner) && metav1.GetControllerOfNoCopy(s.live) == nil &&
+		madeForAnother(owner, s) == "" && s.Kind.Retention.Lacks(s.rendered, s.live) == ""
+}
+
+// madeForAnother says for which other owner the live object was made, nothing where for none.
+func madeForAnother(owner metav1.Object, s Step) string {
+	if s.Kind.Retention == nil {
+		return ""
+	}
+	madeFor, ok := s.Kind.Retention.MadeFor(s.live)
+	if !ok || madeFor == keyOf(owner) {
+		return ""
+	}
+	return fmt.Sprintf("it was made for %s", madeFor.Name)
+}
+
+// lacks is Lacks of a kind that may have no Retention.
+func (k *Kind) lacks(rendered *unstructured.Unstructured, live Object) string {
+	if k.Retention == nil {
+		return ""
+	}
+	return k.Retention.Lacks(rendered, live)
+}
+
+// servesAsItWas returns whether a step failed that would have changed a child which holds data, and is there.
+func (s *Step) servesAsItWas(err error) bool {
+	var immutable *ImmutableError
+	return s.Kind.Retention != nil && (s.Operation == Update || s.Operation == Restore || errors.As(err, &immutable))
+}

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+)
+
+var (
+	claimGVK      = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
+	claimResource = corev1.Resource("persistentvolumeclaims")
+)
+
+// claimKind returns the PersistentVolumeClaims of boxes as a kind of children: those that the pods of a Deployment share.
+func claimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+	kind := children.NewKind(claimGVK, claimResource.Resource, informer,
+		func(namespace string) children.Client[*corev1.PersistentVolumeClaim] {
+			return cluster.CoreV1().PersistentVolumeClaims(namespace)
+		})
+	kind.Immutable = immutableClaim
+	kind.Kept = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
+	kind.Retention = &children.Retention{MadeFor: claimBoxKey, Lacks: lacksOfClaim}
+	return kind
+}
+
+// claimBoxKey returns the box that a claim was made for: by the controller, or by the StatefulSet of the box.
+func claimBoxKey(claim metav1.Object) (types.NamespacedName, bool) { return podBoxKey(claim) }
+
+// immutableClaim is about what a claim keeps for life: all but its size.
+func immutableClaim(rendered *unstructured.Unstructured, live children.Object) string {
+	wanted, err := renderedClaim(rendered)
+	if err != nil {
+		return err.Error()
+	}
+	claim := live.(*corev1.PersistentVolumeClaim)
+	if !slices.Equal(wanted.Spec.AccessModes, claim.Spec.AccessModes) {
+		return fmt.Sprintf("its access modes are %v and cannot become %v", claim.Spec.AccessModes, wanted.Spec.AccessModes)
+	}
+	return otherClass(wanted, claim)
+}
+
+// lacksOfClaim is about a claim that somebody else has made.
+func lacksOfClaim(rendered *unstructured.Unstructured, live children.Object) string {
+	wanted, err := renderedClaim(rendered)
+	if err != nil {
+		return err.Error()
+	}
+	claim := live.(*corev1.PersistentVolumeClaim)
+	for _, mode := range wanted.Spec.AccessModes {
+		if !slices.Contains(claim.Spec.AccessModes, mode) {
+			return fmt.Sprintf("its access modes are %v, without %s", claim.Spec.AccessModes, mode)
+		}
+	}
+	size, wantedSize := claim.Spec.Resources.Requests.Storage(), wanted.Spec.Resources.Requests.Storage()
+	if size.Cmp(*wantedSize) < 0 {
+		return fmt.Sprintf("its size is %s, less than %s", size, wantedSize)
+	}
+	return otherClass(wanted, claim)
+}
+
+// otherClass says that a claim has another storage class than the one that is wanted, if one is.
+func otherClass(wanted, claim *corev1.PersistentVolumeClaim) string {
+	class := ptr.Deref(claim.Spec.StorageClassName, "")
+	if wanted.Spec.StorageClassName == nil || *wanted.Spec.StorageClassName == class {
+		return ""
+	}
+	return fmt.Sprintf("its storage class is %q and cannot become %q", class, *wanted.Spec.StorageClassName)
+}
+
+// renderedClaim returns what is rendered as what it is.
+func renderedClaim(rendered *unstructured.Unstructured) (*corev1.PersistentVolumeClaim, error) {
+	claim := &corev1.PersistentVolumeClaim{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, claim); err != nil {
+		return nil, fmt.Errorf("reading PersistentVolumeClaim %s: %w", rendered.GetName(), err)
+	}
+	return claim, nil
+}
+
+// keepGrownSizes lets claims that have grown beyond what the box asks for keep their size: a claim cannot shrink.
+func keepGrownSizes(rendered []*unstructured.Unstructured, live children.Live) error {
+	for _, child := range rendered {
+		if child.GroupVersionKind() != claimGVK {
+			continue
+		}
+		object, err := live.Child(claimGVK, child.GetName())
+		if err != nil {
+			return err
+		}
+		claim, isThere := object.(*corev1.PersistentVolumeClaim)
+		if !isThere {
+			continue
+		}
+		wanted, err := renderedClaim(child)
+		if err != nil {
+			return err
+		}
+		size := claim.Spec.Resources.Requests.Storage()
+		if size.Cmp(*wanted.Spec.Resources.Requests.Storage()) <= 0 {
+			continue
+		}
+		if err := unstructured.SetNestedField(child.Object, size.String(), "spec", "resources", "requests", string(corev1.ResourceStorage)); err != nil {
+			return fmt.Errorf("keeping the size of PersistentVolumeClaim %s: %w", child.GetName(), err)
+		}
+	}
+	return nil
+}

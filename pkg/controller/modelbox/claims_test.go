@@ -1,0 +1,326 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// withStorage gives the box a volume of 1Gi that outlives its pods.
+func withStorage(changes ...func(*modelv1.ModelBoxStorage)) func(*modelv1.ModelBox) {
+	return func(box *modelv1.ModelBox) {
+		box.Spec.Storage = []modelv1.ModelBoxStorage{{Name: "data", MountPath: "/data", RequestedSize: resource.MustParse("1Gi")}}
+		for _, change := range changes {
+			change(&box.Spec.Storage[0])
+		}
+	}
+}
+
+func discarded(storage *modelv1.ModelBoxStorage) { storage.Retain = ptr.To(false) }
+
+func sized(size string) func(*modelv1.ModelBoxStorage) {
+	return func(storage *modelv1.ModelBoxStorage) { storage.RequestedSize = resource.MustParse(size) }
+}
+
+// newClaim returns a claim of 1Gi that no box has made.
+func newClaim(name string, changes ...func(*corev1.PersistentVolumeClaim)) *corev1.PersistentVolumeClaim {
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: fixture.WebKey.Namespace, UID: "foreign"},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			StorageClassName: ptr.To("slow"),
+			Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	}
+	for _, change := range changes {
+		change(claim)
+	}
+	return claim
+}
+
+// ofBox labels a claim as a box or its StatefulSet does.
+func ofBox(name string) func(*corev1.PersistentVolumeClaim) {
+	return func(claim *corev1.PersistentVolumeClaim) {
+		claim.Labels = map[string]string{modelv1.SelectorLabel: name, render.ManagedByLabel: render.ManagedBy}
+	}
+}
+
+func controlledBy(apiVersion, kind, name string) func(*corev1.PersistentVolumeClaim) {
+	return func(claim *corev1.PersistentVolumeClaim) {
+		claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: "other", Controller: ptr.To(true)}}
+	}
+}
+
+func (f *testController) claim(t *testing.T, name string) *corev1.PersistentVolumeClaim {
+	t.Helper()
+	claim, err := f.cluster.CoreV1().PersistentVolumeClaims(fixture.WebKey.Namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claim
+}
+
+// seeClaims lets the cache see the claims that have the label that it selects by, and the rest as catchUp does.
+func (f *testController) seeClaims(t *testing.T) {
+	t.Helper()
+	f.catchUp(t)
+	claims, err := f.cluster.CoreV1().PersistentVolumeClaims(fixture.WebKey.Namespace).List(t.Context(), metav1.ListOptions{LabelSelector: render.ManagedByLabel + "=" + render.ManagedBy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trimmed := make([]any, 0, len(claims.Items))
+	for i := range claims.Items {
+		claim, err := TrimChild(&claims.Items[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		trimmed = append(trimmed, claim)
+	}
+	if err := f.claims.Replace(trimmed, ""); err != nil {
+		t.Fatal(err)
+	}
+	f.cluster.ClearActions()
+}
+
+// next lets a box of another UID, with these changes, take the place of the one that there is.
+func (f *testController) next(t *testing.T, changes ...func(*modelv1.ModelBox)) {
+	t.Helper()
+	f.update(t, func(box *modelv1.ModelBox) {
+		*box = *fixture.WebBox(t, changes...)
+		box.UID = "next"
+	})
+	f.seeClaims(t)
+}
+
+func sizeOf(claim *corev1.PersistentVolumeClaim) string {
+	return claim.Spec.Resources.Requests.Storage().String()
+}
+
+func TestClaimIsCreatedAndKept(t *testing.T) {
+	f := newTestController(t, fixture.WebBox(t, withStorage()))
+	f.mustReconcile(t)
+	claim := f.claim(t, "web-data")
+	check(t, "size", "1Gi", sizeOf(claim))
+	check(t, "owners", 0, len(claim.OwnerReferences))
+	f.seeClaims(t)
+	f.mustReconcile(t)
+	f.seeClaims(t)
+	f.mustReconcile(t)
+	check(t, "requests afterwards", []string(nil), f.requests())
+
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Storage, box.Generation = nil, 4 })
+	f.seeClaims(t)
+	f.mustReconcile(t)
+	check(t, "labels of what is taken out", "web", f.claim(t, "web-data").Labels[modelv1.SelectorLabel])
+}
+
+func TestClaimThatIsNotRetainedGoesWithItsStorage(t *testing.T) {
+	f := newTestController(t, fixture.WebBox(t, withStorage(discarded)))
+	f.mustReconcile(t)
+	check(t, "owner", fixture.WebUID, string(metav1.GetControllerOf(f.claim(t, "web-data")).UID))
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Storage, box.Generation = nil, 4 })
+	f.seeClaims(t)
+	f.cluster.ClearActions()
+	f.mustReconcile(t)
+	check(t, "requests", []string{"patch deployments web", "delete persistentvolumeclaims web-data", "update modelboxes/status web"}, f.requests())
+}
+
+func TestClaimIsThatOfTheNextBox(t *testing.T) {
+	for _, row := range []struct {
+		name        string
+		next        func(*modelv1.ModelBox)
+		wantRequest string
+		wantSize    string
+		wantOwner   string
+		wantApplied string
+	}{
+		{name: "as it is", next: withStorage(), wantSize: "1Gi", wantApplied: "True Applied"},
+		{name: "it grows", next: withStorage(sized("2Gi")), wantRequest: "patch persistentvolumeclaims web-data", wantSize: "2Gi", wantApplied: "True Applied"},
+		{name: "it does not shrink", next: withStorage(sized("1Mi")), wantRequest: "patch persistentvolumeclaims web-data", wantSize: "1Gi", wantApplied: "True Applied"},
+		{name: "it is no longer retained", next: withStorage(discarded), wantRequest: "patch persistentvolumeclaims web-data", wantSize: "1Gi", wantOwner: "next", wantApplied: "True Applied"},
+		{name: "it is not replaced for another class", next: withStorage(func(s *modelv1.ModelBoxStorage) { s.StorageClassName = ptr.To("fast") }),
+			wantSize: "1Gi", wantApplied: "False Invalid"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newTestController(t, fixture.WebBox(t, withStorage()))
+			f.mustReconcile(t)
+			f.restart()
+			f.next(t, row.next)
+			f.cluster.ClearActions()
+			if err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			f.seeClaims(t)
+			f.mustReconcile(t)
+			var got string
+			for _, request := range f.requests() {
+				if request == "patch persistentvolumeclaims web-data" || request == "delete persistentvolumeclaims web-data" {
+					got = request
+				}
+			}
+			check(t, "request", row.wantRequest, got)
+			claim, owner := f.claim(t, "web-data"), ""
+			if controller := metav1.GetControllerOf(claim); controller != nil {
+				owner = string(controller.UID)
+			}
+			check(t, "size", row.wantSize, sizeOf(claim))
+			check(t, "owner", row.wantOwner, owner)
+			check(t, "applied", row.wantApplied, f.status(t).applied)
+		})
+	}
+}
+
+func TestClaimOfSomebodyElse(t *testing.T) {
+	size := func(size string) func(*corev1.PersistentVolumeClaim) {
+		return func(claim *corev1.PersistentVolumeClaim) {
+			claim.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse(size)
+		}
+	}
+	modes := func(modes ...corev1.PersistentVolumeAccessMode) func(*corev1.PersistentVolumeClaim) {
+		return func(claim *corev1.PersistentVolumeClaim) { claim.Spec.AccessModes = modes }
+	}
+	adopting := func(box *modelv1.ModelBox) { box.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"} }
+	const (
+		notOwned = "a PersistentVolumeClaim named web-data exists already and does not belong to this box: "
+		adopt    = "delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"
+		another  = "delete it or give the box another name"
+	)
+	for _, row := range []struct {
+		name        string
+		box         []func(*modelv1.ModelBox)
+		claim       []func(*corev1.PersistentVolumeClaim)
+		want        string
+		wantChanged bool
+	}{
+		{name: "one that serves is used as it is"},
+		{name: "a larger one is used as it is", claim: []func(*corev1.PersistentVolumeClaim){size("5Gi")}},
+		{name: "one of more modes is used as it is", claim: []func(*corev1.PersistentVolumeClaim){modes(corev1.ReadWriteMany, corev1.ReadWriteOnce)}},
+		{name: "one that is to go with the box is not made to", box: []func(*modelv1.ModelBox){withStorage(discarded)}},
+		{name: "a smaller one does not serve", claim: []func(*corev1.PersistentVolumeClaim){size("1Mi")},
+			want: notOwned + "its size is 1Mi, less than 1Gi; " + adopt},
+		{name: "one of other modes does not serve", claim: []func(*corev1.PersistentVolumeClaim){modes(corev1.ReadOnlyMany)},
+			want: notOwned + "its access modes are [ReadOnlyMany], without ReadWriteOnce; " + another},
+		{name: "one of another class does not serve", box: []func(*modelv1.ModelBox){withStorage(func(s *modelv1.ModelBoxStorage) { s.StorageClassName = ptr.To("fast") })},
+			want: notOwned + `its storage class is "slow" and cannot become "fast"; ` + another},
+		{name: "one that was made for another box is left alone", claim: []func(*corev1.PersistentVolumeClaim){ofBox("web-data")}, want: notOwned + another},
+		{name: "one that somebody controls is left alone", claim: []func(*corev1.PersistentVolumeClaim){controlledBy("v1", "Pod", "job")}, want: notOwned + another},
+		{name: "one that was made for another box is not adopted", box: []func(*modelv1.ModelBox){withStorage(), adopting}, claim: []func(*corev1.PersistentVolumeClaim){ofBox("web-data")},
+			want: notOwned + "it cannot be adopted, for it was made for web-data; " + another},
+		{name: "a smaller one is adopted", box: []func(*modelv1.ModelBox){withStorage(), adopting}, claim: []func(*corev1.PersistentVolumeClaim){size("1Mi")}, wantChanged: true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			before := newClaim("web-data", row.claim...)
+			f := newTestController(t, fixture.WebBox(t, append([]func(*modelv1.ModelBox){withStorage()}, row.box...)...), before.DeepCopy())
+			f.seeClaims(t)
+			f.mustReconcile(t)
+			want := "True Applied"
+			if row.want != "" {
+				want = "False NotOwned"
+			}
+			check(t, "applied", want, f.status(t).applied)
+			for _, condition := range f.boxInServer(t).Status.Conditions {
+				if condition.Type == modelv1.ConditionApplied && row.want != "" {
+					check(t, "message", row.want, condition.Message)
+				}
+			}
+			after := f.claim(t, "web-data")
+			if row.wantChanged {
+				check(t, "size", "1Gi", sizeOf(after))
+				check(t, "class", "slow", *after.Spec.StorageClassName)
+				return
+			}
+			check(t, "claim", before, after)
+		})
+	}
+}
+
+// Who runs out of space grows the claim by hand.
+func TestClaimThatGrewKeepsItsSize(t *testing.T) {
+	f := newTestController(t, fixture.WebBox(t, withStorage()))
+	f.mustReconcile(t)
+	f.seeClaims(t)
+	f.mustReconcile(t)
+	claim := f.claim(t, "web-data")
+	claim.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("5Gi")
+	if _, err := f.cluster.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(t.Context(), claim, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		f.seeClaims(t)
+		f.mustReconcile(t)
+	}
+	check(t, "size", "5Gi", sizeOf(f.claim(t, "web-data")))
+	f.seeClaims(t)
+	f.mustReconcile(t)
+	check(t, "requests afterwards", []string(nil), f.requests())
+}
+
+func TestClaimsOfPodsGrow(t *testing.T) {
+	ofStatefulSet := controlledBy("apps/v1", "StatefulSet", "web")
+	for _, row := range []struct {
+		name     string
+		box      func(*modelv1.ModelBox)
+		claim    *corev1.PersistentVolumeClaim
+		wantSize string
+	}{
+		{"of a pod", func(*modelv1.ModelBox) {}, newClaim("data-web-0", ofBox("web")), "2Gi"},
+		{"of a pod that has gone", func(*modelv1.ModelBox) {}, newClaim("data-web-7", ofBox("web")), "2Gi"},
+		{"that go with their StatefulSet", func(*modelv1.ModelBox) {}, newClaim("data-web-0", ofBox("web"), ofStatefulSet), "2Gi"},
+		{"but not of other storage", func(*modelv1.ModelBox) {}, newClaim("log-web-0", ofBox("web")), "1Gi"},
+		{"but not of another box", func(*modelv1.ModelBox) {}, newClaim("data-web-0", ofBox("shop")), "1Gi"},
+		{"but not of somebody else", func(*modelv1.ModelBox) {}, newClaim("data-web-0", ofBox("web"), controlledBy("v1", "Pod", "web")), "1Gi"},
+		{"but not of a box that is paused", func(box *modelv1.ModelBox) { box.Spec.Paused = true }, newClaim("data-web-0", ofBox("web")), "1Gi"},
+		{"but not of a Deployment", func(box *modelv1.ModelBox) { box.Spec.Workload = modelv1.WorkloadDeployment }, newClaim("data-web-0", ofBox("web")), "1Gi"},
+		{"and do not shrink", withStorage(sized("1Mi")), newClaim("data-web-0", ofBox("web")), "1Gi"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Workload = modelv1.WorkloadStatefulSet }, withStorage(sized("2Gi")), row.box)
+			f := newTestController(t, box, row.claim)
+			f.seeClaims(t)
+			failures, err := f.growPodClaims(t.Context(), box)
+			if err != nil || len(failures) > 0 {
+				t.Fatal(err, failures)
+			}
+			check(t, "size", row.wantSize, sizeOf(f.claim(t, row.claim.Name)))
+		})
+	}
+}
+
+func TestClaimThatMayNotGrowIsReported(t *testing.T) {
+	f := newTestController(t, fixture.WebBox(t, withStorage()))
+	f.mustReconcile(t)
+	f.update(t, func(box *modelv1.ModelBox) {
+		box.Spec.Storage[0].RequestedSize, box.Generation = resource.MustParse("2Gi"), 4
+	})
+	f.seeClaims(t)
+	const refusal = "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
+	f.cluster.PrependReactor("patch", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(claimResource, "web-data", errors.New(refusal))
+	})
+	if _, err := f.reconcile(t.Context(), fixture.WebKey); err == nil {
+		t.Error("it is not tried again")
+	}
+	check(t, "applied", "False Forbidden", f.status(t).applied)
+	for _, condition := range f.boxInServer(t).Status.Conditions {
+		if condition.Type == modelv1.ConditionApplied {
+			check(t, "message", `persistentvolumeclaims "web-data" is forbidden: `+refusal, condition.Message)
+		}
+	}
+}
