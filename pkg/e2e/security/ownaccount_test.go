@@ -34,14 +34,25 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 	controlled := fmt.Sprintf(`{"apiVersion":"model.github.com/v1","kind":"ModelBox","name":"web","uid":"%s","controller":true}`, box)
 
 	const (
-		creates = "modelbox-apiserver creates only what a ModelBox or a ModelStack controls"
-		changes = "modelbox-apiserver changes only what a ModelBox or a ModelStack controls, or takes over from nobody"
-		deletes = "modelbox-apiserver deletes only what a ModelBox or a ModelStack controls"
-		nothing = "modelbox-apiserver writes nothing in the namespaces kube-system and modelbox-system"
+		creates       = "modelbox-apiserver creates only what a ModelBox or a ModelStack controls"
+		changes       = "modelbox-apiserver changes only what a ModelBox or a ModelStack controls, or takes over from nobody"
+		deletes       = "modelbox-apiserver deletes only what a ModelBox or a ModelStack controls"
+		changesClaims = "modelbox-apiserver changes only claims of a ModelBox, or takes them over from nobody"
+		deletesClaims = "modelbox-apiserver deletes only claims of a ModelBox"
+		nothing       = "modelbox-apiserver writes nothing in the namespaces kube-system and modelbox-system"
 	)
 	service := func(namespace, owners string) string {
 		return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: made, namespace: %s, ownerReferences: [%s]}, spec: {ports: [{port: 80}]}}`, namespace, owners)
 	}
+	claim := func(name, labels, owners string) string {
+		return fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: %s, namespace: %s, labels: {%s}, ownerReferences: [%s]},
+			spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`, name, n.Name, labels, owners)
+	}
+	const ofBox = "app.kubernetes.io/managed-by: modelbox-apiserver, modelbox: web"
+	n.Kubectl.RunWithInput(strings.Join([]string{
+		claim("foreign", "", ""), claim("retained", ofBox, ""),
+		claim("others", ofBox, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, name: owner, uid: %s, controller: true}`, owner)),
+	}, "\n---\n"), "create", "-f", "-")
 	for _, test := range []struct {
 		name, stdin, arguments, refusal string
 	}{
@@ -59,6 +70,15 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		{"a foreign Service that goes", "", "delete service foreign", deletes},
 		{"a foreign Deployment that goes", "", "delete deployment foreign", deletes},
 		{"a box's Deployment that goes", "", "delete deployment web --dry-run=server", ""},
+		{"a claim of nobody", claim("made", "", ""), "create -f -", "modelbox-apiserver creates only claims of a ModelBox"},
+		{"a claim of a box", claim("made", ofBox, ""), "create --dry-run=server -f -", ""},
+		{"a change of a foreign claim", "", `patch pvc foreign --type=merge -p {"metadata":{"labels":{"a":"b"}}}`, changesClaims},
+		{"a foreign claim into a box's", "", `patch pvc foreign --dry-run=server --type=merge -p {"metadata":{"labels":{"app.kubernetes.io/managed-by":"modelbox-apiserver","modelbox":"web"}}}`, ""},
+		{"a box's claim into nobody's", "", `patch pvc retained --type=merge -p {"metadata":{"labels":null}}`, changesClaims},
+		{"a change of a controlled claim", "", `patch pvc others --type=merge -p {"metadata":{"labels":{"a":"b"}}}`, changesClaims},
+		{"a foreign claim that goes", "", "delete pvc foreign", deletesClaims},
+		{"a controlled claim that goes", "", "delete pvc others", deletesClaims},
+		{"a retained claim that goes", "", "delete pvc retained --dry-run=server", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			// Spaces are between arguments only.
