@@ -58,26 +58,28 @@ func immutableStatefulSet(rendered *unstructured.Unstructured, live children.Obj
 		return fmt.Sprintf("its serviceName is %q and cannot become %q", spec.ServiceName, wanted)
 	}
 	wanted, _, _ := unstructured.NestedSlice(rendered.Object, "spec", "volumeClaimTemplates")
-	if got, want := claimNames(spec.VolumeClaimTemplates), renderedNames(wanted); got != want {
+	if got, want := claimsOfTemplates(spec.VolumeClaimTemplates), renderedClaims(wanted); got != want {
 		return fmt.Sprintf("its volumeClaimTemplates are [%s] and cannot become [%s]", got, want)
 	}
 	return ""
 }
 
-func claimNames(claims []corev1.PersistentVolumeClaim) string {
+// claimsOfTemplates are the names and sizes of claims, which is all that an update of a box may change about them.
+func claimsOfTemplates(claims []corev1.PersistentVolumeClaim) string {
 	names := make([]string, 0, len(claims))
 	for i := range claims {
-		names = append(names, claims[i].Name)
+		names = append(names, claims[i].Name+" "+claims[i].Spec.Resources.Requests.Storage().String())
 	}
 	return strings.Join(names, ", ")
 }
 
-func renderedNames(objects []any) string {
+func renderedClaims(objects []any) string {
 	names := make([]string, 0, len(objects))
 	for _, object := range objects {
 		if object, ok := object.(map[string]any); ok {
 			name, _, _ := unstructured.NestedString(object, "metadata", "name")
-			names = append(names, name)
+			size, _, _ := unstructured.NestedString(object, "spec", "resources", "requests", string(corev1.ResourceStorage))
+			names = append(names, name+" "+size)
 		}
 	}
 	return strings.Join(names, ", ")
