@@ -48,7 +48,8 @@ func volumeClaimTemplates(box *modelv1.ModelBox) []*applycorev1.PersistentVolume
 				render.ManagedByLabel: render.ManagedBy,
 			}).
 			WithSpec(claimSpec(storage))
-		template.Namespace = nil
+		// Protobuf leaves out the kind of what is in another object, so it would be missed in the live StatefulSet.
+		template.Namespace, template.APIVersion, template.Kind = nil, nil, nil
 		templates = append(templates, template)
 	}
 	return templates
