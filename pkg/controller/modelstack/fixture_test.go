@@ -133,6 +133,7 @@ func (f *testController) update(change func(*modelv1.ModelStack)) {
 	stack := f.stack()
 	change(stack)
 	stack.Generation++
+	modelv1.SetObjectDefaults_ModelStack(stack)
 	if _, err := f.models.ModelV1().ModelStacks(stack.Namespace).Update(f.t.Context(), stack, metav1.UpdateOptions{}); err != nil {
 		f.t.Fatal(err)
 	}

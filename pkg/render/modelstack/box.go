@@ -6,8 +6,6 @@ package modelstack
 import (
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -29,16 +27,6 @@ func (*boxConfiguration) IsApplyConfiguration() {}
 // those who scale it.
 func (r *Renderer) box(component *modelv1.ModelStackComponent, isAutoscaled bool) (*boxConfiguration, error) {
 	spec := component.Box.DeepCopy()
-	for i := range spec.Ports {
-		port := &spec.Ports[i]
-		// One is part of the key of the list, and the other has no form in which it is left out.
-		if port.Protocol == "" {
-			port.Protocol = corev1.ProtocolTCP
-		}
-		if port.TargetPort == (intstr.IntOrString{}) {
-			port.TargetPort = intstr.FromInt32(port.Port)
-		}
-	}
 	r.connect(component, spec)
 	metadata := r.metadata(component)
 	if isAutoscaled && spec.Replicas != nil {
