@@ -42,6 +42,7 @@ func TestApplicationsRunInContainers(t *testing.T) {
 		{"a failing application says why", failingApplicationsSayWhy},
 		{"a box deleted in the foreground goes after its pods", foregroundDeletionWaitsForPods},
 		{"both kinds of nodes serve one cluster", bothKindsOfNodes},
+		{"a stack runs over a database", dataServiceRuns},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,7 +66,9 @@ func renderBox(t *testing.T, box *modelv1.ModelBox, scaling modelboxrender.Scali
 
 func expectValidChild(t *testing.T, box *model.ModelBox, child *unstructured.Unstructured) {
 	t.Helper()
-	if name := child.GetName(); name != box.Name && name != box.Name+"-headless" || child.GetNamespace() != box.Namespace || !metav1.IsControlledBy(child, box) {
+	isNamedAfterBox := child.GetName() == box.Name || strings.HasPrefix(child.GetName(), box.Name+"-")
+	isRetained := child.GetKind() == "PersistentVolumeClaim" && metav1.GetControllerOf(child) == nil
+	if !isNamedAfterBox || child.GetNamespace() != box.Namespace || !metav1.IsControlledBy(child, box) && !isRetained {
 		t.Errorf("%s %s/%s is not the box's own", child.GetKind(), child.GetNamespace(), child.GetName())
 	}
 	switch kind := child.GetKind(); kind {
@@ -85,6 +88,14 @@ func expectValidChild(t *testing.T, box *model.ModelBox, child *unstructured.Uns
 		service := &corev1.Service{}
 		toTyped(t, child, service)
 		expectValidService(t, service)
+	case "ConfigMap":
+		configMap := &corev1.ConfigMap{}
+		toTyped(t, child, configMap)
+		expectValidConfigMap(t, configMap)
+	case "PersistentVolumeClaim":
+		claim := &corev1.PersistentVolumeClaim{}
+		toTyped(t, child, claim)
+		expectValidClaim(t, claim.Name, &claim.Spec)
 	default:
 		t.Errorf("it renders a %s", kind)
 	}

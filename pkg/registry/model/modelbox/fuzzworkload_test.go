@@ -44,7 +44,13 @@ func expectValidDeployment(t *testing.T, box *model.ModelBox, deployment *appsv1
 func expectValidStatefulSet(t *testing.T, box *model.ModelBox, statefulSet *appsv1.StatefulSet) {
 	t.Helper()
 	spec := &statefulSet.Spec
-	expectValidWorkload(t, box, spec.Replicas, spec.MinReadySeconds, spec.Selector, &spec.Template)
+	template := spec.Template.DeepCopy()
+	for _, claim := range spec.VolumeClaimTemplates {
+		expectValidClaim(t, claim.Name, &claim.Spec)
+		// Its pods have a volume of each claim.
+		template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: claim.Name})
+	}
+	expectValidWorkload(t, box, spec.Replicas, spec.MinReadySeconds, spec.Selector, template)
 	for _, message := range utilvalidation.IsDNS1123Label(spec.ServiceName) {
 		t.Errorf("spec.serviceName %s", message)
 	}

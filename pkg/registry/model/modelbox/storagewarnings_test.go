@@ -26,10 +26,6 @@ func volumeOf(name string, modes ...corev1.PersistentVolumeAccessMode) boxChange
 	}
 }
 
-func statefulSetOf(box *model.ModelBox) {
-	box.Spec.Workload = model.WorkloadStatefulSet
-}
-
 func TestStorageWarnings(t *testing.T) {
 	replicas := func(replicas int32) boxChange {
 		return func(box *model.ModelBox) { box.Spec.Replicas = &replicas }
@@ -49,7 +45,7 @@ func TestStorageWarnings(t *testing.T) {
 		{"a new pod does not get the volume of an old one at all", []boxChange{volumeOf("data", corev1.ReadWriteOncePod), replicas(1)},
 			[]string{modes + "with ReadWriteOncePod, the new pod of an update does not start before the old one is gone, which strategy RollingUpdate waits for: use strategy Recreate"}},
 		{"a new pod gets the volume once the old one is gone", []boxChange{volumeOf("data", corev1.ReadWriteOnce), replicas(1), recreate}, nil},
-		{"the pods of a StatefulSet have a volume each", []boxChange{volumeOf("data", corev1.ReadWriteOnce), statefulSetOf}, nil},
+		{"the pods of a StatefulSet have a volume each", []boxChange{volumeOf("data", corev1.ReadWriteOnce), statefulSet}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := webBox(row.changes...)
@@ -82,16 +78,16 @@ func TestStorageUpdateWarnings(t *testing.T) {
 		{"storage that is added deletes nothing", nil, []boxChange{volumeOf("data", corev1.ReadWriteMany)}, nil},
 		{"storage of a Deployment grows", []boxChange{volumeOf("data", corev1.ReadWriteMany)}, []boxChange{grown}, nil},
 
-		{"storage of a StatefulSet that is taken out is kept", []boxChange{statefulSetOf, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{takenOut},
+		{"storage of a StatefulSet that is taken out is kept", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{takenOut},
 			[]string{"spec.storage: PersistentVolumeClaims data-web-<ordinal> are not deleted", replaced}},
-		{"storage of a StatefulSet that is taken out is deleted", []boxChange{statefulSetOf, volumeOf("data", corev1.ReadWriteOnce), discarded}, []boxChange{takenOut},
+		{"storage of a StatefulSet that is taken out is deleted", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce), discarded}, []boxChange{takenOut},
 			[]string{"spec.storage: PersistentVolumeClaims data-web-<ordinal> are deleted with the data: retain is false", replaced}},
-		{"storage of a StatefulSet is added", []boxChange{statefulSetOf}, []boxChange{volumeOf("data", corev1.ReadWriteOnce)}, []string{replaced}},
-		{"storage of a StatefulSet grows", []boxChange{statefulSetOf, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{grown}, []string{replaced}},
-		{"storage of a StatefulSet grows after a pause", []boxChange{statefulSetOf, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{grown, paused},
+		{"storage of a StatefulSet is added", []boxChange{statefulSet}, []boxChange{volumeOf("data", corev1.ReadWriteOnce)}, []string{replaced}},
+		{"storage of a StatefulSet grows", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{grown}, []string{replaced}},
+		{"storage of a StatefulSet grows after a pause", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{grown, paused},
 			[]string{"spec.storage: the claim templates of StatefulSet web cannot change: it is replaced when the box is unpaused, and its pods are left alone until they are rolled"}},
-		{"storage of a StatefulSet is mounted elsewhere", []boxChange{statefulSetOf, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{moved}, nil},
-		{"storage of a StatefulSet is retained no more", []boxChange{statefulSetOf, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{discarded}, nil},
+		{"storage of a StatefulSet is mounted elsewhere", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{moved}, nil},
+		{"storage of a StatefulSet is retained no more", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{discarded}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			old := webBox(append(row.old, stopped)...)

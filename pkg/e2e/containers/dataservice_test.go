@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// databaseImage starts as the images of MySQL do. It is there where it can be built, from Debian's packages.
+const databaseImage = "localcluster/mariadb:1"
+
+// dataServiceRuns: the sample of a stack starts in order, over a database that takes its time, answers through all of its
+// components, and leaves nothing behind.
+func dataServiceRuns(n *framework.Namespace) {
+	isRealDatabase := hasDatabase()
+	n.Kubectl.RunWithInput(dataService(n, isRealDatabase), "apply", "--filename=-")
+	n.Kubectl.Run("wait", "modelstack/dataservice", "--for=condition=Ready", "--timeout=240s")
+
+	stack, err := n.ControlPlane.ModelClient.ModelV1().ModelStacks(n.Name).Get(n.Ctx, "dataservice", metav1.GetOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	expectStartInOrder(n, stack)
+	framework.ExpectEqual(n.T, "Services", []string{"api-manager", "auth", "ds-adapter", "es-adapter", "eureka", "gateway-master",
+		"gateway-web", "mysql-dataservice", "proxy", "trd-adapter", "uuc", "web"}, namesOf(n, "services"))
+	framework.ExpectEqual(n.T, "ConfigMaps", []string{"api-manager", "auth", "ds-adapter", "es-adapter", "gateway-master",
+		"gateway-web", "kube-root-ca.crt", "mysql-dataservice", "mysql-dataservice-init", "proxy", "trd-adapter", "trd-adapter-py", "web",
+		"web-template"}, namesOf(n, "configmaps"))
+	if !slices.Contains(namesOf(n, "pods"), "mysql-dataservice-0") {
+		n.T.Error("there is no pod mysql-dataservice-0")
+	}
+
+	for _, way := range []string{"/via/gateway-web/via/api-manager/connect/mysql", "/via/proxy/via/gateway-master/via/auth/connect/mysql"} {
+		if answer := awaitAnswer(n, "web", way); !strings.Contains(answer, "connected to mysql-dataservice") {
+			n.T.Errorf("%s answers %q", way, answer)
+		}
+	}
+	if answer := awaitAnswer(n, "web", "/via/gateway-web/via/auth/files/config/application.yml"); !strings.Contains(answer, "port: 9081") {
+		n.T.Errorf("the file of auth is %q", answer)
+	}
+	if isRealDatabase {
+		rows := n.Kubectl.Run("exec", "mysql-dataservice-0", "--", "mariadb", "--batch", "--skip-column-names",
+			"--execute=SELECT count(*) FROM dataservice.api_grant")
+		framework.ExpectEqual(n.T, "rows that the files of the database make", "3", strings.TrimSpace(rows))
+	}
+
+	n.Kubectl.Run("delete", "modelstack/dataservice", "--timeout=240s")
+	n.Eventually("nothing is left of the stack", func() error {
+		if left := namesOf(n, "modelboxes,pods,services,configmaps"); !slices.Equal(left, []string{"kube-root-ca.crt"}) {
+			return fmt.Errorf("there are %q", left)
+		}
+		return nil
+	})
+}
+
+// dataService returns the sample with images that the container node has.
+func dataService(n *framework.Namespace, isRealDatabase bool) string {
+	n.T.Helper()
+	data, err := os.ReadFile(framework.Sample("dataservice.yaml"))
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	manifest := string(data)
+	if isRealDatabase {
+		manifest = strings.ReplaceAll(manifest, "image: mysql:8.0", "image: "+databaseImage)
+	}
+	application := regexp.MustCompile(`(?s)image: (registry\.example\.com/|mysql:)[^\n]*\n(.*?- port: ([0-9]+))`)
+	return application.ReplaceAllStringFunc(manifest, func(found string) string {
+		parts := application.FindStringSubmatch(found)
+		args := "-port=" + parts[3]
+		if parts[1] == "mysql:" {
+			args += ", -listen-after=20s"
+		}
+		return fmt.Sprintf("image: %s\n      args: [%s]\n%s", appImage, args, parts[2])
+	})
+}
+
+func hasDatabase() bool {
+	_, err := os.Stat(framework.InRepository("_output", "images", "node", "localcluster-mariadb-1.tar"))
+	return err == nil
+}
+
+// expectStartInOrder checks that the box of every component was created after all that it depends on had become ready.
+func expectStartInOrder(n *framework.Namespace, stack *modelv1.ModelStack) {
+	n.T.Helper()
+	boxes := map[string]*modelv1.ModelBox{}
+	for _, component := range stack.Spec.Components {
+		if component.Box != nil {
+			boxes[component.Name] = n.GetBox(component.BoxName)
+		}
+	}
+	for _, component := range stack.Spec.Components {
+		for _, dependency := range component.DependsOn {
+			before, after := boxes[dependency], boxes[component.Name]
+			if before == nil {
+				continue // outside
+			}
+			ready := meta.FindStatusCondition(before.Status.Conditions, modelv1.ConditionReady)
+			if ready == nil || after.CreationTimestamp.Time.Before(ready.LastTransitionTime.Time) {
+				n.T.Errorf("%s was created at %s, before %s was ready: %v", component.Name, after.CreationTimestamp, dependency, ready)
+			}
+		}
+	}
+}
+
+// namesOf returns the names of all objects of the kinds, sorted.
+func namesOf(n *framework.Namespace, kinds string) []string {
+	n.T.Helper()
+	names := strings.Fields(n.Kubectl.Run("get", kinds, "--output=jsonpath={.items[*].metadata.name}"))
+	slices.Sort(names)
+	return names
+}
