@@ -19,7 +19,7 @@ import (
 
 // Whatever else it did, it would need a server, its configuration or its store.
 func TestAddControllersAddsNothingWhereNoneIsEnabled(t *testing.T) {
-	for _, controllers := range [][]string{{"-modelbox"}, {"*", "-modelbox"}, nil} {
+	for _, controllers := range [][]string{{"-modelbox"}, {"*", "-modelbox", "-modelstack"}, nil} {
 		t.Run(fmt.Sprint(controllers), func(t *testing.T) {
 			o := options.NewForRegistry(basecompatibility.NewComponentGlobalsRegistry())
 			o.Controllers.Controllers = controllers

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -149,8 +150,13 @@ func TestImmutableFieldsOfAStatefulSet(t *testing.T) {
 		{"another Service", live(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "db" }),
 			`its serviceName is "db" and cannot become "web-headless"`, metav1.DeletePropagationOrphan},
 		{"a volume that the box does not have", live(func(s *appsv1.StatefulSetSpec) {
-			s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
-		}), "its volumeClaimTemplates are [data] and cannot become []", metav1.DeletePropagationOrphan},
+			s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
+				ObjectMeta: metav1.ObjectMeta{Name: "data"},
+				Spec: corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{
+					Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+				}},
+			}}
+		}), "its volumeClaimTemplates are [data 1Gi] and cannot become []", metav1.DeletePropagationOrphan},
 		{"another selector, whose pods would stay", live(otherSelector), `its selector is "app=web" and cannot become "modelbox=web"`, metav1.DeletePropagationBackground},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -1099,7 +1099,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "storage are volumes that outlive the pods, and the box unless retain is false: a PersistentVolumeClaim each, and one for every pod where workload is \"StatefulSet\". Defaults to none.\n\nExample: [{name: data, mountPath: /var/lib/data, size: 10Gi}]",
+							Description: "storage are volumes that outlive the pods, and the box unless retain is false: a PersistentVolumeClaim each, and one for every pod where workload is \"StatefulSet\". Defaults to none.\n\nExample: [{name: uploads, mountPath: /srv/uploads, size: 10Gi}]",
 							MaxItems:    ptr.To[int64](64),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{

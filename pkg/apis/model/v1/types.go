@@ -481,7 +481,7 @@ type ModelBoxSpec struct {
 	// storage are volumes that outlive the pods, and the box unless retain is false: a PersistentVolumeClaim each, and
 	// one for every pod where workload is "StatefulSet". Defaults to none.
 	//
-	// Example: [{name: data, mountPath: /var/lib/data, size: 10Gi}]
+	// Example: [{name: uploads, mountPath: /srv/uploads, size: 10Gi}]
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge

@@ -39,6 +39,9 @@ func TestGoldenBoxesAreValid(t *testing.T) {
 			}
 			for _, document := range strings.Split(string(data), "\n---\n") {
 				object, _, err := decoder.Decode([]byte(document), nil, nil)
+				if runtime.IsNotRegisteredError(err) {
+					continue // It goes with a stack, as a Secret does.
+				}
 				if err != nil {
 					t.Fatalf("%s: %v", file, err)
 				}

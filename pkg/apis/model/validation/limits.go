@@ -39,6 +39,7 @@ var maxima = map[string]int{
 	"ModelBoxSpec.initContainers":              100,
 	"ModelBoxSpec.annotations":                 1024,
 	"ModelBoxSpec.configs":                     64,
+	"ModelBoxSpec.storage":                     64,
 	"ModelStackSpec.components":                500,
 	"ModelStackComponent.dependsOn":            64,
 	"ModelBoxService.annotations":              1024,

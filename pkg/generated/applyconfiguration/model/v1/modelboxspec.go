@@ -170,7 +170,7 @@ type ModelBoxSpecApplyConfiguration struct {
 	// storage are volumes that outlive the pods, and the box unless retain is false: a PersistentVolumeClaim each, and
 	// one for every pod where workload is "StatefulSet". Defaults to none.
 	//
-	// Example: [{name: data, mountPath: /var/lib/data, size: 10Gi}]
+	// Example: [{name: uploads, mountPath: /srv/uploads, size: 10Gi}]
 	Storage []ModelBoxStorageApplyConfiguration `json:"storage,omitempty"`
 	// serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's "default".
 	//
