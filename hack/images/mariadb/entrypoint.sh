@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Starts the database. A volume without one gets it first: with the password MYSQL_ROOT_PASSWORD of root, the database
-# MYSQL_DATABASE, and what the files *.sql of /docker-entrypoint-initdb.d say. It is what the images of MySQL do.
+# Starts the database. A volume without one gets it first: with the database MYSQL_DATABASE, the user MYSQL_USER of the password
+# MYSQL_PASSWORD, who may do everything in it, and what the files *.sql of /docker-entrypoint-initdb.d say. It is what the
+# images of MySQL do, but for root, who has no password and gets in by the socket only.
 
 set -o errexit -o nounset
 
@@ -24,10 +25,6 @@ if [ ! -e "${data}/complete" ]; then
     for part in system_tables performance_tables system_tables_data; do
       cat "/usr/share/mysql/mysql_${part}.sql"
     done
-    # A bootstrap knows no privileges before they are read.
-    echo "FLUSH PRIVILEGES;"
-    echo "CREATE USER root@'%' IDENTIFIED BY '${MYSQL_ROOT_PASSWORD}';"
-    echo "GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;"
   } | (serve --bootstrap)
 
   (serve --skip-networking) &
@@ -36,13 +33,12 @@ if [ ! -e "${data}/complete" ]; then
     kill -0 "${server}"
     sleep 1
   done
-  if [ -n "${MYSQL_DATABASE:-}" ]; then
-    mariadb --socket="${socket}" --execute "CREATE DATABASE \`${MYSQL_DATABASE}\`"
-  fi
+  mariadb --socket="${socket}" --execute "CREATE DATABASE \`${MYSQL_DATABASE}\`;
+    GRANT ALL ON \`${MYSQL_DATABASE}\`.* TO '${MYSQL_USER}'@'%' IDENTIFIED BY '${MYSQL_PASSWORD}'"
   for file in /docker-entrypoint-initdb.d/*.sql; do
     [ -e "${file}" ] || continue
     echo "running ${file}"
-    mariadb --socket="${socket}" --database="${MYSQL_DATABASE:-}" <"${file}"
+    mariadb --socket="${socket}" --database="${MYSQL_DATABASE}" <"${file}"
   done
   kill "${server}"
   wait "${server}"

@@ -6,12 +6,12 @@ package containers
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
@@ -24,7 +24,7 @@ const databaseImage = "localcluster/mariadb:1"
 // components, and leaves nothing behind.
 func dataServiceRuns(n *framework.Namespace) {
 	isRealDatabase := hasDatabase()
-	n.Kubectl.RunWithInput(dataService(n, isRealDatabase), "apply", "--filename=-")
+	createDataService(n, isRealDatabase)
 	n.Kubectl.Run("wait", "modelstack/dataservice", "--for=condition=Ready", "--timeout=240s")
 
 	stack, err := n.ControlPlane.ModelClient.ModelV1().ModelStacks(n.Name).Get(n.Ctx, "dataservice", metav1.GetOptions{})
@@ -41,18 +41,19 @@ func dataServiceRuns(n *framework.Namespace) {
 		n.T.Error("there is no pod mysql-dataservice-0")
 	}
 
-	for _, way := range []string{"/via/gateway-web/via/api-manager/connect/mysql", "/via/proxy/via/gateway-master/via/auth/connect/mysql"} {
-		if answer := awaitAnswer(n, "web", way); !strings.Contains(answer, "connected to mysql-dataservice") {
-			n.T.Errorf("%s answers %q", way, answer)
+	const apiManager = "/via/gateway-web/via/gateway-master/via/api-manager"
+	for way, want := range map[string]string{
+		apiManager + "/connect/mysql":                                "connected to mysql-dataservice",
+		apiManager + "/via/auth/files/etc/nginx/conf.d/default.conf": "listen 9081;",
+	} {
+		if answer := awaitAnswer(n, "web", way); !strings.Contains(answer, want) {
+			n.T.Errorf("%s answers %q, want %q in it", way, answer, want)
 		}
-	}
-	if answer := awaitAnswer(n, "web", "/via/gateway-web/via/auth/files/config/application.yml"); !strings.Contains(answer, "port: 9081") {
-		n.T.Errorf("the file of auth is %q", answer)
 	}
 	if isRealDatabase {
 		rows := n.Kubectl.Run("exec", "mysql-dataservice-0", "--", "mariadb", "--batch", "--skip-column-names",
-			"--execute=SELECT count(*) FROM dataservice.api_grant")
-		framework.ExpectEqual(n.T, "rows that the files of the database make", "3", strings.TrimSpace(rows))
+			"--execute=SELECT name FROM dataservice.users")
+		framework.ExpectEqual(n.T, "rows that the files of the database make", "admin", strings.TrimSpace(rows))
 	}
 
 	n.Kubectl.Run("delete", "modelstack/dataservice", "--timeout=240s")
@@ -64,26 +65,46 @@ func dataServiceRuns(n *framework.Namespace) {
 	})
 }
 
-// dataService returns the sample with images that the container node has.
-func dataService(n *framework.Namespace, isRealDatabase bool) string {
+// createDataService creates what is in the sample, with images that the container node has.
+func createDataService(n *framework.Namespace, isRealDatabase bool) {
 	n.T.Helper()
 	data, err := os.ReadFile(framework.Sample("dataservice.yaml"))
 	if err != nil {
 		n.T.Fatal(err)
 	}
-	manifest := string(data)
-	if isRealDatabase {
-		manifest = strings.ReplaceAll(manifest, "image: mysql:8.0", "image: "+databaseImage)
-	}
-	application := regexp.MustCompile(`(?s)image: (registry\.example\.com/|mysql:)[^\n]*\n(.*?- port: ([0-9]+))`)
-	return application.ReplaceAllStringFunc(manifest, func(found string) string {
-		parts := application.FindStringSubmatch(found)
-		args := "-port=" + parts[3]
-		if parts[1] == "mysql:" {
-			args += ", -listen-after=20s"
+	for _, document := range strings.Split(string(data), "\n---\n") {
+		if !strings.Contains(document, "kind: ModelStack") {
+			n.Kubectl.RunWithInput(document, "apply", "--filename=-")
+			continue
 		}
-		return fmt.Sprintf("image: %s\n      args: [%s]\n%s", appImage, args, parts[2])
-	})
+		stack := &modelv1.ModelStack{}
+		if err := yaml.UnmarshalStrict([]byte(document), stack); err != nil {
+			n.T.Fatal(err)
+		}
+		for i := range stack.Spec.Components {
+			if box := stack.Spec.Components[i].Box; box != nil {
+				runOnContainerNode(box, isRealDatabase)
+			}
+		}
+		if _, err := n.ControlPlane.ModelClient.ModelV1().ModelStacks(n.Name).Create(n.Ctx, stack, metav1.CreateOptions{}); err != nil {
+			n.T.Fatalf("creating the stack of the sample: %v", err)
+		}
+	}
+}
+
+// runOnContainerNode lets the test application listen in the place of the box's own image, and the database be the one that
+// there is.
+func runOnContainerNode(box *modelv1.ModelBoxSpec, isRealDatabase bool) {
+	isDatabase := strings.HasPrefix(box.Image, "mysql:")
+	if isDatabase && isRealDatabase {
+		box.Image = databaseImage
+		return
+	}
+	box.Image, box.Command, box.ReadinessProbe = appImage, nil, nil
+	box.Args = []string{fmt.Sprintf("-port=%d", box.Ports[0].Port)}
+	if isDatabase {
+		box.Args = append(box.Args, "-listen-after=20s")
+	}
 }
 
 func hasDatabase() bool {
