@@ -59,20 +59,31 @@ func (e *Engine[O]) claimConflicting(ctx context.Context, owner O, s Step) (Step
 // claimShared makes the fields of a child that was applied ours alone, but for those of other appliers. Nothing else would
 // notice that they are shared, so somebody who writes to the child in between, as its controller does, is waited for.
 func (e *Engine[O]) claimShared(ctx context.Context, owner O, s Step, applied Object) (Object, error) {
-	var claimed Object
+	return retryOnConflict(ctx, s.Kind, applied, func(applied Object) (Object, error) {
+		return e.claimSharedOf(ctx, owner, s, applied)
+	})
+}
+
+// retryOnConflict does something to a child that was just written, and as long as somebody else writes to it in between,
+// as its controller does, to the child as it is then.
+func retryOnConflict(ctx context.Context, kind *Kind, written Object, do func(child Object) (Object, error)) (Object, error) {
+	var done Object
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
-		claimed, err = e.claimSharedOf(ctx, owner, s, applied)
+		done, err = do(written)
 		if !apierrors.IsConflict(err) {
 			return err
 		}
-		live, getErr := s.Kind.get(ctx, owner.GetNamespace(), applied.GetName())
-		if getErr != nil {
+		live, getErr := kind.get(ctx, written.GetNamespace(), written.GetName())
+		switch {
+		case getErr != nil:
 			return getErr
+		case live.GetUID() != written.GetUID():
+			return errChildChanged
 		}
-		applied = live
+		written = live
 		return err
 	})
-	return claimed, err
+	return done, err
 }
 
 func (e *Engine[O]) claimSharedOf(ctx context.Context, owner O, s Step, applied Object) (Object, error) {

@@ -52,12 +52,7 @@ func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s Step) (Objec
 	if err != nil {
 		return nil, err
 	}
-	if inherited != nil {
-		if s.live, err = e.createInheriting(ctx, owner, s, inherited); err != nil {
-			return nil, err
-		}
-	}
-	created, err := e.apply(ctx, owner, s, s.live != nil)
+	created, err := e.createInheriting(ctx, owner, s, inherited)
 	if err != nil {
 		return nil, err
 	}
@@ -65,22 +60,33 @@ func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s Step) (Objec
 	if carried, err = e.compare.Merge(carried, inherited); err != nil || carried == nil {
 		return created, err
 	}
-	kept, err := e.applyAs(ctx, owner, Step{Operation: s.Operation, Kind: s.Kind, rendered: carried, live: created}, HandoverManager, false)
+	kept, err := retryOnConflict(ctx, s.Kind, created, func(created Object) (Object, error) {
+		return e.applyAs(ctx, owner, Step{Operation: s.Operation, Kind: s.Kind, rendered: carried, live: created}, HandoverManager, false)
+	})
 	if err != nil {
 		return created, fmt.Errorf("setting again what others had set: %w", err)
 	}
 	return kept, nil
 }
 
-// createInheriting creates a child that has from the beginning what it inherits. What is rendered is ours with the next
-// apply, and HandoverManager gives it up with the one after that.
+// createInheriting creates a child that has from the beginning what it inherits, nil where that is nothing. HandoverManager
+// creates it, what is rendered is ours with the next apply, and the one after that leaves HandoverManager the rest.
 func (e *Engine[O]) createInheriting(ctx context.Context, owner O, s Step, inherited *unstructured.Unstructured) (Object, error) {
+	if inherited == nil {
+		return e.apply(ctx, owner, s, false)
+	}
 	complete, err := e.compare.Merge(s.rendered, inherited)
 	if err != nil {
 		return nil, err
 	}
-	s.rendered = complete
-	return e.applyAs(ctx, owner, s, HandoverManager, false)
+	created, err := e.applyAs(ctx, owner, Step{Operation: s.Operation, Kind: s.Kind, rendered: complete}, HandoverManager, false)
+	if err != nil {
+		return nil, err
+	}
+	return retryOnConflict(ctx, s.Kind, created, func(created Object) (Object, error) {
+		s.live = created
+		return e.apply(ctx, owner, s, true)
+	})
 }
 
 // prune deletes a child that the owner does not ask for any more.

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -182,7 +183,7 @@ func TestTrimChildKeepsWhoSetThePartition(t *testing.T) {
 }
 
 // Until the garbage collector has let go of the pods, the StatefulSet stays. What it had is not lost meanwhile, and the
-// new one never has fewer replicas.
+// new one never has fewer replicas, also where its controller is faster than the next write.
 func TestStatefulSetIsReplacedOnceItHasGone(t *testing.T) {
 	f := newTestController(t, statefulBox(t))
 	f.converge(t)
@@ -230,10 +231,17 @@ func TestStatefulSetIsReplacedOnceItHasGone(t *testing.T) {
 	}
 	f.catchUp(t)
 	var seen []int32
+	isRefused := false
 	f.cluster.PrependReactor("patch", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
-		if set, err := f.cluster.Tracker().Get(resource, fixture.WebKey.Namespace, "web"); err == nil {
-			seen = append(seen, *set.(*appsv1.StatefulSet).Spec.Replicas)
+		set, err := f.cluster.Tracker().Get(resource, fixture.WebKey.Namespace, "web")
+		if err != nil {
+			return false, nil, nil
 		}
+		// Its controller writes to it as soon as it is there.
+		if isRefused = !isRefused; isRefused {
+			return true, nil, apierrors.NewConflict(resource.GroupResource(), "web", errors.New("it has been modified"))
+		}
+		seen = append(seen, *set.(*appsv1.StatefulSet).Spec.Replicas)
 		return false, nil, nil
 	})
 	f.mustReconcile(t)

@@ -29,6 +29,7 @@ var samples = []struct {
 	{"rolling-update.yaml", []string{"rolling-share", "rolling-number", "rolling-limits", "rolling-recreate"}, rolloutsMoveInSteps},
 	{"resources.yaml", []string{"size-small", "size-medium", "size-large", "size-custom"}, containersHaveTheirSize},
 	{"services.yaml", []string{"reach-clusterip", "reach-nodeport", "reach-headless", "reach-same-pod"}, servicesLeadToTheirPorts},
+	{"configs.yaml", []string{"configured"}, filesAreInConfigMaps},
 	{"workloads.yaml", []string{"workload-statefulset", "workload-daemonset"}, podsAreThoseOfTheirWorkload},
 	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
 }
@@ -220,3 +221,21 @@ func containersHaveTheirProbes(n *framework.Namespace) {
 
 // orEmpty is the probe, or one that checks nothing where there is none.
 func orEmpty(probe *corev1.Probe) corev1.Probe { return ptr.Deref(probe, corev1.Probe{}) }
+
+func filesAreInConfigMaps(n *framework.Namespace) {
+	for name, files := range map[string]map[string]string{
+		"configured":       {"web.conf": "workers 4;\n"},
+		"configured-flags": {"flags.yaml": "dark: true\n"},
+	} {
+		configMap, err := n.ControlPlane.KubeClient.CoreV1().ConfigMaps(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
+		if err != nil {
+			n.T.Fatal(err)
+		}
+		framework.ExpectEqual(n.T, "files of "+name, files, configMap.Data)
+	}
+	mounts := map[string]string{}
+	for _, mount := range n.GetDeployment("configured").Spec.Template.Spec.Containers[0].VolumeMounts {
+		mounts[mount.Name] = mount.MountPath
+	}
+	framework.ExpectEqual(n.T, "mounts", map[string]string{"config": "/etc/web", "config-flags": "/etc/flags"}, mounts)
+}
