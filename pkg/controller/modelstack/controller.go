@@ -60,6 +60,7 @@ type Controller struct {
 	clock       clock.PassiveClock
 	consistency *consistency.Store
 	pace        *reconciler.StatusPace
+	unwritten   *unwrittenStatuses
 	graphs      *lru.Cache
 	metrics     *controllerMetrics
 }
@@ -94,6 +95,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		recorder:    p.Recorder,
 		clock:       p.Clock,
 		pace:        reconciler.NewStatusPace(p.Clock),
+		unwritten:   newUnwrittenStatuses(),
 		graphs:      lru.New(maxGraphs),
 		metrics:     processMetrics(),
 	}

@@ -28,6 +28,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
@@ -194,8 +195,16 @@ func trimmed[T any](kind *children.Kind, items []T) []any {
 	return all
 }
 
-// reconcile reconciles the stack, lets the caches see what came of it, and returns what was written.
+// reconcile reconciles the stack when no status is put off any more, lets the caches see what came of it, and returns what
+// was written.
 func (f *testController) reconcile() []string {
+	f.t.Helper()
+	f.clock.SetTime(f.clock.Now().Add(reconciler.ProgressPeriod))
+	return f.reconcileAtOnce()
+}
+
+// reconcileAtOnce is reconcile at the time of the last one.
+func (f *testController) reconcileAtOnce() []string {
 	f.t.Helper()
 	if _, err := f.Controller.reconcile(f.t.Context(), shopKey); err != nil {
 		f.t.Fatal(err)

@@ -74,7 +74,6 @@ func TestNothingIsCreatedThatDependsOnWhatFails(t *testing.T) {
 			row.change(f)
 			for range 3 {
 				check(t, "writes", []string(nil), f.reconcile())
-				f.clock.SetTime(f.clock.Now().Add(3 * time.Second))
 			}
 			check(t, "boxes", []string{"db"}, f.boxes())
 			check(t, "states", row.want, f.states())
@@ -134,7 +133,6 @@ func TestAChangedComponentWaitsForThoseThatItDependsOn(t *testing.T) {
 		check(t, "first", []string{"patch modelboxes db"}, f.reconcile())
 		f.setUpdating("db")
 		check(t, "while db is updated", []string(nil), f.reconcile())
-		f.clock.SetTime(f.clock.Now().Add(3 * time.Second))
 		f.reconcile()
 		check(t, "states", "db=Progressing api=Ready web=Waiting(db)", f.states())
 		check(t, "applied", "False Waiting", f.condition(modelv1.ConditionApplied))

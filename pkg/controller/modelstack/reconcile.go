@@ -29,6 +29,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if apierrors.IsNotFound(err) {
 		c.consistency.Clear(key, "")
 		c.pace.Forget(key)
+		c.unwritten.forget(key)
 		c.children.Forget(key)
 		return 0, nil
 	}

@@ -29,10 +29,12 @@ const maxNamed = 5
 // events. It returns after how long to requeue the stack for what it put off, 0 for not at all.
 func (c *Controller) updateStatus(ctx context.Context, stack *modelv1.ModelStack, status modelv1.ModelStackStatus) (time.Duration, error) {
 	if apiequality.Semantic.DeepEqual(stack.Status, status) {
+		c.unwritten.forget(keyOf(stack))
 		return 0, nil
 	}
 	if isMereProgress(&stack.Status, &status) {
 		if delay := c.pace.ProgressDelay(keyOf(stack)); delay > 0 {
+			c.unwritten.remember(stack, status)
 			return delay, nil
 		}
 	}
@@ -49,35 +51,19 @@ func (c *Controller) updateStatus(ctx context.Context, stack *modelv1.ModelStack
 	}
 	c.consistency.WroteAt(keyOf(stack), stack.UID, stackResource, updated.ResourceVersion)
 	c.pace.Wrote(keyOf(stack))
+	c.unwritten.forget(keyOf(stack))
 	c.recordTransitions(stack, &status)
 	return 0, nil
 }
 
-// isMereProgress returns whether no condition has changed and no component has become ready or is not any more: what waits
-// for a stack waits for that.
+// isMereProgress returns whether no condition has changed: what waits for a stack waits for that. The status of a stack is as
+// large as the stack, so that one write for each of many components would cost the square of their number.
 func isMereProgress(before, after *modelv1.ModelStackStatus) bool {
-	return apiequality.Semantic.DeepEqual(withoutProgress(before), withoutProgress(after))
-}
-
-func withoutProgress(status *modelv1.ModelStackStatus) modelv1.ModelStackStatus {
-	lasting := modelv1.ModelStackStatus{
-		ObservedGeneration: status.ObservedGeneration,
-		ReadyComponents:    status.ReadyComponents,
-		TotalComponents:    status.TotalComponents,
-		Conditions:         slices.Clone(status.Conditions),
-	}
-	for i := range status.Components {
-		component := modelv1.ModelStackComponentStatus{Name: status.Components[i].Name, ReadyRevision: status.Components[i].ReadyRevision}
-		if status.Components[i].State == modelv1.ComponentReady {
-			component.State = modelv1.ComponentReady
-		}
-		lasting.Components = append(lasting.Components, component)
-	}
-	for i := range lasting.Conditions {
-		lasting.Conditions[i].Message = ""
-		lasting.Conditions[i].LastTransitionTime = metav1.Time{}
-	}
-	return lasting
+	return before.ObservedGeneration == after.ObservedGeneration &&
+		slices.EqualFunc(before.Conditions, after.Conditions, func(before, after metav1.Condition) bool {
+			return before.Type == after.Type && before.Status == after.Status && before.Reason == after.Reason &&
+				before.ObservedGeneration == after.ObservedGeneration
+		})
 }
 
 // statusOf computes the status of a stack from what was there before a reconcile and what came of that. It returns after how

@@ -28,7 +28,7 @@ type survey struct {
 	needed map[string][]string
 	// retained has, for components that are not in the stack any more, the names of those that they are retained for.
 	retained map[string][]string
-	// lastStates are those of the last status.
+	// lastStates are those of the last status, whether or not it has been written.
 	lastStates map[string]*modelv1.ModelStackComponentStatus
 }
 
@@ -64,15 +64,16 @@ func (c *Controller) surveyOf(stack *modelv1.ModelStack) (*survey, error) {
 		return nil, err
 	}
 	s := &survey{
-		graph:      g,
-		stack:      stack,
-		progress:   make([]*progress, len(g.components)),
-		needed:     map[string][]string{},
-		retained:   map[string][]string{},
-		lastStates: make(map[string]*modelv1.ModelStackComponentStatus, len(stack.Status.Components)),
+		graph:    g,
+		stack:    stack,
+		progress: make([]*progress, len(g.components)),
+		needed:   map[string][]string{},
+		retained: map[string][]string{},
 	}
-	for i := range stack.Status.Components {
-		s.lastStates[stack.Status.Components[i].Name] = &stack.Status.Components[i]
+	last := c.unwritten.last(stack)
+	s.lastStates = make(map[string]*modelv1.ModelStackComponentStatus, len(last.Components))
+	for i := range last.Components {
+		s.lastStates[last.Components[i].Name] = &last.Components[i]
 	}
 	if s.owned, err = c.children.Owned(stack); err != nil {
 		return nil, err
