@@ -26,8 +26,7 @@ func (*boxConfiguration) IsApplyConfiguration() {}
 // box returns what the stack says of the box of a component, and nothing that has a default: that is for the box, and for
 // those who scale it.
 func (r *Renderer) box(component *modelv1.ModelStackComponent, isAutoscaled bool) (*boxConfiguration, error) {
-	spec := component.Box.DeepCopy()
-	r.connect(component, spec)
+	spec := r.ConnectedBox(component)
 	metadata := r.metadata(component)
 	if isAutoscaled && spec.Replicas != nil {
 		metadata.WithAnnotations(map[string]string{modelv1.AutoscaledAnnotation: strconv.Itoa(int(*spec.Replicas))})

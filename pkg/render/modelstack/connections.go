@@ -15,6 +15,16 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
+// ConnectedBox returns what the stack says of the box of a component, nil where it has none, with the variables that say how
+// to connect to what the component depends on. The component is one of the stack's.
+func (r *Renderer) ConnectedBox(component *modelv1.ModelStackComponent) *modelv1.ModelBoxSpec {
+	spec := component.Box.DeepCopy()
+	if spec != nil {
+		r.connect(component, spec)
+	}
+	return spec
+}
+
 // connect gives the containers of a box the variables that say how to connect to what the component depends on. What a
 // container sets itself stays.
 func (r *Renderer) connect(component *modelv1.ModelStackComponent, spec *modelv1.ModelBoxSpec) {

@@ -26,7 +26,7 @@ type SpecValidator struct {
 
 // Validate returns what is wrong with a new box at the paths, first of all whether the other rules can afford to look at it.
 func (v SpecValidator) Validate(ctx context.Context, box *model.ModelBox, paths validation.ModelBoxPaths) field.ErrorList {
-	errs := validateSize(box, nil, paths.Spec)
+	errs := v.ValidateSize(box, nil, paths.Spec)
 	if len(errs) == 0 {
 		errs = slices.Concat(
 			validation.ValidateModelBoxSpec(ctx, box, paths),
@@ -43,7 +43,7 @@ func (v SpecValidator) Validate(ctx context.Context, box *model.ModelBox, paths 
 // ValidateUpdate returns what is wrong with changing the spec of old into that of box, which is at path. What was wrong
 // already does not count.
 func (v SpecValidator) ValidateUpdate(ctx context.Context, box, old *model.ModelBox, path *field.Path) field.ErrorList {
-	errs := validateSize(box, old, path)
+	errs := v.ValidateSize(box, old, path)
 	if len(errs) == 0 {
 		errs = slices.Concat(
 			validation.ValidateModelBoxSpecUpdate(ctx, box, old, path),
@@ -63,9 +63,9 @@ func (v SpecValidator) ValidateUpdate(ctx context.Context, box, old *model.Model
 // box's identity, which takes less than one, and its metadata, of which that is left out which does not fit.
 const maxSpecBytes = 96 << 10
 
-// validateSize refuses a spec that is too much. One that was too much already may stay, but not grow; old is nil for a new
+// ValidateSize refuses the spec of the box, which is at path, if it is too much. One that was too much already may stay, but not grow; old is nil for a new
 // box.
-func validateSize(box, old *model.ModelBox, path *field.Path) field.ErrorList {
+func (v SpecValidator) ValidateSize(box, old *model.ModelBox, path *field.Path) field.ErrorList {
 	size, err := specBytes(box)
 	if err == nil && size > maxSpecBytes && old != nil {
 		var oldSize int

@@ -14,6 +14,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 )
 
 // validateBoxes holds the boxes of a stack to the rules of boxes. old is nil for a new stack.
@@ -34,6 +35,23 @@ func (s Strategy) validateBoxes(ctx context.Context, stack, old *model.ModelStac
 		} else {
 			errs = append(errs, validator.ValidateUpdate(ctx, change.Box, change.Old, paths.Spec)...)
 		}
+	}
+	if len(errs) == 0 {
+		errs = validateConnectedSizes(validator, stack, old)
+	}
+	return errs
+}
+
+// validateConnectedSizes holds the boxes to the limit of their size with what connects them to other components. old is nil
+// for a new stack.
+func validateConnectedSizes(validator modelbox.SpecValidator, stack, old *model.ModelStack) field.ErrorList {
+	changes, err := connectedChanges(stack, old)
+	if err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("spec", "components"), err)}
+	}
+	var errs field.ErrorList
+	for _, change := range validate.Each(changes, &errs) {
+		errs = append(errs, validator.ValidateSize(change.Box, change.Old, change.Path.Child("box"))...)
 	}
 	return errs
 }

@@ -245,3 +245,35 @@ func TestUpdates(t *testing.T) {
 		})
 	}
 }
+
+// Of the two boxes, which have the same size, one depends on the database. Its variables are part of it.
+func TestTheSizeOfABoxCountsWhatConnectsIt(t *testing.T) {
+	stack := newStack(t, `
+- {name: alone, box: {image: "a:1"}}
+- {name: connected, dependsOn: [db], box: {image: "a:1"}}
+- {name: db, box: {image: "db:1", ports: [{port: 3306}]}}
+`)
+	// The rest is what a box has beside its arguments, about.
+	const maxBytes, rest, variables = 96 << 10, 130, 60
+	for _, row := range []struct {
+		name string
+		size int
+		want []string
+	}{
+		{"with room for the variables", maxBytes - rest - 2*variables, nil},
+		{"without", maxBytes - rest, []string{"spec.components[1].box"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for i := range 2 {
+				stack.Spec.Components[i].Box.Args = []string{strings.Repeat("x", row.size)}
+			}
+			var got []string
+			for _, err := range newStrategy().Validate(t.Context(), stack) {
+				got = append(got, err.Field)
+			}
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Errorf("refused fields, -want +got:\n%s", diff)
+			}
+		})
+	}
+}

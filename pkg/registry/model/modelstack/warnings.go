@@ -12,7 +12,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 )
 
 // GetBox returns a box, possibly as it was a moment ago, or an error where there is none. It may not be changed.
@@ -30,9 +29,9 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, stack, old *model.ModelS
 	return append(s.deletionWarnings(ctx, stack, old), s.boxWarnings(ctx, stack, old)...)
 }
 
-// boxWarnings are about the boxes that are new or change. old is nil for a new stack.
+// boxWarnings are about the boxes that are new or change, be it because of what they depend on. old is nil for a new stack.
 func (s Strategy) boxWarnings(ctx context.Context, stack, old *model.ModelStack) []string {
-	changes, err := helper.BoxChanges(stack, old)
+	changes, err := connectedChanges(stack, old)
 	if err != nil { // is an error of the validation as well
 		return nil
 	}
