@@ -41,7 +41,7 @@ func TestUnknownFieldIsRefused(t *testing.T) {
 func TestTooLargeBoxIsRefused(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
-	for name, size := range map[string]int{"2 MB": 2 << 20, "4 MB": 4 << 20} {
+	for name, size := range map[string]int{"4 MB": 4 << 20, "8 MB": 8 << 20} {
 		t.Run(name, func(t *testing.T) {
 			n := n.In(t)
 			_, err := n.Boxes.Create(n.Ctx, framework.NewBox("web", func(spec *modelv1.ModelBoxSpec) {

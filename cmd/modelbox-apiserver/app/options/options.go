@@ -40,8 +40,9 @@ const (
 	// aggregation layer never end by themselves and would hold the process for a minute.
 	watchTerminationGracePeriod = 2 * time.Second
 
-	// maxRequestBodyBytes is more than any box that is accepted, with its managed fields.
-	maxRequestBodyBytes = 1 << 20
+	// maxRequestBodyBytes is more than any stack that is stored, with its managed fields: etcd takes 1.5 MiB in a request, and
+	// JSON is up to twice as large as what is stored. It is that of the API server of Kubernetes.
+	maxRequestBodyBytes = 3 << 20
 )
 
 // Options is everything that can be said on the command line.
