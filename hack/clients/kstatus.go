@@ -17,12 +17,12 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// runKStatus prints the status that kstatus computes for a box, and why: kstatus <namespace> <box>.
+// runKStatus prints the status that kstatus computes for an object, and why: kstatus <namespace> <resource> <name>.
 func runKStatus() error {
-	if len(os.Args) != 3 {
-		return errors.New("usage: kstatus <namespace> <box>")
+	if len(os.Args) != 4 {
+		return errors.New("usage: kstatus <namespace> <resource> <name>")
 	}
-	namespace, name := os.Args[1], os.Args[2]
+	namespace, resource, name := os.Args[1], os.Args[2], os.Args[3]
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv(clientcmd.RecommendedConfigPathEnvVar))
 	if err != nil {
 		return fmt.Errorf("reading the kubeconfig: %w", err)
@@ -32,14 +32,14 @@ func runKStatus() error {
 		return fmt.Errorf("creating a client: %w", err)
 	}
 	// As it comes from the server: kstatus knows no Go types.
-	box, err := client.Resource(modelv1.SchemeGroupVersion.WithResource("modelboxes")).Namespace(namespace).
+	object, err := client.Resource(modelv1.SchemeGroupVersion.WithResource(resource)).Namespace(namespace).
 		Get(context.Background(), name, metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("reading the box: %w", err)
+		return fmt.Errorf("reading %s %s: %w", resource, name, err)
 	}
-	result, err := status.Compute(box)
+	result, err := status.Compute(object)
 	if err != nil {
-		return fmt.Errorf("computing the status of the box: %w", err)
+		return fmt.Errorf("computing the status of %s %s: %w", resource, name, err)
 	}
 	fmt.Printf("%s: %s\n", result.Status, result.Message)
 	return nil

@@ -83,7 +83,93 @@ func TestKStatusReadsConditions(t *testing.T) {
 			t.Parallel()
 			n := framework.NewNamespace(t)
 			test.arrange(n)
-			if said := runProgram(n, "kstatus", n.Name, "web"); !strings.HasPrefix(said, test.want) {
+			if said := runProgram(n, "kstatus", n.Name, "modelboxes", "web"); !strings.HasPrefix(said, test.want) {
+				t.Errorf("want %q, got %q", test.want, said)
+			}
+		})
+	}
+}
+
+// TestKStatusReadsConditionsOfStacks has a stack judged by kstatus.
+func TestKStatusReadsConditionsOfStacks(t *testing.T) {
+	t.Parallel()
+	newStack := func(changes ...func(*modelv1.ModelBoxSpec)) *modelv1.ModelStack {
+		db, web := framework.NewBox("db", changes...).Spec, framework.NewBox("web").Spec
+		return &modelv1.ModelStack{
+			ObjectMeta: metav1.ObjectMeta{Name: "shop"},
+			Spec: modelv1.ModelStackSpec{Components: []modelv1.ModelStackComponent{
+				{Name: "db", BoxName: "db", Box: &db},
+				{Name: "web", BoxName: "web", DependsOn: []string{"db"}, Box: &web},
+			}},
+		}
+	}
+	create := func(n *framework.Namespace, stack *modelv1.ModelStack) {
+		n.T.Helper()
+		if _, err := n.ControlPlane.ModelClient.ModelV1().ModelStacks(n.Name).Create(n.Ctx, stack, metav1.CreateOptions{}); err != nil {
+			n.T.Fatal(err)
+		}
+	}
+	await := func(n *framework.Namespace, condition string) {
+		n.T.Helper()
+		n.Kubectl.Run("wait", "mst/shop", "--for=condition="+condition, "--timeout="+framework.Patience.String())
+	}
+	for _, test := range []struct {
+		name    string
+		arrange func(n *framework.Namespace)
+		want    string
+	}{
+		{
+			"a new stack",
+			func(n *framework.Namespace) { create(n, newStack(framework.Unschedulable)) },
+			"InProgress: ",
+		},
+		{
+			"a stack that is Ready",
+			func(n *framework.Namespace) {
+				create(n, newStack())
+				await(n, "Ready")
+			},
+			"Current: ",
+		},
+		{
+			"a stack that was Ready until it changed",
+			func(n *framework.Namespace) {
+				create(n, newStack())
+				await(n, "Ready")
+				n.Kubectl.Run("patch", "mst", "shop", "--patch="+
+					`{"spec": {"components": [{"name": "web", "box": {"podTemplate": {"spec": {"nodeSelector": {"disk": "none"}}}}}]}}`)
+			},
+			"InProgress: ",
+		},
+		{
+			"a stack of which the name of a box is taken",
+			func(n *framework.Namespace) {
+				n.CreateBox(framework.NewBox("db"))
+				create(n, newStack())
+				await(n, "Stalled")
+			},
+			"Failed: ",
+		},
+		{
+			"a stack that is being deleted",
+			func(n *framework.Namespace) {
+				stack := newStack()
+				stack.Finalizers = []string{"example.com/held"}
+				create(n, stack)
+				n.T.Cleanup(func() {
+					_, _ = n.ControlPlane.ModelClient.ModelV1().ModelStacks(n.Name).Patch(context.WithoutCancel(n.Ctx), "shop", types.MergePatchType,
+						[]byte(`{"metadata": {"finalizers": null}}`), metav1.PatchOptions{})
+				})
+				n.Kubectl.Run("delete", "mst", "shop", "--wait=false")
+			},
+			"Terminating: ",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			n := framework.NewNamespace(t)
+			test.arrange(n)
+			if said := runProgram(n, "kstatus", n.Name, "modelstacks", "shop"); !strings.HasPrefix(said, test.want) {
 				t.Errorf("want %q, got %q", test.want, said)
 			}
 		})

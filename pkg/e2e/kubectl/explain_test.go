@@ -36,6 +36,9 @@ func TestExplainDescribesFields(t *testing.T) {
 			"containers <[]Container>", "initContainers <[]Container>", "restartPolicy <string>",
 			"readinessProbe <Probe>", "tcpSocket <TCPSocketAction>", "targetPort <IntOrString>", "emptyDir <EmptyDirVolumeSource>",
 		}},
+		{"explain mst", []string{"KIND: ModelStack", "VERSION: v1", "GROUP: model.github.com", "spec <ModelStackSpec>", "status <ModelStackStatus>"}},
+		{"explain modelstack.spec.components", []string{"name <string> -required-", "dependsOn <[]string>", "box <ModelBoxSpec>", "external <ModelStackExternal>"}},
+		{"explain modelstack.spec.components.dependsOn", []string{"_HOST", "_PORT", "_URL"}},
 		{"explain modelbox.status.conditions.reason", []string{"reason <string>", "programmatic identifier"}},
 	} {
 		t.Run(test.arguments, func(t *testing.T) {
