@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+const (
+	// chainVariable is how many components the chain has, such as 300.
+	chainVariable = "MODELBOX_E2E_CHAIN"
+	shortChain    = 20
+	// stacksVariable is how many stacks of componentsOfMany there are, such as 200.
+	stacksVariable   = "MODELBOX_E2E_STACKS"
+	fewStacks        = 5
+	componentsOfMany = 12
+	stackWriters     = 8
+)
+
+// TestChainIsWrittenOnce lets each of many components depend on the one before, and compares that with the same boxes, of
+// which each is created when the one before is Ready.
+func TestChainIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	length := framework.Setting(t, chainVariable, shortChain, strconv.Atoi)
+	components := make([]modelv1.ModelStackComponent, 0, length)
+	for i := range length {
+		if i == 0 {
+			components = append(components, component(chainName(i)))
+		} else {
+			components = append(components, component(chainName(i), chainName(i-1)))
+		}
+	}
+	byThemselves := measure(t, "boxes by themselves", func(n *framework.Namespace) int {
+		for i := range components {
+			n.CreateReadyBox(&modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: components[i].Name}, Spec: *components[i].Box})
+		}
+		return length
+	})
+	inStack := measure(t, "in a stack", func(n *framework.Namespace) int {
+		awaitReadyStacks(createStackIn(n, components...).Namespace, 1, length)
+		return length
+	})
+	t.Logf("a chain of %d components:\nboxes by themselves: %s\nin a stack:          %s", length, byThemselves, inStack)
+}
+
+func chainName(i int) string { return fmt.Sprintf("link-%d", i) }
+
+// TestManyStacksAreWrittenOnce creates many stacks at once, and compares that with the same boxes.
+func TestManyStacksAreWrittenOnce(t *testing.T) {
+	t.Parallel()
+	count := framework.Setting(t, stacksVariable, fewStacks, strconv.Atoi)
+	boxes := count * componentsOfMany
+	byThemselves := measure(t, "boxes by themselves", func(n *framework.Namespace) int {
+		concurrently(boxes, func(i int) {
+			box := component(fmt.Sprintf("box-%d", i)).Box
+			if _, err := n.Boxes.Create(n.Ctx, &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("box-%d", i)}, Spec: *box}, metav1.CreateOptions{}); err != nil {
+				n.T.Errorf("creating box %d: %v", i, err)
+			}
+		})
+		awaitReadyBoxes(n, boxes)
+		return boxes
+	})
+	inStacks := measure(t, "in stacks", func(n *framework.Namespace) int {
+		concurrently(count, func(i int) {
+			stack := &modelv1.ModelStack{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("stack-%d", i)}}
+			stack.Spec.Components = layers()
+			if _, err := n.ControlPlane.ModelClient.ModelV1().ModelStacks(n.Name).Create(n.Ctx, stack, metav1.CreateOptions{}); err != nil {
+				n.T.Errorf("creating stack %d: %v", i, err)
+			}
+		})
+		awaitReadyStacks(n, count, boxes)
+		return boxes
+	})
+	t.Logf("%d stacks of %d components:\nboxes by themselves: %s\nin stacks:           %s", count, componentsOfMany, byThemselves, inStacks)
+}
+
+// layers are components in three layers, of which each needs all of the one below.
+func layers() []modelv1.ModelStackComponent {
+	const layer = componentsOfMany / 3
+	var components []modelv1.ModelStackComponent
+	for i := range componentsOfMany {
+		var below []string
+		for j := i/layer*layer - layer; j >= 0 && j < i/layer*layer; j++ {
+			below = append(below, components[j].Name)
+		}
+		made := component(fmt.Sprintf("part-%d", i), below...)
+		made.BoxName = ""
+		components = append(components, made)
+	}
+	return components
+}
+
+// concurrently does something for each number below count, a few at a time.
+func concurrently(count int, do func(i int)) {
+	var running sync.WaitGroup
+	for writer := range stackWriters {
+		running.Go(func() {
+			for i := writer; i < count; i += stackWriters {
+				do(i)
+			}
+		})
+	}
+	running.Wait()
+}
+
+// awaitReadyBoxes waits until there are that many boxes and all are Ready.
+func awaitReadyBoxes(n *framework.Namespace, count int) {
+	n.T.Helper()
+	framework.Eventually(n.T, patience(count), fmt.Sprintf("%d boxes are Ready", count), func() error {
+		time.Sleep(time.Second) // what is read costs as well
+		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{FieldSelector: "status.ready=true"})
+		if err != nil {
+			return err
+		}
+		if len(boxes.Items) != count {
+			return fmt.Errorf("%d are", len(boxes.Items))
+		}
+		return nil
+	})
+}
+
+// awaitReadyStacks waits until that many stacks of so many components together are Ready.
+func awaitReadyStacks(n *framework.Namespace, count, components int) {
+	n.T.Helper()
+	framework.Eventually(n.T, patience(components), fmt.Sprintf("%d stacks are Ready", count), func() error {
+		time.Sleep(time.Second) // what is read costs as well
+		stacks, err := n.ControlPlane.ModelClient.ModelV1().ModelStacks(n.Name).List(n.Ctx, metav1.ListOptions{FieldSelector: "status.ready=true"})
+		if err != nil {
+			return err
+		}
+		if len(stacks.Items) != count {
+			return fmt.Errorf("%d are", len(stacks.Items))
+		}
+		return nil
+	})
+}
+
+func patience(components int) time.Duration {
+	return framework.Patience + time.Duration(components)*time.Second
+}
+
+// cost is what a server spends on boxes.
+type cost struct {
+	components             int
+	seconds, cpu           float64
+	memory                 float64
+	childWrites, boxWrites int
+	stackWrites            int
+}
+
+func (c cost) String() string {
+	each := func(total int) float64 { return float64(total) / float64(c.components) }
+	return fmt.Sprintf("%.1f s, %.1f s of CPU, %.0f MiB, for each component %.2f writes of children, %.2f of the box and %.2f of its stack",
+		c.seconds, c.cpu, c.memory/(1<<20), each(c.childWrites), each(c.boxWrites), each(c.stackWrites))
+}
+
+// measure returns what it costs a server that has nothing else to do to bring up boxes, of which bring returns the number. The
+// test fails when a child is written more than once, or anything when all are Ready, although the server looks at everything
+// again every so often.
+func measure(t *testing.T, what string, bring func(*framework.Namespace) int) cost {
+	t.Helper()
+	var made cost
+	t.Run(what, func(t *testing.T) { made = measureIn(t, bring) })
+	return made
+}
+
+func measureIn(t *testing.T, bring func(*framework.Namespace) int) cost {
+	t.Helper()
+	plane := framework.NewControlPlane(t, framework.ServerFlags("--modelbox-resync-period=10s")...)
+	n := plane.NewNamespace(t)
+	begun, spent := time.Now(), processMetric(n, "process_cpu_seconds_total")
+	made := cost{components: bring(n)}
+	made.seconds = time.Since(begun).Seconds()
+	made.cpu = processMetric(n, "process_cpu_seconds_total") - spent
+	made.memory = processMetric(n, "process_resident_memory_bytes")
+
+	time.Sleep(5 * time.Second) // what rollouts still have to tell
+	children, models := n.Audit.ClusterWrites(), n.Audit.BoxWrites()
+	made.childWrites = len(children)
+	written := map[string]int{}
+	for _, write := range children {
+		written[write.Verb+" "+write.ObjectRef.Resource+" "+write.ObjectRef.Name]++
+	}
+	for _, write := range models {
+		if write.ObjectRef.Resource == "modelstacks" {
+			made.stackWrites++
+			continue
+		}
+		made.boxWrites++
+		if write.ObjectRef.Subresource == "" {
+			written[write.Verb+" "+write.ObjectRef.Resource+" "+write.ObjectRef.Name]++
+		}
+	}
+	for write, times := range written {
+		if times > 1 && !strings.HasPrefix(write, "create modelboxes ") { // those by themselves are known by no name there
+			t.Errorf("%d times: %s", times, write)
+		}
+	}
+	reconciles := reconcileCount(n)
+	framework.Eventually(t, patience(made.components), "the server has looked at everything again", func() error {
+		if now := reconcileCount(n); now < reconciles+2*float64(made.components) {
+			return fmt.Errorf("it has looked %.0f times", now-reconciles)
+		}
+		return nil
+	})
+	for _, write := range append(n.Audit.ClusterWrites()[len(children):], n.Audit.BoxWrites()[len(models):]...) {
+		t.Errorf("a write although nothing happened: %s %s", write.Verb, write.RequestURI)
+	}
+	return made
+}
+
+func processMetric(n *framework.Namespace, name string) float64 {
+	n.T.Helper()
+	return framework.Sum(framework.Scrape(n.T, n.ControlPlane.DirectClient(n.T)), name, nil)
+}
+
+func reconcileCount(n *framework.Namespace) float64 {
+	n.T.Helper()
+	return processMetric(n, "modelbox_controller_reconcile_duration_seconds_count")
+}
