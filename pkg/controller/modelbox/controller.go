@@ -27,6 +27,7 @@ import (
 	"k8s.io/utils/clock"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
@@ -195,7 +196,7 @@ func (c *Controller) addIndexes(p *ControllerParameters) error {
 	if err := informers.AddIndex(p.Pods.Informer(), byBox, indexBy(podBoxKey)); err != nil {
 		return fmt.Errorf("indexing pods: %w", err)
 	}
-	if err := informers.AddIndex(p.Autoscalers.Informer(), byScaleTarget, scaleTargetKeys); err != nil {
+	if err := informers.AddIndex(p.Autoscalers.Informer(), autoscaling.ByTarget, autoscaling.TargetKeys); err != nil {
 		return fmt.Errorf("indexing autoscalers: %w", err)
 	}
 	for _, informer := range []cache.SharedIndexInformer{p.MountFailures.Informer(), p.CreationFailures.Informer()} {

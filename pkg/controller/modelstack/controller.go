@@ -23,6 +23,7 @@ import (
 	"k8s.io/utils/lru"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
@@ -130,7 +131,7 @@ func (c *Controller) watch(p *ControllerParameters) error {
 			}
 		}
 	}
-	if err := informers.AddIndex(p.Autoscalers.Informer(), byScaledBox, indexByScaledBox); err != nil {
+	if err := informers.AddIndex(p.Autoscalers.Informer(), autoscaling.ByTarget, autoscaling.TargetKeys); err != nil {
 		return fmt.Errorf("indexing autoscalers: %w", err)
 	}
 	return c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), c.caches.AddOptional, p.Autoscalers.Informer(), c.stackOfAutoscaler)

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package autoscaling has the rules by which controllers leave the number of pods of a child to its HorizontalPodAutoscaler.
+package autoscaling
+
+import (
+	"fmt"
+	"strconv"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// ByTarget is the name of the index of autoscalers by what they scale, which TargetKeys makes.
+const ByTarget = "scaleTarget"
+
+// Target returns what an autoscaler scales: its kind, and its namespace and name. It is false for an object that is no
+// autoscaler, and for a reference that is none.
+func Target(object metav1.Object) (schema.GroupKind, types.NamespacedName, bool) {
+	autoscaler, ok := object.(*autoscalingv2.HorizontalPodAutoscaler)
+	if !ok {
+		return schema.GroupKind{}, types.NamespacedName{}, false
+	}
+	target := autoscaler.Spec.ScaleTargetRef
+	version, err := schema.ParseGroupVersion(target.APIVersion)
+	if err != nil {
+		return schema.GroupKind{}, types.NamespacedName{}, false
+	}
+	return version.WithKind(target.Kind).GroupKind(), types.NamespacedName{Namespace: autoscaler.Namespace, Name: target.Name}, true
+}
+
+// TargetKeys implements cache.IndexFunc.
+func TargetKeys(obj any) ([]string, error) {
+	autoscaler, ok := obj.(*autoscalingv2.HorizontalPodAutoscaler)
+	if !ok {
+		return nil, fmt.Errorf("expected a HorizontalPodAutoscaler, got %T", obj)
+	}
+	if kind, name, ok := Target(autoscaler); ok {
+		return []string{targetKey(kind, name)}, nil
+	}
+	return nil, nil
+}
+
+func targetKey(kind schema.GroupKind, name types.NamespacedName) string {
+	return kind.String() + "/" + name.String()
+}
+
+// Decides returns whether the number of pods of a live child of the kind, which is replicas, is left to an autoscaler while
+// its owner asks for wanted: to one that there is, and as the last one left it until the owner asks for another number. One
+// that is replaced by an autoscaler of something else must not cost pods in between. A child that is stopped is not
+// autoscaled, nor is one that is started again, until it has its pods. The autoscalers have the index ByTarget.
+func Decides(autoscalers cache.Indexer, kind schema.GroupKind, live metav1.Object, replicas, wanted int32) (bool, error) {
+	if wanted == 0 {
+		return false, nil
+	}
+	leftAt, isLeft := live.GetAnnotations()[modelv1.AutoscaledAnnotation]
+	if isLeft && leftAt == strconv.Itoa(int(wanted)) {
+		return true, nil
+	}
+	if !isLeft && replicas == 0 {
+		return false, nil
+	}
+	found, err := autoscalers.ByIndex(ByTarget, targetKey(kind, types.NamespacedName{Namespace: live.GetNamespace(), Name: live.GetName()}))
+	if err != nil {
+		return false, fmt.Errorf("looking up the autoscalers of the %s: %w", kind.Kind, err)
+	}
+	return len(found) > 0, nil
+}
+
+// HandOver returns the number of pods of the live child, as an apply configuration, when the rendered one gives it up, and nil
+// otherwise. Nobody's, it would become 1, which is the API's default.
+func HandOver(rendered *unstructured.Unstructured, live metav1.Object, replicas int32) (*unstructured.Unstructured, error) {
+	if !isAutoscaled(rendered) || isAutoscaled(live) {
+		return nil, nil
+	}
+	configuration := &unstructured.Unstructured{}
+	configuration.SetGroupVersionKind(rendered.GroupVersionKind())
+	configuration.SetNamespace(live.GetNamespace())
+	configuration.SetName(live.GetName())
+	if err := unstructured.SetNestedField(configuration.Object, int64(replicas), "spec", "replicas"); err != nil {
+		return nil, fmt.Errorf("setting the replicas to hand over: %w", err)
+	}
+	return configuration, nil
+}
+
+func isAutoscaled(child metav1.Object) bool {
+	_, is := child.GetAnnotations()[modelv1.AutoscaledAnnotation]
+	return is
+}
