@@ -76,3 +76,29 @@ func TestPodSecurityAppliesToBoxes(t *testing.T) {
 		containers: [{name: web, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}`), "apply", "--filename=-")
 	n.AwaitReady("web")
 }
+
+// TestPodSecurityAppliesToComponentsOfStacks expects of each box of a stack what is expected of a box.
+func TestPodSecurityAppliesToComponentsOfStacks(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.Kubectl.Run("label", "namespace", n.Name, "pod-security.kubernetes.io/enforce=baseline")
+	stack := func(podSpec string) string {
+		return `{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: shop}, spec: {paused: true, components: [
+			{name: db, box: {image: 'nginx:1.7.9', ports: [{port: 80}]}},
+			{name: web, dependsOn: [db], box: {image: 'nginx:1.7.9', podTemplate: {spec: ` + podSpec + `}}}]}}`
+	}
+	n.Eventually("a component that shares the network of its node is refused", func() error {
+		said := framework.RunKubectl(n.Kubectl.Command("apply", "--dry-run=server", "--filename=-"), stack("{hostNetwork: true}")).Stderr
+		for _, words := range []string{"spec.components[1].box", `violates PodSecurity "baseline:latest"`, "host namespaces (hostNetwork=true)"} {
+			if !strings.Contains(said, words) {
+				return fmt.Errorf("it does not say %q: %s", words, said)
+			}
+		}
+		return nil
+	})
+	n.Kubectl.RunWithInput(stack("{}"), "apply", "--filename=-")
+	complaint := n.Kubectl.RunFailing(stack("{hostPID: true}"), "apply", "--filename=-")
+	if !strings.Contains(complaint, "host namespaces (hostPID=true)") {
+		t.Errorf("the change is not refused for it: %s", complaint)
+	}
+}
