@@ -229,3 +229,52 @@ func TestExamplesAreAccepted(t *testing.T) {
 		})
 	}
 }
+
+func TestExamplesOfStacksAreAccepted(t *testing.T) {
+	for _, of := range []struct {
+		goType any
+		// field returns what the examples of the type are written to, in a stack that is valid without them.
+		field func(*modelv1.ModelStack, string) any
+	}{
+		{modelv1.ModelStackSpec{}, func(stack *modelv1.ModelStack, _ string) any { return &stack.Spec }},
+		{modelv1.ModelStackComponent{}, func(stack *modelv1.ModelStack, name string) any {
+			component := &stack.Spec.Components[1]
+			switch name {
+			case "name": // is that of the other
+				stack.Spec.Components = stack.Spec.Components[1:]
+			case "external":
+				component.Box = nil
+			}
+			return component
+		}},
+		{modelv1.ModelStackExternal{}, func(stack *modelv1.ModelStack, _ string) any { return stack.Spec.Components[0].External }},
+	} {
+		for name, property := range schemaOf(reflect.TypeOf(of.goType)).Properties {
+			t.Run(reflect.TypeOf(of.goType).Name()+"."+name, func(t *testing.T) {
+				stack := &modelv1.ModelStack{
+					ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: metav1.NamespaceDefault},
+					Spec: modelv1.ModelStackSpec{Components: []modelv1.ModelStackComponent{
+						{Name: "db", BoxName: "db", External: &modelv1.ModelStackExternal{Host: "db.example.com", Port: 3306}},
+						{Name: "web", BoxName: "web", Box: &modelv1.ModelBoxSpec{Image: "nginx:1.7.9"}},
+					}},
+				}
+				if err := yaml.UnmarshalStrict(example(t, name, property.Description), of.field(stack, name)); err != nil {
+					t.Fatal(err)
+				}
+				for i := range stack.Spec.Components {
+					if component := &stack.Spec.Components[i]; component.BoxName == "" {
+						component.BoxName = component.Name // by the server, when it is created
+					}
+				}
+				scheme.Default(stack)
+				internal := &model.ModelStack{}
+				if err := scheme.Convert(stack, internal, nil); err != nil {
+					t.Fatal(err)
+				}
+				if errs := validation.ValidateModelStack(t.Context(), internal); len(errs) > 0 {
+					t.Errorf("the example is refused: %v\n%s", errs.ToAggregate(), property.Description)
+				}
+			})
+		}
+	}
+}
