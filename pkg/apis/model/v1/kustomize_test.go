@@ -17,11 +17,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kustomizeConfiguration tells kustomize which fields of a box are images, names of other objects and so on. It follows
-// from the types. After a change of those:
+// These tell kustomize which fields of a box and of a stack are images, names of other objects and so on. They follow from the
+// types. After a change of those:
 //
 //	go test ./pkg/apis/model/v1 -run TestKustomizeConfiguration -update-kustomize
-const kustomizeConfiguration = "../../../../artifacts/kustomize/modelbox.yaml"
+const (
+	kustomizeConfiguration      = "../../../../artifacts/kustomize/modelbox.yaml"
+	kustomizeStackConfiguration = "../../../../artifacts/kustomize/modelstack.yaml"
+)
 
 var updateKustomize = flag.Bool("update-kustomize", false, "rewrite the configuration of kustomize")
 
@@ -32,13 +35,19 @@ const kustomizeHeader = `# The fields of a ModelBox as kustomize knows those of 
 # nameSuffix, a box whose overlay is about its main container has to have a spec.name.
 `
 
-// transformerConfig is the part of kustomize's type of that name that a box needs.
+const kustomizeStackHeader = `# The fields of a ModelStack that kustomize knows in a Deployment. Generated from the types; a test compares it.
+#
+# Labels and annotations for everything reach the stack and not its pods: kustomize would give a box to components that have
+# none. Boxes are not renamed with their stack where it gives them a boxName.
+`
+
+// transformerConfig is the part of kustomize's type of that name that a box or a stack needs.
 type transformerConfig struct {
 	Images            []fieldSpec     `json:"images"`
-	Replicas          []fieldSpec     `json:"replicas"`
-	CommonLabels      []fieldSpec     `json:"commonLabels"`
-	TemplateLabels    []fieldSpec     `json:"templateLabels"`
-	CommonAnnotations []fieldSpec     `json:"commonAnnotations"`
+	Replicas          []fieldSpec     `json:"replicas,omitempty"`
+	CommonLabels      []fieldSpec     `json:"commonLabels,omitempty"`
+	TemplateLabels    []fieldSpec     `json:"templateLabels,omitempty"`
+	CommonAnnotations []fieldSpec     `json:"commonAnnotations,omitempty"`
 	NameReference     []nameReference `json:"nameReference"`
 }
 
@@ -56,42 +65,48 @@ type fieldSpec struct {
 }
 
 func TestKustomizeConfiguration(t *testing.T) {
-	fields := &namedFields{references: map[string][]fieldSpec{}}
+	fields := &namedFields{kind: "ModelBox", references: map[string][]fieldSpec{}}
 	fields.walk(reflect.TypeFor[ModelBoxSpec](), "spec")
-	podLabels := []fieldSpec{boxField("spec/podTemplate/metadata/labels", true)}
+	fields.references["ModelBox"] = append(fields.references["ModelBox"], boxNames...)
+	podLabels := []fieldSpec{createdBoxField("spec/podTemplate/metadata/labels")}
 	config := transformerConfig{
 		Images:            fields.images,
-		Replicas:          []fieldSpec{boxField("spec/replicas", true)},
+		Replicas:          []fieldSpec{createdBoxField("spec/replicas")},
 		CommonLabels:      podLabels,
 		TemplateLabels:    podLabels,
-		CommonAnnotations: []fieldSpec{boxField("spec/podTemplate/metadata/annotations", true)},
-		NameReference: []nameReference{
-			{metav1.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, fields.references["ConfigMap"]},
-			{metav1.GroupVersionKind{Version: "v1", Kind: "Secret"}, fields.references["Secret"]},
-			{metav1.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, fields.references["ServiceAccount"]},
-			{metav1.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}, fields.references["PersistentVolumeClaim"]},
-			{metav1.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}, fields.references["StorageClass"]},
-			{metav1.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}, fields.references["PriorityClass"]},
-			{metav1.GroupVersionKind{Group: GroupName, Version: "v1", Kind: "ModelBox"}, append(fields.references["ModelBox"], boxNames...)},
-		},
+		CommonAnnotations: []fieldSpec{createdBoxField("spec/podTemplate/metadata/annotations")},
+		NameReference:     fields.nameReferences(),
 	}
+	checkKustomizeConfiguration(t, kustomizeConfiguration, kustomizeHeader, config)
+}
+
+func TestKustomizeConfigurationOfStacks(t *testing.T) {
+	fields := &namedFields{kind: "ModelStack", references: map[string][]fieldSpec{}}
+	fields.walk(reflect.TypeFor[ModelStackSpec](), "spec")
+	checkKustomizeConfiguration(t, kustomizeStackConfiguration, kustomizeStackHeader,
+		transformerConfig{Images: fields.images, NameReference: fields.nameReferences()})
+}
+
+// checkKustomizeConfiguration compares the file with what it is to have, or writes it.
+func checkKustomizeConfiguration(t *testing.T, file, header string, config transformerConfig) {
+	t.Helper()
 	data, err := yaml.Marshal(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := kustomizeHeader + string(data)
+	want := header + string(data)
 	if *updateKustomize {
-		if err := os.WriteFile(kustomizeConfiguration, []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	got, err := os.ReadFile(kustomizeConfiguration)
+	got, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(got), "\n")); diff != "" {
-		t.Errorf("%s does not fit the types (-types +file):\n%s", kustomizeConfiguration, diff)
+		t.Errorf("%s does not fit the types (-types +file):\n%s", file, diff)
 	}
 }
 
@@ -110,12 +125,14 @@ var boxNames = []fieldSpec{
 	{Path: "spec/egress/to/podSelector/matchLabels/" + SelectorLabel, Group: "networking.k8s.io", Kind: "NetworkPolicy"},
 }
 
-func boxField(path string, create bool) fieldSpec {
-	return fieldSpec{Path: path, Group: GroupName, Kind: "ModelBox", Create: create}
+// createdBoxField is one that kustomize creates in boxes that do not have it.
+func createdBoxField(path string) fieldSpec {
+	return fieldSpec{Path: path, Group: GroupName, Kind: "ModelBox", Create: true}
 }
 
-// namedFields are the fields of a box that kustomize may change.
+// namedFields are the fields of a kind that kustomize may change.
 type namedFields struct {
+	kind   string
 	images []fieldSpec
 	// references are the fields that hold the name of an object, by its kind.
 	references map[string][]fieldSpec
@@ -137,12 +154,13 @@ var referenceTypes = map[reflect.Type]string{
 
 // referenceNames are the fields that are the name of an object, whatever struct they are in.
 var referenceNames = map[string]string{
-	"secretName":         "Secret",
-	"claimName":          "PersistentVolumeClaim",
-	"serviceAccountName": "ServiceAccount",
-	"serviceAccount":     "ServiceAccount",
-	"priorityClassName":  "PriorityClass",
-	"storageClassName":   "StorageClass",
+	"secretName":            "Secret",
+	"credentialsSecretName": "Secret",
+	"claimName":             "PersistentVolumeClaim",
+	"serviceAccountName":    "ServiceAccount",
+	"serviceAccount":        "ServiceAccount",
+	"priorityClassName":     "PriorityClass",
+	"storageClassName":      "StorageClass",
 }
 
 // imageFields are the fields that are images, by the type they are in.
@@ -182,7 +200,7 @@ func (f *namedFields) walk(of reflect.Type, path string) {
 		case name == "":
 			continue // a field of the Go type only
 		case imageFields[of] == name:
-			f.images = append(f.images, boxField(below, false))
+			f.images = append(f.images, f.field(below))
 		case podSelectors[of] == name:
 			f.refer("ModelBox", below+"/matchLabels/"+SelectorLabel)
 		case referenceNames[name] != "":
@@ -194,5 +212,21 @@ func (f *namedFields) walk(of reflect.Type, path string) {
 }
 
 func (f *namedFields) refer(kind, path string) {
-	f.references[kind] = append(f.references[kind], boxField(path, false))
+	f.references[kind] = append(f.references[kind], f.field(path))
+}
+
+func (f *namedFields) field(path string) fieldSpec {
+	return fieldSpec{Path: path, Group: GroupName, Kind: f.kind}
+}
+
+func (f *namedFields) nameReferences() []nameReference {
+	return []nameReference{
+		{metav1.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, f.references["ConfigMap"]},
+		{metav1.GroupVersionKind{Version: "v1", Kind: "Secret"}, f.references["Secret"]},
+		{metav1.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, f.references["ServiceAccount"]},
+		{metav1.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}, f.references["PersistentVolumeClaim"]},
+		{metav1.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}, f.references["StorageClass"]},
+		{metav1.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}, f.references["PriorityClass"]},
+		{metav1.GroupVersionKind{Group: GroupName, Version: "v1", Kind: "ModelBox"}, f.references["ModelBox"]},
+	}
 }
