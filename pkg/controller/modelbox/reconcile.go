@@ -49,6 +49,9 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return staleCacheRetry, nil
 	}
 
+	if err := c.pruneDiscardedClaims(ctx, box); err != nil {
+		return 0, err
+	}
 	result, err := c.children.Reconcile(ctx, box)
 	if err != nil {
 		return 0, err
