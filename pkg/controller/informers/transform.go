@@ -46,7 +46,7 @@ func trim(obj any) (any, error) {
 	}
 }
 
-// trimPod keeps what the pod is called, by whom it is selected, its ConfigMaps, and its status.
+// trimPod keeps what the pod is called, by whom it is selected, its ConfigMaps and claims, and its status.
 func trimPod(pod *corev1.Pod) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -71,17 +71,22 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 	}
 }
 
-// trimVolumes keeps those that are ConfigMaps, and which.
+// trimVolumes keeps those that are ConfigMaps or claims, and which.
 func trimVolumes(volumes []corev1.Volume) []corev1.Volume {
-	var configMaps []corev1.Volume
+	var kept []corev1.Volume
 	for i := range volumes {
-		if source := volumes[i].ConfigMap; source != nil {
-			configMaps = append(configMaps, corev1.Volume{Name: volumes[i].Name, VolumeSource: corev1.VolumeSource{
-				ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: source.LocalObjectReference},
+		switch source := volumes[i].VolumeSource; {
+		case source.ConfigMap != nil:
+			kept = append(kept, corev1.Volume{Name: volumes[i].Name, VolumeSource: corev1.VolumeSource{
+				ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: source.ConfigMap.LocalObjectReference},
+			}})
+		case source.PersistentVolumeClaim != nil:
+			kept = append(kept, corev1.Volume{Name: volumes[i].Name, VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: source.PersistentVolumeClaim.ClaimName},
 			}})
 		}
 	}
-	return configMaps
+	return kept
 }
 
 // trimAutoscaler keeps what it scales.

@@ -48,13 +48,15 @@ func TestTrim(t *testing.T) {
 		object, want runtime.Object
 	}{
 		{
-			"of a Pod, what selects it, its ConfigMaps and its status are kept",
+			"of a Pod, what selects it, its ConfigMaps, its claims and its status are kept",
 			&corev1.Pod{ObjectMeta: withLabels(whole), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}, Volumes: []corev1.Volume{
 				{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 				{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: web, DefaultMode: ptr.To[int32](0o644)}}},
+				{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "web-data", ReadOnly: true}}},
 			}}, Status: wholePodStatus},
 			&corev1.Pod{ObjectMeta: withLabels(metadata), Spec: corev1.PodSpec{Volumes: []corev1.Volume{
 				{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: web}}},
+				{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "web-data"}}},
 			}}, Status: podStatus},
 		},
 		{

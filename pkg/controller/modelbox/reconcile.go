@@ -73,6 +73,9 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
+	if err := c.deletePodWithoutStorage(ctx, box, observed); err != nil {
+		return 0, errors.Join(err, result.Err())
+	}
 	retry, ok := children.RetryAfter(result.Failures)
 	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft)
 	if !ok {

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
@@ -39,6 +40,7 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		deletes       = "modelbox-apiserver deletes only what a ModelBox or a ModelStack controls"
 		changesClaims = "modelbox-apiserver changes only claims of a ModelBox, or takes them over from nobody"
 		deletesClaims = "modelbox-apiserver deletes only claims of a ModelBox"
+		deletesPods   = "modelbox-apiserver deletes only pods of the StatefulSet of a ModelBox"
 		nothing       = "modelbox-apiserver writes nothing in the namespaces kube-system and modelbox-system"
 	)
 	service := func(namespace, owners string) string {
@@ -52,7 +54,11 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 	n.Kubectl.RunWithInput(strings.Join([]string{
 		claim("foreign", "", ""), claim("retained", ofBox, ""),
 		claim("others", ofBox, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, name: owner, uid: %s, controller: true}`, owner)),
+		fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: lonely, namespace: %s, labels: {modelbox: db}}, spec: {containers: [{name: main, image: %s}]}}`, n.Name, framework.Image),
+		fmt.Sprintf(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: foreign, namespace: %s}, spec: {selector: {matchLabels: {app: set}},
+			template: {metadata: {labels: {app: set, modelbox: db}}, spec: {containers: [{name: main, image: %s}]}}}}`, n.Name, framework.Image),
 	}, "\n---\n"), "create", "-f", "-")
+	n.CreateReadyBox(framework.NewBox("db", framework.WithWorkload(modelv1.WorkloadStatefulSet)))
 	for _, test := range []struct {
 		name, stdin, arguments, refusal string
 	}{
@@ -79,6 +85,9 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		{"a foreign claim that goes", "", "delete pvc foreign", deletesClaims},
 		{"a controlled claim that goes", "", "delete pvc others", deletesClaims},
 		{"a retained claim that goes", "", "delete pvc retained --dry-run=server", ""},
+		{"a pod of nobody that goes", "", "delete pod lonely", deletesPods},
+		{"a pod of a StatefulSet that is no box's", "", "delete pod foreign-0", deletesPods},
+		{"a pod of a box's StatefulSet that goes", "", "delete pod db-0 --dry-run=server", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			// Spaces are between arguments only.

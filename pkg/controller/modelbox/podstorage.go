@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+)
+
+// deletePodWithoutStorage deletes the first pod of a StatefulSet that lacks a volume which its templates have, so that it is
+// created with it. The StatefulSet controller does not get past such a pod: before it rolls any, it tries to add the volume,
+// which pods do not take.
+func (c *Controller) deletePodWithoutStorage(ctx context.Context, box *modelv1.ModelBox, observed *observation) error {
+	set, isStatefulSet := observed.workload.(statefulSetWorkload)
+	if !isStatefulSet || box.Spec.Paused || set.DeletionTimestamp != nil || set.pause() != nil {
+		return nil
+	}
+	pod := podWithoutStorage(set.StatefulSet, observed.pods, observed.now)
+	if pod == nil {
+		return nil
+	}
+	_, err := timeout.Request(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, c.kubeClient.CoreV1().Pods(pod.Namespace).
+			Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // and another one takes its place
+	}
+	if err != nil {
+		return fmt.Errorf("deleting pod %s, which lacks storage: %w", pod.Name, err)
+	}
+	c.eventf(box, corev1.EventTypeNormal, "DeletedPod", "Delete", "Deleted pod %s, which lacks storage that the box asks for", pod.Name)
+	klog.FromContext(ctx).V(2).Info("Deleted pod without storage", "pod", klog.KObj(pod))
+	return nil
+}
+
+// podWithoutStorage returns the first pod of the StatefulSet that lacks a volume of its templates, nil where there is none,
+// or where one before it is not available: the StatefulSet controller creates pods in the order of their ordinals.
+func podWithoutStorage(set *appsv1.StatefulSet, pods []*corev1.Pod, now time.Time) *corev1.Pod {
+	var start int32
+	if set.Spec.Ordinals != nil {
+		start = set.Spec.Ordinals.Start
+	}
+	for ordinal := start; ordinal < start+ptr.Deref(set.Spec.Replicas, 1); ordinal++ {
+		name := fmt.Sprintf("%s-%d", set.Name, ordinal)
+		i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == name })
+		switch {
+		case i < 0 || pods[i].Labels[appsv1.StatefulSetPodNameLabel] != name:
+			return nil
+		case lacksStorage(pods[i], set):
+			return pods[i]
+		case !isAvailable(pods[i], set.Spec.MinReadySeconds, now):
+			return nil
+		}
+	}
+	return nil
+}
+
+func lacksStorage(pod *corev1.Pod, set *appsv1.StatefulSet) bool {
+	return slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
+		return !slices.ContainsFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool {
+			return volume.Name == template.Name && volume.PersistentVolumeClaim != nil
+		})
+	})
+}
+
+// isAvailable returns whether the pod has been ready for that long.
+func isAvailable(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
+		return condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue &&
+			now.Sub(condition.LastTransitionTime.Time) >= time.Duration(minReadySeconds)*time.Second
+	})
+}
