@@ -29,6 +29,7 @@ type Namespace struct {
 	Deployments appsclient.DeploymentInterface
 	Services    coreclient.ServiceInterface
 	ConfigMaps  coreclient.ConfigMapInterface
+	Claims      coreclient.PersistentVolumeClaimInterface
 	Pods        coreclient.PodInterface
 
 	Kubectl Kubectl
@@ -71,6 +72,7 @@ func (p *ControlPlane) Namespace(t *testing.T, name string) *Namespace {
 		Deployments:  p.KubeClient.AppsV1().Deployments(name),
 		Services:     p.KubeClient.CoreV1().Services(name),
 		ConfigMaps:   p.KubeClient.CoreV1().ConfigMaps(name),
+		Claims:       p.KubeClient.CoreV1().PersistentVolumeClaims(name),
 		Pods:         p.KubeClient.CoreV1().Pods(name),
 	}).In(t)
 }
@@ -95,7 +97,7 @@ const maxContents = 10_000
 // contents is for the reader of a test that failed.
 func (n *Namespace) contents(ctx context.Context) string {
 	var text strings.Builder
-	for _, kinds := range []string{"modelboxes,deployments,services,pods", "events"} {
+	for _, kinds := range []string{"modelboxes,deployments,services,pods,persistentvolumeclaims", "events"} {
 		run := RunKubectl(n.ControlPlane.KubectlCommand(ctx, "--namespace="+n.Name, "get", kinds, "--output=wide"), "")
 		fmt.Fprintf(&text, "%s%s\n", run.Stdout, run.Stderr)
 	}

@@ -31,7 +31,14 @@ var samples = []struct {
 	{"services.yaml", []string{"reach-clusterip", "reach-nodeport", "reach-headless", "reach-same-pod"}, servicesLeadToTheirPorts},
 	{"configs.yaml", []string{"configured"}, filesAreInConfigMaps},
 	{"workloads.yaml", []string{"workload-statefulset", "workload-daemonset"}, podsAreThoseOfTheirWorkload},
+	{"configs.yaml", []string{"configured"}, filesAreConfigMaps},
+	{"storage.yaml", []string{"storage-cache", "storage-database"}, claimsAreBoundAndRetained},
 	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
+}
+
+// claimsOfSamples are those that there have to be volumes for: the cluster has no default storage class, nor a provisioner.
+var claimsOfSamples = map[string][]string{
+	"storage.yaml": {"storage-cache-data", "data-storage-database-0", "data-storage-database-1"},
 }
 
 func TestSamplesKeepTheirPromises(t *testing.T) {
@@ -40,6 +47,9 @@ func TestSamplesKeepTheirPromises(t *testing.T) {
 		t.Run(sampled.file, func(t *testing.T) {
 			t.Parallel()
 			n := framework.NewNamespace(t)
+			for _, claim := range claimsOfSamples[sampled.file] {
+				n.CreateVolumeFor(claim)
+			}
 			n.Kubectl.Run("apply", "--filename="+framework.Sample(sampled.file))
 			for _, box := range sampled.boxes {
 				n.AwaitReady(box)
@@ -68,6 +78,19 @@ func TestEverySampleOfBoxesIsTested(t *testing.T) {
 			t.Errorf("nothing applies %s", filepath.Base(file))
 		}
 	}
+}
+
+func filesAreConfigMaps(n *framework.Namespace) {
+	n.AwaitConfigMaps("configured", "configured", "configured-flags")
+}
+
+func claimsAreBoundAndRetained(n *framework.Namespace) {
+	for _, claim := range claimsOfSamples["storage.yaml"] {
+		n.AwaitBoundClaim(claim)
+	}
+	n.Kubectl.Run("delete", "mb", "storage-cache", "storage-database")
+	n.AwaitNoClaim("storage-cache-data")
+	n.AwaitBoundClaim("data-storage-database-1")
 }
 
 func containersAreInOrder(n *framework.Namespace) {

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// dataClaim is the claim that the first pod of the box web has for the storage of that name.
+func dataClaim(kind modelv1.Workload, storage string) string {
+	if kind == modelv1.WorkloadStatefulSet {
+		return storage + "-web-0"
+	}
+	return "web-" + storage
+}
+
+// eachStorage runs the test for each kind of workload that has storage, with volumes for three claims.
+func eachStorage(t *testing.T, test func(n *framework.Namespace, kind modelv1.Workload)) {
+	t.Parallel()
+	for _, kind := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			n := framework.NewNamespace(t)
+			n.CreateVolumes(3, true)
+			test(n, kind)
+		})
+	}
+}
+
+func TestRetainedStorageIsThatOfTheNextBox(t *testing.T) {
+	eachStorage(t, func(n *framework.Namespace, kind modelv1.Workload) {
+		box := framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data"))
+		n.CreateReadyBox(box)
+		before := n.AwaitBoundClaim(dataClaim(kind, "data"))
+		n.ExpectConverged("web")
+
+		n.Kubectl.Run("delete", "mb", "web", "--cascade=foreground", "--timeout="+framework.Patience.String())
+		n.Eventually("the pods are gone", func() error {
+			pods, err := n.LivePods("web")
+			if err == nil && len(pods) > 0 {
+				err = fmt.Errorf("there are %d", len(pods))
+			}
+			return err
+		})
+		n.CreateReadyBox(box)
+		after := n.AwaitBoundClaim(before.Name)
+		framework.ExpectEqual(n.T, "UID of the claim", before.UID, after.UID)
+		framework.ExpectEqual(n.T, "volume", before.Spec.VolumeName, after.Spec.VolumeName)
+		n.ExpectConverged("web")
+
+		n.UpdateBox("web", framework.WithoutStorage)
+		n.AwaitReady("web")
+		framework.ExpectEqual(n.T, "UID of what is taken out", before.UID, n.AwaitBoundClaim(before.Name).UID)
+	})
+}
+
+func TestDiscardedStorageGoesWithItsBox(t *testing.T) {
+	eachStorage(t, func(n *framework.Namespace, kind modelv1.Workload) {
+		n.CreateReadyBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data", framework.Discarded)))
+		n.AwaitBoundClaim(dataClaim(kind, "data"))
+		n.ExpectConverged("web")
+		n.Kubectl.Run("delete", "mb", "web")
+		n.AwaitNoClaim(dataClaim(kind, "data"))
+	})
+}
+
+func TestGrownStorage(t *testing.T) {
+	eachStorage(t, func(n *framework.Namespace, kind modelv1.Workload) {
+		n.CreateReadyBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data")))
+		before, pods := n.AwaitBoundClaim(dataClaim(kind, "data")), n.PodUIDs("web")
+		n.UpdateBox("web", n.WithStorage("data", framework.Sized("2Gi")))
+		after := n.AwaitClaimSize(before.Name, "2Gi")
+		framework.ExpectEqual(n.T, "UID of the claim", before.UID, after.UID)
+		n.AwaitReady("web")
+		framework.ExpectEqual(n.T, "pods", pods, n.PodUIDs("web"))
+		n.Events.Await("web", "UpdatedPersistentVolumeClaim", before.Name)
+		n.ExpectConverged("web")
+	})
+}
+
+// TestGrowthThatIsRefusedIsToldAndTriedAgain asks for more than the storage class allows.
+func TestGrowthThatIsRefusedIsToldAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			n := framework.NewNamespace(t)
+			n.CreateVolumes(1, false)
+			n.CreateReadyBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data")))
+			claim, pods := n.AwaitBoundClaim(dataClaim(kind, "data")), n.PodUIDs("web")
+
+			n.UpdateBox("web", n.WithStorage("data", framework.Sized("2Gi")))
+			n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonNotApplied, claim.Name, "the storageclass that provisions the pvc must support resize")
+			n.AwaitBox("web", "says why it is not applied", func(box *modelv1.ModelBox) error {
+				return framework.CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonForbidden)
+			})
+			framework.ExpectEqual(t, "pods", pods, n.PodUIDs("web"))
+
+			n.Kubectl.Run("patch", "storageclass", n.Name, `--patch={"allowVolumeExpansion": true}`)
+			n.AwaitReady("web")
+			n.AwaitClaimSize(claim.Name, "2Gi")
+			framework.ExpectEqual(t, "pods", pods, n.PodUIDs("web"))
+			n.ExpectConverged("web")
+		})
+	}
+}
+
+// TestClaimOfSomebodyElseIsUsedAsItIs: a claim that nobody controls and that serves is not made anew, nor changed, nor deleted.
+func TestClaimOfSomebodyElseIsUsedAsItIs(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateVolumes(1, true)
+	foreign := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "web-data", Labels: map[string]string{"app": "foreign"}},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			StorageClassName: ptr.To(n.Name),
+			Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	}
+	if _, err := n.Claims.Create(n.Ctx, foreign, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before := n.AwaitBoundClaim("web-data")
+	n.CreateReadyBox(framework.NewBox("web", n.WithStorage("data", framework.Discarded)))
+	n.ExpectConverged("web")
+
+	n.UpdateBox("web", n.WithStorage("data", framework.Discarded, framework.Sized("2Gi")))
+	n.AwaitNotOwned("web")
+	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonNotApplied, "its size is 1Gi, less than 2Gi")
+	n.Kubectl.Run("delete", "mb", "web", "--cascade=foreground", "--timeout="+framework.Patience.String())
+	after := n.AwaitBoundClaim("web-data")
+	before.ManagedFields, after.ManagedFields = nil, nil
+	framework.ExpectEqual(t, "the claim", before, after)
+}
+
+// TestStorageThatIsAddedToAStatefulSetReplacesIt: its claim templates cannot change, nor can the volumes of its pods.
+func TestStorageThatIsAddedToAStatefulSetReplacesIt(t *testing.T) {
+	t.Parallel()
+	for name, changes := range map[string][]func(*modelv1.ModelBoxStorage){"retained": nil, "discarded": {framework.Discarded}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := framework.NewNamespace(t)
+			n.CreateVolumes(4, true)
+			n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2), framework.WithWorkload(modelv1.WorkloadStatefulSet), n.WithStorage("data", changes...)))
+			data, before := n.AwaitBoundClaim("data-web-0"), n.GetWorkload(modelv1.WorkloadStatefulSet, "web").GetUID()
+
+			n.UpdateBox("web", n.WithStorage("logs", changes...))
+			n.Events.Await("web", "ReplacedStatefulSet", "volumeClaimTemplates")
+			n.AwaitReady("web")
+			n.Events.Await("web", "DeletedPod", "web-1")
+			if n.GetWorkload(modelv1.WorkloadStatefulSet, "web").GetUID() == before {
+				t.Error("the StatefulSet is the one before")
+			}
+			n.AwaitBoundClaim("logs-web-0")
+			n.AwaitBoundClaim("logs-web-1")
+			framework.ExpectEqual(t, "UID of the claim that there was", data.UID, n.AwaitBoundClaim("data-web-0").UID)
+			n.ExpectConverged("web")
+		})
+	}
+}
+
+// TestDiscardedStorageThatIsTakenOutIsDeleted: the claim goes when no pod has it any more, and no other does.
+func TestDiscardedStorageThatIsTakenOutIsDeleted(t *testing.T) {
+	eachStorage(t, func(n *framework.Namespace, kind modelv1.Workload) {
+		n.CreateReadyBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data", framework.Discarded), n.WithStorage("logs", framework.Discarded)))
+		logs := n.AwaitBoundClaim(dataClaim(kind, "logs"))
+		n.AwaitBoundClaim(dataClaim(kind, "data"))
+		n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Storage = spec.Storage[1:] })
+		n.AwaitNoClaim(dataClaim(kind, "data"))
+		n.AwaitReady("web")
+		n.Events.Await("web", "PrunedPersistentVolumeClaim", dataClaim(kind, "data"))
+		framework.ExpectEqual(n.T, "UID of the claim that stays", logs.UID, n.AwaitBoundClaim(logs.Name).UID)
+		n.ExpectConverged("web")
+	})
+}
+
+// TestClaimThatIsDeletedIsClaimedAgain: once its pods are gone, a box does not stay without storage.
+func TestClaimThatIsDeletedIsClaimedAgain(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateVolumes(2, true)
+	n.CreateReadyBox(framework.NewBox("web", n.WithStorage("data")))
+	before := n.AwaitBoundClaim("web-data")
+	n.Kubectl.Run("delete", "pvc", "web-data", "--wait=false")
+	n.Kubectl.Run("delete", "pods", "--selector=modelbox=web")
+	n.AwaitClaim("web-data", "is another one", func(claim *corev1.PersistentVolumeClaim) error {
+		if claim.UID == before.UID {
+			return errors.New("it is the one before")
+		}
+		return nil
+	})
+	n.AwaitReady("web")
+}
