@@ -103,7 +103,8 @@ type Result struct {
 	// unusable are the kinds of children of which one is not there, or not as others need it.
 	unusable sets.Set[*Kind]
 	hold     Hold
-	// awaitsName says that a step is held until an object of somebody else has gone.
+	// awaitsName says that there is another step once an object of somebody else has gone: one that is held, or one that makes
+	// what is used of somebody else.
 	awaitsName bool
 }
 

@@ -43,7 +43,7 @@ func (e *Engine[O]) plan(owner O, rendered []*unstructured.Unstructured) ([]Step
 			if err != nil {
 				return nil, err
 			}
-			planned, err := e.planChild(owner, Step{Kind: kind, rendered: object, live: kind.untrimmed(live, object)})
+			planned, err := e.planCached(owner, Step{Kind: kind, rendered: object, live: kind.untrimmed(live, object)})
 			if err != nil {
 				return nil, err
 			}
@@ -60,6 +60,20 @@ func (e *Engine[O]) plan(owner O, rendered []*unstructured.Unstructured) ([]Step
 		}
 	}
 	return append(steps, prunes...), nil
+}
+
+// planCached is planChild as the caches have it, which hide what is not the owner's. Where such an object is used, and watched
+// since, it need not be read again.
+func (e *Engine[O]) planCached(owner O, s Step) (Step, error) {
+	if s.live == nil && s.Kind.Retention != nil {
+		used := s
+		if used.live = e.taken.find(keyOf(owner), s.Kind, s.Name()); used.live != nil {
+			if used, err := e.planChild(owner, used); err != nil || used.isUsed && used.Operation == Keep {
+				return used, err
+			}
+		}
+	}
+	return e.planChild(owner, s)
 }
 
 // planLive says what has to be done about the child of a step as the cluster has it, and not as the cache does.
@@ -96,8 +110,8 @@ func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
 	}
 	isOurs := e.IsOwnedBy(s.live, owner) || e.hasLostOwner(owner, s.rendered, s.live) || e.isRetained(owner, s)
 	s.isOwnedByPredecessor = !isOurs && e.isOwnedByPredecessor(s.live, owner)
-	isUsed := !isOurs && !s.isOwnedByPredecessor && e.isUsed(owner, s)
-	if !isOurs && !s.isOwnedByPredecessor && !isUsed {
+	s.isUsed = !isOurs && !s.isOwnedByPredecessor && e.isUsed(owner, s)
+	if !isOurs && !s.isOwnedByPredecessor && !s.isUsed {
 		s.refusal = e.refusal(owner, s)
 	}
 	switch {
@@ -105,7 +119,7 @@ func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
 		s.Operation = Refuse
 	case s.live.GetDeletionTimestamp() != nil:
 		s.Operation = Wait
-	case isUsed:
+	case s.isUsed:
 		s.Operation = Keep
 	case s.isOwnedByPredecessor:
 		s.Operation, s.obstacle = Replace, fmt.Sprintf("it belonged to a %s of this name that has been deleted", e.Noun)

@@ -79,6 +79,10 @@ func (e *Engine[O]) execute(ctx context.Context, owner O, s Step, result *Result
 	if s.Operation != Create && s.Operation != Replace && s.Operation != Wait {
 		e.predecessors.replaced(keyOf(owner), childName{s.Kind.name(), s.Name()})
 	}
+	if s.isUsed {
+		result.awaitsName = true
+		e.taken.watch(ctx, keyOf(owner), s.Kind, s.live)
+	}
 	switch s.Operation {
 	case Create:
 		return e.create(ctx, owner, s)

@@ -61,6 +61,8 @@ type Step struct {
 	isLive bool
 	// isOwnedByPredecessor says that the live child belongs to an owner of the name that was there before.
 	isOwnedByPredecessor bool
+	// isUsed says that the live child is not the owner's, and is used as it is.
+	isUsed bool
 	// answer is what the cluster answered when this render was applied to the live child; nil where that is not known.
 	answer *appliedAnswer
 	// refusal is why the live child is not the owner's; nil unless to refuse.

@@ -30,9 +30,16 @@ type takenNames struct {
 	enqueue func(owner types.NamespacedName)
 
 	mu      sync.Mutex
-	watches map[types.NamespacedName]map[takenName]context.CancelFunc
+	watches map[types.NamespacedName]map[takenName]*nameWatch
 	count   int
 	running sync.WaitGroup
+}
+
+// nameWatch is the watch of the object that has a name.
+type nameWatch struct {
+	object Object
+	ctx    context.Context
+	end    context.CancelFunc
 }
 
 // takenName is the name of a child that an owner wants, in its namespace.
@@ -42,14 +49,14 @@ type takenName struct {
 }
 
 func newTakenNames(enqueue func(owner types.NamespacedName)) *takenNames {
-	return &takenNames{enqueue: enqueue, watches: map[types.NamespacedName]map[takenName]context.CancelFunc{}}
+	return &takenNames{enqueue: enqueue, watches: map[types.NamespacedName]map[takenName]*nameWatch{}}
 }
 
 // watch begins to watch the live object, which is in the place of a child of the owner, unless that is done already.
 func (t *takenNames) watch(ctx context.Context, owner types.NamespacedName, kind *Kind, live Object) {
 	taken := takenName{kind.Resource, live.GetName()}
 	ctx, end := context.WithCancel(ctx)
-	if !t.begin(owner, taken, end) {
+	if !t.begin(owner, taken, &nameWatch{object: live, ctx: ctx, end: end}) {
 		end()
 		return
 	}
@@ -63,24 +70,36 @@ func (t *takenNames) watch(ctx context.Context, owner types.NamespacedName, kind
 }
 
 // begin returns false where the name is watched already, or too many are.
-func (t *takenNames) begin(owner types.NamespacedName, taken takenName, end context.CancelFunc) bool {
+func (t *takenNames) begin(owner types.NamespacedName, taken takenName, watch *nameWatch) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.watches[owner][taken] != nil || t.count == maxTakenNames {
 		return false
 	}
 	if t.watches[owner] == nil {
-		t.watches[owner] = map[takenName]context.CancelFunc{}
+		t.watches[owner] = map[takenName]*nameWatch{}
 	}
-	t.watches[owner][taken] = end
+	t.watches[owner][taken] = watch
 	t.count++
 	return true
+}
+
+// find returns the object that has the name, as it was when it began to be watched, nil where it is not watched. Whose it is has
+// not changed since.
+func (t *takenNames) find(owner types.NamespacedName, kind *Kind, name string) Object {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	watch := t.watches[owner][takenName{kind.Resource, name}]
+	if watch == nil || watch.ctx.Err() != nil {
+		return nil
+	}
+	return watch.object
 }
 
 func (t *takenNames) end(owner types.NamespacedName, taken takenName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.watches[owner][taken]()
+	t.watches[owner][taken].end()
 	delete(t.watches[owner], taken)
 	if len(t.watches[owner]) == 0 {
 		delete(t.watches, owner)
@@ -92,8 +111,8 @@ func (t *takenNames) end(owner types.NamespacedName, taken takenName) {
 func (t *takenNames) forget(owner types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, end := range t.watches[owner] {
-		end()
+	for _, watch := range t.watches[owner] {
+		watch.end()
 	}
 }
 

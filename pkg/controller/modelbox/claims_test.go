@@ -6,12 +6,14 @@ package modelbox
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
@@ -323,4 +325,28 @@ func TestClaimThatMayNotGrowIsReported(t *testing.T) {
 			check(t, "message", `persistentvolumeclaims "web-data" is forbidden: `+refusal, condition.Message)
 		}
 	}
+}
+
+// The cache does not show a claim that has no label of a box. It is read once, and once more when it begins to be watched.
+func TestClaimThatIsUsedIsWatchedAndNotReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTestController(t, fixture.WebBox(t, withStorage()), newClaim("web-data"))
+		reads := 0
+		f.cluster.PrependReactor("get", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
+			reads++
+			return false, nil, nil
+		})
+		f.cluster.PrependWatchReactor("persistentvolumeclaims", func(clienttesting.Action) (bool, watch.Interface, error) {
+			return true, watch.NewRaceFreeFake(), nil
+		})
+		defer f.queue.ShutDown()
+		defer f.children.Wait()
+		defer f.children.Forget(fixture.WebKey)
+		for range 3 {
+			f.mustReconcile(t)
+			synctest.Wait()
+			f.catchUp(t)
+		}
+		check(t, "reads", 2, reads)
+	})
 }
