@@ -64,7 +64,7 @@ func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructu
 	switch {
 	case err == nil:
 		render.Annotate(children[0], modelv1.RecordAnnotation, record)
-	case !errors.Is(err, ErrRecordTooLarge):
+	case !errors.Is(err, render.ErrRecordTooLarge):
 		return nil, err
 	}
 	return children, nil

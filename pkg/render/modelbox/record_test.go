@@ -4,12 +4,10 @@
 package modelbox
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -224,76 +222,11 @@ func TestRecordLeavesOutWhatDoesNotFit(t *testing.T) {
 
 func TestRecordOfASpecThatAnEarlierReleaseAccepted(t *testing.T) {
 	box := recordedBox(func(box *modelv1.ModelBox) { box.Spec.Args = []string{binaryNoise(500 << 10)} })
-	if _, err := Record(box); err != ErrRecordTooLarge {
-		t.Errorf("got error %v, want ErrRecordTooLarge", err)
+	if _, err := Record(box); err != render.ErrRecordTooLarge {
+		t.Errorf("got error %v, want render.ErrRecordTooLarge", err)
 	}
 	if value, ok := children(t, box)[0].GetAnnotations()[modelv1.RecordAnnotation]; ok {
 		t.Errorf("the Deployment has a record of %d bytes", len(value))
-	}
-}
-
-func TestReadRecordRefusesWhatIsNotWhole(t *testing.T) {
-	whole := record(t, recordedBox())
-	raw, err := base64.StdEncoding.DecodeString(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := func(change func([]byte) []byte) string {
-		return base64.StdEncoding.EncodeToString(change(bytes.Clone(raw)))
-	}
-	packed := func(data []byte) string {
-		compressed, err := compress(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return base64.StdEncoding.EncodeToString(compressed)
-	}
-	nameless, err := (&modelv1.ModelBox{}).Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, value := range map[string]string{
-		"nothing":                 "",
-		"no base64":               "{}",
-		"a line break":            whole[:8] + "\n" + whole[8:],
-		"a version of the future": changed(func(data []byte) []byte { data[0]++; return data }),
-		"half of it":              changed(func(data []byte) []byte { return data[:len(data)/2] }),
-		"without its last byte":   changed(func(data []byte) []byte { return data[:len(data)-1] }),
-		"with a byte more":        changed(func(data []byte) []byte { return append(data, 0) }),
-		"twice":                   changed(func(data []byte) []byte { return append(data, data[1:]...) }),
-		"another checksum":        changed(func(data []byte) []byte { data[len(data)-5]++; return data }),
-		"no box":                  packed([]byte("no protobuf")),
-		"a box without a name":    packed(nameless),
-		"more than an annotation": strings.Repeat("A", apivalidation.TotalAnnotationSizeLimitB+4),
-	} {
-		if box, err := ReadRecord(value); err == nil {
-			t.Errorf("%s was read as %v", name, box)
-		}
-	}
-	for i := range raw {
-		if value := changed(func(data []byte) []byte { data[i] ^= 0x10; return data }); value != whole {
-			box, err := ReadRecord(value)
-			if err == nil && !apiequality.Semantic.DeepEqual(box, readRecord(t, whole)) {
-				t.Errorf("a bit of byte %d was changed, and another box read", i)
-			}
-		}
-	}
-}
-
-func TestReadRecordOfABombTakesLittleMemory(t *testing.T) {
-	bomb, err := compress(make([]byte, 64<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	value := base64.StdEncoding.EncodeToString(bomb)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if _, err := ReadRecord(value); err == nil {
-		t.Error("a box of 64 MiB was read")
-	}
-	runtime.ReadMemStats(&after)
-	if taken := after.TotalAlloc - before.TotalAlloc; taken > 8<<20 {
-		t.Errorf("reading it took %d bytes", taken)
 	}
 }
 

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"bytes"
+	"encoding/base64"
+	"runtime"
+	"strings"
+	"testing"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+var limits = RecordLimits{Object: 512 << 10, Value: 256 << 10}
+
+func TestDecodeRecordRefusesWhatIsNotWhole(t *testing.T) {
+	box := &modelv1.ModelBox{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "web-uid", Generation: 7, Labels: map[string]string{"team": "checkout"}},
+		Spec:       modelv1.ModelBoxSpec{Image: "nginx:1.7.9"},
+	}
+	whole, err := EncodeRecord(box, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := base64.StdEncoding.DecodeString(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := func(change func([]byte) []byte) string {
+		return base64.StdEncoding.EncodeToString(change(bytes.Clone(raw)))
+	}
+	packed := func(data []byte) string {
+		compressed, err := compress(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return base64.StdEncoding.EncodeToString(compressed)
+	}
+	nameless, err := (&modelv1.ModelBox{}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"nothing":                 "",
+		"no base64":               "{}",
+		"a line break":            whole[:8] + "\n" + whole[8:],
+		"a version of the future": changed(func(data []byte) []byte { data[0]++; return data }),
+		"half of it":              changed(func(data []byte) []byte { return data[:len(data)/2] }),
+		"without its last byte":   changed(func(data []byte) []byte { return data[:len(data)-1] }),
+		"with a byte more":        changed(func(data []byte) []byte { return append(data, 0) }),
+		"twice":                   changed(func(data []byte) []byte { return append(data, data[1:]...) }),
+		"another checksum":        changed(func(data []byte) []byte { data[len(data)-5]++; return data }),
+		"no box":                  packed([]byte("no protobuf")),
+		"a box without a name":    packed(nameless),
+		"more than the limit":     strings.Repeat("A", limits.Value+4),
+	} {
+		if read := (&modelv1.ModelBox{}); DecodeRecord(value, read, limits) == nil {
+			t.Errorf("%s was read as %v", name, read)
+		}
+	}
+	for i := range raw {
+		if value := changed(func(data []byte) []byte { data[i] ^= 0x10; return data }); value != whole {
+			read := &modelv1.ModelBox{}
+			if err := DecodeRecord(value, read, limits); err == nil && !apiequality.Semantic.DeepEqual(read, box) {
+				t.Errorf("a bit of byte %d was changed, and another box read", i)
+			}
+		}
+	}
+}
+
+func TestDecodeRecordOfABombTakesLittleMemory(t *testing.T) {
+	bomb, err := compress(make([]byte, 64<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := base64.StdEncoding.EncodeToString(bomb)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := DecodeRecord(value, &modelv1.ModelBox{}, limits); err == nil {
+		t.Error("a box of 64 MiB was read")
+	}
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 8<<20 {
+		t.Errorf("reading it took %d bytes", taken)
+	}
+}
