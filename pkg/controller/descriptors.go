@@ -86,6 +86,7 @@ func newModelStackController(c *Context) (Controller, error) {
 		Boxes:          c.Informers.Model.Model().V1().ModelBoxes(),
 		Services:       c.Informers.Children.Core().V1().Services(),
 		EndpointSlices: c.Informers.Children.Discovery().V1().EndpointSlices(),
+		Records:        c.Informers.Records.Apps().V1().ControllerRevisions(),
 		Autoscalers:    c.Informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		CacheHealth:    c.Informers.Health,
 		Recorder:       c.Recorder,

@@ -24,7 +24,7 @@ func (e *Engine[O]) create(ctx context.Context, owner O, s Step) (Object, error)
 	if created == nil {
 		return nil, err
 	}
-	e.childEventf(owner, created, corev1.EventTypeNormal, "Created"+s.Kind.name(), "Create", "Created %s %s", s.Kind.name(), created.GetName())
+	e.childEventf(owner, s.Kind, created, corev1.EventTypeNormal, "Created"+s.Kind.name(), "Create", "Created %s %s", s.Kind.name(), created.GetName())
 	return created, err
 }
 
@@ -34,7 +34,7 @@ func (e *Engine[O]) update(ctx context.Context, owner O, s Step) (Object, error)
 	if err != nil {
 		return nil, err
 	}
-	e.childEventf(owner, updated, corev1.EventTypeNormal, "Updated"+s.Kind.name(), "Update", "Updated %s %s", s.Kind.name(), updated.GetName())
+	e.childEventf(owner, s.Kind, updated, corev1.EventTypeNormal, "Updated"+s.Kind.name(), "Update", "Updated %s %s", s.Kind.name(), updated.GetName())
 	return updated, nil
 }
 

@@ -41,7 +41,7 @@ func (e *Engine[O]) Delete(ctx context.Context, owner O, hold Hold) error {
 			}
 			switch err := e.delete(ctx, owner, s, s.Kind.propagation()); {
 			case err == nil:
-				e.childEventf(owner, live, corev1.EventTypeNormal, "Deleted"+kind.name(), "Delete", "Deleted %s %s", kind.name(), live.GetName())
+				e.childEventf(owner, kind, live, corev1.EventTypeNormal, "Deleted"+kind.name(), "Delete", "Deleted %s %s", kind.name(), live.GetName())
 			case !apierrors.IsNotFound(err):
 				errs = append(errs, err)
 			}

@@ -189,7 +189,10 @@ func (e *Engine[O]) Wait() { e.taken.wait() }
 // childEventf records an event about the owner and about a child as it is in this version. reason names what happened,
 // action what was done. A broadcaster takes events that differ in nothing but their notes for the same, which happened
 // several times, and keeps the first note: an event about one child must not be taken for that about another, nor one that
-// names who did something to a child for that about somebody else.
-func (e *Engine[O]) childEventf(owner O, child Object, eventType, reason, action, format string, args ...any) {
+// names who did something to a child for that about somebody else. Of the record of the owner nobody is told.
+func (e *Engine[O]) childEventf(owner O, kind *Kind, child Object, eventType, reason, action, format string, args ...any) {
+	if kind.RecordsOwner {
+		return
+	}
 	e.Recorder.Eventf(owner, child, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }

@@ -53,6 +53,9 @@ type Kind struct {
 	Prerequisites []*Kind
 	// Propagation is what becomes of the dependents of a child that is deleted. Empty is metav1.DeletePropagationBackground.
 	Propagation metav1.DeletionPropagation
+	// RecordsOwner makes it a kind of children that record their owner, which they do as well while the owner is paused, and
+	// of which nobody is told.
+	RecordsOwner bool
 	// Retention is for a kind of children that hold data. Nil is one of which nothing is lost that cannot be made again.
 	Retention *Retention
 	// Recorded is called when nothing but the record of its owner was written into a child. It may be nil.

@@ -31,7 +31,7 @@ func (e *Engine[O]) replace(ctx context.Context, owner O, s Step, result *Result
 	if err := e.delete(ctx, owner, s, propagation); err != nil && !apierrors.IsNotFound(err) {
 		return nil, err
 	}
-	e.childEventf(owner, s.live, corev1.EventTypeNormal, "Replaced"+s.Kind.name(), "Replace",
+	e.childEventf(owner, s.Kind, s.live, corev1.EventTypeNormal, "Replaced"+s.Kind.name(), "Replace",
 		"Deleted %s %s to create it anew: %s", s.Kind.name(), s.Name(), s.obstacle)
 	return e.reconcileChild(ctx, owner, Step{Operation: Replace, Kind: s.Kind, rendered: s.rendered}, result)
 }
@@ -98,7 +98,7 @@ func (e *Engine[O]) prune(ctx context.Context, owner O, s Step) error {
 	if err != nil {
 		return err
 	}
-	e.childEventf(owner, s.live, corev1.EventTypeNormal, "Pruned"+s.Kind.name(), "Prune", "Deleted %s %s, which the %s does not ask for any more", s.Kind.name(), s.Name(), e.Noun)
+	e.childEventf(owner, s.Kind, s.live, corev1.EventTypeNormal, "Pruned"+s.Kind.name(), "Prune", "Deleted %s %s, which the %s does not ask for any more", s.Kind.name(), s.Name(), e.Noun)
 	return nil
 }
 

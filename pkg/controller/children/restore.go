@@ -80,7 +80,7 @@ func (e *Engine[O]) noteRestored(owner O, s Step, byManager map[string]*fieldpat
 		e.Metrics.DriftRestored(s.Kind.name(), nameOfManager(manager))
 		changes = append(changes, fmt.Sprintf("%s had changed %s", nameOfManager(manager), fields.Names(restored)))
 	}
-	e.childEventf(owner, s.live, corev1.EventTypeWarning, "Restored"+s.Kind.name(), "Restore",
+	e.childEventf(owner, s.Kind, s.live, corev1.EventTypeWarning, "Restored"+s.Kind.name(), "Restore",
 		"Restored %s %s: %s", s.Kind.name(), s.live.GetName(), strings.Join(changes, "; "))
 }
 

@@ -82,8 +82,11 @@ func (s *Step) Name() string {
 	return s.rendered.GetName()
 }
 
-// keepsFields returns whether the child has the same fields afterwards, but for the record of its owner.
+// keepsFields returns whether the child has the same fields afterwards, but for the record of its owner, or is that record.
 func (s *Step) keepsFields() bool {
+	if s.Kind.RecordsOwner {
+		return true
+	}
 	switch s.Operation {
 	case Keep, Record, Reclaim, Reject, Refuse:
 		return true

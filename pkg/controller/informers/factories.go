@@ -22,6 +22,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
 // FailedMount is the reason of the event that a kubelet records when a pod cannot have one of its volumes, such as a
@@ -42,6 +43,9 @@ type Factories struct {
 	Kube kubeinformers.SharedInformerFactory
 	// Children sees what controllers of this server have made, by its label.
 	Children kubeinformers.SharedInformerFactory
+	// Records sees what is recorded of stacks. Other ControllerRevisions may have the label of Children: those of the
+	// StatefulSets and DaemonSets of boxes.
+	Records kubeinformers.SharedInformerFactory
 	// Pods sees the pods of boxes, by the label that selects them: an overlay can change every other label of pods, as
 	// users of Helm do with that of Children.
 	Pods kubeinformers.SharedInformerFactory
@@ -60,7 +64,7 @@ type Factories struct {
 }
 
 // NewFactories returns factories of informers for both clients, none of which is started. Every boxResync, boxes and stacks are
-// reported again although nothing happened. trimChild is what Children keeps.
+// reported again although nothing happened. trimChild is what Children and Records keep.
 func NewFactories(modelClient versioned.Interface, kubeClient kubernetes.Interface, boxResync time.Duration, trimChild cache.TransformFunc) *Factories {
 	return &Factories{
 		Model: modelinformers.NewSharedInformerFactoryWithOptions(modelClient, 0,
@@ -73,6 +77,9 @@ func NewFactories(modelClient versioned.Interface, kubeClient kubernetes.Interfa
 		Children: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,
 			kubeinformers.WithTransform(trimChild),
 			withLabelSelector(render.ManagedByLabel+"="+render.ManagedBy)),
+		Records: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,
+			kubeinformers.WithTransform(trimChild),
+			withLabelSelector(modelstackrender.RecordSelector)),
 		Pods: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,
 			kubeinformers.WithTransform(trim),
 			withLabelSelector(modelv1.SelectorLabel)),
@@ -120,5 +127,5 @@ func (f *Factories) Shutdown() {
 }
 
 func (f *Factories) kubeFactories() []kubeinformers.SharedInformerFactory {
-	return []kubeinformers.SharedInformerFactory{f.Kube, f.Children, f.Pods, f.MountFailures, f.CreationFailures}
+	return []kubeinformers.SharedInformerFactory{f.Kube, f.Children, f.Records, f.Pods, f.MountFailures, f.CreationFailures}
 }

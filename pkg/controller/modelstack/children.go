@@ -59,7 +59,8 @@ func newKinds(p *ControllerParameters) []*children.Kind {
 			return p.KubeClient.DiscoveryV1().EndpointSlices(namespace)
 		})
 	endpointSlices.Immutable = immutableAddressType
-	return []*children.Kind{boxes, services, endpointSlices}
+	// The record comes first: it is there before what it would bring back the stack of.
+	return []*children.Kind{newRecordKind(p), boxes, services, endpointSlices}
 }
 
 // immutableAddressType is about the addressType of an EndpointSlice, which it keeps for life.
@@ -97,7 +98,12 @@ func (c *Controller) render(stack *modelv1.ModelStack, live children.Live) ([]*u
 	if err != nil {
 		return nil, err
 	}
-	all := make([]*unstructured.Unstructured, 0, len(g.components))
+	record, err := c.recordOf(stack)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*unstructured.Unstructured, 0, len(record)+len(g.components))
+	all = append(all, record...)
 	for _, each := range g.components {
 		rendered, err := c.renderedFor(each, live)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	appsinformers "k8s.io/client-go/informers/apps/v1"
 	autoscalinginformers "k8s.io/client-go/informers/autoscaling/v2"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	discoveryinformers "k8s.io/client-go/informers/discovery/v1"
@@ -63,6 +64,7 @@ type Controller struct {
 	pace        *reconciler.StatusPace
 	unwritten   *unwrittenStatuses
 	graphs      *lru.Cache
+	records     *lru.Cache
 	metrics     *controllerMetrics
 }
 
@@ -76,6 +78,7 @@ type ControllerParameters struct {
 	Boxes          modelinformers.ModelBoxInformer
 	Services       coreinformers.ServiceInformer
 	EndpointSlices discoveryinformers.EndpointSliceInformer
+	Records        appsinformers.ControllerRevisionInformer
 	Autoscalers    autoscalinginformers.HorizontalPodAutoscalerInformer
 	// CacheHealth checks the caches of these informers.
 	CacheHealth *cachehealth.Monitor
@@ -98,6 +101,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		pace:        reconciler.NewStatusPace(p.Clock),
 		unwritten:   newUnwrittenStatuses(),
 		graphs:      lru.New(maxGraphs),
+		records:     lru.New(maxGraphs),
 		metrics:     processMetrics(),
 	}
 	c.kinds = newKinds(&p)

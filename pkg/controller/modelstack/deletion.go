@@ -53,13 +53,16 @@ func (c *Controller) setFinalizers(ctx context.Context, stack *modelv1.ModelStac
 }
 
 // reconcileDeletion deletes the components of a stack that is being deleted, each when those that depend on it have gone, and
-// then lets the stack go. A stack without the finalizer, or whose components are to stay, is left to the garbage collector.
+// then lets the stack go, and its record with it. A stack without the finalizer, or whose components are to stay, is left to the
+// garbage collector; of components that stay, there is no record to be kept.
 func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.ModelStack) (time.Duration, error) {
-	isOrphaning := slices.Contains(stack.Finalizers, metav1.FinalizerOrphanDependents)
-	if !slices.Contains(stack.Finalizers, modelv1.OrderedDeletionFinalizer) || isOrphaning {
+	if slices.Contains(stack.Finalizers, metav1.FinalizerOrphanDependents) {
+		return 0, c.children.Delete(ctx, stack, func(step *children.Step) bool { return !step.Kind.RecordsOwner })
+	}
+	if !slices.Contains(stack.Finalizers, modelv1.OrderedDeletionFinalizer) {
 		return 0, nil
 	}
-	owned, err := c.children.Owned(stack)
+	owned, err := c.ownedComponents(stack)
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +73,7 @@ func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.Model
 	}
 	users := usersOf(stack, owned)
 	if err := c.children.Delete(ctx, stack, func(step *children.Step) bool {
-		return len(users[step.Live().GetLabels()[modelv1.ComponentLabel]]) > 0
+		return step.Kind.RecordsOwner || len(users[step.Live().GetLabels()[modelv1.ComponentLabel]]) > 0
 	}); err != nil {
 		return 0, err
 	}

@@ -73,6 +73,8 @@ type testController struct {
 	stackCache cache.Indexer
 	clock      *testingclock.FakePassiveClock
 	events     chan string
+	// recordWrites are the verbs of what the last reconcile did about records.
+	recordWrites []string
 }
 
 func newTestController(t *testing.T, stack *modelv1.ModelStack) *testController {
@@ -101,6 +103,7 @@ func newTestController(t *testing.T, stack *modelv1.ModelStack) *testController 
 		Boxes:          factories.Model.Model().V1().ModelBoxes(),
 		Services:       factories.Children.Core().V1().Services(),
 		EndpointSlices: factories.Children.Discovery().V1().EndpointSlices(),
+		Records:        factories.Records.Apps().V1().ControllerRevisions(),
 		Autoscalers:    factories.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		CacheHealth:    factories.Health,
 		Recorder:       recorder,
@@ -150,21 +153,26 @@ func (f *testController) catchUp() {
 		f.t.Fatal(err)
 	}
 	f.replace(f.stackCache, pointers(stacks.Items))
+	records, err := f.cluster.AppsV1().ControllerRevisions("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.replace(f.kinds[0].Informer.GetIndexer(), trimmed(f.kinds[0], records.Items))
 	boxes, err := f.models.ModelV1().ModelBoxes("").List(ctx, metav1.ListOptions{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.replace(f.kinds[0].Informer.GetIndexer(), trimmed(f.kinds[0], boxes.Items))
+	f.replace(f.kinds[1].Informer.GetIndexer(), trimmed(f.kinds[1], boxes.Items))
 	services, err := f.cluster.CoreV1().Services("").List(ctx, metav1.ListOptions{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.replace(f.kinds[1].Informer.GetIndexer(), trimmed(f.kinds[1], services.Items))
+	f.replace(f.kinds[2].Informer.GetIndexer(), trimmed(f.kinds[2], services.Items))
 	slices, err := f.cluster.DiscoveryV1().EndpointSlices("").List(ctx, metav1.ListOptions{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.replace(f.kinds[2].Informer.GetIndexer(), trimmed(f.kinds[2], slices.Items))
+	f.replace(f.kinds[3].Informer.GetIndexer(), trimmed(f.kinds[3], slices.Items))
 	f.models.ClearActions()
 	f.cluster.ClearActions()
 }
@@ -210,16 +218,29 @@ func (f *testController) reconcileAtOnce() []string {
 		f.t.Fatal(err)
 	}
 	writes := f.writes()
+	f.recordWrites = verbsOf(f.cluster.Actions(), "controllerrevisions")
 	f.catchUp()
 	return writes
 }
 
-// writes are those since the caches caught up, as "patch modelboxes db", without those of the status.
+// verbsOf are those of the writes of a resource.
+func verbsOf(actions []clienttesting.Action, resource string) []string {
+	var verbs []string
+	for _, action := range actions {
+		if verb := action.GetVerb(); action.GetResource().Resource == resource && verb != "get" && verb != "list" {
+			verbs = append(verbs, action.GetVerb())
+		}
+	}
+	return verbs
+}
+
+// writes are those since the caches caught up, as "patch modelboxes db", without those of the status and of the
+// record.
 func (f *testController) writes() []string {
 	var writes []string
 	for _, action := range slices.Concat(f.models.Actions(), f.cluster.Actions()) {
 		named, isNamed := action.(interface{ GetName() string })
-		if !isNamed || action.GetVerb() == "get" || action.GetSubresource() == "status" {
+		if !isNamed || action.GetVerb() == "get" || action.GetSubresource() == "status" || action.GetResource().Resource == "controllerrevisions" {
 			continue
 		}
 		writes = append(writes, strings.Join([]string{action.GetVerb(), action.GetResource().Resource, named.GetName()}, " "))

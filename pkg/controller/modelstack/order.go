@@ -18,6 +18,9 @@ import (
 // hold returns whether a step has to wait for other components. What runs already is never held back because something
 // else fails: only what is new or changed is.
 func (c *Controller) hold(s *survey, step *children.Step) bool {
+	if step.Kind.RecordsOwner {
+		return false
+	}
 	if step.Operation == children.Prune {
 		return c.holdPrune(s, step)
 	}

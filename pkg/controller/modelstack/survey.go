@@ -22,7 +22,7 @@ type survey struct {
 	stack *modelv1.ModelStack
 	// progress is that of each component, by its index.
 	progress []*progress
-	// owned are all children that the stack controls.
+	// owned are all children of components that the stack controls.
 	owned []children.Object
 	// needed has the names of the components that need one, as their children had it when they were last written.
 	needed map[string][]string
@@ -75,7 +75,7 @@ func (c *Controller) surveyOf(stack *modelv1.ModelStack) (*survey, error) {
 	for i := range last.Components {
 		s.lastStates[last.Components[i].Name] = &last.Components[i]
 	}
-	if s.owned, err = c.children.Owned(stack); err != nil {
+	if s.owned, err = c.ownedComponents(stack); err != nil {
 		return nil, err
 	}
 	for _, child := range s.owned {
