@@ -79,7 +79,7 @@ func NewFactories(modelClient versioned.Interface, kubeClient kubernetes.Interfa
 			withLabelSelector(render.ManagedByLabel+"="+render.ManagedBy)),
 		Records: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,
 			kubeinformers.WithTransform(trimChild),
-			withLabelSelector(modelstackrender.RecordSelector)),
+			withLabelSelector(modelstackrender.ChildSelector)),
 		Pods: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,
 			kubeinformers.WithTransform(trim),
 			withLabelSelector(modelv1.SelectorLabel)),

@@ -20,7 +20,7 @@ import (
 // records are the ControllerRevisions that there are.
 func (f *testController) records() []appsv1.ControllerRevision {
 	f.t.Helper()
-	list, err := f.cluster.AppsV1().ControllerRevisions("").List(f.t.Context(), metav1.ListOptions{LabelSelector: modelstackrender.RecordSelector})
+	list, err := f.cluster.AppsV1().ControllerRevisions("").List(f.t.Context(), metav1.ListOptions{LabelSelector: modelstackrender.ChildSelector})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -23,6 +23,9 @@ const partOfLabel = "app.kubernetes.io/part-of"
 // Kind is that of stacks, as owner references have it.
 var Kind = modelv1.SchemeGroupVersion.WithKind("ModelStack")
 
+// ChildSelector selects the children of stacks by their labels, and those of boxes only where their authors say so.
+const ChildSelector = render.ManagedByLabel + "=" + render.ManagedBy + "," + modelv1.StackLabel
+
 // ControllingStack returns the reference to the stack that an object names as its controller, nil where it names none.
 func ControllingStack(object metav1.Object) *metav1.OwnerReference {
 	return render.ControllerOfKind(object, Kind.GroupKind())

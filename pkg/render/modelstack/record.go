@@ -18,9 +18,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// RecordSelector selects the records of stacks, and not the ControllerRevisions of the StatefulSets and DaemonSets of boxes.
-const RecordSelector = render.ManagedByLabel + "=" + render.ManagedBy + "," + modelv1.StackLabel
-
 // recordLimits let every valid stack be recorded: its spec has at most 512 KiB, and its annotations 256 KiB. With base64, its
 // record fits into a request to etcd, of 1.5 MiB.
 var recordLimits = render.RecordLimits{Object: 768 << 10, Value: 1 << 20}

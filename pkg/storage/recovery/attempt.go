@@ -23,8 +23,8 @@ var errFound = errors.New("found")
 // attempt is one to serve from a store.
 type attempt struct {
 	*Runner
-	store *Store
-	boxes *boxes
+	store         *Store
+	boxes, stacks *objects
 
 	// lease is nil where there is none.
 	lease     *coordinationv1.Lease
@@ -111,17 +111,33 @@ func (a *attempt) look(ctx context.Context) error {
 		return err
 	}
 	a.situation, err = assess(a.position, a.mark, func() (bool, error) {
-		count, err := a.boxes.count(ctx)
-		return count > 0, err
+		boxes, stacks, err := a.count(ctx)
+		return boxes+stacks > 0, err
 	}, func() (bool, error) {
-		err := eachWorkload(ctx, a.Children, func(child) error { return errFound })
-		if errors.Is(err, errFound) {
-			return true, nil
+		for _, objects := range []*objects{a.boxes, a.stacks} {
+			switch err := objects.eachRecord(ctx, a.cluster(), func(child) error { return errFound }); {
+			case errors.Is(err, errFound):
+				return true, nil
+			case err != nil:
+				return false, err
+			}
 		}
-		return false, err
+		return false, nil
 	})
 	return err
 }
+
+// count returns how many boxes and stacks are in the store.
+func (a *attempt) count(ctx context.Context) (boxes, stacks int64, err error) {
+	if boxes, err = a.boxes.count(ctx); err != nil {
+		return 0, 0, err
+	}
+	stacks, err = a.stacks.count(ctx)
+	return boxes, stacks, err
+}
+
+// cluster is where the children are.
+func (a *attempt) cluster() *cluster { return &cluster{kube: a.Cluster, metadata: a.Children} }
 
 // serve lets the store be served from as it is.
 func (a *attempt) serve(ctx context.Context) (Position, error) {
@@ -170,29 +186,25 @@ func (a *attempt) latestMark() Mark {
 // what is missing.
 func (a *attempt) recover(ctx context.Context) (Position, error) {
 	identity := a.position.Identity
-	count, err := a.boxes.count(ctx)
+	boxes, stacks, err := a.count(ctx)
 	if err != nil {
 		return Position{}, err
 	}
 	logger := klog.FromContext(ctx)
 	logger.Info("The store has less than the cluster knows of", "situation", a.situation, "policy", a.Policy,
-		"store", identity.UID, "revision", a.position.Revision, "boxes", count,
+		"store", identity.UID, "revision", a.position.Revision, "boxes", boxes, "stacks", stacks,
 		"clusterStore", a.mark.Store, "clusterRevision", a.mark.Revision)
 
 	identity.Recovery = &Recovery{Situation: a.situation, Mark: a.latestMark()}
 	if a.position, err = a.store.setIdentity(ctx, a.position, identity); err != nil {
 		return Position{}, err
 	}
-	recovered := &outcome{}
+	done := &recovered{}
 	if a.Policy == Recover {
-		stacks, err := storedStacks(ctx, a.Stacks)
-		if err != nil {
+		if done, err = recoverObjects(ctx, a.situation, a.stacks, a.boxes, a.cluster()); err != nil {
 			return Position{}, err
 		}
-		if recovered, err = recoverBoxes(ctx, a.situation, a.boxes, stacks, a.Children); err != nil {
-			return Position{}, err
-		}
-		if err := recovered.lostError(); err != nil {
+		if err := lostError(done.lost); err != nil {
 			return Position{}, err
 		}
 	}
@@ -218,8 +230,7 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 	}
 	starts.WithLabelValues(string(a.situation)).Inc()
 	logger.Info("The store was recovered", "situation", a.situation, "policy", a.Policy,
-		"created", recovered.boxes[create], "updated", recovered.boxes[update], "replaced", recovered.boxes[replace],
-		"removed", recovered.boxes[remove], "kept", recovered.boxes[keep], "store", a.position.Identity.UID, "revision", a.position.Revision)
+		"boxes", done.boxes, "stacks", done.stacks, "store", a.position.Identity.UID, "revision", a.position.Revision)
 	return a.position, nil
 }
 
@@ -251,22 +262,24 @@ func (a *attempt) tell(ctx context.Context) error {
 
 // refusal says what was found, and what can be done about it.
 func (a *attempt) refusal(ctx context.Context) error {
-	count, err := a.boxes.count(ctx)
+	boxes, stacks, err := a.count(ctx)
 	if err != nil {
 		return err
 	}
 	recorded, lost := 0, 0
-	if err := eachWorkload(ctx, a.Children, func(workload child) error {
-		if _, err := workload.record(); err != nil {
-			lost++
-		} else {
-			recorded++
+	for _, objects := range []*objects{a.boxes, a.stacks} {
+		if err := objects.eachRecord(ctx, a.cluster(), func(child child) error {
+			if _, err := objects.recordOn(child); err != nil {
+				lost++
+			} else {
+				recorded++
+			}
+			return nil
+		}); err != nil {
+			return err
 		}
-		return nil
-	}); err != nil {
-		return err
 	}
-	return fmt.Errorf("the store is %s: it is store %q at revision %d and has %d boxes, the cluster knows store %q at revision %d and has %d workloads that record their boxes and %d that do not. "+
+	return fmt.Errorf("the store is %s: it is store %q at revision %d and has %d boxes and %d stacks, the cluster knows store %q at revision %d and has %d children that record a box or a stack and %d that should and do not. "+
 		"Give the server the store that the cluster knows, or recover this one with --store-recovery=recover, or take it as it is with --store-recovery=ignore, which deletes applications whose boxes it does not have",
-		a.situation, a.position.Identity.UID, a.position.Revision, count, a.mark.Store, a.mark.Revision, recorded, lost)
+		a.situation, a.position.Identity.UID, a.position.Revision, boxes, stacks, a.mark.Store, a.mark.Revision, recorded, lost)
 }

@@ -231,7 +231,7 @@ func TestPolicyRefuseNamesWhatWasFoundAndRecoversNothing(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"))
 	f.config.Policy = Refuse
 	f.setLease(earlier)
-	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "has 1 workloads that record their boxes and 1 that do not", "--store-recovery=recover")
+	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "has 1 children that record a box or a stack and 1 that should and do not", "--store-recovery=recover")
 	expectNames(t, f.stored())
 }
 
@@ -248,7 +248,7 @@ func TestApplicationsWhoseBoxesAreLostAreNotDeleted(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"),
 		deploymentOf(t, box("stolen", "3"), func(child *metav1.PartialObjectMetadata) { child.OwnerReferences[0].UID = "9" }))
 	f.setLease(earlier)
-	expectRefused(t, f, "2 workloads", "deployments shop/old", "deployments shop/stolen", "--store-recovery=ignore")
+	expectRefused(t, f, "2 children", "deployments shop/old", "deployments shop/stolen", "--store-recovery=ignore")
 	expectNames(t, f.stored(), "web")
 	f.config.Policy = Ignore
 	f.serve(Empty)
@@ -265,7 +265,7 @@ func TestSeveralServersRecoverOnce(t *testing.T) {
 	for server := range servers {
 		running.Go(func() {
 			for t.Context().Err() == nil {
-				a := &attempt{Runner: NewRunner(f.config, nil), store: f.store, boxes: f.boxes}
+				a := &attempt{Runner: NewRunner(f.config, nil), store: f.store, boxes: f.boxes, stacks: f.stacks}
 				position, err := a.run(t.Context())
 				if err == nil {
 					positions[server] = position

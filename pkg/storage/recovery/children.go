@@ -9,18 +9,24 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// childrenPerPage bounds the memory that a list of children takes. The record of a box is up to 200 KiB.
-const childrenPerPage = 100
+const (
+	// childrenPerPage bounds the memory that a list of children takes. The record of a box is up to 200 KiB.
+	childrenPerPage = 100
+	// recordsPerPage is the same of the records of stacks, which are up to 1 MiB.
+	recordsPerPage = 20
+)
 
 var (
 	// workloads are the kinds of children that boxes are recorded on.
@@ -29,71 +35,118 @@ var (
 		appsv1.SchemeGroupVersion.WithResource("statefulsets"),
 		appsv1.SchemeGroupVersion.WithResource("daemonsets"),
 	}
-	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
-	services   = corev1.SchemeGroupVersion.WithResource("services")
+	configMaps     = corev1.SchemeGroupVersion.WithResource("configmaps")
+	services       = corev1.SchemeGroupVersion.WithResource("services")
+	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 )
 
-// child is one that lives and has a box for its controller.
+// cluster is where children are.
+type cluster struct {
+	kube kubernetes.Interface
+	// metadata reads children without more than their metadata.
+	metadata metadata.Interface
+}
+
+// child is one that lives and that a box or a stack controls.
 type child struct {
-	*metav1.PartialObjectMetadata
+	metav1.Object
 	resource string
 	owner    metav1.OwnerReference
 }
 
-// box returns the name of the box that controls the child.
-func (c child) box() types.NamespacedName {
-	return types.NamespacedName{Namespace: c.Namespace, Name: c.owner.Name}
+// String names the child in messages.
+func (c child) String() string {
+	return fmt.Sprintf("%s %s/%s", c.resource, c.GetNamespace(), c.GetName())
 }
 
-// record returns the box as it was recorded on the child, or why it cannot be had.
-func (c child) record() (*modelv1.ModelBox, error) {
-	value, isRecorded := c.Annotations[modelv1.RecordAnnotation]
-	if !isRecorded {
-		return nil, fmt.Errorf("it has no annotation %s", modelv1.RecordAnnotation)
-	}
-	box, err := modelboxrender.ReadRecord(value)
+// ownerName returns the name of the object that controls the child.
+func (c child) ownerName() types.NamespacedName {
+	return types.NamespacedName{Namespace: c.GetNamespace(), Name: c.owner.Name}
+}
+
+// recordOn returns the object that controls the child as it was recorded there, or why it cannot be had.
+func (k *kind) recordOn(c child) (metav1.Object, error) {
+	record, err := k.readRecord(c.Object)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("its annotation %s cannot be read: %w", modelv1.RecordAnnotation, err)
-	case box.Namespace != c.Namespace || box.Name != c.owner.Name || box.UID != c.owner.UID:
-		return nil, fmt.Errorf("its annotation %s is of box %s/%s with UID %s and not of the one that controls it",
-			modelv1.RecordAnnotation, box.Namespace, box.Name, box.UID)
+		return nil, fmt.Errorf("its record cannot be read: %w", err)
+	case record.GetNamespace() != c.GetNamespace() || record.GetName() != c.owner.Name || record.GetUID() != c.owner.UID:
+		return nil, fmt.Errorf("its record is of %s %s/%s with UID %s and not of the one that controls it",
+			k.noun, record.GetNamespace(), record.GetName(), record.GetUID())
 	default:
-		return box, nil
+		return record, nil
 	}
 }
 
-// eachWorkload calls visit for every workload.
-func eachWorkload(ctx context.Context, cluster metadata.Interface, visit func(child) error) error {
+// eachWorkload calls visit for every workload of a box.
+func eachWorkload(ctx context.Context, cluster *cluster, visit func(child) error) error {
 	for _, resource := range workloads {
-		if err := eachChild(ctx, cluster, resource, visit); err != nil {
+		if err := eachChildOfBox(ctx, cluster, resource, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// eachChildOfBox calls visit for every child of a kind that a box controls.
+func eachChildOfBox(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, visit func(child) error) error {
+	return eachChild(ctx, cluster, resource, render.ManagedByLabel+"="+render.ManagedBy, modelboxrender.ControllingBox, visit)
+}
+
+// eachChildOfStack calls visit for every child of a kind that a stack controls.
+func eachChildOfStack(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, visit func(child) error) error {
+	return eachChild(ctx, cluster, resource, modelstackrender.ChildSelector, modelstackrender.ControllingStack, visit)
+}
+
 // eachChild calls visit for every child of a kind. Those that are being deleted are none any more.
-func eachChild(ctx context.Context, cluster metadata.Interface, resource schema.GroupVersionResource, visit func(child) error) error {
-	options := metav1.ListOptions{LabelSelector: render.ManagedByLabel + "=" + render.ManagedBy, Limit: childrenPerPage}
-	for {
-		list, err := cluster.Resource(resource).List(ctx, options)
+func eachChild(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, selector string,
+	controlling func(metav1.Object) *metav1.OwnerReference, visit func(child) error,
+) error {
+	return eachPage(metav1.ListOptions{LabelSelector: selector, Limit: childrenPerPage}, func(options metav1.ListOptions) (metav1.ListInterface, error) {
+		list, err := cluster.metadata.Resource(resource).List(ctx, options)
 		if err != nil {
-			return fmt.Errorf("listing the cluster's %s: %w", resource.Resource, err)
+			return nil, fmt.Errorf("listing the cluster's %s: %w", resource.Resource, err)
 		}
 		for i := range list.Items {
-			object := &list.Items[i]
-			owner := modelboxrender.ControllingBox(object)
-			if owner == nil || object.DeletionTimestamp != nil {
-				continue
-			}
-			if err := visit(child{object, resource.Resource, *owner}); err != nil {
-				return err
+			if err := visitControlled(&list.Items[i], resource.Resource, controlling, visit); err != nil {
+				return nil, err
 			}
 		}
-		if list.Continue == "" {
-			return nil
+		return list, nil
+	})
+}
+
+// eachStackRecord calls visit for every ControllerRevision that a stack controls, of which it needs more than the metadata.
+func eachStackRecord(ctx context.Context, cluster *cluster, visit func(child) error) error {
+	return eachPage(metav1.ListOptions{LabelSelector: modelstackrender.ChildSelector, Limit: recordsPerPage}, func(options metav1.ListOptions) (metav1.ListInterface, error) {
+		list, err := cluster.kube.AppsV1().ControllerRevisions(metav1.NamespaceAll).List(ctx, options)
+		if err != nil {
+			return nil, fmt.Errorf("listing the cluster's controllerrevisions: %w", err)
 		}
-		options.Continue = list.Continue
+		for i := range list.Items {
+			if err := visitControlled(&list.Items[i], "controllerrevisions", modelstackrender.ControllingStack, visit); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	})
+}
+
+func visitControlled(object metav1.Object, resource string, controlling func(metav1.Object) *metav1.OwnerReference, visit func(child) error) error {
+	owner := controlling(object)
+	if owner == nil || object.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	return visit(child{object, resource, *owner})
+}
+
+// eachPage calls list for one page after the other.
+func eachPage(options metav1.ListOptions, list func(metav1.ListOptions) (metav1.ListInterface, error)) error {
+	for {
+		page, err := list(options)
+		if err != nil || page.GetContinue() == "" {
+			return err
+		}
+		options.Continue = page.GetContinue()
 	}
 }

@@ -6,10 +6,12 @@ package recovery
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,7 +40,8 @@ type fixture struct {
 	t       *testing.T
 	config  Config
 	store   *Store
-	boxes   *boxes
+	boxes   *objects
+	stacks  *objects
 	cluster *fake.Clientset
 	// failed is why the server ended.
 	failed error
@@ -75,16 +78,34 @@ func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	boxes, err := openBoxes(store, options)
+	boxes, err := openObjects(boxKind, store, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(boxes.close)
+	stackObjects, err := openObjects(stackKind, store, stacks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stackObjects.close)
 
 	metaScheme := metadatafake.NewTestScheme()
 	utilruntime.Must(metav1.AddMetaToScheme(metaScheme))
 
-	f := &fixture{t: t, store: store, boxes: boxes, cluster: fake.NewClientset()}
+	// Records of stacks have data, and are read with it.
+	isRevision := func(object runtime.Object) bool {
+		_, isRevision := object.(*appsv1.ControllerRevision)
+		return isRevision
+	}
+	var revisions []runtime.Object
+	for _, object := range children {
+		if isRevision(object) {
+			revisions = append(revisions, object)
+		}
+	}
+	children = slices.DeleteFunc(children, isRevision)
+
+	f := &fixture{t: t, store: store, boxes: boxes, stacks: stackObjects, cluster: fake.NewClientset(revisions...)}
 	f.config = Config{
 		Policy:        Recover,
 		Transport:     transport,
@@ -104,7 +125,7 @@ func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 func (f *fixture) attempt() (*attempt, error) {
 	f.t.Helper()
 	runner := NewRunner(f.config, func(err error) { f.failed = err })
-	a := &attempt{Runner: runner, store: f.store, boxes: f.boxes}
+	a := &attempt{Runner: runner, store: f.store, boxes: f.boxes, stacks: f.stacks}
 	_, err := a.run(f.t.Context())
 	return a, err
 }

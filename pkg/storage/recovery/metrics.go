@@ -23,6 +23,12 @@ var (
 		Help:           "Boxes that were created, updated, replaced or removed in the store to recover it.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"action"})
+	recoveredStacks = metrics.NewCounterVec(&metrics.CounterOpts{
+		Subsystem:      metricsSubsystem,
+		Name:           "recovered_stacks_total",
+		Help:           "Stacks that were created, updated, replaced or removed in the store to recover it.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"action"})
 )
 
-func init() { legacyregistry.MustRegister(starts, recoveredBoxes) }
+func init() { legacyregistry.MustRegister(starts, recoveredBoxes, recoveredStacks) }

@@ -4,84 +4,120 @@
 package recovery
 
 import (
-	"fmt"
+	"context"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-base/metrics"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// newBox returns what is stored of a box that was recorded. It need not be valid by the rules of today: it is what its
+// object is one that the cluster has a record of, as it is stored: a box or a stack.
+type object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// kind is a kind of objects that the cluster has records of.
+type kind struct {
+	// noun is what messages call an object, and plural several.
+	noun, plural string
+	// replacedDirectory is where in the store is kept what is replaced of them.
+	replacedDirectory string
+	newObject         func() object
+	newList           func() runtime.Object
+	// conditions are those of an object, and setSpec gives it the spec of another, both of which isSameSpec compares.
+	conditions func(object) []metav1.Condition
+	setSpec    func(object, from object)
+	isSameSpec func(a, b object) bool
+
+	// eachRecord calls visit for every child that is to have a record of the object that controls it, and readRecord returns
+	// that, which fromRecord makes what is stored.
+	eachRecord func(ctx context.Context, cluster *cluster, visit func(child) error) error
+	readRecord func(metav1.Object) (metav1.Object, error)
+	fromRecord func(record metav1.Object) (object, error)
+	// recovered counts the objects by what was done about them.
+	recovered *metrics.CounterVec
+}
+
+// prepareRecorded makes a recorded object one that can be stored. It need not be valid by the rules of today: it is what its
 // owner was once allowed to have.
-func newBox(record *modelv1.ModelBox) (*model.ModelBox, error) {
-	record = record.DeepCopy()
-	modelv1.SetObjectDefaults_ModelBox(record)
-	box := &model.ModelBox{}
-	if err := modelv1.Convert_v1_ModelBox_To_model_ModelBox(record, box, nil); err != nil {
-		return nil, fmt.Errorf("converting the record of box %s/%s: %w", record.Namespace, record.Name, err)
-	}
-	box.ResourceVersion, box.ManagedFields = "", nil
-	// These two only mean something while a box is being deleted.
-	box.Finalizers = slices.DeleteFunc(box.Finalizers, func(finalizer string) bool {
+func prepareRecorded(recorded metav1.Object) {
+	recorded.SetResourceVersion("")
+	recorded.SetManagedFields(nil)
+	// These two only mean something while an object is being deleted.
+	recorded.SetFinalizers(slices.DeleteFunc(recorded.GetFinalizers(), func(finalizer string) bool {
 		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
-	})
-	box.Status = model.ModelBoxStatus{Conditions: []metav1.Condition{{
+	}))
+}
+
+// recoveredConditions are those of an object that the controller has not seen since.
+func recoveredConditions(message string) []metav1.Condition {
+	return []metav1.Condition{{
 		Type:               modelv1.ConditionReady,
 		Status:             metav1.ConditionUnknown,
 		Reason:             modelv1.ReasonPending,
-		Message:            "the box was recovered from its workload, and the controller has not seen it since",
+		Message:            message,
 		LastTransitionTime: metav1.Now(),
-	}}}
-	return box, nil
+	}}
 }
 
-// withRecorded lets a stored box say what is recorded of it. What a record leaves out, because it would be too large,
+// withRecorded lets a stored object say what is recorded of it. What a record leaves out, because it would be too large,
 // stays as it is stored.
-func withRecorded(stored, recorded *model.ModelBox) *model.ModelBox {
-	stored.Generation, stored.Spec = recorded.Generation, recorded.Spec
-	if lastApplied, isStored := stored.Annotations[corev1.LastAppliedConfigAnnotation]; recorded.Annotations != nil {
-		stored.Annotations = maps.Clone(recorded.Annotations)
-		if _, isRecorded := recorded.Annotations[corev1.LastAppliedConfigAnnotation]; isStored && !isRecorded {
-			stored.Annotations[corev1.LastAppliedConfigAnnotation] = lastApplied
+func (k *kind) withRecorded(stored, recorded object) object {
+	stored.SetGeneration(recorded.GetGeneration())
+	k.setSpec(stored, recorded)
+	if annotations := recorded.GetAnnotations(); annotations != nil {
+		annotations = maps.Clone(annotations)
+		lastApplied, isStored := stored.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
+		if _, isRecorded := annotations[corev1.LastAppliedConfigAnnotation]; isStored && !isRecorded {
+			annotations[corev1.LastAppliedConfigAnnotation] = lastApplied
 		}
+		stored.SetAnnotations(annotations)
 	}
-	if recorded.Labels != nil {
-		stored.Labels = recorded.Labels
+	if labels := recorded.GetLabels(); labels != nil {
+		stored.SetLabels(labels)
 	}
-	if recorded.OwnerReferences != nil {
-		stored.OwnerReferences = recorded.OwnerReferences
+	if owners := recorded.GetOwnerReferences(); owners != nil {
+		stored.SetOwnerReferences(owners)
 	}
-	if recorded.Finalizers != nil {
-		stored.Finalizers = recorded.Finalizers
+	if finalizers := recorded.GetFinalizers(); finalizers != nil {
+		stored.SetFinalizers(finalizers)
 	}
 	return stored
 }
 
-// isSameBox returns whether two versions of a box differ in nothing but what is not recorded.
-func isSameBox(a, b *model.ModelBox) bool {
-	return a.Generation == b.Generation &&
-		apiequality.Semantic.DeepEqual(a.Labels, b.Labels) &&
-		apiequality.Semantic.DeepEqual(a.Annotations, b.Annotations) &&
-		apiequality.Semantic.DeepEqual(a.OwnerReferences, b.OwnerReferences) &&
-		apiequality.Semantic.DeepEqual(a.Finalizers, b.Finalizers) &&
-		apiequality.Semantic.DeepEqual(a.Spec, b.Spec)
+// isSame returns whether two versions of an object differ in nothing but what is not recorded.
+func (k *kind) isSame(a, b object) bool {
+	return a.GetGeneration() == b.GetGeneration() &&
+		apiequality.Semantic.DeepEqual(a.GetLabels(), b.GetLabels()) &&
+		apiequality.Semantic.DeepEqual(a.GetAnnotations(), b.GetAnnotations()) &&
+		apiequality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences()) &&
+		apiequality.Semantic.DeepEqual(a.GetFinalizers(), b.GetFinalizers()) &&
+		k.isSameSpec(a, b)
 }
 
-// hasOwnOwners returns whether objects of this group own the box.
-func hasOwnOwners(box *model.ModelBox) bool {
-	return slices.ContainsFunc(box.OwnerReferences, render.IsOfGroup)
+// ownOwners returns the UIDs of the objects of this group that own the object.
+func ownOwners(of metav1.Object) []types.UID {
+	var owners []types.UID
+	for _, owner := range of.GetOwnerReferences() {
+		if render.IsOfGroup(owner) {
+			owners = append(owners, owner.UID)
+		}
+	}
+	return owners
 }
 
 // dropOwners takes the owners of this group away that do not exist.
-func dropOwners(box *model.ModelBox, exists func(types.UID) bool) {
-	box.OwnerReferences = slices.DeleteFunc(box.OwnerReferences, func(owner metav1.OwnerReference) bool {
+func dropOwners(of metav1.Object, exists func(types.UID) bool) {
+	of.SetOwnerReferences(slices.DeleteFunc(of.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
 		return render.IsOfGroup(owner) && !exists(owner.UID)
-	})
+	}))
 }

@@ -19,175 +19,198 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 const (
-	// boxesPerPage bounds the memory that a list of boxes takes, which may be of half a megabyte each.
-	boxesPerPage = 100
+	// objectsPerPage bounds the memory that a list of objects takes, which may be of half a megabyte each.
+	objectsPerPage = 100
 
 	// keepReplaced is how long what was replaced or removed can be had back.
 	keepReplaced = 30 * 24 * time.Hour
 )
 
-// summary is what a recovery remembers of a stored box.
+// summary is what a recovery remembers of a stored object.
 type summary struct {
 	UID        types.UID
 	Generation int64
 	Created    metav1.Time
-	// IsApplied is whether the box had children that were what it says.
+	// Owners are those of this API group.
+	Owners []types.UID
+	// IsApplied is whether the object had children that were what it says.
 	IsApplied bool
 	// IsDeleted is whether its deletion has begun.
 	IsDeleted bool
-	// IsRestored is whether it was recorded on a workload and is restored from there.
+	// IsRestored is whether it was recorded on a child and is restored from there, and Recorded when that child was created.
 	IsRestored bool
+	Recorded   metav1.Time
 }
 
-// boxes are those in a store, read and written as the server does, past its REST strategies: those give a new box a UID
-// of its own.
-type boxes struct {
+// objects are those of a kind in a store, read and written as the server does, past its REST strategies: those give a new
+// object a UID of its own.
+type objects struct {
+	*kind
 	storage storage.Interface
 	destroy factory.DestroyFunc
 	store   *Store
 	// prefix of the keys for the storage, and of those in etcd.
 	prefix, rawPrefix string
-	// lease of what is kept of boxes that were replaced; 0 before there is any.
+	// lease of what is kept of objects that were replaced; 0 before there is any.
 	leaseMu sync.Mutex
 	lease   clientv3.LeaseID
 }
 
-// openBoxes has to be closed.
-func openBoxes(store *Store, options generic.RESTOptions) (*boxes, error) {
+// openObjects returns objects that have to be closed.
+func openObjects(kind *kind, store *Store, options generic.RESTOptions) (*objects, error) {
 	prefix := path.Join("/", options.ResourcePrefix)
 	raw, destroy, err := generic.NewRawStorage(options.StorageConfig,
-		func() runtime.Object { return &model.ModelBox{} }, func() runtime.Object { return &model.ModelBoxList{} }, prefix)
+		func() runtime.Object { return kind.newObject() }, kind.newList, prefix)
 	if err != nil {
-		return nil, fmt.Errorf("opening the storage of boxes: %w", err)
+		return nil, fmt.Errorf("opening the storage of %s: %w", kind.plural, err)
 	}
-	return &boxes{storage: raw, destroy: destroy, store: store, prefix: prefix, rawPrefix: path.Join("/", options.StorageConfig.Prefix, prefix)}, nil
+	return &objects{kind: kind, storage: raw, destroy: destroy, store: store, prefix: prefix, rawPrefix: path.Join("/", options.StorageConfig.Prefix, prefix)}, nil
 }
 
-func (b *boxes) close() { b.destroy() }
+func (o *objects) close() { o.destroy() }
 
-func (b *boxes) key(box types.NamespacedName) string {
-	return b.prefix + "/" + box.Namespace + "/" + box.Name
+func (o *objects) key(name types.NamespacedName) string {
+	return o.prefix + "/" + name.Namespace + "/" + name.Name
 }
 
-func (b *boxes) rawKey(box types.NamespacedName) string {
-	return b.rawPrefix + "/" + box.Namespace + "/" + box.Name
+func (o *objects) rawKey(name types.NamespacedName) string {
+	return o.rawPrefix + "/" + name.Namespace + "/" + name.Name
 }
 
 // count returns how many there are.
-func (b *boxes) count(ctx context.Context) (int64, error) {
-	response, err := b.store.client.Get(ctx, b.rawPrefix+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+func (o *objects) count(ctx context.Context) (int64, error) {
+	response, err := o.store.client.Get(ctx, o.rawPrefix+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil {
-		return 0, fmt.Errorf("counting the boxes in the store: %w", err)
+		return 0, fmt.Errorf("counting the %s in the store: %w", o.plural, err)
 	}
 	return response.Count, nil
 }
 
-// summaries returns all boxes.
-func (b *boxes) summaries(ctx context.Context) (map[types.NamespacedName]summary, error) {
+// summaries returns all objects.
+func (o *objects) summaries(ctx context.Context) (map[types.NamespacedName]summary, error) {
 	summaries := map[types.NamespacedName]summary{}
 	predicate := storage.Everything
-	predicate.Limit = boxesPerPage
+	predicate.Limit = objectsPerPage
 	for {
-		list := &model.ModelBoxList{}
-		if err := b.storage.GetList(ctx, b.prefix+"/", storage.ListOptions{Predicate: predicate, Recursive: true}, list); err != nil {
-			return nil, fmt.Errorf("listing the boxes in the store: %w", err)
+		list := o.newList()
+		if err := o.storage.GetList(ctx, o.prefix+"/", storage.ListOptions{Predicate: predicate, Recursive: true}, list); err != nil {
+			return nil, fmt.Errorf("listing the %s in the store: %w", o.plural, err)
 		}
-		for i := range list.Items {
-			box := &list.Items[i]
-			summaries[types.NamespacedName{Namespace: box.Namespace, Name: box.Name}] = summary{
-				UID:        box.UID,
-				Generation: box.Generation,
-				Created:    box.CreationTimestamp,
-				IsApplied:  meta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionApplied),
-				IsDeleted:  box.DeletionTimestamp != nil,
+		if err := meta.EachListItem(list, func(item runtime.Object) error {
+			stored := item.(object)
+			summaries[nameOf(stored)] = summary{
+				UID:        stored.GetUID(),
+				Generation: stored.GetGeneration(),
+				Created:    stored.GetCreationTimestamp(),
+				Owners:     ownOwners(stored),
+				IsApplied:  meta.IsStatusConditionTrue(o.conditions(stored), modelv1.ConditionApplied),
+				IsDeleted:  stored.GetDeletionTimestamp() != nil,
 			}
+			return nil
+		}); err != nil {
+			return nil, err
 		}
-		if list.Continue == "" {
+		if predicate.Continue = list.(metav1.ListInterface).GetContinue(); predicate.Continue == "" {
 			return summaries, nil
 		}
-		predicate.Continue = list.Continue
 	}
 }
 
-// create adds a box as it is.
-func (b *boxes) create(ctx context.Context, box *model.ModelBox) error {
-	key := b.key(types.NamespacedName{Namespace: box.Namespace, Name: box.Name})
-	if err := b.storage.Create(ctx, key, box, &model.ModelBox{}, 0); err != nil {
-		return fmt.Errorf("storing box %s/%s: %w", box.Namespace, box.Name, err)
+func nameOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// create adds an object as it is.
+func (o *objects) create(ctx context.Context, created object) error {
+	if err := o.storage.Create(ctx, o.key(nameOf(created)), created, o.newObject(), 0); err != nil {
+		return fmt.Errorf("storing %s %s: %w", o.noun, nameOf(created), err)
 	}
 	return nil
 }
 
-// update gives the box of the same UID what another version of it says, status apart. It returns whether that was
+// update gives the object of the same UID what another version of it says, status apart. It returns whether that was
 // something else.
-func (b *boxes) update(ctx context.Context, box *model.ModelBox) (bool, error) {
-	name := types.NamespacedName{Namespace: box.Namespace, Name: box.Name}
+func (o *objects) update(ctx context.Context, recorded object) (bool, error) {
+	return o.change(ctx, nameOf(recorded), recorded.GetUID(), func(stored object) object { return o.withRecorded(stored, recorded) })
+}
+
+// orphan takes the owners of this group off the object of that UID that do not exist.
+func (o *objects) orphan(ctx context.Context, name types.NamespacedName, uid types.UID, exists func(types.UID) bool) error {
+	_, err := o.change(ctx, name, uid, func(stored object) object {
+		dropOwners(stored, exists)
+		return stored
+	})
+	return err
+}
+
+// change stores the object of that UID as changed has it, who may change the one that it is given. It returns whether that is
+// something else.
+func (o *objects) change(ctx context.Context, name types.NamespacedName, uid types.UID, changed func(object) object) (bool, error) {
 	isChanged := false
-	uid := box.UID
-	err := b.storage.GuaranteedUpdate(ctx, b.key(name), &model.ModelBox{}, false, &storage.Preconditions{UID: &uid},
+	err := o.storage.GuaranteedUpdate(ctx, o.key(name), o.newObject(), false, &storage.Preconditions{UID: &uid},
 		func(input runtime.Object, _ storage.ResponseMeta) (runtime.Object, *uint64, error) {
-			stored := input.(*model.ModelBox)
-			if isChanged = !isSameBox(stored, withRecorded(stored.DeepCopy(), box)); !isChanged {
+			stored := input.(object)
+			wanted := changed(stored.DeepCopyObject().(object))
+			if isChanged = !o.isSame(stored, wanted); !isChanged {
 				return stored, nil, nil
 			}
-			if err := b.keep(ctx, name); err != nil {
+			if err := o.keep(ctx, name); err != nil {
 				return nil, nil, err
 			}
-			return withRecorded(stored, box), nil, nil
+			return wanted, nil, nil
 		}, nil)
 	if err != nil {
-		return false, fmt.Errorf("updating box %s: %w", name, err)
+		return false, fmt.Errorf("updating %s %s: %w", o.noun, name, err)
 	}
 	return isChanged, nil
 }
 
-// remove takes the box of that UID away.
-func (b *boxes) remove(ctx context.Context, box types.NamespacedName, uid types.UID) error {
-	if err := b.keep(ctx, box); err != nil {
+// remove takes the object of that UID away.
+func (o *objects) remove(ctx context.Context, name types.NamespacedName, uid types.UID) error {
+	if err := o.keep(ctx, name); err != nil {
 		return err
 	}
-	err := b.storage.Delete(ctx, b.key(box), &model.ModelBox{}, &storage.Preconditions{UID: &uid},
+	err := o.storage.Delete(ctx, o.key(name), o.newObject(), &storage.Preconditions{UID: &uid},
 		storage.ValidateAllObjectFunc, nil, storage.DeleteOptions{})
 	if err != nil && !storage.IsNotFound(err) {
-		return fmt.Errorf("removing box %s: %w", box, err)
+		return fmt.Errorf("removing %s %s: %w", o.noun, name, err)
 	}
 	return nil
 }
 
-// keep copies a box, as it is stored, to where it can be had back from for a while.
-func (b *boxes) keep(ctx context.Context, box types.NamespacedName) error {
-	lease, err := b.keptLease(ctx)
+// keep copies an object, as it is stored, to where it can be had back from for a while.
+func (o *objects) keep(ctx context.Context, name types.NamespacedName) error {
+	lease, err := o.keptLease(ctx)
 	if err != nil {
 		return err
 	}
-	response, err := b.store.client.Get(ctx, b.rawKey(box))
+	response, err := o.store.client.Get(ctx, o.rawKey(name))
 	if err != nil {
-		return fmt.Errorf("reading what is stored of box %s: %w", box, err)
+		return fmt.Errorf("reading what is stored of %s %s: %w", o.noun, name, err)
 	}
 	for _, pair := range response.Kvs {
-		key := fmt.Sprintf("%s/%s/%s/%d", b.store.key("replaced"), box.Namespace, box.Name, pair.ModRevision)
-		if _, err := b.store.client.Put(ctx, key, string(pair.Value), clientv3.WithLease(lease)); err != nil {
-			return fmt.Errorf("keeping what is stored of box %s: %w", box, err)
+		key := fmt.Sprintf("%s/%s/%s/%d", o.store.key(o.replacedDirectory), name.Namespace, name.Name, pair.ModRevision)
+		if _, err := o.store.client.Put(ctx, key, string(pair.Value), clientv3.WithLease(lease)); err != nil {
+			return fmt.Errorf("keeping what is stored of %s %s: %w", o.noun, name, err)
 		}
 	}
 	return nil
 }
 
-// keptLease returns the lease that ends what is kept, one for all of it. Boxes are written at the same time.
-func (b *boxes) keptLease(ctx context.Context) (clientv3.LeaseID, error) {
-	b.leaseMu.Lock()
-	defer b.leaseMu.Unlock()
-	if b.lease == 0 {
-		granted, err := b.store.client.Grant(ctx, int64(keepReplaced/time.Second))
+// keptLease returns the lease that ends what is kept, one for all of it. Objects are written at the same time.
+func (o *objects) keptLease(ctx context.Context) (clientv3.LeaseID, error) {
+	o.leaseMu.Lock()
+	defer o.leaseMu.Unlock()
+	if o.lease == 0 {
+		granted, err := o.store.client.Grant(ctx, int64(keepReplaced/time.Second))
 		if err != nil {
 			return 0, fmt.Errorf("limiting how long what is replaced is kept: %w", err)
 		}
-		b.lease = granted.ID
+		o.lease = granted.ID
 	}
-	return b.lease, nil
+	return o.lease, nil
 }

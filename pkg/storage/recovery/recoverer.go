@@ -7,146 +7,143 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
 const (
-	// writesAtOnce is how many boxes are written at a time: the store writes several to its disk as fast as one.
+	// writesAtOnce is how many objects are written at a time: the store writes several to its disk as fast as one.
 	writesAtOnce = 16
-	// maxNamed is how many workloads an error names.
+	// maxNamed is how many children an error names.
 	maxNamed = 10
 )
 
-// outcome is what a recovery has done.
+// outcome is what a recovery has done about the objects of a kind.
 type outcome struct {
 	mu sync.Mutex
-	// boxes are counted by what was done about them.
-	boxes map[action]int
-	// lost are workloads whose boxes are neither stored nor recorded, and lostServices are Services whose stacks are not
-	// stored.
-	lost, lostServices []string
+	// objects are counted by what was done about them.
+	objects map[action]int
+	// lost are children that objects control which are neither stored nor recorded.
+	lost []string
 }
 
-func (o *outcome) add(done action) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.boxes[done]++
+func (r *recoverer) add(done action) {
+	r.outcome.mu.Lock()
+	defer r.outcome.mu.Unlock()
+	r.outcome.objects[done]++
 	if done != keep {
-		recoveredBoxes.WithLabelValues(string(done)).Inc()
+		r.objects.recovered.WithLabelValues(string(done)).Inc()
 	}
 }
 
-// recoverer brings the boxes in a store up to date with what the cluster says. Doing it again does nothing.
+// recoverer brings the objects of a kind in a store up to date with what the cluster says. Doing it again does nothing.
 type recoverer struct {
 	situation Situation
-	boxes     *boxes
-	cluster   metadata.Interface
+	objects   *objects
+	cluster   *cluster
 
-	// stored are the boxes that were in the store before, and instead of them those that are restored.
+	// stored are the objects that were in the store before, and instead of them those that are restored.
 	stored map[types.NamespacedName]summary
-	// exist are the UIDs of the stacks that are in the store, and of the boxes that are there or recorded; haveChildren of the
-	// boxes that have any.
-	exist, haveChildren sets.Set[types.UID]
-	// owned are boxes that stacks or boxes own, for the end: an owner may be recorded after what it owns.
+	// exist are the UIDs of the objects that are there or recorded, and replaced of those that were there, of whatever kind.
+	exist, replaced sets.Set[types.UID]
+	// haveChildren are the UIDs of those that have any.
+	haveChildren sets.Set[types.UID]
+	// owned are objects that others own, for the end: an owner may be recorded after what it owns.
 	owned map[types.NamespacedName]restoration
 	// next are to be written together.
 	next    []restoration
 	outcome *outcome
 }
 
-// restoration is a recorded box that is to be written.
+// restoration is a recorded object that is to be written.
 type restoration struct {
 	do       action
-	box      *model.ModelBox
+	object   object
 	replaced types.UID
 }
 
-// recoverBoxes returns what it has done, or an error that may come after a part of it.
-func recoverBoxes(ctx context.Context, situation Situation, boxes *boxes, stacks sets.Set[types.UID], cluster metadata.Interface) (*outcome, error) {
-	stored, err := boxes.summaries(ctx)
+// newRecoverer returns one that shares what it knows of owners with those of other kinds.
+func newRecoverer(ctx context.Context, situation Situation, objects *objects, cluster *cluster, exist, replaced sets.Set[types.UID]) (*recoverer, error) {
+	stored, err := objects.summaries(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &recoverer{
-		situation: situation, boxes: boxes, cluster: cluster, stored: stored,
-		exist: stacks.Clone(), haveChildren: sets.New[types.UID](), owned: map[types.NamespacedName]restoration{},
-		outcome: &outcome{boxes: map[action]int{}},
+	for _, object := range stored {
+		exist.Insert(object.UID)
 	}
-	for _, box := range stored {
-		r.exist.Insert(box.UID)
-	}
-	for _, resource := range workloads {
-		if err := eachChild(ctx, cluster, resource, func(workload child) error { return r.restore(ctx, workload) }); err != nil {
-			return nil, err
-		}
-		if err := r.write(ctx); err != nil {
-			return nil, err
-		}
-	}
-	for _, owned := range r.owned {
-		dropOwners(owned.box, r.exist.Has)
-		r.next = append(r.next, owned)
-	}
-	if err := r.write(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.removeDeleted(ctx); err != nil {
-		return nil, err
-	}
-	if r.outcome.lostServices, err = lostServices(ctx, cluster, stacks.Has); err != nil {
-		return nil, err
-	}
-	return r.outcome, nil
+	return &recoverer{
+		situation: situation, objects: objects, cluster: cluster, stored: stored,
+		exist: exist, replaced: replaced, haveChildren: sets.New[types.UID](), owned: map[types.NamespacedName]restoration{},
+		outcome: &outcome{objects: map[action]int{}},
+	}, nil
 }
 
-// restore sees to the box that controls a workload. Two boxes of a name may be recorded, each on a workload of another
-// kind: the one of which is garbage that was deleted before the other was created.
-func (r *recoverer) restore(ctx context.Context, workload child) error {
-	r.haveChildren.Insert(workload.owner.UID)
-	name := workload.box()
+// restoreAll restores the recorded objects that no others own.
+func (r *recoverer) restoreAll(ctx context.Context) error {
+	if err := r.objects.eachRecord(ctx, r.cluster, func(child child) error { return r.restore(ctx, child) }); err != nil {
+		return err
+	}
+	return r.write(ctx)
+}
+
+// restore sees to the object that controls a child. Two objects of a name may be recorded, each on a child of its own: the one
+// of which is garbage that was deleted before the other was created. So may one object twice, of which the later record counts.
+func (r *recoverer) restore(ctx context.Context, child child) error {
+	r.haveChildren.Insert(child.owner.UID)
+	name := child.ownerName()
 	var stored *summary
 	if found, isStored := r.stored[name]; isStored {
 		stored = &found
 	}
-	record, err := workload.record()
+	record, err := r.objects.recordOn(child)
 	if err != nil {
-		if stored != nil && stored.UID == workload.owner.UID {
-			r.outcome.add(keep)
+		if stored != nil && stored.UID == child.owner.UID {
+			r.add(keep)
 			return nil
 		}
-		klog.FromContext(ctx).Error(err, "The box of a workload is neither in the store nor recorded", "resource", workload.resource, "workload", klog.KObj(workload), "box", klog.KRef(name.Namespace, name.Name), "uid", workload.owner.UID)
-		r.outcome.lost = append(r.outcome.lost, fmt.Sprintf("%s %s/%s", workload.resource, workload.Namespace, workload.Name))
+		klog.FromContext(ctx).Error(err, "The owner of a child is neither in the store nor recorded", "child", child.String(), "kind", r.objects.noun, "owner", name, "uid", child.owner.UID)
+		r.outcome.lost = append(r.outcome.lost, child.String())
+		return nil
+	}
+	isAgain := stored != nil && stored.IsRestored
+	recorded := child.GetCreationTimestamp()
+	if isAgain && stored.UID == record.GetUID() && stored.Generation == record.GetGeneration() && !stored.Recorded.Before(&recorded) {
 		return nil
 	}
 	restored := restoration{do: merge(r.situation, stored, record)}
 	if restored.do == keep {
-		r.outcome.add(keep)
+		r.add(keep)
 		return nil
 	}
 	if restored.do == replace {
 		restored.replaced = stored.UID
 		r.exist.Delete(stored.UID)
+		r.replaced.Insert(stored.UID)
 	}
-	if restored.box, err = newBox(record); err != nil {
+	if restored.object, err = r.objects.fromRecord(record); err != nil {
 		return err
 	}
-	r.exist.Insert(restored.box.UID)
-	r.stored[name] = summary{UID: record.UID, Generation: record.Generation, Created: record.CreationTimestamp, IsRestored: true}
+	r.exist.Insert(record.GetUID())
+	r.stored[name] = summary{
+		UID: record.GetUID(), Generation: record.GetGeneration(), Created: record.GetCreationTimestamp(),
+		Owners: ownOwners(restored.object), IsRestored: true, Recorded: recorded,
+	}
 	if earlier, isPending := r.owned[name]; isPending {
 		restored.do, restored.replaced = earlier.do, earlier.replaced
 		delete(r.owned, name)
+	} else if isAgain {
+		// What is to be updated or replaced may be among those that are to be created.
+		if err := r.write(ctx); err != nil {
+			return err
+		}
 	}
-	if hasOwnOwners(restored.box) {
+	if len(ownOwners(restored.object)) > 0 {
 		r.owned[name] = restored
 		return nil
 	}
@@ -156,7 +153,29 @@ func (r *recoverer) restore(ctx context.Context, workload child) error {
 	return r.write(ctx)
 }
 
-// write writes the boxes that are next.
+// restoreOwned restores the recorded objects that others own, with the owners that exist, and leaves those in the store without
+// the owners that were replaced. What belonged to those would be deleted.
+func (r *recoverer) restoreOwned(ctx context.Context) error {
+	for _, owned := range r.owned {
+		dropOwners(owned.object, r.exist.Has)
+		r.next = append(r.next, owned)
+	}
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	for name, stored := range r.stored {
+		if stored.IsRestored || !slices.ContainsFunc(stored.Owners, r.replaced.Has) {
+			continue
+		}
+		if err := r.objects.orphan(ctx, name, stored.UID, r.exist.Has); err != nil {
+			return err
+		}
+		klog.FromContext(ctx).Info("An owner in the store was replaced, and what it owned stays without it", "kind", r.objects.noun, "object", name, "uid", stored.UID)
+	}
+	return nil
+}
+
+// write writes the objects that are next.
 func (r *recoverer) write(ctx context.Context) error {
 	next := r.next
 	r.next = nil
@@ -166,11 +185,11 @@ func (r *recoverer) write(ctx context.Context) error {
 }
 
 func (r *recoverer) writeOne(ctx context.Context, restored restoration) error {
-	box, done := restored.box, restored.do
-	logger := klog.FromContext(ctx).WithValues("box", klog.KObj(box), "uid", box.UID, "generation", box.Generation)
+	object, done := restored.object, restored.do
+	logger := klog.FromContext(ctx).WithValues("kind", r.objects.noun, "object", klog.KObj(object), "uid", object.GetUID(), "generation", object.GetGeneration())
 	switch restored.do {
 	case update:
-		isChanged, err := r.boxes.update(ctx, box)
+		isChanged, err := r.objects.update(ctx, object)
 		if err != nil {
 			return err
 		}
@@ -178,60 +197,45 @@ func (r *recoverer) writeOne(ctx context.Context, restored restoration) error {
 			done = keep
 			break
 		}
-		logger.Info("A box in the store was older than its record, and was brought up to date")
+		logger.Info("An object in the store was older than its record, and was brought up to date")
 	case replace:
-		if err := r.boxes.remove(ctx, types.NamespacedName{Namespace: box.Namespace, Name: box.Name}, restored.replaced); err != nil {
+		if err := r.objects.remove(ctx, nameOf(object), restored.replaced); err != nil {
 			return err
 		}
-		logger.Info("A box in the store was replaced by the one that is recorded", "replaced", restored.replaced)
+		logger.Info("An object in the store was replaced by the one that is recorded", "replaced", restored.replaced)
 		fallthrough
 	default:
-		if err := r.boxes.create(ctx, box); err != nil {
+		if err := r.objects.create(ctx, object); err != nil {
 			return err
 		}
-		logger.V(2).Info("A box was restored from its record")
+		logger.V(2).Info("An object was restored from its record")
 	}
-	r.outcome.add(done)
+	r.add(done)
 	return nil
 }
 
-// removeDeleted removes boxes that the store only has because it is older than their deletion.
+// removeDeleted removes objects that the store only has because it is older than their deletion.
 func (r *recoverer) removeDeleted(ctx context.Context) error {
-	if r.situation != Behind {
-		return nil
-	}
-	for _, resource := range []schema.GroupVersionResource{services, configMaps} {
-		if err := eachChild(ctx, r.cluster, resource, func(child child) error {
-			r.haveChildren.Insert(child.owner.UID)
-			return nil
-		}); err != nil {
-			return err
-		}
-	}
 	for name, stored := range r.stored {
 		if !wasDeleted(r.situation, stored, r.haveChildren.Has(stored.UID)) {
 			continue
 		}
-		if err := r.boxes.remove(ctx, name, stored.UID); err != nil {
+		if err := r.objects.remove(ctx, name, stored.UID); err != nil {
 			return err
 		}
-		klog.FromContext(ctx).Info("A box in the store was removed: it had been deleted since", "box", klog.KRef(name.Namespace, name.Name), "uid", stored.UID)
-		r.outcome.add(remove)
+		delete(r.stored, name)
+		klog.FromContext(ctx).Info("An object in the store was removed: it had been deleted since", "kind", r.objects.noun, "object", name, "uid", stored.UID)
+		r.add(remove)
 	}
 	return nil
 }
 
-// lostError says which applications would be deleted if the server served now; nil for none.
-func (o *outcome) lostError() error {
-	if len(o.lostServices) > 0 {
-		return fmt.Errorf("%d Services are controlled by stacks that are not in the store, and would be deleted. "+
-			"Restore a snapshot that has these stacks, or take the owner references off the Services that are to stay, or let them be deleted with --store-recovery=ignore. "+
-			"They are, up to %d of them: %s", len(o.lostServices), maxNamed, strings.Join(o.lostServices[:min(len(o.lostServices), maxNamed)], ", "))
-	}
-	if len(o.lost) == 0 {
+// lostError says what would be deleted if the server served now; nil for nothing.
+func lostError(lost []string) error {
+	if len(lost) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d workloads are controlled by boxes that are neither in the store nor recorded, and would be deleted. "+
-		"Restore a snapshot that has these boxes, or take the owner references off the workloads that are to stay, or let them be deleted with --store-recovery=ignore. "+
-		"They are, up to %d of them: %s", len(o.lost), maxNamed, strings.Join(o.lost[:min(len(o.lost), maxNamed)], ", "))
+	return fmt.Errorf("%d children of boxes and stacks that are neither in the store nor recorded would be deleted. "+
+		"Restore a snapshot that has these boxes and stacks, or take the owner references off the children that are to stay, or let them be deleted with --store-recovery=ignore. "+
+		"They are, up to %d of them: %s", len(lost), maxNamed, strings.Join(lost[:min(len(lost), maxNamed)], ", "))
 }

@@ -116,12 +116,18 @@ func (r *Runner) Run(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
-	boxes, err := openBoxes(store, r.Boxes)
+	boxes, err := openObjects(boxKind, store, r.Boxes)
 	if err != nil {
 		return err
 	}
-	served, err := r.untilServed(ctx, store, boxes)
+	stacks, err := openObjects(stackKind, store, r.Stacks)
+	if err != nil {
+		boxes.close()
+		return err
+	}
+	served, err := r.untilServed(ctx, store, boxes, stacks)
 	boxes.close()
+	stacks.close()
 	if err != nil {
 		return nil // ctx is done
 	}
@@ -135,11 +141,11 @@ func (r *Runner) Run(ctx context.Context) error {
 }
 
 // untilServed returns the position that the store is served from. The error is that of ctx.
-func (r *Runner) untilServed(ctx context.Context, store *Store, boxes *boxes) (Position, error) {
+func (r *Runner) untilServed(ctx context.Context, store *Store, boxes, stacks *objects) (Position, error) {
 	logger := klog.FromContext(ctx)
 	said := ""
 	for {
-		attempt := attempt{Runner: r, store: store, boxes: boxes}
+		attempt := attempt{Runner: r, store: store, boxes: boxes, stacks: stacks}
 		position, err := attempt.run(ctx)
 		if err == nil {
 			return position, nil

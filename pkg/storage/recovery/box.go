@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"fmt"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// boxKind are boxes, each of which is recorded on its workload.
+var boxKind = &kind{
+	noun:              "box",
+	plural:            "boxes",
+	replacedDirectory: "replaced",
+	newObject:         func() object { return &model.ModelBox{} },
+	newList:           func() runtime.Object { return &model.ModelBoxList{} },
+	conditions:        func(box object) []metav1.Condition { return box.(*model.ModelBox).Status.Conditions },
+	setSpec:           func(box, from object) { box.(*model.ModelBox).Spec = from.(*model.ModelBox).Spec },
+	isSameSpec: func(a, b object) bool {
+		return apiequality.Semantic.DeepEqual(a.(*model.ModelBox).Spec, b.(*model.ModelBox).Spec)
+	},
+	eachRecord: eachWorkload,
+	readRecord: func(workload metav1.Object) (metav1.Object, error) {
+		value, isRecorded := workload.GetAnnotations()[modelv1.RecordAnnotation]
+		if !isRecorded {
+			return nil, fmt.Errorf("it has no annotation %s", modelv1.RecordAnnotation)
+		}
+		return modelboxrender.ReadRecord(value)
+	},
+	fromRecord: func(record metav1.Object) (object, error) { return newBox(record.(*modelv1.ModelBox)) },
+	recovered:  recoveredBoxes,
+}
+
+// newBox returns what is stored of a box that was recorded.
+func newBox(record *modelv1.ModelBox) (*model.ModelBox, error) {
+	record = record.DeepCopy()
+	modelv1.SetObjectDefaults_ModelBox(record)
+	box := &model.ModelBox{}
+	if err := modelv1.Convert_v1_ModelBox_To_model_ModelBox(record, box, nil); err != nil {
+		return nil, fmt.Errorf("converting the record of box %s/%s: %w", record.Namespace, record.Name, err)
+	}
+	prepareRecorded(box)
+	box.Status = model.ModelBoxStatus{Conditions: recoveredConditions("the box was recovered from its workload, and the controller has not seen it since")}
+	return box, nil
+}

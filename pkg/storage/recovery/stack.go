@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
+)
+
+// stackKind are stacks, each of which is recorded in a ControllerRevision.
+var stackKind = &kind{
+	noun:              "stack",
+	plural:            "stacks",
+	replacedDirectory: "replaced-stacks",
+	newObject:         func() object { return &model.ModelStack{} },
+	newList:           func() runtime.Object { return &model.ModelStackList{} },
+	conditions:        func(stack object) []metav1.Condition { return stack.(*model.ModelStack).Status.Conditions },
+	setSpec:           func(stack, from object) { stack.(*model.ModelStack).Spec = from.(*model.ModelStack).Spec },
+	isSameSpec: func(a, b object) bool {
+		return apiequality.Semantic.DeepEqual(a.(*model.ModelStack).Spec, b.(*model.ModelStack).Spec)
+	},
+	eachRecord: eachStackRecord,
+	readRecord: func(revision metav1.Object) (metav1.Object, error) {
+		return modelstackrender.ReadRecord(revision.(*appsv1.ControllerRevision))
+	},
+	fromRecord: func(record metav1.Object) (object, error) { return newStack(record.(*modelv1.ModelStack)) },
+	recovered:  recoveredStacks,
+}
+
+// newStack returns what is stored of a stack that was recorded.
+func newStack(record *modelv1.ModelStack) (*model.ModelStack, error) {
+	record = record.DeepCopy()
+	modelv1.SetObjectDefaults_ModelStack(record)
+	stack := &model.ModelStack{}
+	if err := modelv1.Convert_v1_ModelStack_To_model_ModelStack(record, stack, nil); err != nil {
+		return nil, fmt.Errorf("converting the record of stack %s/%s: %w", record.Namespace, record.Name, err)
+	}
+	prepareRecorded(stack)
+	stack.Status = model.ModelStackStatus{Conditions: recoveredConditions("the stack was recovered from its record, and the controller has not seen it since")}
+	return stack, nil
+}
