@@ -104,10 +104,9 @@ func TestDeletionOfStacks(t *testing.T) {
 	}
 }
 
-// An orphaned stack goes in the write by which the garbage collector says that it has orphaned the components.
-func TestOrphanedStacksGo(t *testing.T) {
-	t.Parallel()
-	ctx := genericapirequest.WithNamespace(t.Context(), metav1.NamespaceDefault)
+// deletedStacks have one named shop whose ordered deletion has begun.
+func deletedStacks(ctx context.Context, t *testing.T, policy metav1.DeletionPropagation) *REST {
+	t.Helper()
 	stacks := newStorage(t).ModelStack
 	stack := &model.ModelStack{
 		ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: metav1.NamespaceDefault, Finalizers: []string{modelv1.OrderedDeletionFinalizer}},
@@ -120,24 +119,59 @@ func TestOrphanedStacksGo(t *testing.T) {
 	if _, err := stacks.Create(ctx, stack, rest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := stacks.Delete(ctx, "shop", rest.ValidateAllObjectFunc, &metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationOrphan)}); err != nil {
+	if _, _, err := stacks.Delete(ctx, "shop", rest.ValidateAllObjectFunc, &metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
 		t.Fatal(err)
 	}
-	setFinalizers(ctx, t, stacks, []string{modelv1.OrderedDeletionFinalizer})
+	if _, err := stacks.Get(ctx, "shop", &metav1.GetOptions{}); err != nil {
+		t.Fatalf("a stack whose components are to be deleted in order: %v", err)
+	}
+	return stacks
+}
+
+// expectGone checks that the stack named shop does not wait for a controller.
+func expectGone(ctx context.Context, t *testing.T, stacks *REST) {
+	t.Helper()
 	if left, err := stacks.Get(ctx, "shop", &metav1.GetOptions{}); err == nil {
 		t.Errorf("it is still there, with the finalizers %q", left.(*model.ModelStack).Finalizers)
 	}
 }
 
-// setFinalizers updates the stack named shop.
+// An orphaned stack goes in the write by which the garbage collector says that it has orphaned the components.
+func TestOrphanedStacksGo(t *testing.T) {
+	t.Parallel()
+	ctx := genericapirequest.WithNamespace(t.Context(), metav1.NamespaceDefault)
+	stacks := deletedStacks(ctx, t, metav1.DeletePropagationOrphan)
+	setFinalizers(ctx, t, stacks, []string{modelv1.OrderedDeletionFinalizer})
+	expectGone(ctx, t, stacks)
+}
+
+// There may be no controller any more that would delete the components in order.
+func TestStacksGoThatAreNoLongerDeletedInOrder(t *testing.T) {
+	t.Parallel()
+	ctx := genericapirequest.WithNamespace(t.Context(), metav1.NamespaceDefault)
+	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
+		t.Run(string(policy), func(t *testing.T) {
+			stacks := deletedStacks(ctx, t, policy)
+			update(ctx, t, stacks, func(stack *model.ModelStack) { stack.Spec.Deletion = model.ComponentsParallel })
+			expectGone(ctx, t, stacks)
+		})
+	}
+}
+
 func setFinalizers(ctx context.Context, t *testing.T, stacks *REST, finalizers []string) {
 	t.Helper()
-	change := rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, old runtime.Object) (runtime.Object, error) {
+	update(ctx, t, stacks, func(stack *model.ModelStack) { stack.Finalizers = finalizers })
+}
+
+// update changes the stack named shop.
+func update(ctx context.Context, t *testing.T, stacks *REST, change func(*model.ModelStack)) {
+	t.Helper()
+	changed := rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, old runtime.Object) (runtime.Object, error) {
 		stack := old.DeepCopyObject().(*model.ModelStack)
-		stack.Finalizers = finalizers
+		change(stack)
 		return stack, nil
 	})
-	if _, _, err := stacks.Update(ctx, "shop", change, rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{}); err != nil {
+	if _, _, err := stacks.Update(ctx, "shop", changed, rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
