@@ -21,6 +21,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
@@ -86,10 +87,35 @@ func newDisaster(t *testing.T) *disaster {
 	for number := range boxes {
 		d.CreateBox(d.box(number))
 	}
+	if _, err := d.stacks().Create(d.Ctx, newStack(), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	for number := range boxes {
 		d.AwaitReady(d.box(number).Name)
 	}
 	return d
+}
+
+// stackName is that of the stack which lives through a disaster.
+const stackName = "shop"
+
+// newStack returns a stack of two boxes and of what is outside.
+func newStack() *modelv1.ModelStack {
+	component := func(name string, dependsOn ...string) modelv1.ModelStackComponent {
+		box := framework.NewBox(name).Spec
+		return modelv1.ModelStackComponent{Name: name, DependsOn: dependsOn, Box: &box}
+	}
+	stack := &modelv1.ModelStack{ObjectMeta: metav1.ObjectMeta{Name: stackName, Labels: map[string]string{"example.com/applied-by": "gitops"}}}
+	stack.Spec.Components = []modelv1.ModelStackComponent{
+		component("db"),
+		{Name: "mail", External: &modelv1.ModelStackExternal{Host: "192.0.2.1", Port: 25}},
+		component("web", "db", "mail"),
+	}
+	return stack
+}
+
+func (d *disaster) stacks() modelclient.ModelStackInterface {
+	return d.ControlPlane.ModelClient.ModelV1().ModelStacks(d.Name)
 }
 
 func (d *disaster) in(t *testing.T) *disaster {
@@ -261,12 +287,23 @@ func (d *disaster) changeAll(doomed []string) {
 		d.delete(name)
 	}
 	d.UpdateBox("box-0", framework.WithImage(framework.NewImage))
+	d.changeStack()
 	d.CreateReadyBox(framework.NewBox(fmt.Sprintf("new-%d", d.ControlPlane.ServerPID(d.T))))
 	if _, err := d.Namespace.Boxes.Get(d.Ctx, "renewed", metav1.GetOptions{}); err == nil {
 		d.delete("renewed")
 		d.CreateReadyBox(framework.NewBox("renewed", framework.WithImage(framework.NewImage)))
 	}
 	d.AwaitReady("box-0")
+}
+
+// changeStack changes what the stack says and how it is labelled.
+func (d *disaster) changeStack() {
+	d.T.Helper()
+	patch := fmt.Sprintf(`[{"op": "add", "path": "/metadata/labels/example.com~1change", "value": "%d"},
+		{"op": "replace", "path": "/spec/components/2/box/image", "value": %q}]`, d.ControlPlane.ServerPID(d.T), framework.NewImage)
+	if _, err := d.stacks().Patch(d.Ctx, stackName, types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		d.T.Fatal(err)
+	}
 }
 
 // delete deletes a box and waits until its children are gone.

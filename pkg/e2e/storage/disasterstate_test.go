@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,8 +22,9 @@ const controllerManagerProcess = "kube-controller-manager"
 
 // disasterState is what a disaster must not change.
 type disasterState struct {
-	// Boxes are without what changes by itself: versions, managers and status.
-	Boxes map[string]modelv1.ModelBox
+	// Boxes and stacks are without what changes by itself: versions, managers and status.
+	Boxes  map[string]modelv1.ModelBox
+	Stacks map[string]modelv1.ModelStack
 	// Children are the UIDs of workloads and Services, Pods the restarts of each pod.
 	Children map[string]types.UID
 	Pods     map[types.UID]int32
@@ -37,7 +39,7 @@ func (d *disaster) state() disasterState {
 	d.T.Helper()
 	var state disasterState
 	d.Eventually("all boxes are Ready", func() error {
-		state = disasterState{Boxes: map[string]modelv1.ModelBox{}, Children: map[string]types.UID{}, Pods: map[types.UID]int32{}}
+		state = disasterState{Boxes: map[string]modelv1.ModelBox{}, Stacks: map[string]modelv1.ModelStack{}, Children: map[string]types.UID{}, Pods: map[types.UID]int32{}}
 		boxes, err := d.Namespace.Boxes.List(d.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
@@ -48,6 +50,28 @@ func (d *disaster) state() disasterState {
 			}
 			box.ResourceVersion, box.ManagedFields, box.Status = "", nil, modelv1.ModelBoxStatus{}
 			state.Boxes[box.Name] = box
+		}
+		stacks, err := d.stacks().List(d.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, stack := range stacks.Items {
+			ready := meta.FindStatusCondition(stack.Status.Conditions, modelv1.ConditionReady)
+			if ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != stack.Generation {
+				return fmt.Errorf("stack %s: it has %+v", stack.Name, ready)
+			}
+			stack.ResourceVersion, stack.ManagedFields, stack.Status = "", nil, modelv1.ModelStackStatus{}
+			state.Stacks[stack.Name] = stack
+		}
+		revisions, err := d.ControlPlane.KubeClient.AppsV1().ControllerRevisions(d.Name).List(d.Ctx, metav1.ListOptions{LabelSelector: modelv1.StackLabel})
+		if err != nil {
+			return err
+		}
+		if len(revisions.Items) != len(state.Stacks) {
+			return fmt.Errorf("%d stacks have %d records", len(state.Stacks), len(revisions.Items))
+		}
+		for _, revision := range revisions.Items {
+			state.Children["ControllerRevision "+revision.Name] = revision.UID
 		}
 		for name, box := range state.Boxes {
 			workload, err := d.FindWorkload(box.Spec.Workload, name)
@@ -108,8 +132,8 @@ func (d *disaster) expectRecovered(before disasterState, situation string) {
 	if before.store == "" || before.store == after.store {
 		d.T.Errorf("the Lease names store %q, and before %q", after.store, before.store)
 	}
-	d.T.Logf("%d boxes, %d children and %d pods are as they were; the store is %s after %s",
-		len(after.Boxes), len(after.Children), len(after.Pods), after.store, before.store)
+	d.T.Logf("%d boxes, %d stacks, %d children and %d pods are as they were; the store is %s after %s",
+		len(after.Boxes), len(after.Stacks), len(after.Children), len(after.Pods), after.store, before.store)
 }
 
 // expectTold checks that an informer from before the disaster knows what there is.
