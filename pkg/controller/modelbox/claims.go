@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
@@ -117,4 +118,27 @@ func keepGrownSizes(rendered []*unstructured.Unstructured, live children.Live) e
 		}
 	}
 	return nil
+}
+
+// pendingClaims returns the claims that were made for the box and have no volume yet, by their names, with what to say of each.
+func (c *Controller) pendingClaims(box *modelv1.ModelBox) (map[string]string, error) {
+	if len(box.Spec.Storage) == 0 {
+		return nil, nil
+	}
+	claims, err := c.claimsOf(keyOf(box))
+	if err != nil {
+		return nil, err
+	}
+	pending := map[string]string{}
+	for _, claim := range claims {
+		if claim.Status.Phase != corev1.ClaimPending {
+			continue
+		}
+		class := "no storage class"
+		if name := ptr.Deref(claim.Spec.StorageClassName, ""); name != "" {
+			class = fmt.Sprintf("storage class %q", name)
+		}
+		pending[claim.Name] = fmt.Sprintf("PersistentVolumeClaim %s, of %s, is Pending", claim.Name, class)
+	}
+	return pending, nil
 }

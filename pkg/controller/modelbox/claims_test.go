@@ -350,3 +350,37 @@ func TestClaimThatIsUsedIsWatchedAndNotReadAgain(t *testing.T) {
 		check(t, "reads", 2, reads)
 	})
 }
+
+func TestPodThatWaitsForAClaimSaysWhich(t *testing.T) {
+	box := fixture.WebBox(t, withStorage())
+	pod := newPod("web-1", func(pod *corev1.Pod) {
+		pod.Status.Phase = corev1.PodPending
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "unbound"}}
+		pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "web-data"},
+		}}}
+	})
+	for _, row := range []struct {
+		name  string
+		claim func(*corev1.PersistentVolumeClaim)
+		want  string
+	}{
+		{"of a class", func(claim *corev1.PersistentVolumeClaim) { claim.Status.Phase = corev1.ClaimPending },
+			`pod web-1: unbound; PersistentVolumeClaim web-data, of storage class "slow", is Pending`},
+		{"of no class", func(claim *corev1.PersistentVolumeClaim) {
+			claim.Status.Phase, claim.Spec.StorageClassName = corev1.ClaimPending, nil
+		}, "pod web-1: unbound; PersistentVolumeClaim web-data, of no storage class, is Pending"},
+		{"that is bound", func(claim *corev1.PersistentVolumeClaim) { claim.Status.Phase = corev1.ClaimBound }, "pod web-1: unbound"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newTestController(t, box, newClaim("web-data", ofBox("web"), row.claim))
+			f.seeClaims(t)
+			pending, err := f.pendingClaims(box)
+			if err != nil {
+				t.Fatal(err)
+			}
+			failures := findPodFailures(box, &observation{pods: []*corev1.Pod{pod}, pendingClaims: pending})
+			check(t, "message", row.want, failures.worst.message)
+		})
+	}
+}

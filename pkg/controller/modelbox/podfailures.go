@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -81,6 +82,7 @@ type podFailures struct {
 	now           time.Time
 	probes        defaultProbes
 	mountFailures map[types.UID]string
+	pendingClaims map[string]string
 	// worst is the failure that comes first in failureOrder, that of the first pod where several have it; nil when
 	// no pod fails.
 	worst *podFailure
@@ -94,6 +96,7 @@ func findPodFailures(box *modelv1.ModelBox, observed *observation) *podFailures 
 		now:           observed.now,
 		probes:        defaultProbesOf(box, observed.workload),
 		mountFailures: observed.mountFailures,
+		pendingClaims: observed.pendingClaims,
 	}
 	for _, pod := range observed.pods {
 		f.visitPod(pod)
@@ -105,7 +108,7 @@ func (f *podFailures) visitPod(pod *corev1.Pod) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
 			reason := cmp.Or(condition.Reason, corev1.PodReasonUnschedulable)
-			f.report(reason, "pod %s: %s", pod.Name, condition.Message)
+			f.report(reason, "pod %s: %s", pod.Name, strings.Join(append([]string{condition.Message}, f.pendingClaimsOf(pod)...), "; "))
 		}
 	}
 	if failure := f.mountFailures[pod.UID]; failure != "" {
@@ -117,6 +120,17 @@ func (f *podFailures) visitPod(pod *corev1.Pod) {
 	for i := range pod.Status.ContainerStatuses {
 		f.visitContainer(pod, &pod.Status.ContainerStatuses[i])
 	}
+}
+
+// pendingClaimsOf says which of the claims of the pod have no volume: a scheduler only says that there are some.
+func (f *podFailures) pendingClaimsOf(pod *corev1.Pod) []string {
+	var pending []string
+	for i := range pod.Spec.Volumes {
+		if source := pod.Spec.Volumes[i].PersistentVolumeClaim; source != nil && f.pendingClaims[source.ClaimName] != "" {
+			pending = append(pending, f.pendingClaims[source.ClaimName])
+		}
+	}
+	return pending
 }
 
 // visitInitContainer does not mind one that runs, for that may take long, unless it does so again and again, nor one

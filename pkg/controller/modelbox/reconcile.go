@@ -92,6 +92,8 @@ type observation struct {
 	pods     []*corev1.Pod
 	// mountFailures say, by the UID of the pod, why pods wait for a volume.
 	mountFailures map[types.UID]string
+	// pendingClaims say, by the name of the claim, what storage pods wait for.
+	pendingClaims map[string]string
 	// creationFailure is why pods are not even created, nil when they are.
 	creationFailure *podFailure
 	// progress is how a rollout gets on of whose progress the workload does not tell.
@@ -113,6 +115,10 @@ func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*o
 	if err != nil {
 		return nil, err
 	}
+	pendingClaims, err := c.pendingClaims(box)
+	if err != nil {
+		return nil, err
+	}
 	workload := c.rollouts.observed(keyOf(box), asWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
 	creationFailure, err := c.creationFailure(workload, pods)
 	if err != nil {
@@ -123,6 +129,7 @@ func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*o
 		service:         children.Observed[*corev1.Service](result, box.Name),
 		pods:            pods,
 		mountFailures:   mountFailures,
+		pendingClaims:   pendingClaims,
 		creationFailure: creationFailure,
 		progress:        c.progress.observe(box, workload),
 		now:             c.clock.Now(),

@@ -203,3 +203,13 @@ func TestClaimThatIsDeletedIsClaimedAgain(t *testing.T) {
 	})
 	n.AwaitReady("web")
 }
+
+func TestClaimWithoutAVolumeIsWhyABoxIsNotReady(t *testing.T) {
+	eachStorage(t, func(n *framework.Namespace, kind modelv1.Workload) {
+		n.CreateBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data", func(storage *modelv1.ModelBoxStorage) {
+			storage.StorageClassName = ptr.To("missing")
+		})))
+		n.AwaitReadyCondition("web", metav1.ConditionFalse, corev1.PodReasonUnschedulable,
+			"PersistentVolumeClaim "+dataClaim(kind, "data")+`, of storage class "missing", is Pending`)
+	})
+}
