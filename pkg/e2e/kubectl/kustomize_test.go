@@ -43,6 +43,21 @@ func TestKustomizeTransformsBoxes(t *testing.T) {
 	}
 }
 
+// TestKustomizeTransformsStacks builds a stack whose components name an image and other objects.
+func TestKustomizeTransformsStacks(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	directory := filepath.Join(kustomizations, "stack")
+	want, err := os.ReadFile(filepath.Join(directory, "want.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	built := objectsIn(t, n.Kubectl.Run("kustomize", directory))
+	for name, object := range objectsIn(t, string(want)) {
+		framework.ExpectEqual(t, name, object, built[name])
+	}
+}
+
 // TestKustomizePatchesMergeListsByKey gives kustomize the schema that the cluster publishes. Patches then merge the
 // lists of a box as the cluster does, by their keys, where they would replace them without it.
 func TestKustomizePatchesMergeListsByKey(t *testing.T) {
