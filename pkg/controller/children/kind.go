@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -177,5 +178,6 @@ func (k *Kind) controlledBy(index string, owner ownerID) ([]Object, error) {
 	for _, object := range objects {
 		children = append(children, object.(Object))
 	}
+	slices.SortFunc(children, func(a, b Object) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	return children, nil
 }
