@@ -23,12 +23,13 @@ import (
 // emptyLists are the collections that a server has to read before it serves. The cluster has nothing in them, and no
 // others: controllers, which read Pods too, wait for those for ever.
 var emptyLists = map[string]metav1.TypeMeta{
-	"/api/v1/namespaces":                    {APIVersion: "v1", Kind: "NamespaceList"},
-	"/api/v1/resourcequotas":                {APIVersion: "v1", Kind: "ResourceQuotaList"},
-	"/apis/apps/v1/deployments":             {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
-	"/apis/apps/v1/statefulsets":            {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
-	"/apis/apps/v1/daemonsets":              {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
-	"/apis/admissionregistration.k8s.io/v1": {APIVersion: "v1", Kind: "APIResourceList"},
+	"/api/v1/namespaces":                                                    {APIVersion: "v1", Kind: "NamespaceList"},
+	"/api/v1/resourcequotas":                                                {APIVersion: "v1", Kind: "ResourceQuotaList"},
+	"/apis/apps/v1/deployments":                                             {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
+	"/apis/apps/v1/statefulsets":                                            {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
+	"/apis/apps/v1/daemonsets":                                              {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
+	"/apis/apps/v1/controllerrevisions":                                     {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
+	"/apis/admissionregistration.k8s.io/v1":                                 {APIVersion: "v1", Kind: "APIResourceList"},
 	"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations":   {APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingWebhookConfigurationList"},
 	"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations": {APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfigurationList"},
 	"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas":                     {APIVersion: "flowcontrol.apiserver.k8s.io/v1", Kind: "FlowSchemaList"},
