@@ -28,7 +28,7 @@ var emptyLists = map[string]metav1.TypeMeta{
 	"/apis/apps/v1/deployments":                                             {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
 	"/apis/apps/v1/statefulsets":                                            {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
 	"/apis/apps/v1/daemonsets":                                              {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
-	"/apis/apps/v1/controllerrevisions":                                     {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
+	"/apis/apps/v1/controllerrevisions":                                     {APIVersion: "apps/v1", Kind: "ControllerRevisionList"},
 	"/apis/admissionregistration.k8s.io/v1":                                 {APIVersion: "v1", Kind: "APIResourceList"},
 	"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations":   {APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingWebhookConfigurationList"},
 	"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations": {APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfigurationList"},
