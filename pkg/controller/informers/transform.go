@@ -46,7 +46,8 @@ func trim(obj any) (any, error) {
 	}
 }
 
-// trimPod keeps what the pod is called, by whom it is selected, its ConfigMaps and claims, and its status.
+// trimPod keeps what the pod is called, by whom it is selected, the StatefulSet that controls it, its ConfigMaps and claims,
+// and its status.
 func trimPod(pod *corev1.Pod) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -57,6 +58,7 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 			Labels:            pod.Labels,
 			CreationTimestamp: pod.CreationTimestamp,
 			DeletionTimestamp: pod.DeletionTimestamp,
+			OwnerReferences:   controllingStatefulSet(pod),
 		},
 		Spec: corev1.PodSpec{Volumes: trimVolumes(pod.Spec.Volumes)},
 		Status: corev1.PodStatus{
@@ -69,6 +71,14 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 			ContainerStatuses:     pod.Status.ContainerStatuses,
 		},
 	}
+}
+
+// controllingStatefulSet returns the reference to the StatefulSet that controls the pod, none where another kind does.
+func controllingStatefulSet(pod *corev1.Pod) []metav1.OwnerReference {
+	if controller := metav1.GetControllerOf(pod); controller != nil && controller.Kind == "StatefulSet" {
+		return []metav1.OwnerReference{*controller}
+	}
+	return nil
 }
 
 // trimVolumes keeps those that are ConfigMaps or claims, and which.

@@ -26,6 +26,10 @@ func TestTrim(t *testing.T) {
 		metadata.Labels = map[string]string{"modelbox": "web"}
 		return metadata
 	}
+	controlledBy := func(metadata metav1.ObjectMeta, kind string) metav1.ObjectMeta {
+		metadata.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: "web", UID: "owner", Controller: ptr.To(true)}}
+		return metadata
+	}
 	withoutManagedFields := *whole.DeepCopy()
 	withoutManagedFields.ManagedFields = nil
 	podStatus := corev1.PodStatus{
@@ -58,6 +62,16 @@ func TestTrim(t *testing.T) {
 				{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: web}}},
 				{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "web-data"}}},
 			}}, Status: podStatus},
+		},
+		{
+			"of a Pod, a controlling StatefulSet is kept",
+			&corev1.Pod{ObjectMeta: controlledBy(whole, "StatefulSet")},
+			&corev1.Pod{ObjectMeta: controlledBy(metadata, "StatefulSet")},
+		},
+		{
+			"of a Pod, a controlling ReplicaSet is not",
+			&corev1.Pod{ObjectMeta: controlledBy(whole, "ReplicaSet")},
+			&corev1.Pod{ObjectMeta: metadata},
 		},
 		{
 			"of a HorizontalPodAutoscaler, its target is kept",

@@ -58,8 +58,8 @@ func podWithoutStorage(set *appsv1.StatefulSet, pods []*corev1.Pod, now time.Tim
 		name := fmt.Sprintf("%s-%d", set.Name, ordinal)
 		i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == name })
 		switch {
-		case i < 0 || pods[i].Labels[appsv1.StatefulSetPodNameLabel] != name:
-			return nil
+		case i < 0 || !metav1.IsControlledBy(pods[i], set):
+			return nil // or not adopted yet by a StatefulSet that was created anew
 		case lacksStorage(pods[i], set):
 			return pods[i]
 		case !isAvailable(pods[i], set.Spec.MinReadySeconds, now):

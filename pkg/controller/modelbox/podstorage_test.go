@@ -18,7 +18,7 @@ import (
 func podOfSet(now time.Time, ordinal int, claims ...string) *corev1.Pod {
 	return newPod(fmt.Sprintf("web-%d", ordinal), func(pod *corev1.Pod) {
 		pod.UID = "pod"
-		pod.Labels[appsv1.StatefulSetPodNameLabel] = pod.Name
+		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(completeStatefulSet(), appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-time.Minute))}}
 		for _, claim := range claims {
 			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: claim, VolumeSource: corev1.VolumeSource{
@@ -38,7 +38,8 @@ func TestPodWithoutStorage(t *testing.T) {
 	}
 	unready := func(pod *corev1.Pod) { pod.Status.Conditions[0].Status = corev1.ConditionFalse }
 	fresh := func(pod *corev1.Pod) { pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now) }
-	foreign := func(pod *corev1.Pod) { delete(pod.Labels, appsv1.StatefulSetPodNameLabel) }
+	orphaned := func(pod *corev1.Pod) { pod.OwnerReferences = nil }
+	foreign := func(pod *corev1.Pod) { pod.OwnerReferences[0].UID = "former" }
 	for _, row := range []struct {
 		name string
 		pods []*corev1.Pod
@@ -51,7 +52,8 @@ func TestPodWithoutStorage(t *testing.T) {
 		{"the pod before is not ready", pods(changed(complete(0), unready), lacking(1), lacking(2)), ""},
 		{"the pod before is not available yet", pods(changed(complete(0), fresh), lacking(1), lacking(2)), ""},
 		{"the pod before is not there", pods(lacking(1), lacking(2)), ""},
-		{"a pod of somebody else has its name", pods(changed(lacking(0), foreign), lacking(1)), ""},
+		{"the pod is not adopted yet", pods(changed(lacking(0), orphaned), lacking(1)), ""},
+		{"a pod of another StatefulSet has its name", pods(changed(lacking(0), foreign), lacking(1)), ""},
 		{"a pod beyond the replicas", pods(complete(0), complete(1), complete(2), lacking(3)), ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
