@@ -42,6 +42,14 @@ run() {
   fi
 }
 
+end_beside() {
+  if [[ -n "${beside}" ]]; then
+    kill -INT -- "-${beside}" && wait "${beside}" || true
+  fi
+}
+trap end_beside EXIT
+trap 'exit 130' INT TERM
+
 if [[ -n "${MODELBOX_E2E_DIR:-}" ]]; then
   run "$@"
   exit
@@ -53,9 +61,7 @@ dir=$(mktemp -d /tmp/mb-e2e-XXXXXX)
 stop() {
   local status=$? left
   trap - EXIT
-  if [[ -n "${beside}" ]]; then
-    kill -INT -- "-${beside}" && wait "${beside}" || true
-  fi
+  end_beside
   _output/bin/localcluster down --dir "${dir}" || status=1
   # What looks for the name has it neither as an argument nor in its environment, or it would find itself.
   export -n MODELBOX_E2E_DIR
@@ -74,7 +80,6 @@ stop() {
   exit "${status}"
 }
 trap stop EXIT
-trap 'exit 130' INT TERM
 
 _output/bin/localcluster up --dir "${dir}" --server _output/bin/modelbox-apiserver --artifacts artifacts
 export MODELBOX_E2E_DIR=${dir}
