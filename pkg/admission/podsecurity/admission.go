@@ -31,6 +31,9 @@ import (
 	podsecurityapi "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/metrics"
 	"k8s.io/pod-security-admission/policy"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/boxwrites"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
 // PluginName is the name of the plugin of kube-apiserver that does the same.
@@ -107,15 +110,15 @@ func (p *Plugin) ValidateInitialization() error {
 
 // Validate refuses a box, or a stack with a box, that is made, or changed, so that its namespace would refuse its pods.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
-	boxes, err := boxesOf(a)
+	writes, err := boxwrites.Of(a)
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	if len(boxes) > 0 && !p.WaitForReady() {
+	if len(writes) > 0 && !p.WaitForReady() {
 		return admission.NewForbidden(a, errors.New("not yet ready to handle request"))
 	}
-	for _, box := range boxes {
-		pod, isNew := podOf(box)
+	for _, write := range writes {
+		pod, isNew := podOf(write)
 		if pod == nil {
 			continue
 		}
@@ -132,11 +135,19 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 		if isNew {
 			evaluate = p.delegate.ValidatePod
 		}
-		if err := conclude(ctx, evaluate(ctx, attributes), box.prefix); err != nil {
+		if err := conclude(ctx, evaluate(ctx, attributes), prefixOf(a, write)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// prefixOf says which one of several boxes a write is.
+func prefixOf(a admission.Attributes, write boxwrites.Write) string {
+	if a.GetResource().GroupResource() == model.Resource("modelboxes") {
+		return ""
+	}
+	return write.Spec.String() + ": "
 }
 
 // conclude tells the user and the audit log what a namespace makes of a pod. prefix says which one it is, where there are
