@@ -6,6 +6,7 @@ package lifecycle
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -100,6 +101,10 @@ func TestGrowthThatIsRefusedIsToldAndTriedAgain(t *testing.T) {
 			n.CreateReadyBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data")))
 			claim, pods := n.AwaitBoundClaim(dataClaim(kind, "data")), n.PodUIDs("web")
 
+			trial := framework.RunKubectl(n.Kubectl.Command("patch", "modelbox", "web", "--dry-run=server", `--patch={"spec": {"storage": [{"name": "data", "size": "2Gi"}]}}`), "")
+			if want := fmt.Sprintf("Warning: spec.storage[0].size: PersistentVolumeClaim %s cannot grow", claim.Name); trial.Err != nil || !strings.Contains(trial.Stderr, want) {
+				t.Errorf("a trial says %s, want %q, %v", trial.Stderr, want, trial.Err)
+			}
 			n.UpdateBox("web", n.WithStorage("data", framework.Sized("2Gi")))
 			n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonNotApplied, claim.Name, "the storageclass that provisions the pvc must support resize")
 			n.AwaitBox("web", "says why it is not applied", func(box *modelv1.ModelBox) error {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/quota/v1/generic"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/claimresize"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/podsecurity"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/storagequota"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/workloadpermission"
@@ -24,10 +25,11 @@ func setAdmissionPlugins(options *genericoptions.AdmissionOptions, policies *pol
 	policies.register(options.Plugins)
 	podsecurity.Register(options.Plugins)
 	workloadpermission.Register(options.Plugins)
+	claimresize.Register(options.Plugins)
 	storagequota.Register(options.Plugins)
 	resourcequota.Register(options.Plugins)
 	options.RecommendedPluginOrder = append(options.RecommendedPluginOrder,
-		podsecurity.PluginName, workloadpermission.PluginName, storagequota.PluginName, resourcequota.PluginName)
+		podsecurity.PluginName, workloadpermission.PluginName, claimresize.PluginName, storagequota.PluginName, resourcequota.PluginName)
 }
 
 // quotaInitializer makes the resource quotas of namespaces count boxes. Nothing but their number is known of them.
