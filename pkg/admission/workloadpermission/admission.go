@@ -18,11 +18,11 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/boxwrites"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
@@ -93,29 +93,26 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 	return admission.NewForbidden(a, errors.New(strings.Join(refusals, "; ")))
 }
 
-// askedFor returns the privileges that a request asks for.
+// askedFor returns the privileges that a request asks for and that the object did not have: those of the boxes that it writes,
+// and those of a stack beside them.
 func askedFor(a admission.Attributes) ([]privilege, error) {
-	if a.GetSubresource() != "" {
-		return nil, nil
+	writes, err := boxwrites.Of(a)
+	if err != nil {
+		return nil, err
 	}
-	switch a.GetResource().GroupResource() {
-	case model.Resource("modelboxes"):
-		box, ok := a.GetObject().(*model.ModelBox)
-		if !ok {
-			return nil, fmt.Errorf("expected a ModelBox, got %T", a.GetObject())
-		}
-		old, _ := a.GetOldObject().(*model.ModelBox)
-		return newPrivileges(box, old, field.NewPath("spec"))
-	case model.Resource("modelstacks"):
-		stack, ok := a.GetObject().(*model.ModelStack)
-		if !ok {
-			return nil, fmt.Errorf("expected a ModelStack, got %T", a.GetObject())
-		}
+	var privileges []privilege
+	if stack, isStack := a.GetObject().(*model.ModelStack); isStack && a.GetSubresource() == "" {
 		old, _ := a.GetOldObject().(*model.ModelStack)
-		return newStackPrivileges(stack, old)
-	default:
-		return nil, nil
+		privileges = newStackPrivileges(stack, old)
 	}
+	for _, write := range writes {
+		ofBox, err := newPrivileges(write.Box, write.Old, write.Spec)
+		if err != nil {
+			return nil, err
+		}
+		privileges = append(privileges, ofBox...)
+	}
+	return privileges, nil
 }
 
 func (p *Plugin) isAllowed(ctx context.Context, a admission.Attributes, permission permission) (bool, error) {

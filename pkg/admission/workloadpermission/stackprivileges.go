@@ -14,25 +14,14 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// newStackPrivileges returns the privileges of a stack and of its boxes that the old one and its boxes do not have. There is
+// newStackPrivileges returns the privileges of a stack, beside those of its boxes, that the old one does not have. There is
 // none before a creation.
-func newStackPrivileges(stack, old *model.ModelStack) ([]privilege, error) {
-	changes, err := helper.BoxChanges(stack, old)
-	if err != nil {
-		return nil, err
-	}
+func newStackPrivileges(stack, old *model.ModelStack) []privilege {
 	privileges := stackPrivilegesOf(stack)
 	if old != nil {
 		privileges = without(privileges, stackPrivilegesOf(old))
 	}
-	for _, change := range changes {
-		ofBox, err := newPrivileges(change.Box, change.Old, change.Path.Child("box"))
-		if err != nil {
-			return nil, err
-		}
-		privileges = append(privileges, ofBox...)
-	}
-	return privileges, nil
+	return privileges
 }
 
 // stackPrivilegesOf returns the privileges of a stack beside those of its boxes.
