@@ -5,14 +5,15 @@ package modelbox
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // maxEventReason is how long the reason of an event may be.
@@ -29,7 +30,7 @@ func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv
 	if workload == nil || progressing.Reason != modelv1.ReasonRolloutComplete {
 		return
 	}
-	wasComplete := reasonIn(box.Status.Conditions, modelv1.ConditionProgressing) == modelv1.ReasonRolloutComplete
+	wasComplete := reconciler.ReasonIn(box.Status.Conditions, modelv1.ConditionProgressing) == modelv1.ReasonRolloutComplete
 	if c.rollouts.complete(keyOf(box), workload, wasComplete) {
 		c.eventf(box, corev1.EventTypeNormal, "RolloutComplete", "Reconcile", "%s", progressing.Message)
 	}
@@ -44,7 +45,7 @@ var ownReadyReasons = sets.New("",
 // recordPodFailure records that pods begin to fail, and that they no longer do. While a child is not what the box says,
 // nothing is known of them.
 func (c *Controller) recordPodFailure(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus) {
-	before, now := reasonIn(box.Status.Conditions, modelv1.ConditionReady), meta.FindStatusCondition(status.Conditions, modelv1.ConditionReady)
+	before, now := reconciler.ReasonIn(box.Status.Conditions, modelv1.ConditionReady), meta.FindStatusCondition(status.Conditions, modelv1.ConditionReady)
 	switch {
 	case now == nil || now.Reason == before || now.Reason == modelv1.ReasonNotApplied || now.Reason == modelv1.ReasonPaused:
 	case !ownReadyReasons.Has(now.Reason):
@@ -54,34 +55,17 @@ func (c *Controller) recordPodFailure(box *modelv1.ModelBox, status *modelv1.Mod
 	}
 }
 
+// transitions are what the events of a box tell of its conditions, but for those of pods.
+var transitions = slices.Concat([]reconciler.Transition{
+	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonProgressDeadlineExceeded, EventType: corev1.EventTypeWarning, Event: "RolloutStalled"},
+	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonDeploymentPaused, EventType: corev1.EventTypeWarning, Event: "DeploymentPaused"},
+	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonStatefulSetPartitioned, EventType: corev1.EventTypeWarning, Event: "StatefulSetPartitioned"},
+}, reconciler.AppliedTransitions)
+
 // recordTransitions records what a new status changes, compared with the last one: nothing is told twice.
 func (c *Controller) recordTransitions(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus) {
-	for _, t := range []struct {
-		condition, reason string
-		eventType, event  string
-	}{
-		{modelv1.ConditionProgressing, modelv1.ReasonProgressDeadlineExceeded, corev1.EventTypeWarning, "RolloutStalled"},
-		{modelv1.ConditionProgressing, modelv1.ReasonDeploymentPaused, corev1.EventTypeWarning, "DeploymentPaused"},
-		{modelv1.ConditionProgressing, modelv1.ReasonStatefulSetPartitioned, corev1.EventTypeWarning, "StatefulSetPartitioned"},
-		{modelv1.ConditionApplied, modelv1.ReasonNotOwned, corev1.EventTypeWarning, "NotOwned"},
-		{modelv1.ConditionApplied, modelv1.ReasonConflict, corev1.EventTypeWarning, "Conflict"},
-		{modelv1.ConditionApplied, modelv1.ReasonForbidden, corev1.EventTypeWarning, "Forbidden"},
-		{modelv1.ConditionApplied, modelv1.ReasonQuotaExceeded, corev1.EventTypeWarning, "QuotaExceeded"},
-		{modelv1.ConditionApplied, modelv1.ReasonInvalid, corev1.EventTypeWarning, "Invalid"},
-		{modelv1.ConditionApplied, modelv1.ReasonRejected, corev1.EventTypeWarning, "Rejected"},
-	} {
-		now := meta.FindStatusCondition(status.Conditions, t.condition)
-		if now != nil && now.Reason == t.reason && reasonIn(box.Status.Conditions, t.condition) != t.reason {
-			c.eventf(box, t.eventType, t.event, "Reconcile", "%s", now.Message)
-		}
-	}
+	reconciler.VisitTransitions(transitions, box.Status.Conditions, status.Conditions, func(t reconciler.Transition, text string) {
+		c.eventf(box, t.EventType, t.Event, "Reconcile", "%s", text)
+	})
 	c.recordPodFailure(box, status)
-}
-
-// reasonIn returns the reason of the condition of that type, empty where there is none.
-func reasonIn(conditions []metav1.Condition, conditionType string) string {
-	if condition := meta.FindStatusCondition(conditions, conditionType); condition != nil {
-		return condition.Reason
-	}
-	return ""
 }

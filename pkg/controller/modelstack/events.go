@@ -5,14 +5,14 @@ package modelstack
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // eventf records an event about the stack, and about something else unless that is nil: events that are about the same count
@@ -32,6 +32,11 @@ func (c *Controller) recordReady(s *survey) {
 	}
 }
 
+// transitions are what the events of a stack tell of its conditions.
+var transitions = slices.Concat([]reconciler.Transition{
+	{Condition: modelv1.ConditionReady, Reason: modelv1.ReasonReady, EventType: corev1.EventTypeNormal, Event: "StackReady"},
+}, reconciler.AppliedTransitions)
+
 // recordTransitions records what a new status changes, compared with the last one: nothing is told twice.
 func (c *Controller) recordTransitions(stack *modelv1.ModelStack, status *modelv1.ModelStackStatus) {
 	before := make(map[string]modelv1.ComponentState, len(stack.Status.Components))
@@ -44,29 +49,7 @@ func (c *Controller) recordTransitions(stack *modelv1.ModelStack, status *modelv
 			c.eventf(stack, nil, corev1.EventTypeWarning, "ComponentStalled", "Component %s", describe(component))
 		}
 	}
-	for _, t := range []struct {
-		condition, reason string
-		eventType, event  string
-	}{
-		{modelv1.ConditionReady, modelv1.ReasonReady, corev1.EventTypeNormal, "StackReady"},
-		{modelv1.ConditionApplied, modelv1.ReasonNotOwned, corev1.EventTypeWarning, "NotOwned"},
-		{modelv1.ConditionApplied, modelv1.ReasonConflict, corev1.EventTypeWarning, "Conflict"},
-		{modelv1.ConditionApplied, modelv1.ReasonForbidden, corev1.EventTypeWarning, "Forbidden"},
-		{modelv1.ConditionApplied, modelv1.ReasonQuotaExceeded, corev1.EventTypeWarning, "QuotaExceeded"},
-		{modelv1.ConditionApplied, modelv1.ReasonInvalid, corev1.EventTypeWarning, "Invalid"},
-		{modelv1.ConditionApplied, modelv1.ReasonRejected, corev1.EventTypeWarning, "Rejected"},
-	} {
-		now := meta.FindStatusCondition(status.Conditions, t.condition)
-		if now != nil && now.Reason == t.reason && reasonIn(stack.Status.Conditions, t.condition) != t.reason {
-			c.eventf(stack, nil, t.eventType, t.event, "%s", now.Message)
-		}
-	}
-}
-
-// reasonIn returns the reason of the condition of that type, empty where there is none.
-func reasonIn(conditions []metav1.Condition, conditionType string) string {
-	if condition := meta.FindStatusCondition(conditions, conditionType); condition != nil {
-		return condition.Reason
-	}
-	return ""
+	reconciler.VisitTransitions(transitions, stack.Status.Conditions, status.Conditions, func(t reconciler.Transition, text string) {
+		c.eventf(stack, nil, t.EventType, t.Event, "%s", text)
+	})
 }
