@@ -7,6 +7,7 @@ package testing
 import (
 	"context"
 	"net"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -66,12 +67,11 @@ func StartTestServer(t testing.TB, flags ...string) *TestServer {
 	run(t, o)
 
 	server := &TestServer{ClientConfig: &rest.Config{
-		Host:            "https://" + listener.Addr().String(),
-		BearerToken:     "of-the-test",
-		TLSClientConfig: rest.TLSClientConfig{CAFile: filepath.Join(certDir, "apiserver.crt")},
-		QPS:             -1,
+		Host:        "https://" + listener.Addr().String(),
+		BearerToken: "of-the-test",
+		QPS:         -1,
 	}}
-	awaitReady(t, server.ClientConfig)
+	awaitReady(t, server.ClientConfig, filepath.Join(certDir, "apiserver.crt"))
 	server.EtcdClient, err = clientv3.New(clientv3.Config{Endpoints: o.Recommended.Etcd.StorageConfig.Transport.ServerList})
 	if err != nil {
 		t.Fatal(err)
@@ -111,20 +111,31 @@ func run(t testing.TB, o *options.Options) {
 	})
 }
 
-func awaitReady(t testing.TB, config *rest.Config) {
+// awaitReady lets the config trust the CA in the file, which the server writes when it is configured: clients would not read it
+// again that have read half of it.
+func awaitReady(t testing.TB, config *rest.Config, caFile string) {
 	t.Helper()
 	var last error
 	if err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		// The CA is written when the server is configured.
-		client, err := discovery.NewDiscoveryClientForConfig(config)
-		if err == nil {
-			err = client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+		err := isReady(ctx, config, caFile)
+		if ctx.Err() == nil {
+			last = err // what the server says, not that the time is over
 		}
-		last = err
 		return err == nil, nil
 	}); err != nil {
 		t.Fatalf("the server is not ready: %v: %v", err, last)
 	}
+}
+
+func isReady(ctx context.Context, config *rest.Config, caFile string) (err error) {
+	if config.CAData, err = os.ReadFile(caFile); err != nil {
+		return err
+	}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return err
+	}
+	return client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
 
 func writeKubeconfig(t testing.TB, server string) string {
