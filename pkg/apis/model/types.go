@@ -158,6 +158,11 @@ type ModelBoxSpec struct {
 	VolumeMounts          []corev1.VolumeMount
 	Configs               []ModelBoxConfig
 	Storage               []ModelBoxStorage
+	Ingress               *ModelBoxIngress
+	Route                 *ModelBoxRoute
+	Autoscaling           *ModelBoxAutoscaling
+	DisruptionBudget      *ModelBoxDisruptionBudget
+	Networks              []string
 	ServiceAccountName    string
 	ImagePullSecrets      []corev1.LocalObjectReference
 	PodTemplate           *corev1.PodTemplateSpec

@@ -21,8 +21,18 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 	// Group=model.github.com, Version=v1
 	case v1.SchemeGroupVersion.WithKind("ModelBox"):
 		return &modelv1.ModelBoxApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxAutoscaling"):
+		return &modelv1.ModelBoxAutoscalingApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxConfig"):
 		return &modelv1.ModelBoxConfigApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxDisruptionBudget"):
+		return &modelv1.ModelBoxDisruptionBudgetApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxIngress"):
+		return &modelv1.ModelBoxIngressApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxIngressTLS"):
+		return &modelv1.ModelBoxIngressTLSApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxRoute"):
+		return &modelv1.ModelBoxRouteApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxService"):
 		return &modelv1.ModelBoxServiceApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxSpec"):
@@ -49,6 +59,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.NetworkSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePort"):
 		return &modelv1.NodePortApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteParentReference"):
+		return &modelv1.RouteParentReferenceApplyConfiguration{}
 
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -37,6 +38,10 @@ func SetDefaults_ModelBox(box *ModelBox) {
 	}
 	for i := range box.Spec.Storage {
 		setStorageDefaults(&box.Spec.Storage[i])
+	}
+	setExposureDefaults(&box.Spec)
+	if autoscaling := box.Spec.Autoscaling; autoscaling != nil && autoscaling.MinReplicas == nil {
+		autoscaling.MinReplicas = ptr.To[int32](1)
 	}
 }
 
@@ -82,6 +87,25 @@ func setSpecDefaults(spec *ModelBoxSpec) {
 		spec.DefaultProbes = DefaultProbesEnabled
 	}
 	setPortDefaults(spec.Ports)
+}
+
+// setExposureDefaults leads every path to the box. Which of its ports that is follows the ports, and is left alone.
+func setExposureDefaults(spec *ModelBoxSpec) {
+	if ingress := spec.Ingress; ingress != nil {
+		setPathDefaults(&ingress.Path, &ingress.PathType)
+	}
+	if route := spec.Route; route != nil {
+		setPathDefaults(&route.Path, &route.PathType)
+	}
+}
+
+func setPathDefaults(path *string, pathType *networkingv1.PathType) {
+	if *pathType == "" {
+		*pathType = networkingv1.PathTypePrefix
+	}
+	if *path == "" && *pathType != networkingv1.PathTypeImplementationSpecific {
+		*path = "/"
+	}
 }
 
 // setConfigDefaults says what a change of the files does.

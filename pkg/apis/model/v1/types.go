@@ -491,6 +491,46 @@ type ModelBoxSpec struct {
 	// +k8s:validation:maxItems=64
 	Storage []ModelBoxStorage `json:"storage,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,33,rep,name=storage"`
 
+	// ingress leads HTTP from outside of the cluster to the Service: an Ingress of the name of the box, which has ports.
+	// Defaults to none.
+	//
+	// Example: {hosts: [shop.example.com], className: nginx}
+	// +optional
+	// +k8s:optional
+	Ingress *ModelBoxIngress `json:"ingress,omitempty" protobuf:"bytes,34,opt,name=ingress"`
+
+	// route leads HTTP from a Gateway to the Service: an HTTPRoute of gateway.networking.k8s.io with the name of the box,
+	// which has ports. Where the cluster does not serve that kind, the box is not Applied. Defaults to none.
+	//
+	// Example: {parentRefs: [{name: public, namespace: gateways}], hosts: [shop.example.com]}
+	// +optional
+	// +k8s:optional
+	Route *ModelBoxRoute `json:"route,omitempty" protobuf:"bytes,35,opt,name=route"`
+
+	// autoscaling adapts the number of pods to their load: a HorizontalPodAutoscaler of the name of the box that scales the
+	// box. replicas is then the number to start with. Not of a DaemonSet. Defaults to none.
+	//
+	// Example: {maxReplicas: 10, cpu: 70}
+	// +optional
+	Autoscaling *ModelBoxAutoscaling `json:"autoscaling,omitempty" protobuf:"bytes,36,opt,name=autoscaling"`
+
+	// disruptionBudget is how many pods may be missing when nodes are drained: a PodDisruptionBudget of the name of the box.
+	// Defaults to none.
+	//
+	// Example: {maxUnavailable: 1}
+	// +optional
+	DisruptionBudget *ModelBoxDisruptionBudget `json:"disruptionBudget,omitempty" protobuf:"bytes,37,opt,name=disruptionBudget"`
+
+	// networks are Networks of the namespace whose interfaces the pods have beside their own. Defaults to none.
+	//
+	// Example: [lan]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=16
+	Networks []string `json:"networks,omitempty" protobuf:"bytes,38,rep,name=networks"`
+
 	// serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's "default".
 	//
 	// Example: web

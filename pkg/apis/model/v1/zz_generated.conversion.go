@@ -33,6 +33,16 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxAutoscaling)(nil), (*model.ModelBoxAutoscaling)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxAutoscaling_To_model_ModelBoxAutoscaling(a.(*ModelBoxAutoscaling), b.(*model.ModelBoxAutoscaling), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxAutoscaling)(nil), (*ModelBoxAutoscaling)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxAutoscaling_To_v1_ModelBoxAutoscaling(a.(*model.ModelBoxAutoscaling), b.(*ModelBoxAutoscaling), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*ModelBoxConfig)(nil), (*model.ModelBoxConfig)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1_ModelBoxConfig_To_model_ModelBoxConfig(a.(*ModelBoxConfig), b.(*model.ModelBoxConfig), scope)
 	}); err != nil {
@@ -43,6 +53,36 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxDisruptionBudget)(nil), (*model.ModelBoxDisruptionBudget)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxDisruptionBudget_To_model_ModelBoxDisruptionBudget(a.(*ModelBoxDisruptionBudget), b.(*model.ModelBoxDisruptionBudget), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxDisruptionBudget)(nil), (*ModelBoxDisruptionBudget)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxDisruptionBudget_To_v1_ModelBoxDisruptionBudget(a.(*model.ModelBoxDisruptionBudget), b.(*ModelBoxDisruptionBudget), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxIngress)(nil), (*model.ModelBoxIngress)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxIngress_To_model_ModelBoxIngress(a.(*ModelBoxIngress), b.(*model.ModelBoxIngress), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxIngress)(nil), (*ModelBoxIngress)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxIngress_To_v1_ModelBoxIngress(a.(*model.ModelBoxIngress), b.(*ModelBoxIngress), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxIngressTLS)(nil), (*model.ModelBoxIngressTLS)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxIngressTLS_To_model_ModelBoxIngressTLS(a.(*ModelBoxIngressTLS), b.(*model.ModelBoxIngressTLS), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxIngressTLS)(nil), (*ModelBoxIngressTLS)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxIngressTLS_To_v1_ModelBoxIngressTLS(a.(*model.ModelBoxIngressTLS), b.(*ModelBoxIngressTLS), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*ModelBoxList)(nil), (*model.ModelBoxList)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1_ModelBoxList_To_model_ModelBoxList(a.(*ModelBoxList), b.(*model.ModelBoxList), scope)
 	}); err != nil {
@@ -50,6 +90,16 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}
 	if err := s.AddGeneratedConversionFunc((*model.ModelBoxList)(nil), (*ModelBoxList)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_model_ModelBoxList_To_v1_ModelBoxList(a.(*model.ModelBoxList), b.(*ModelBoxList), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxRoute)(nil), (*model.ModelBoxRoute)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxRoute_To_model_ModelBoxRoute(a.(*ModelBoxRoute), b.(*model.ModelBoxRoute), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRoute)(nil), (*ModelBoxRoute)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxRoute_To_v1_ModelBoxRoute(a.(*model.ModelBoxRoute), b.(*ModelBoxRoute), scope)
 	}); err != nil {
 		return err
 	}
@@ -213,6 +263,16 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*RouteParentReference)(nil), (*model.RouteParentReference)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_RouteParentReference_To_model_RouteParentReference(a.(*RouteParentReference), b.(*model.RouteParentReference), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.RouteParentReference)(nil), (*RouteParentReference)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_RouteParentReference_To_v1_RouteParentReference(a.(*model.RouteParentReference), b.(*RouteParentReference), scope)
+	}); err != nil {
+		return err
+	}
 	return nil
 }
 
@@ -248,6 +308,26 @@ func Convert_model_ModelBox_To_v1_ModelBox(in *model.ModelBox, out *ModelBox, s 
 	return autoConvert_model_ModelBox_To_v1_ModelBox(in, out, s)
 }
 
+func autoConvert_v1_ModelBoxAutoscaling_To_model_ModelBoxAutoscaling(in *ModelBoxAutoscaling, out *model.ModelBoxAutoscaling, s conversion.Scope) error {
+	*out = *(*model.ModelBoxAutoscaling)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxAutoscaling_To_model_ModelBoxAutoscaling is an autogenerated conversion function.
+func Convert_v1_ModelBoxAutoscaling_To_model_ModelBoxAutoscaling(in *ModelBoxAutoscaling, out *model.ModelBoxAutoscaling, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxAutoscaling_To_model_ModelBoxAutoscaling(in, out, s)
+}
+
+func autoConvert_model_ModelBoxAutoscaling_To_v1_ModelBoxAutoscaling(in *model.ModelBoxAutoscaling, out *ModelBoxAutoscaling, s conversion.Scope) error {
+	*out = *(*ModelBoxAutoscaling)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxAutoscaling_To_v1_ModelBoxAutoscaling is an autogenerated conversion function.
+func Convert_model_ModelBoxAutoscaling_To_v1_ModelBoxAutoscaling(in *model.ModelBoxAutoscaling, out *ModelBoxAutoscaling, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxAutoscaling_To_v1_ModelBoxAutoscaling(in, out, s)
+}
+
 func autoConvert_v1_ModelBoxConfig_To_model_ModelBoxConfig(in *ModelBoxConfig, out *model.ModelBoxConfig, s conversion.Scope) error {
 	*out = *(*model.ModelBoxConfig)(unsafe.Pointer(in))
 	return nil
@@ -266,6 +346,66 @@ func autoConvert_model_ModelBoxConfig_To_v1_ModelBoxConfig(in *model.ModelBoxCon
 // Convert_model_ModelBoxConfig_To_v1_ModelBoxConfig is an autogenerated conversion function.
 func Convert_model_ModelBoxConfig_To_v1_ModelBoxConfig(in *model.ModelBoxConfig, out *ModelBoxConfig, s conversion.Scope) error {
 	return autoConvert_model_ModelBoxConfig_To_v1_ModelBoxConfig(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxDisruptionBudget_To_model_ModelBoxDisruptionBudget(in *ModelBoxDisruptionBudget, out *model.ModelBoxDisruptionBudget, s conversion.Scope) error {
+	*out = *(*model.ModelBoxDisruptionBudget)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxDisruptionBudget_To_model_ModelBoxDisruptionBudget is an autogenerated conversion function.
+func Convert_v1_ModelBoxDisruptionBudget_To_model_ModelBoxDisruptionBudget(in *ModelBoxDisruptionBudget, out *model.ModelBoxDisruptionBudget, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxDisruptionBudget_To_model_ModelBoxDisruptionBudget(in, out, s)
+}
+
+func autoConvert_model_ModelBoxDisruptionBudget_To_v1_ModelBoxDisruptionBudget(in *model.ModelBoxDisruptionBudget, out *ModelBoxDisruptionBudget, s conversion.Scope) error {
+	*out = *(*ModelBoxDisruptionBudget)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxDisruptionBudget_To_v1_ModelBoxDisruptionBudget is an autogenerated conversion function.
+func Convert_model_ModelBoxDisruptionBudget_To_v1_ModelBoxDisruptionBudget(in *model.ModelBoxDisruptionBudget, out *ModelBoxDisruptionBudget, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxDisruptionBudget_To_v1_ModelBoxDisruptionBudget(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxIngress_To_model_ModelBoxIngress(in *ModelBoxIngress, out *model.ModelBoxIngress, s conversion.Scope) error {
+	*out = *(*model.ModelBoxIngress)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxIngress_To_model_ModelBoxIngress is an autogenerated conversion function.
+func Convert_v1_ModelBoxIngress_To_model_ModelBoxIngress(in *ModelBoxIngress, out *model.ModelBoxIngress, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxIngress_To_model_ModelBoxIngress(in, out, s)
+}
+
+func autoConvert_model_ModelBoxIngress_To_v1_ModelBoxIngress(in *model.ModelBoxIngress, out *ModelBoxIngress, s conversion.Scope) error {
+	*out = *(*ModelBoxIngress)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxIngress_To_v1_ModelBoxIngress is an autogenerated conversion function.
+func Convert_model_ModelBoxIngress_To_v1_ModelBoxIngress(in *model.ModelBoxIngress, out *ModelBoxIngress, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxIngress_To_v1_ModelBoxIngress(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxIngressTLS_To_model_ModelBoxIngressTLS(in *ModelBoxIngressTLS, out *model.ModelBoxIngressTLS, s conversion.Scope) error {
+	*out = *(*model.ModelBoxIngressTLS)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxIngressTLS_To_model_ModelBoxIngressTLS is an autogenerated conversion function.
+func Convert_v1_ModelBoxIngressTLS_To_model_ModelBoxIngressTLS(in *ModelBoxIngressTLS, out *model.ModelBoxIngressTLS, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxIngressTLS_To_model_ModelBoxIngressTLS(in, out, s)
+}
+
+func autoConvert_model_ModelBoxIngressTLS_To_v1_ModelBoxIngressTLS(in *model.ModelBoxIngressTLS, out *ModelBoxIngressTLS, s conversion.Scope) error {
+	*out = *(*ModelBoxIngressTLS)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxIngressTLS_To_v1_ModelBoxIngressTLS is an autogenerated conversion function.
+func Convert_model_ModelBoxIngressTLS_To_v1_ModelBoxIngressTLS(in *model.ModelBoxIngressTLS, out *ModelBoxIngressTLS, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxIngressTLS_To_v1_ModelBoxIngressTLS(in, out, s)
 }
 
 func autoConvert_v1_ModelBoxList_To_model_ModelBoxList(in *ModelBoxList, out *model.ModelBoxList, s conversion.Scope) error {
@@ -288,6 +428,26 @@ func autoConvert_model_ModelBoxList_To_v1_ModelBoxList(in *model.ModelBoxList, o
 // Convert_model_ModelBoxList_To_v1_ModelBoxList is an autogenerated conversion function.
 func Convert_model_ModelBoxList_To_v1_ModelBoxList(in *model.ModelBoxList, out *ModelBoxList, s conversion.Scope) error {
 	return autoConvert_model_ModelBoxList_To_v1_ModelBoxList(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxRoute_To_model_ModelBoxRoute(in *ModelBoxRoute, out *model.ModelBoxRoute, s conversion.Scope) error {
+	*out = *(*model.ModelBoxRoute)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxRoute_To_model_ModelBoxRoute is an autogenerated conversion function.
+func Convert_v1_ModelBoxRoute_To_model_ModelBoxRoute(in *ModelBoxRoute, out *model.ModelBoxRoute, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxRoute_To_model_ModelBoxRoute(in, out, s)
+}
+
+func autoConvert_model_ModelBoxRoute_To_v1_ModelBoxRoute(in *model.ModelBoxRoute, out *ModelBoxRoute, s conversion.Scope) error {
+	*out = *(*ModelBoxRoute)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxRoute_To_v1_ModelBoxRoute is an autogenerated conversion function.
+func Convert_model_ModelBoxRoute_To_v1_ModelBoxRoute(in *model.ModelBoxRoute, out *ModelBoxRoute, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxRoute_To_v1_ModelBoxRoute(in, out, s)
 }
 
 func autoConvert_v1_ModelBoxService_To_model_ModelBoxService(in *ModelBoxService, out *model.ModelBoxService, s conversion.Scope) error {
@@ -630,4 +790,24 @@ func autoConvert_model_RollingUpdate_To_v1_RollingUpdate(in *model.RollingUpdate
 // Convert_model_RollingUpdate_To_v1_RollingUpdate is an autogenerated conversion function.
 func Convert_model_RollingUpdate_To_v1_RollingUpdate(in *model.RollingUpdate, out *RollingUpdate, s conversion.Scope) error {
 	return autoConvert_model_RollingUpdate_To_v1_RollingUpdate(in, out, s)
+}
+
+func autoConvert_v1_RouteParentReference_To_model_RouteParentReference(in *RouteParentReference, out *model.RouteParentReference, s conversion.Scope) error {
+	*out = *(*model.RouteParentReference)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_RouteParentReference_To_model_RouteParentReference is an autogenerated conversion function.
+func Convert_v1_RouteParentReference_To_model_RouteParentReference(in *RouteParentReference, out *model.RouteParentReference, s conversion.Scope) error {
+	return autoConvert_v1_RouteParentReference_To_model_RouteParentReference(in, out, s)
+}
+
+func autoConvert_model_RouteParentReference_To_v1_RouteParentReference(in *model.RouteParentReference, out *RouteParentReference, s conversion.Scope) error {
+	*out = *(*RouteParentReference)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_RouteParentReference_To_v1_RouteParentReference is an autogenerated conversion function.
+func Convert_model_RouteParentReference_To_v1_RouteParentReference(in *model.RouteParentReference, out *RouteParentReference, s conversion.Scope) error {
+	return autoConvert_model_RouteParentReference_To_v1_RouteParentReference(in, out, s)
 }

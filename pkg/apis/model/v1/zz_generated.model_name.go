@@ -14,13 +14,38 @@ func (in ModelBox) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxAutoscaling) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxAutoscaling"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxConfig) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxConfig"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxDisruptionBudget) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxDisruptionBudget"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxIngress) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxIngress"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxIngressTLS) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxIngressTLS"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxList) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRoute) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRoute"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -101,4 +126,9 @@ func (in NodePort) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RollingUpdate) OpenAPIModelName() string {
 	return "com.github.model.v1.RollingUpdate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteParentReference) OpenAPIModelName() string {
+	return "com.github.model.v1.RouteParentReference"
 }

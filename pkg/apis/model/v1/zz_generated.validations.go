@@ -280,6 +280,200 @@ func Validate_ModelBoxConfig(
 	return errs
 }
 
+// Validate_ModelBoxIngress validates an instance of ModelBoxIngress according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxIngress(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxIngress) (errs field.ErrorList) {
+
+	{ // field ModelBoxIngress.Hosts
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxIngress) []string {
+				return oldObj.Hosts
+			})
+		errs = append(errs, fn(fldPath.Child("hosts"), obj.Hosts, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxIngress.Path has no validation
+	// field ModelBoxIngress.PathType has no validation
+	// field ModelBoxIngress.Port has no validation
+	// field ModelBoxIngress.ClassName has no validation
+
+	{ // field ModelBoxIngress.TLS
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxIngressTLS,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxIngressTLS(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxIngress) *ModelBoxIngressTLS {
+				return oldObj.TLS
+			})
+		errs = append(errs, fn(fldPath.Child("tls"), obj.TLS, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxIngress.Annotations has no validation
+	return errs
+}
+
+// Validate_ModelBoxIngressTLS validates an instance of ModelBoxIngressTLS according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxIngressTLS(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxIngressTLS) (errs field.ErrorList) {
+
+	{ // field ModelBoxIngressTLS.SecretName
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.LongName(ctx, op, fldPath, obj, oldObj); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxIngressTLS) *string {
+				return &oldObj.SecretName
+			})
+		errs = append(errs, fn(fldPath.Child("secretName"), &obj.SecretName, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxRoute validates an instance of ModelBoxRoute according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxRoute(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxRoute) (errs field.ErrorList) {
+
+	{ // field ModelBoxRoute.ParentRefs
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RouteParentReference,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_RouteParentReference); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRoute) []RouteParentReference {
+				return oldObj.ParentRefs
+			})
+		errs = append(errs, fn(fldPath.Child("parentRefs"), obj.ParentRefs, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxRoute.Hosts
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRoute) []string {
+				return oldObj.Hosts
+			})
+		errs = append(errs, fn(fldPath.Child("hosts"), obj.Hosts, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxRoute.Path has no validation
+	// field ModelBoxRoute.PathType has no validation
+	// field ModelBoxRoute.Port has no validation
+	return errs
+}
+
 // Validate_ModelBoxSpec validates an instance of ModelBoxSpec according
 // to declarative validation rules in the API schema.
 func Validate_ModelBoxSpec(
@@ -625,6 +819,101 @@ func Validate_ModelBoxSpec(
 				return oldObj.Storage
 			})
 		errs = append(errs, fn(fldPath.Child("storage"), obj.Storage, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxSpec.Ingress
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxIngress,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxIngress(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *ModelBoxIngress {
+				return oldObj.Ingress
+			})
+		errs = append(errs, fn(fldPath.Child("ingress"), obj.Ingress, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxSpec.Route
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxRoute,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxRoute(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *ModelBoxRoute {
+				return oldObj.Route
+			})
+		errs = append(errs, fn(fldPath.Child("route"), obj.Route, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxSpec.Autoscaling has no validation
+	// field ModelBoxSpec.DisruptionBudget has no validation
+
+	{ // field ModelBoxSpec.Networks
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) []string {
+				return oldObj.Networks
+			})
+		errs = append(errs, fn(fldPath.Child("networks"), obj.Networks, oldVal, oldObj != nil)...)
 	}
 
 	{ // field ModelBoxSpec.ServiceAccountName
@@ -1673,6 +1962,52 @@ func Validate_ResourceType(
 		errs = append(errs, e...)
 	}
 
+	return errs
+}
+
+// Validate_RouteParentReference validates an instance of RouteParentReference according
+// to declarative validation rules in the API schema.
+func Validate_RouteParentReference(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RouteParentReference) (errs field.ErrorList) {
+
+	// field RouteParentReference.Group has no validation
+	// field RouteParentReference.Kind has no validation
+
+	{ // field RouteParentReference.Namespace
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.ShortName(ctx, op, fldPath, obj, oldObj); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteParentReference) *string {
+				return &oldObj.Namespace
+			})
+		errs = append(errs, fn(fldPath.Child("namespace"), &obj.Namespace, oldVal, oldObj != nil)...)
+	}
+
+	// field RouteParentReference.Name has no validation
+	// field RouteParentReference.SectionName has no validation
+	// field RouteParentReference.Port has no validation
 	return errs
 }
 

@@ -172,6 +172,30 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: [{name: uploads, mountPath: /srv/uploads, size: 10Gi}]
 	Storage []ModelBoxStorageApplyConfiguration `json:"storage,omitempty"`
+	// ingress leads HTTP from outside of the cluster to the Service: an Ingress of the name of the box, which has ports.
+	// Defaults to none.
+	//
+	// Example: {hosts: [shop.example.com], className: nginx}
+	Ingress *ModelBoxIngressApplyConfiguration `json:"ingress,omitempty"`
+	// route leads HTTP from a Gateway to the Service: an HTTPRoute of gateway.networking.k8s.io with the name of the box,
+	// which has ports. Where the cluster does not serve that kind, the box is not Applied. Defaults to none.
+	//
+	// Example: {parentRefs: [{name: public, namespace: gateways}], hosts: [shop.example.com]}
+	Route *ModelBoxRouteApplyConfiguration `json:"route,omitempty"`
+	// autoscaling adapts the number of pods to their load: a HorizontalPodAutoscaler of the name of the box that scales the
+	// box. replicas is then the number to start with. Not of a DaemonSet. Defaults to none.
+	//
+	// Example: {maxReplicas: 10, cpu: 70}
+	Autoscaling *ModelBoxAutoscalingApplyConfiguration `json:"autoscaling,omitempty"`
+	// disruptionBudget is how many pods may be missing when nodes are drained: a PodDisruptionBudget of the name of the box.
+	// Defaults to none.
+	//
+	// Example: {maxUnavailable: 1}
+	DisruptionBudget *ModelBoxDisruptionBudgetApplyConfiguration `json:"disruptionBudget,omitempty"`
+	// networks are Networks of the namespace whose interfaces the pods have beside their own. Defaults to none.
+	//
+	// Example: [lan]
+	Networks []string `json:"networks,omitempty"`
 	// serviceAccountName is the ServiceAccount that the pods run as. Defaults to the namespace's "default".
 	//
 	// Example: web
@@ -492,6 +516,48 @@ func (b *ModelBoxSpecApplyConfiguration) WithStorage(values ...*ModelBoxStorageA
 			panic("nil value passed to WithStorage")
 		}
 		b.Storage = append(b.Storage, *values[i])
+	}
+	return b
+}
+
+// WithIngress sets the Ingress field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Ingress field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithIngress(value *ModelBoxIngressApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.Ingress = value
+	return b
+}
+
+// WithRoute sets the Route field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Route field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithRoute(value *ModelBoxRouteApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.Route = value
+	return b
+}
+
+// WithAutoscaling sets the Autoscaling field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Autoscaling field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithAutoscaling(value *ModelBoxAutoscalingApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.Autoscaling = value
+	return b
+}
+
+// WithDisruptionBudget sets the DisruptionBudget field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DisruptionBudget field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithDisruptionBudget(value *ModelBoxDisruptionBudgetApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.DisruptionBudget = value
+	return b
+}
+
+// WithNetworks adds the given value to the Networks field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Networks field.
+func (b *ModelBoxSpecApplyConfiguration) WithNetworks(values ...string) *ModelBoxSpecApplyConfiguration {
+	for i := range values {
+		b.Networks = append(b.Networks, values[i])
 	}
 	return b
 }
