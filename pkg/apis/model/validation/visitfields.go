@@ -151,7 +151,10 @@ func jsonName(f reflect.StructField) string {
 		return name
 	}
 	capitals := strings.IndexFunc(f.Name, unicode.IsLower)
-	if capitals > 1 { // an abbreviation and the first letter of the next word
+	switch {
+	case capitals < 0: // an abbreviation alone
+		capitals = len(f.Name)
+	case capitals > 1: // an abbreviation and the first letter of the next word
 		capitals--
 	}
 	return strings.ToLower(f.Name[:capitals]) + f.Name[capitals:]
