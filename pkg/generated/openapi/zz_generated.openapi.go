@@ -1061,7 +1061,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler scales the workload, and after it has gone until replicas changes, any other number is left out of account. May not be set for a DaemonSet, which has no default either. Defaults to 1.\n\nExample: 4",
+							Description: "replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler scales the workload, and after it has gone until replicas changes, any other number is left out of account. With autoscaling it is what the box starts with, which is its minReplicas unless it is given. May not be set for a DaemonSet, which has no default either. Defaults to 1.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1432,7 +1432,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"autoscaling": {
 						SchemaProps: spec.SchemaProps{
-							Description: "autoscaling adapts the number of pods to their load: a HorizontalPodAutoscaler of the name of the box that scales the box. replicas is then the number to start with. Not of a DaemonSet. Defaults to none.\n\nExample: {maxReplicas: 10, cpu: 70}",
+							Description: "autoscaling adapts the number of pods to their load: a HorizontalPodAutoscaler of the name of the box that scales the box. replicas is then the number to start with: an update of the box that has another one does not count, unless it stops the box or starts it again. Not of a DaemonSet. Defaults to none.\n\nExample: {maxReplicas: 10, cpu: 70}",
 							Ref:         ref(v1.ModelBoxAutoscaling{}.OpenAPIModelName()),
 						},
 					},

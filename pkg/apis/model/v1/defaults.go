@@ -32,6 +32,7 @@ func SetDefaults_ModelBox(box *ModelBox) {
 	if box.Spec.Name == "" {
 		box.Spec.Name = box.Name
 	}
+	setAutoscalingDefaults(&box.Spec)
 	setSpecDefaults(&box.Spec)
 	for i := range box.Spec.Configs {
 		setConfigDefaults(&box.Spec.Configs[i])
@@ -40,9 +41,6 @@ func SetDefaults_ModelBox(box *ModelBox) {
 		setStorageDefaults(&box.Spec.Storage[i])
 	}
 	setExposureDefaults(&box.Spec)
-	if autoscaling := box.Spec.Autoscaling; autoscaling != nil && autoscaling.MinReplicas == nil {
-		autoscaling.MinReplicas = ptr.To[int32](1)
-	}
 }
 
 // SetDefaults_ModelStackSpec puts the components in order. Their boxes are left as they are, so that what the stack leaves
@@ -87,6 +85,20 @@ func setSpecDefaults(spec *ModelBoxSpec) {
 		spec.DefaultProbes = DefaultProbesEnabled
 	}
 	setPortDefaults(spec.Ports)
+}
+
+// setAutoscalingDefaults lets the box start with as many pods as it has at least.
+func setAutoscalingDefaults(spec *ModelBoxSpec) {
+	autoscaling := spec.Autoscaling
+	if autoscaling == nil || spec.Workload == WorkloadDaemonSet {
+		return
+	}
+	if autoscaling.MinReplicas == nil {
+		autoscaling.MinReplicas = ptr.To[int32](1)
+	}
+	if spec.Replicas == nil && *autoscaling.MinReplicas > 0 {
+		spec.Replicas = ptr.To(*autoscaling.MinReplicas)
+	}
 }
 
 // setExposureDefaults leads every path to the box. Which of its ports that is follows the ports, and is left alone.

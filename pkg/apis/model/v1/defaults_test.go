@@ -54,6 +54,18 @@ func TestDefaults(t *testing.T) {
 		{"a container name stays", spec{Name: "app"}, func(s *spec) { s.Name = "app" }},
 		{"0 replicas stay 0", spec{Replicas: ptr.To[int32](0)}, func(s *spec) { s.Replicas = ptr.To[int32](0) }},
 		{"5 replicas stay 5", spec{Replicas: ptr.To[int32](5)}, func(s *spec) { s.Replicas = ptr.To[int32](5) }},
+		{"an autoscaler has 1 pod at least", spec{Autoscaling: &modelv1.ModelBoxAutoscaling{MaxReplicas: 5}},
+			func(s *spec) {
+				s.Autoscaling = &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](1), MaxReplicas: 5}
+			}},
+		{"replicas start with what an autoscaler has at least", spec{Autoscaling: &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](3), MaxReplicas: 5}},
+			func(s *spec) {
+				s.Replicas, s.Autoscaling = ptr.To[int32](3), &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](3), MaxReplicas: 5}
+			}},
+		{"replicas beside an autoscaler stay", spec{Replicas: ptr.To[int32](4), Autoscaling: &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](3), MaxReplicas: 5}},
+			func(s *spec) {
+				s.Replicas, s.Autoscaling = ptr.To[int32](4), &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](3), MaxReplicas: 5}
+			}},
 		{"a rolling update of pods stays", spec{RollingUpdate: modelv1.NewRollingUpdate(intstr.FromInt32(2))},
 			func(s *spec) { s.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(2)) }},
 		{"a rolling update of a share stays", spec{RollingUpdate: modelv1.NewRollingUpdate(intstr.FromString("30%"))},

@@ -232,8 +232,9 @@ type ModelBoxSpec struct {
 	Args []string `json:"args,omitempty" protobuf:"bytes,4,rep,name=args"`
 
 	// replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler
-	// scales the workload, and after it has gone until replicas changes, any other number is left out of account. May
-	// not be set for a DaemonSet, which has no default either. Defaults to 1.
+	// scales the workload, and after it has gone until replicas changes, any other number is left out of account. With
+	// autoscaling it is what the box starts with, which is its minReplicas unless it is given. May not be set for a
+	// DaemonSet, which has no default either. Defaults to 1.
 	//
 	// Example: 4
 	// +optional
@@ -508,7 +509,8 @@ type ModelBoxSpec struct {
 	Route *ModelBoxRoute `json:"route,omitempty" protobuf:"bytes,35,opt,name=route"`
 
 	// autoscaling adapts the number of pods to their load: a HorizontalPodAutoscaler of the name of the box that scales the
-	// box. replicas is then the number to start with. Not of a DaemonSet. Defaults to none.
+	// box. replicas is then the number to start with: an update of the box that has another one does not count, unless it
+	// stops the box or starts it again. Not of a DaemonSet. Defaults to none.
 	//
 	// Example: {maxReplicas: 10, cpu: 70}
 	// +optional
