@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command core-validation says what package pkg/apis/core/validation refuses of the pod templates and Services that it is
+// Command core-validation says what package pkg/apis/core/validation refuses of the pod templates, Services and autoscalers that it is
 // given: for each object on its standard input, in JSON on a line of its own, it writes a line with the list of errors. Called
 // with "version", it writes which Kubernetes has these rules.
 package main
@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -81,7 +82,13 @@ func validate(object []byte) (field.ErrorList, error) {
 			return nil, err
 		}
 		return validation.ValidateService(&service), nil
+	case "HorizontalPodAutoscaler":
+		var autoscaler autoscalingv2.HorizontalPodAutoscaler
+		if err := json.Unmarshal(object, &autoscaler); err != nil {
+			return nil, err
+		}
+		return validation.ValidateHorizontalPodAutoscalerSpec(&autoscaler.Spec, field.NewPath("spec")), nil
 	default:
-		return nil, fmt.Errorf("%q is neither PodTemplate nor Service", kind.Kind)
+		return nil, fmt.Errorf("%q is none of PodTemplate, Service and HorizontalPodAutoscaler", kind.Kind)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -39,7 +40,9 @@ func corpus(t testing.TB) map[string]any {
 		if err := yaml.Unmarshal(data, &kind); err != nil {
 			t.Fatal(err)
 		}
-		object := map[string]any{"PodTemplate": &corev1.PodTemplate{}, "Service": &corev1.Service{}}[kind.Kind]
+		object := map[string]any{
+			"PodTemplate": &corev1.PodTemplate{}, "Service": &corev1.Service{}, "HorizontalPodAutoscaler": &autoscalingv2.HorizontalPodAutoscaler{},
+		}[kind.Kind]
 		if err := yaml.UnmarshalStrict(data, object); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -53,6 +56,9 @@ func changesOf(object any, values map[reflect.Type][]reflect.Value) []change {
 	if template, ok := object.(*corev1.PodTemplate); ok {
 		return changes(&template.Template, values)
 	}
+	if autoscaler, ok := object.(*autoscalingv2.HorizontalPodAutoscaler); ok {
+		return changesOfAutoscaler(&autoscaler.Spec, values)
+	}
 	service := object.(*corev1.Service)
 	spec := &service.Spec
 	var all []change
@@ -63,6 +69,15 @@ func changesOf(object any, values map[reflect.Type][]reflect.Value) []change {
 		&spec.LoadBalancerSourceRanges, &spec.AllocateLoadBalancerNodePorts, &spec.IPFamilies, &spec.IPFamilyPolicy,
 		&spec.TrafficDistribution, &spec.PublishNotReadyAddresses,
 	} {
+		all = append(all, changes(part, values)...)
+	}
+	return all
+}
+
+// changesOfAutoscaler leave alone what is scaled, which is the box.
+func changesOfAutoscaler(spec *autoscalingv2.HorizontalPodAutoscalerSpec, values map[reflect.Type][]reflect.Value) []change {
+	var all []change
+	for _, part := range []any{&spec.MinReplicas, &spec.MaxReplicas, &spec.Metrics, &spec.Behavior} {
 		all = append(all, changes(part, values)...)
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,6 +18,9 @@ import (
 	"k8s.io/kubernetes/pkg/apis/apps"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	appsvalidation "k8s.io/kubernetes/pkg/apis/apps/validation"
+	"k8s.io/kubernetes/pkg/apis/autoscaling"
+	_ "k8s.io/kubernetes/pkg/apis/autoscaling/install"
+	autoscalingvalidation "k8s.io/kubernetes/pkg/apis/autoscaling/validation"
 	"k8s.io/kubernetes/pkg/apis/core"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	corevalidation "k8s.io/kubernetes/pkg/apis/core/validation"
@@ -73,10 +77,33 @@ func validateByKubernetes(object []byte) (refusals, error) {
 	if err := json.Unmarshal(object, &kind); err != nil {
 		return nil, err
 	}
-	if kind.Kind == "Service" {
+	switch kind.Kind {
+	case "Service":
 		return validateService(object)
+	case "HorizontalPodAutoscaler":
+		return validateAutoscaler(object)
+	default:
+		return validatePodTemplate(object)
 	}
-	return validatePodTemplate(object)
+}
+
+func validateAutoscaler(object []byte) (refusals, error) {
+	var autoscaler autoscalingv2.HorizontalPodAutoscaler
+	if err := json.Unmarshal(object, &autoscaler); err != nil {
+		return nil, err
+	}
+	autoscaler.Namespace = metav1.NamespaceDefault
+	legacyscheme.Scheme.Default(&autoscaler)
+	internal := &autoscaling.HorizontalPodAutoscaler{}
+	if err := legacyscheme.Scheme.Convert(&autoscaler, internal, nil); err != nil {
+		return nil, err
+	}
+	refused := refusals{}
+	refused.add(autoscalingvalidation.ValidateHorizontalPodAutoscaler(internal, autoscalingvalidation.HorizontalPodAutoscalerSpecValidationOptions{
+		MinReplicasLowerBound:          1,
+		ObjectMetricsValidationOptions: autoscalingvalidation.CrossVersionObjectReferenceValidationOptions{AllowEmptyAPIGroup: true},
+	}), "")
+	return refused, nil
 }
 
 func validatePodTemplate(object []byte) (refusals, error) {
