@@ -19,7 +19,7 @@ import (
 const defaultMaximum = 256
 
 // maxima are how many elements the lists and maps of a box or a stack have at most, and how many bytes its strings, by the Go type
-// and the JSON name of the field. Those of ModelBoxSpec and ModelBoxService are published as well, by tags of the served
+// and the JSON name of the field. Those of ModelBoxSpec, ModelBoxService and ModelBoxAutoscaling are published as well, by tags of the served
 // type. Kubernetes has few such limits itself; each is beyond what it can run, or is known to:
 //
 //   - containers: a node has 110 pods by default, each of a few containers.
@@ -40,6 +40,7 @@ var maxima = map[string]int{
 	"ModelBoxSpec.annotations":                 1024,
 	"ModelBoxSpec.configs":                     64,
 	"ModelBoxSpec.storage":                     64,
+	"ModelBoxAutoscaling.metrics":              64,
 	"ModelStackSpec.components":                500,
 	"ModelStackComponent.dependsOn":            64,
 	"ModelBoxService.annotations":              1024,

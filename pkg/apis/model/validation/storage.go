@@ -68,10 +68,16 @@ func validateStorageSize(size resource.Quantity, path *field.Path) field.ErrorLi
 
 // validatePodsOfStorage refuses several pods that share a volume which is for one. The pods of a StatefulSet share none.
 func validatePodsOfStorage(spec *model.ModelBoxSpec, storage *model.ModelBoxStorage, path *field.Path) field.ErrorList {
-	if spec.Workload != model.WorkloadDeployment || ptr.Deref(spec.Replicas, 1) <= 1 || !slices.Contains(storage.AccessModes, corev1.ReadWriteOncePod) {
+	if spec.Workload != model.WorkloadDeployment || !slices.Contains(storage.AccessModes, corev1.ReadWriteOncePod) {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("ReadWriteOncePod lets one pod have the volume, and spec.replicas is %d", *spec.Replicas))}
+	if replicas := ptr.Deref(spec.Replicas, 1); replicas > 1 {
+		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("ReadWriteOncePod lets one pod have the volume, and spec.replicas is %d", replicas))}
+	}
+	if autoscaling := spec.Autoscaling; autoscaling != nil && autoscaling.MaxReplicas > 1 {
+		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("ReadWriteOncePod lets one pod have the volume, and spec.autoscaling.maxReplicas is %d", autoscaling.MaxReplicas))}
+	}
+	return nil
 }
 
 // validateStorageRetain requires the same of all storage of a StatefulSet, which has one policy for all of its claims.

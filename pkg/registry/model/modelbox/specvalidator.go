@@ -37,6 +37,9 @@ func (v SpecValidator) Validate(ctx context.Context, box *model.ModelBox, paths 
 	if len(errs) == 0 {
 		_, errs = validatePodTemplate(ctx, box, paths.Spec)
 	}
+	if len(errs) == 0 {
+		errs = validateUtilization(box, paths.Spec)
+	}
 	return errs
 }
 
@@ -52,7 +55,7 @@ func (v SpecValidator) ValidateUpdate(ctx context.Context, box, old *model.Model
 		)
 	}
 	if len(errs) == 0 && !apiequality.Semantic.DeepEqual(box.Spec, old.Spec) {
-		errs = validatePodTemplateUpdate(ctx, box, old, path)
+		errs = append(validatePodTemplateUpdate(ctx, box, old, path), validateUtilizationUpdate(box, old, path)...)
 	}
 	return errs
 }

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+)
+
+// validateUtilization checks what the pods of a valid box, whose spec is at path, request for its autoscaler, its overlay
+// included.
+func validateUtilization(box *model.ModelBox, path *field.Path) field.ErrorList {
+	if box.Spec.Autoscaling == nil {
+		return nil
+	}
+	template, err := podTemplate(box)
+	if err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
+	}
+	return validation.ValidateUtilization(&box.Spec, &template.Spec, path)
+}
+
+// validateUtilizationUpdate checks a changed box. What was wrong with the old box already, and did not change, does not count.
+func validateUtilizationUpdate(box, old *model.ModelBox, path *field.Path) field.ErrorList {
+	errs := validateUtilization(box, path)
+	if len(errs) == 0 {
+		return nil
+	}
+	served, err := convertToV1(box)
+	if err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
+	}
+	servedOld, err := convertToV1(old)
+	if err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
+	}
+	return validation.Ratchet(path, &served.Spec, &servedOld.Spec, errs, validateUtilization(old, path))
+}
