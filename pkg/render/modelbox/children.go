@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package modelbox renders boxes: their workloads and Services, and the record of the box that the workload carries.
+// Package modelbox renders boxes: their workloads, Services and what goes with them, and the record of the box that the workload carries.
 package modelbox
 
 import (
@@ -49,6 +49,16 @@ func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructu
 	}
 	for _, claim := range claims(box) {
 		configurations = append(configurations, claim)
+	}
+	if box.Spec.Autoscaling != nil {
+		autoscaler, err := autoscaler(box)
+		if err != nil {
+			return nil, fmt.Errorf("rendering the HorizontalPodAutoscaler: %w", err)
+		}
+		configurations = append(configurations, autoscaler)
+	}
+	if box.Spec.DisruptionBudget != nil {
+		configurations = append(configurations, disruptionBudget(box))
 	}
 
 	children := make([]*unstructured.Unstructured, 0, len(configurations))

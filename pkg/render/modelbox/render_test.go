@@ -184,6 +184,12 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"Storage", "a volume that outlives the pods", func(s *modelv1.ModelBoxSpec) {
 			s.Storage = []modelv1.ModelBoxStorage{{Name: "data", MountPath: "/data", Retain: ptr.To(true)}}
 		}, deploymentOnly},
+		{"Autoscaling", "an autoscaler", func(s *modelv1.ModelBoxSpec) {
+			s.Autoscaling = &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](1), MaxReplicas: 5, CPU: ptr.To[int32](70)}
+		}, neither},
+		{"DisruptionBudget", "a disruption budget", func(s *modelv1.ModelBoxSpec) {
+			s.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MaxUnavailable: ptr.To(intstr.FromInt32(1))}
+		}, neither},
 		{"ServiceAccountName", "a service account", func(s *modelv1.ModelBoxSpec) { s.ServiceAccountName = "web" }, deploymentOnly},
 		{"ImagePullSecrets", "a pull secret", func(s *modelv1.ModelBoxSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "registry"}} }, deploymentOnly},
 		{"PodTemplate", "an overlay", func(s *modelv1.ModelBoxSpec) {
