@@ -32,6 +32,10 @@ func TestValidate(t *testing.T) {
 		storage     = "storage: [{name: a, mountPath: /a, size: 1Gi}]"
 		nodePort    = "ports: [{port: 80, nodePort: 30010}]"
 		adoptedPath = "metadata.annotations[model.github.com/adopt]"
+		scaled      = "autoscaling: {maxReplicas: 3, cpu: 70}"
+		noAutoscale = noMore + `create resource "horizontalpodautoscalers" in API group "autoscaling" in the namespace "default"`
+		budget      = "disruptionBudget: {maxUnavailable: 1}"
+		noBudget    = noMore + `create resource "poddisruptionbudgets" in API group "policy" in the namespace "default"`
 	)
 	for _, row := range []struct {
 		name     string
@@ -115,6 +119,19 @@ func TestValidate(t *testing.T) {
 			[]string{updateConfigMap, deleteConfigMap, createConfigMaps},
 			adoptedPath + noMore + `update resource "configmaps" named "web-a" in API group "" in the namespace "default"; ` +
 				adoptedPath + noMore + `delete resource "configmaps" named "web-a" in API group "" in the namespace "default"`},
+
+		{"autoscaling needs autoscalers", []string{createDeployments}, nil, newBox(t, scaled), []string{createAutoscalers}, "spec.autoscaling" + noAutoscale},
+		{"who has them may autoscale", []string{createAutoscalers}, nil, newBox(t, scaled), []string{createAutoscalers}, ""},
+		{"an update that scales it further", nil, newBox(t, scaled), newBox(t, "autoscaling: {maxReplicas: 4, cpu: 70}"), []string{createAutoscalers},
+			"spec.autoscaling" + noAutoscale},
+		{"an update of a box that is autoscaled", nil, newBox(t, scaled), newBox(t, scaled+", replicas: 2"), nil, ""},
+		{"a budget needs budgets", []string{createDeployments}, nil, newBox(t, budget), []string{createBudgets}, "spec.disruptionBudget" + noBudget},
+		{"who has them may limit evictions", []string{createBudgets}, nil, newBox(t, budget), []string{createBudgets}, ""},
+		{"a box that asks to adopt and gets both", []string{createAutoscalers, createBudgets, updateAutoscaler, updateBudget},
+			newBox(t, "", adopting), newBox(t, scaled+", "+budget, adopting),
+			[]string{updateAutoscaler, deleteAutoscaler, updateBudget, deleteBudget, createAutoscalers, createBudgets},
+			adoptedPath + noMore + `delete resource "horizontalpodautoscalers" named "web" in API group "autoscaling" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "poddisruptionbudgets" named "web" in API group "policy" in the namespace "default"`},
 
 		{"an update that leaves it alone", nil, newBox(t, account), newBox(t, account+", replicas: 2, envs: [{name: A, value: b}]"), nil, ""},
 		{"an update that takes it away", nil, newBox(t, account), newBox(t, ""), nil, ""},

@@ -76,6 +76,13 @@ const (
 	createClaims       = "jane: create persistentvolumeclaims./ in default"
 	updateClaim        = "jane: update persistentvolumeclaims./web-a in default"
 	deleteClaim        = "jane: delete persistentvolumeclaims./web-a in default"
+
+	createAutoscalers = "jane: create horizontalpodautoscalers.autoscaling/ in default"
+	updateAutoscaler  = "jane: update horizontalpodautoscalers.autoscaling/web in default"
+	deleteAutoscaler  = "jane: delete horizontalpodautoscalers.autoscaling/web in default"
+	createBudgets     = "jane: create poddisruptionbudgets.policy/ in default"
+	updateBudget      = "jane: update poddisruptionbudgets.policy/web in default"
+	deleteBudget      = "jane: delete poddisruptionbudgets.policy/web in default"
 )
 
 // validate lets jane write the box, which creates it where there is no old one.

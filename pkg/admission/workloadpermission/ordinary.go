@@ -63,6 +63,8 @@ var ordinarySpec = object(fields{
 	"volumeMounts":          volumeMounts,
 	"configs":               configs,
 	"storage":               storage.needs(toClaim),
+	"autoscaling":           rule{}.needs(toAutoscale),
+	"disruptionBudget":      rule{}.needs(toLimitDisruption),
 	"serviceAccountName":    serviceAccountName,
 	"ports":                 ports.needs(toExpose),
 	"serviceType":           only("ClusterIP", "Headless").needs(toExpose),

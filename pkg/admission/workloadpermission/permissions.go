@@ -8,8 +8,10 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -21,6 +23,9 @@ var (
 	services   = corev1.SchemeGroupVersion.WithResource("services")
 	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 	claims     = corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
+
+	autoscalers       = autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")
+	disruptionBudgets = policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets")
 
 	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 	modelBoxes     = modelv1.SchemeGroupVersion.WithResource("modelboxes")
@@ -56,13 +61,16 @@ func (p permission) String() string {
 }
 
 // The permissions that Kubernetes asks for what runs, for how it is exposed, for its files, for what is about both of the
-// first, and for what runs with claims of its own.
+// first, for what runs with claims of its own, for what scales it, and for what keeps it from being evicted.
 var (
 	toRun       = []permission{{verb: "create", resource: workloads}}
 	toExpose    = []permission{{verb: "create", resource: services}}
 	toConfigure = []permission{{verb: "create", resource: configMaps}}
 	toDoBoth    = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: services}}
 	toClaim     = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: claims}}
+
+	toAutoscale       = []permission{{verb: "create", resource: autoscalers}}
+	toLimitDisruption = []permission{{verb: "create", resource: disruptionBudgets}}
 )
 
 // toAdopt are the permissions for taking over what there is already: it becomes what the box says, and goes with it.

@@ -95,6 +95,12 @@ func adoptions(box *modelv1.ModelBox) []privilege {
 		name := modelboxrender.ConfigMapName(box, &box.Spec.Configs[i])
 		adopted = append(adopted, privilege{path, configMaps.Resource + "/" + name, toAdopt(configMaps, name)})
 	}
+	if box.Spec.Autoscaling != nil {
+		adopted = append(adopted, privilege{path, autoscalers.Resource, toAdopt(autoscalers, box.Name)})
+	}
+	if box.Spec.DisruptionBudget != nil {
+		adopted = append(adopted, privilege{path, disruptionBudgets.Resource, toAdopt(disruptionBudgets, box.Name)})
+	}
 	if box.Spec.Workload == modelv1.WorkloadStatefulSet {
 		return adopted // which has no claims itself: its pods do, and use those that there are
 	}
