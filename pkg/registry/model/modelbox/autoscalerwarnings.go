@@ -42,7 +42,7 @@ func scaleWarnings(box, old *model.ModelBox) []string {
 		return nil
 	}
 	var warnings []string
-	if isAutoscaled(old) {
+	if hasAutoscaler(old) && replicasOf(box) > 0 {
 		warnings = append(warnings, setsReplicas)
 	}
 	return append(warnings, workloadAutoscalerWarnings(box, old)...)
@@ -55,13 +55,18 @@ func workloadAutoscalerWarnings(box, old *model.ModelBox) []string {
 	}
 	has := fmt.Sprintf("%s %s, which has %d replicas where the box has %d", box.Spec.Workload, box.Name, *old.Status.DesiredReplicas, replicasOf(old))
 	switch {
-	case isAutoscaled(old):
+	case hasAutoscaler(old):
 		return []string{fmt.Sprintf("spec.replicas: a HorizontalPodAutoscaler scales the box and another one %s: delete one of them, that of the %s is the one that counts", has, box.Spec.Workload)}
 	case replicasOf(box) != replicasOf(old):
 		return []string{fmt.Sprintf("spec.replicas: does not count while a HorizontalPodAutoscaler scales %s", has)}
 	default:
 		return nil
 	}
+}
+
+// hasAutoscaler returns whether an autoscaler scales the box, its own or another one. While the box is stopped, it does not.
+func hasAutoscaler(box *model.ModelBox) bool {
+	return box.Spec.Autoscaling != nil || isAutoscaled(box)
 }
 
 // isAutoscaled returns whether an autoscaler of the box was the last to set its replicas. The user who changes them

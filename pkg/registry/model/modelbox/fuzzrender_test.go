@@ -9,14 +9,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -96,6 +100,18 @@ func expectValidChild(t *testing.T, box *model.ModelBox, child *unstructured.Uns
 		claim := &corev1.PersistentVolumeClaim{}
 		toTyped(t, child, claim)
 		expectValidClaim(t, claim.Name, &claim.Spec)
+	case "HorizontalPodAutoscaler":
+		autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
+		toTyped(t, child, autoscaler)
+		for _, err := range corevalidation.ValidateHorizontalPodAutoscalerSpec(&autoscaler.Spec, field.NewPath("spec")) {
+			t.Errorf("the autoscaler is refused: %v", err)
+		}
+	case "PodDisruptionBudget":
+		budget := &policyv1.PodDisruptionBudget{}
+		toTyped(t, child, budget)
+		if (budget.Spec.MinAvailable == nil) == (budget.Spec.MaxUnavailable == nil) {
+			t.Errorf("the budget is %+v", budget.Spec)
+		}
 	default:
 		t.Errorf("it renders a %s", kind)
 	}

@@ -32,6 +32,7 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Size", Type: "string", Priority: 1, Description: "Resource class of the main container."},
 	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the box still waits for that is being deleted."},
 	{Name: "Service", Type: "string", Priority: 1, Description: "Type and ports of the Service, node ports included."},
+	{Name: "Autoscaling", Type: "string", Priority: 1, Description: "Numbers of pods that the autoscaler may choose, and the metrics that it aims at."},
 }
 
 // TableConvertor prints ModelBoxes and lists of them.
@@ -56,6 +57,7 @@ func cells(box *model.ModelBox) []any {
 		string(box.Spec.ResourceType),
 		printers.Cell(printers.OrNone(message)),
 		printers.Cell(service(box)),
+		printers.Cell(autoscaling(box.Spec.Autoscaling)),
 	}
 }
 
@@ -109,4 +111,25 @@ func service(box *model.ModelBox) string {
 		}
 	}
 	return fmt.Sprintf("%s %s", helper.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports), strings.Join(ports, ","))
+}
+
+// autoscaling prints an autoscaler as "2-10, cpu 70%, 1 more metric".
+func autoscaling(autoscaling *model.ModelBoxAutoscaling) string {
+	if autoscaling == nil {
+		return "<none>"
+	}
+	parts := []string{fmt.Sprintf("%d-%d", ptr.Deref(autoscaling.MinReplicas, 1), autoscaling.MaxReplicas)}
+	if autoscaling.CPU != nil {
+		parts = append(parts, fmt.Sprintf("cpu %d%%", *autoscaling.CPU))
+	}
+	if autoscaling.Memory != nil {
+		parts = append(parts, fmt.Sprintf("memory %d%%", *autoscaling.Memory))
+	}
+	switch others := len(autoscaling.Metrics); {
+	case others == 1:
+		parts = append(parts, "1 more metric")
+	case others > 1:
+		parts = append(parts, fmt.Sprintf("%d more metrics", others))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,7 +40,7 @@ func TestColumns(t *testing.T) {
 	if got, want := strings.Join(always, " "), "NAME READY UP-TO-DATE STATUS IMAGE ADDRESS AGE"; got != want {
 		t.Errorf("kubectl get: got %s, want %s", got, want)
 	}
-	if got, want := strings.Join(wide, " "), "WORKLOAD SIZE MESSAGE SERVICE"; got != want {
+	if got, want := strings.Join(wide, " "), "WORKLOAD SIZE MESSAGE SERVICE AUTOSCALING"; got != want {
 		t.Errorf("kubectl get -o wide adds: got %s, want %s", got, want)
 	}
 }
@@ -50,6 +51,7 @@ func TestRow(t *testing.T) {
 		"Name": "web", "Ready": "2/2", "Up-To-Date": int64(2), "Status": "Ready", "Image": "nginx:1.7.9",
 		"Address": "web.default.svc:80", "Age": "<unknown>",
 		"Workload": "Deployment", "Size": "custom", "Service": "ClusterIP 80/TCP", "Message": "2 of 2 replicas are available",
+		"Autoscaling": "<none>",
 	}
 	going := func(finalizers ...string) func(*model.ModelBox) {
 		return func(box *model.ModelBox) { box.DeletionTimestamp, box.Finalizers = ptr.To(metav1.Now()), finalizers }
@@ -91,6 +93,15 @@ func TestRow(t *testing.T) {
 		{"replicas that were asked for before the last change", func(box *model.ModelBox) {
 			box.Status.DesiredReplicas, box.Generation = ptr.To[int32](7), box.Generation+1
 		}, map[string]any{"Ready": "2/2", "Status": "Pending", "Message": "the controller has not seen the last change yet"}},
+		{"an autoscaler", func(box *model.ModelBox) {
+			box.Spec.Autoscaling = &model.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 10, CPU: ptr.To[int32](70), Memory: ptr.To[int32](80)}
+		}, map[string]any{"Autoscaling": "2-10, cpu 70%, memory 80%"}},
+		{"an autoscaler with metrics of its own", func(box *model.ModelBox) {
+			box.Spec.Autoscaling = &model.ModelBoxAutoscaling{MaxReplicas: 10, CPU: ptr.To[int32](70), Metrics: make([]autoscalingv2.MetricSpec, 1)}
+		}, map[string]any{"Autoscaling": "1-10, cpu 70%, 1 more metric"}},
+		{"an autoscaler with several metrics of its own", func(box *model.ModelBox) {
+			box.Spec.Autoscaling = &model.ModelBoxAutoscaling{MaxReplicas: 10, Metrics: make([]autoscalingv2.MetricSpec, 2)}
+		}, map[string]any{"Autoscaling": "1-10, 2 more metrics"}},
 		{"replicas that are not given are one", func(box *model.ModelBox) { box.Spec.Replicas = nil }, map[string]any{"Ready": "2/1"}},
 		{"a StatefulSet", statefulSet, map[string]any{"Workload": "StatefulSet"}},
 		{"a DaemonSet", daemonSet, map[string]any{"Workload": "DaemonSet"}},

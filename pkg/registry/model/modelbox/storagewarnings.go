@@ -26,8 +26,8 @@ func storageWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 		mode, ok := exclusiveAccessMode(spec.Storage[i].AccessModes)
 		switch {
 		case !ok:
-		case ptr.Deref(spec.Replicas, 1) > 1:
-			warnings = append(warnings, fmt.Sprintf("%s: %s lets the pods of one node have the volume at a time: of %d pods, those on other nodes do not start; use ReadWriteMany, or workload StatefulSet for a volume each", modesPath, mode, *spec.Replicas))
+		case mostPods(spec) > 1:
+			warnings = append(warnings, fmt.Sprintf("%s: %s lets the pods of one node have the volume at a time: of %d pods, those on other nodes do not start; use ReadWriteMany, or workload StatefulSet for a volume each", modesPath, mode, mostPods(spec)))
 		case spec.Strategy == model.StrategyRollingUpdate && mode == corev1.ReadWriteOncePod:
 			warnings = append(warnings, fmt.Sprintf("%s: with %s, the new pod of an update does not start before the old one is gone, which strategy RollingUpdate waits for: use strategy Recreate", modesPath, mode))
 		case spec.Strategy == model.StrategyRollingUpdate:

@@ -77,10 +77,12 @@ func pendingStatus() model.ModelBoxStatus {
 	}}}
 }
 
-// PrepareForUpdate keeps the status and counts a change of the spec as a new generation.
-func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+// PrepareForUpdate keeps the status, and the number of pods that an autoscaler of the box decides, and counts a change of the
+// spec as a new generation.
+func (Strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
 	box.Status = oldBox.Status
+	keepAutoscaledReplicas(ctx, box, oldBox)
 	if !apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
 		box.Generation = oldBox.Generation + 1
 	}

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -32,7 +31,7 @@ func (s Strategy) warningsOnCreate(ctx context.Context, box *model.ModelBox) []s
 // warningsOnUpdate says what the change of a box will do, and what the user may not expect of the result. Who changes a
 // box through its scale does not see the rest of it.
 func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox) []string {
-	if info, ok := genericapirequest.RequestInfoFrom(ctx); ok && info.Subresource != "" {
+	if isSubresource(ctx) {
 		return scaleWarnings(box, old)
 	}
 	if apiequality.Semantic.DeepEqual(box.Spec, old.Spec) {
@@ -70,6 +69,8 @@ func specWarnings(box *model.ModelBox) []string {
 	warnings = append(warnings, strategyWarnings(spec, path)...)
 	warnings = append(warnings, workloadWarnings(spec, path)...)
 	warnings = append(warnings, storageWarnings(spec, path)...)
+	warnings = append(warnings, autoscalingWarnings(spec, path)...)
+	warnings = append(warnings, disruptionWarnings(spec, path)...)
 	warnings = append(warnings, serviceOptionWarnings(spec, path)...)
 	warnings = append(warnings, disabledProbeWarnings(spec, path)...)
 	if spec.ServiceType != "" && len(spec.Ports) == 0 && !namesPods(spec) {
