@@ -112,8 +112,8 @@ func TestControllersShareTheirInformers(t *testing.T) {
 			t.Error(err)
 		}
 		want := []string{
-			"list configmaps", "list daemonsets", "list deployments", "list events", "list events", "list horizontalpodautoscalers", "list modelboxes", "list persistentvolumeclaims", "list pods", "list services", "list statefulsets",
-			"watch configmaps", "watch daemonsets", "watch deployments", "watch events", "watch events", "watch horizontalpodautoscalers", "watch modelboxes", "watch persistentvolumeclaims", "watch pods", "watch services", "watch statefulsets",
+			"list configmaps", "list daemonsets", "list deployments", "list events", "list events", "list horizontalpodautoscalers", "list horizontalpodautoscalers", "list modelboxes", "list persistentvolumeclaims", "list poddisruptionbudgets", "list pods", "list services", "list statefulsets",
+			"watch configmaps", "watch daemonsets", "watch deployments", "watch events", "watch events", "watch horizontalpodautoscalers", "watch horizontalpodautoscalers", "watch modelboxes", "watch persistentvolumeclaims", "watch poddisruptionbudgets", "watch pods", "watch services", "watch statefulsets",
 		}
 		got := append(reads(modelClient), reads(kubeClient)...)
 		slices.Sort(got)

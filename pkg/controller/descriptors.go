@@ -75,6 +75,9 @@ func newModelBoxController(c *Context) (Controller, error) {
 		Recorder:         c.Recorder,
 		Clock:            c.Clock,
 		ConcurrentSyncs:  c.Configuration.ModelBoxController.ConcurrentSyncs,
+
+		ChildAutoscalers:  c.Informers.Children.Autoscaling().V2().HorizontalPodAutoscalers(),
+		DisruptionBudgets: c.Informers.Children.Policy().V1().PodDisruptionBudgets(),
 	})
 }
 

@@ -150,7 +150,7 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 	case isStopped(box):
 		return verdict{true, modelv1.ReasonStopped, "the box is stopped: it asks for 0 replicas"}
 	default:
-		return verdict{true, modelv1.ReasonReady, rollout.message}
+		return verdict{true, modelv1.ReasonReady, rollout.message + describeAutoscaler(observed.autoscaler)}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	autoscalinginformers "k8s.io/client-go/informers/autoscaling/v2"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	eventsinformers "k8s.io/client-go/informers/events/v1"
+	policyinformers "k8s.io/client-go/informers/policy/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
@@ -88,8 +89,11 @@ type ControllerParameters struct {
 	Services     coreinformers.ServiceInformer
 	ConfigMaps   coreinformers.ConfigMapInformer
 	Claims       coreinformers.PersistentVolumeClaimInformer
-	Pods         coreinformers.PodInformer
-	Autoscalers  autoscalinginformers.HorizontalPodAutoscalerInformer
+	// ChildAutoscalers are those that boxes have made, Autoscalers those of anybody.
+	ChildAutoscalers  autoscalinginformers.HorizontalPodAutoscalerInformer
+	Autoscalers       autoscalinginformers.HorizontalPodAutoscalerInformer
+	DisruptionBudgets policyinformers.PodDisruptionBudgetInformer
+	Pods              coreinformers.PodInformer
 	// MountFailures are the events about pods that cannot have a volume.
 	MountFailures eventsinformers.EventInformer
 	// CreationFailures are the events about workloads that cannot create pods.
@@ -138,7 +142,11 @@ func New(p ControllerParameters) (*Controller, error) {
 	for _, workload := range workloads {
 		workload.Prerequisites = []*children.Kind{configMaps, claims}
 	}
-	c.kinds = slices.Concat([]*children.Kind{configMaps, claims}, workloads, []*children.Kind{serviceKind(p.KubeClient, p.Services.Informer())})
+	c.kinds = slices.Concat([]*children.Kind{configMaps, claims}, workloads, []*children.Kind{
+		serviceKind(p.KubeClient, p.Services.Informer()),
+		autoscalerKind(p.KubeClient, p.ChildAutoscalers.Informer()),
+		disruptionBudgetKind(p.KubeClient, p.DisruptionBudgets.Informer()),
+	})
 	c.consistency = newConsistencyStore(p.Clock, p.Boxes.Informer(), c.kinds)
 	c.children = c.newEngine()
 	if err := c.watch(&p); err != nil {

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -28,6 +29,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // testController is a controller between two fake servers whose caches only move when a test says so.
@@ -93,6 +95,9 @@ func (f *testController) newController(t testing.TB) {
 		Recorder:         recorder,
 		Clock:            clock.RealClock{},
 		ConcurrentSyncs:  1,
+
+		ChildAutoscalers:  f.informers.Children.Autoscaling().V2().HorizontalPodAutoscalers(),
+		DisruptionBudgets: f.informers.Children.Policy().V1().PodDisruptionBudgets(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -115,12 +120,15 @@ func (f *testController) cache(t *testing.T, objects ...runtime.Object) {
 	for _, object := range objects {
 		store := f.boxCache
 		switch object := object.(type) {
-		case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.DaemonSet, *corev1.Service, *corev1.ConfigMap:
+		case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.DaemonSet, *corev1.Service, *corev1.ConfigMap, *policyv1.PodDisruptionBudget:
 			store = f.kind(object.GetObjectKind().GroupVersionKind().Kind).Informer.GetIndexer()
 		case *corev1.Pod:
 			store = f.pods
 		case *autoscalingv2.HorizontalPodAutoscaler:
 			store = f.autoscalers
+			if object.Labels[render.ManagedByLabel] == render.ManagedBy {
+				store = f.kind("HorizontalPodAutoscaler").Informer.GetIndexer()
+			}
 		}
 		if err := store.Update(object); err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -86,10 +87,11 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 
 // observation is what a reconcile found and did.
 type observation struct {
-	// workload and service are nil where there is none that belongs to the box.
-	workload workload
-	service  *corev1.Service
-	pods     []*corev1.Pod
+	// workload, service and autoscaler are nil where there is none that belongs to the box.
+	workload   workload
+	service    *corev1.Service
+	autoscaler *autoscalingv2.HorizontalPodAutoscaler
+	pods       []*corev1.Pod
 	// mountFailures say, by the UID of the pod, why pods wait for a volume.
 	mountFailures map[types.UID]string
 	// pendingClaims say, by the name of the claim, what storage pods wait for.
@@ -127,6 +129,7 @@ func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*o
 	return &observation{
 		workload:        workload,
 		service:         children.Observed[*corev1.Service](result, box.Name),
+		autoscaler:      children.Observed[*autoscalingv2.HorizontalPodAutoscaler](result, box.Name),
 		pods:            pods,
 		mountFailures:   mountFailures,
 		pendingClaims:   pendingClaims,

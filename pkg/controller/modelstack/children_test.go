@@ -131,3 +131,25 @@ func TestReplicasAreLeftToAnAutoscalerOfTheBox(t *testing.T) {
 	f.reconcile()
 	check(t, "replicas of another number in the stack", int32(3), *f.box("web").Spec.Replicas)
 }
+
+// The API leaves the number of pods of a box to its own autoscaler: a stack that kept asking for another would do so in vain.
+func TestReplicasAreLeftToTheOwnAutoscalerOfTheBox(t *testing.T) {
+	web := boxComponent("web")
+	web.Box.Replicas = ptr.To[int32](2)
+	web.Box.Autoscaling = &modelv1.ModelBoxAutoscaling{MaxReplicas: 9, CPU: ptr.To[int32](70)}
+	f := newTestController(t, newStack(web))
+	f.reconcile()
+	check(t, "replicas at first", int32(2), *f.box("web").Spec.Replicas)
+	f.settle()
+	f.changeBox("web", func(box *modelv1.ModelBox) { box.Spec.Replicas = ptr.To[int32](5) })
+	check(t, "writes after the autoscaler's", []string(nil), f.reconcile())
+	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0].Box.Replicas = ptr.To[int32](3) })
+	f.reconcile()
+	check(t, "replicas after another number in the stack", int32(5), *f.box("web").Spec.Replicas)
+	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0].Box.Replicas = ptr.To[int32](0) })
+	f.reconcile()
+	check(t, "replicas of a box that is stopped", int32(0), *f.box("web").Spec.Replicas)
+	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0].Box.Replicas = ptr.To[int32](3) })
+	f.reconcile()
+	check(t, "replicas of a box that is started", int32(3), *f.box("web").Spec.Replicas)
+}

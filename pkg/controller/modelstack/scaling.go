@@ -27,7 +27,8 @@ func (c *Controller) stackOfAutoscaler(autoscaler metav1.Object) (types.Namespac
 	return c.children.OwnerOf(box)
 }
 
-// renderedFor returns the children of a component. The number of pods of a box is left to an autoscaler of the box.
+// renderedFor returns the children of a component. The number of pods of a box is left to an autoscaler of the box, which may
+// be that of its own spec.
 func (c *Controller) renderedFor(of *component, live children.Live) ([]*unstructured.Unstructured, error) {
 	if of.autoscaled == nil {
 		return of.rendered, nil
@@ -36,11 +37,20 @@ func (c *Controller) renderedFor(of *component, live children.Live) ([]*unstruct
 	if err != nil || box == nil {
 		return of.rendered, err
 	}
+	if decidesItself(box, of.Box) {
+		return of.autoscaled, nil
+	}
 	isAutoscaled, err := autoscaling.Decides(c.autoscalers, boxKind.GroupKind(), box, replicasOf(box), *of.Box.Replicas)
 	if err != nil || !isAutoscaled {
 		return of.rendered, err
 	}
 	return of.autoscaled, nil
+}
+
+// decidesItself returns whether the API leaves the number of pods of the live box as it is, whatever is written, because of its
+// own autoscaling, which the stack wants to stay.
+func decidesItself(live *modelv1.ModelBox, wanted *modelv1.ModelBoxSpec) bool {
+	return live.Spec.Autoscaling != nil && wanted.Autoscaling != nil && replicasOf(live) != 0 && *wanted.Replicas != 0
 }
 
 // handOverReplicas returns the number of pods of the live box when the rendered one leaves it to an autoscaler.

@@ -22,6 +22,8 @@ var unions = map[string]bool{
 	"io.k8s.api.core.v1.VolumeMount":          true, // subPath or subPathExpr
 	"io.k8s.api.core.v1.ResourceRequirements": true, // requests, no more than limits
 	"io.k8s.api.core.v1.SecurityContext":      true, // allowPrivilegeEscalation and privileged exclude each other
+
+	"io.k8s.api.policy.v1.PodDisruptionBudgetSpec": true, // minAvailable or maxUnavailable
 }
 
 func isUnion(ref schema.TypeRef) bool { return ref.NamedType != nil && unions[*ref.NamedType] }
