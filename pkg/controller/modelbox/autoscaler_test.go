@@ -33,10 +33,10 @@ func (f *testController) autoscaler(t *testing.T) *autoscalingv2.HorizontalPodAu
 func TestReconcileWritesTheAutoscalerOnce(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, autoscaled))
 	f.converge(t)
-	check(t, "target", autoscalingv2.CrossVersionObjectReference{APIVersion: "model.github.com/v1", Kind: "ModelBox", Name: "web"}, f.autoscaler(t).Spec.ScaleTargetRef)
 	f.restart()
 	f.mustReconcile(t)
 	check(t, "requests", []string(nil), f.requests())
+	check(t, "target", autoscalingv2.CrossVersionObjectReference{APIVersion: "model.github.com/v1", Kind: "ModelBox", Name: "web"}, f.autoscaler(t).Spec.ScaleTargetRef)
 }
 
 func TestReconcileRestoresTheAutoscaler(t *testing.T) {
@@ -59,7 +59,7 @@ func TestReconcilePrunesTheAutoscaler(t *testing.T) {
 	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Autoscaling = nil })
 	f.catchUp(t)
 	f.mustReconcile(t)
-	check(t, "events", []string{"Normal PrunedHorizontalPodAutoscaler Pruned HorizontalPodAutoscaler web"}, f.told())
+	check(t, "events", []string{"Normal PrunedHorizontalPodAutoscaler Deleted HorizontalPodAutoscaler web, which the box does not ask for any more"}, f.told())
 }
 
 // The number of pods is that of the box, which its own autoscaler scales: the Deployment is not left to anybody.

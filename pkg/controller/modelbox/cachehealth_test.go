@@ -78,9 +78,7 @@ func TestAControllerThatMayNotListWhatIsOptionalWorks(t *testing.T) {
 		if _, err := f.boxes.ModelV1().ModelBoxes(box.Namespace).Create(t.Context(), box, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		allowed := new(bool)
-		f.forbid("horizontalpodautoscalers", allowed)
-		f.forbid("events", allowed)
+		f.forbid("events", new(bool))
 		f.newController(t)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)

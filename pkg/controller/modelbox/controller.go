@@ -158,9 +158,8 @@ func New(p ControllerParameters) (*Controller, error) {
 // watch enqueues a box whenever it, one of its children or pods, an autoscaler of its workload or an event about
 // pods that cannot have a volume or cannot be created changes.
 //
-// Of these, autoscalers and events are optional: without events, the status of a box does not say why mounts fail, nor
-// why a StatefulSet or a DaemonSet has no pods, and without autoscalers, a box whose workload gets its first one puts back the number of pods until it gives
-// way to it. One that an autoscaler had before stays with it.
+// Of these, events are optional: without them, the status of a box does not say why mounts fail, nor why a StatefulSet or a
+// DaemonSet has no pods.
 func (c *Controller) watch(p *ControllerParameters) error {
 	boxes := p.Boxes.Informer()
 	if err := c.enqueueOn(boxResource, c.caches.AddRequired, boxes, boxKey); err != nil {
@@ -178,7 +177,7 @@ func (c *Controller) watch(p *ControllerParameters) error {
 	if err := c.enqueueOn(corev1.Resource("pods"), c.caches.AddRequired, p.Pods.Informer(), podBoxKey); err != nil {
 		return err
 	}
-	if err := c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), c.caches.AddOptional, p.Autoscalers.Informer(), scaledBox); err != nil {
+	if err := c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), c.caches.AddRequired, p.Autoscalers.Informer(), scaledBox); err != nil {
 		return err
 	}
 	if err := c.enqueueOn(eventsv1.Resource("events"), c.caches.AddOptional, p.MountFailures.Informer(), c.boxOfPodEvent); err != nil {

@@ -32,10 +32,10 @@ func (f *testController) disruptionBudget(t *testing.T) *policyv1.PodDisruptionB
 func TestReconcileWritesTheDisruptionBudgetOnce(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, budgeted))
 	f.converge(t)
-	check(t, "selector", map[string]string{modelv1.SelectorLabel: "web"}, f.disruptionBudget(t).Spec.Selector.MatchLabels)
 	f.restart()
 	f.mustReconcile(t)
 	check(t, "requests", []string(nil), f.requests())
+	check(t, "selector", map[string]string{modelv1.SelectorLabel: "web"}, f.disruptionBudget(t).Spec.Selector.MatchLabels)
 }
 
 // Of its two limits a budget has one: what somebody else gave it in place of the box's own goes.
