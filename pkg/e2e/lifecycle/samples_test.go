@@ -33,6 +33,7 @@ var samples = []struct {
 	{"workloads.yaml", []string{"workload-statefulset", "workload-daemonset"}, podsAreThoseOfTheirWorkload},
 	{"configs.yaml", []string{"configured"}, filesAreConfigMaps},
 	{"storage.yaml", []string{"storage-cache", "storage-database"}, claimsAreBoundAndRetained},
+	{"autoscaling.yaml", []string{"autoscaled"}, podsAreScaledAndKept},
 	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
 }
 
@@ -91,6 +92,11 @@ func claimsAreBoundAndRetained(n *framework.Namespace) {
 	n.Kubectl.Run("delete", "mb", "storage-cache", "storage-database")
 	n.AwaitNoClaim("storage-cache-data")
 	n.AwaitBoundClaim("data-storage-database-1")
+}
+
+func podsAreScaledAndKept(n *framework.Namespace) {
+	n.Kubectl.Run("wait", "hpa/autoscaled", "--for=condition=AbleToScale", "--timeout=60s")
+	n.Kubectl.Run("wait", "pdb/autoscaled", "--for=condition=DisruptionAllowed", "--timeout=60s")
 }
 
 func containersAreInOrder(n *framework.Namespace) {

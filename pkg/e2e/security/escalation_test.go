@@ -54,6 +54,8 @@ var escalations = []struct{ name, box, field string }{
 	{"get some node port", "spec: {serviceType: NodePort}", "spec.serviceType"},
 	{"get a load balancer", "spec: {serviceType: LoadBalancer}", "spec.serviceType"},
 	{"get a DNS name", "spec: {service: {annotations: {external-dns.alpha.kubernetes.io/hostname: www.example.com}}}", "spec.service.annotations[external-dns.alpha.kubernetes.io/hostname]"},
+	{"scale", "spec: {autoscaling: {maxReplicas: 5, metrics: [{type: Pods, pods: {metric: {name: m}, target: {type: AverageValue, averageValue: '1'}}}]}}", "spec.autoscaling"},
+	{"keep nodes from being drained", "spec: {disruptionBudget: {maxUnavailable: 0}}", "spec.disruptionBudget"},
 	{"take over what there is", "metadata: {annotations: {model.github.com/adopt: 'true'}}", "metadata.annotations[model.github.com/adopt]"},
 }
 

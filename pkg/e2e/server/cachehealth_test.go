@@ -28,7 +28,7 @@ import (
 const refusalPatience = 2 * time.Minute
 
 // TestControllerReportsForbiddenCaches takes rights from the server's account: to read pods, without which the
-// controller cannot work, and to read autoscalers, without which it can.
+// controller cannot work, and to read events, without which it can.
 func TestControllerReportsForbiddenCaches(t *testing.T) {
 	t.Parallel()
 	p := framework.NewControlPlane(t)
@@ -37,7 +37,7 @@ func TestControllerReportsForbiddenCaches(t *testing.T) {
 
 	rules := changeServerRules(t, p, func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 		return slices.DeleteFunc(rules, func(rule rbacv1.PolicyRule) bool {
-			return slices.Contains(rule.Resources, "pods") || slices.Contains(rule.Resources, "horizontalpodautoscalers")
+			return slices.Contains(rule.Resources, "pods") || slices.Contains(rule.Resources, "events")
 		})
 	})
 	p.SignalServer(t, syscall.SIGTERM) // what it watches already stays
@@ -49,7 +49,7 @@ func TestControllerReportsForbiddenCaches(t *testing.T) {
 	n.Eventually("the log does", func() error {
 		return serverLogs(p, `"A cache does not follow its API server"`, `resource="pods" required=true`, "pods is forbidden")
 	})
-	n.Eventually("the metrics do", func() error { return expectCaches(t, p, 0, "pods", "horizontalpodautoscalers.autoscaling") })
+	n.Eventually("the metrics do", func() error { return expectCaches(t, p, 0, "pods", "events.events.k8s.io") })
 	if err := expectCaches(t, p, 1, "modelboxes.model.github.com", "deployments.apps", "services"); err != nil {
 		t.Error(err)
 	}
@@ -73,12 +73,12 @@ func TestControllerReportsForbiddenCaches(t *testing.T) {
 	changeServerRules(t, p, func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 		return append(rules, rbacv1.PolicyRule{APIGroups: []string{corev1.GroupName}, Resources: []string{"pods"}, Verbs: []string{"list", "watch"}})
 	})
-	framework.Eventually(t, refusalPatience, "the controller works without autoscalers", func() error {
+	framework.Eventually(t, refusalPatience, "the controller works without events", func() error {
 		return expectControllerHealth(t, p, http.StatusOK)
 	})
 	n.AwaitReady("meanwhile")
 	n.Eventually("the metrics tell of what it does not need", func() error {
-		if err := expectCaches(t, p, 0, "horizontalpodautoscalers.autoscaling"); err != nil {
+		if err := expectCaches(t, p, 0, "events.events.k8s.io"); err != nil {
 			return err
 		}
 		return expectCaches(t, p, 1, "pods")
@@ -86,7 +86,7 @@ func TestControllerReportsForbiddenCaches(t *testing.T) {
 
 	changeServerRules(t, p, func([]rbacv1.PolicyRule) []rbacv1.PolicyRule { return rules })
 	framework.Eventually(t, refusalPatience, "it has all its caches", func() error {
-		return expectCaches(t, p, 1, "pods", "horizontalpodautoscalers.autoscaling")
+		return expectCaches(t, p, 1, "pods", "events.events.k8s.io")
 	})
 	if now := p.ServerPID(t); now != server {
 		t.Errorf("the server was restarted: process %d, before %d", now, server)
