@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -111,6 +112,15 @@ func (e *RejectedError) Error() string {
 		e.Kind, e.Name, e.Noun, e.Fields)
 }
 
+// NotServedError says that the cluster does not serve the kind of a child.
+type NotServedError struct {
+	GroupVersionKind schema.GroupVersionKind
+}
+
+func (e *NotServedError) Error() string {
+	return fmt.Sprintf("the cluster does not serve %s of %s", e.GroupVersionKind.Kind, e.GroupVersionKind.GroupVersion())
+}
+
 // isPartial returns whether the child that failed is there and the owner's, and as rendered but for some of its fields.
 func isPartial(err error) bool {
 	var conflict *ConflictError
@@ -142,6 +152,7 @@ func Classify(err error) Failure {
 	var conflict *ConflictError
 	var rejected *RejectedError
 	var immutable *ImmutableError
+	var notServed *NotServedError
 	switch {
 	case errors.As(err, &notOwned):
 		return Failure{Reason: modelv1.ReasonNotOwned, IsExpected: true, RetryAfter: RecheckPeriod}
@@ -151,6 +162,8 @@ func Classify(err error) Failure {
 		return Failure{Reason: modelv1.ReasonRejected, IsExpected: true}
 	case errors.As(err, &immutable):
 		return Failure{Reason: modelv1.ReasonInvalid, IsExpected: true}
+	case errors.As(err, &notServed):
+		return Failure{Reason: modelv1.ReasonNotServed, IsExpected: true, RetryAfter: RecheckPeriod}
 	case errors.Is(err, ErrBeingDeleted):
 		return Failure{Reason: modelv1.ReasonChildBeingDeleted, IsExpected: true, NeedsRetry: true}
 	case apierrors.IsForbidden(err):

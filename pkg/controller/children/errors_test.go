@@ -30,6 +30,7 @@ func TestClassify(t *testing.T) {
 		expected bool
 	}{
 		{"an object of somebody else's", &NotOwnedError{Kind: "Service", Name: "web"}, modelv1.ReasonNotOwned, true},
+		{"a kind that the cluster does not serve", &NotServedError{}, modelv1.ReasonNotServed, true},
 		{"a child that is being deleted", ErrBeingDeleted, modelv1.ReasonChildBeingDeleted, true},
 		{"a child that has gone", ErrChildGone, modelv1.ReasonError, true},
 		{"a box that has changed", ErrOwnerChanged, modelv1.ReasonError, true},

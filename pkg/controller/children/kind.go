@@ -27,6 +27,8 @@ type Kind struct {
 	// Informer caches the children, as Trim leaves them, and may cache objects of others.
 	Informer cache.SharedIndexInformer
 
+	// IsServed returns whether the cluster serves the kind. Nil is a kind that every cluster does.
+	IsServed func() bool
 	// Immutable returns what keeps the live child from becoming the rendered one, because the API does not let it be
 	// changed, as "its selector is ...". It is empty where nothing does. Nil is a kind of which everything can be changed.
 	Immutable func(rendered *unstructured.Unstructured, live Object) string
@@ -121,6 +123,9 @@ func (k *Kind) immutable(rendered *unstructured.Unstructured, live Object) strin
 	}
 	return k.Immutable(rendered, live)
 }
+
+// isServed is IsServed of a kind that may have none.
+func (k *Kind) isServed() bool { return k.IsServed == nil || k.IsServed() }
 
 // kept is Kept of a kind that may have none.
 func (k *Kind) kept() *fieldpath.Set {

@@ -62,6 +62,8 @@ func (e *Engine[O]) holdBack(ctx context.Context, owner O, s Step, result *Resul
 // checkPreconditions returns why a step is not to be done now. It may ask for the owner, but not for the child.
 func (e *Engine[O]) checkPreconditions(ctx context.Context, owner O, s Step) error {
 	switch {
+	case s.rendered != nil && !s.Kind.isServed():
+		return &NotServedError{GroupVersionKind: s.Kind.GroupVersionKind}
 	case s.Operation == Restore:
 		return e.conflictOf(s)
 	case s.Operation == Adopt:

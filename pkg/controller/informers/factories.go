@@ -60,7 +60,9 @@ type Factories struct {
 	// Health checks the caches between Start and Shutdown.
 	Health *cachehealth.Monitor
 
-	checkingHealth sync.WaitGroup
+	// optional are run beside the factories.
+	optional []*Optional
+	running  sync.WaitGroup
 }
 
 // NewFactories returns factories of informers for both clients, none of which is started. Every boxResync, boxes and stacks are
@@ -108,13 +110,19 @@ func withFieldSelector(selector fields.Selector) kubeinformers.SharedInformerOpt
 	return kubeinformers.WithTweakListOptions(func(options *metav1.ListOptions) { options.FieldSelector = selector.String() })
 }
 
+// AddOptional lets Start start an informer of a kind that the cluster may not serve.
+func (f *Factories) AddOptional(informer *Optional) { f.optional = append(f.optional, informer) }
+
 // Start starts all informers that were asked for. They run until ctx is done.
 func (f *Factories) Start(ctx context.Context) {
 	f.Model.StartWithContext(ctx)
 	for _, factory := range f.kubeFactories() {
 		factory.StartWithContext(ctx)
 	}
-	f.checkingHealth.Go(func() { f.Health.Run(ctx) })
+	for _, informer := range f.optional {
+		f.running.Go(func() { informer.RunWithContext(ctx) })
+	}
+	f.running.Go(func() { f.Health.Run(ctx) })
 }
 
 // Shutdown waits until all informers have ended, once the context that they were started with is done.
@@ -123,7 +131,7 @@ func (f *Factories) Shutdown() {
 	for _, factory := range f.kubeFactories() {
 		factory.Shutdown()
 	}
-	f.checkingHealth.Wait()
+	f.running.Wait()
 }
 
 func (f *Factories) kubeFactories() []kubeinformers.SharedInformerFactory {

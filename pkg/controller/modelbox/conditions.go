@@ -81,6 +81,7 @@ var lastingReasons = []string{
 	modelv1.ReasonForbidden,
 	modelv1.ReasonInvalid,
 	modelv1.ReasonRejected,
+	modelv1.ReasonNotServed,
 	modelv1.ReasonProgressDeadlineExceeded,
 }
 

@@ -60,6 +60,7 @@ var transitions = slices.Concat([]reconciler.Transition{
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonProgressDeadlineExceeded, EventType: corev1.EventTypeWarning, Event: "RolloutStalled"},
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonDeploymentPaused, EventType: corev1.EventTypeWarning, Event: "DeploymentPaused"},
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonStatefulSetPartitioned, EventType: corev1.EventTypeWarning, Event: "StatefulSetPartitioned"},
+	{Condition: modelv1.ConditionApplied, Reason: modelv1.ReasonNotServed, EventType: corev1.EventTypeWarning, Event: "NotServed"},
 }, reconciler.AppliedTransitions)
 
 // recordTransitions records what a new status changes, compared with the last one: nothing is told twice.

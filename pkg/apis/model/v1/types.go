@@ -826,6 +826,8 @@ const (
 	ReasonConflict = "Conflict"
 	// ReasonRejected: the cluster takes a child only without something that the box says about it.
 	ReasonRejected = "Rejected"
+	// ReasonNotServed: the cluster does not serve the kind of a child.
+	ReasonNotServed = "NotServed"
 	// ReasonError: a child could not be written for a reason that is likely to pass.
 	ReasonError = "Error"
 )
