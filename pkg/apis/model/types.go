@@ -218,6 +218,7 @@ type ModelBoxStatus struct {
 	PodNames           []string
 	PodNamesOmitted    int32
 	Address            string
+	IngressAddresses   []string
 	NodePorts          []NodePort
 	Conditions         []metav1.Condition
 }

@@ -1604,6 +1604,25 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 							Format:      "",
 						},
 					},
+					"ingressAddresses": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "ingressAddresses are where the Ingress is reached, IP addresses or host names, as the controller of its class says, which need not. Empty without spec.ingress.\n\nExample: [203.0.113.7]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
 					"nodePorts": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{

@@ -1212,6 +1212,15 @@ func (m *ModelBoxStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if len(m.IngressAddresses) > 0 {
+		for iNdEx := len(m.IngressAddresses) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.IngressAddresses[iNdEx])
+			copy(dAtA[i:], m.IngressAddresses[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.IngressAddresses[iNdEx])))
+			i--
+			dAtA[i] = 0x6a
+		}
+	}
 	if m.DesiredReplicas != nil {
 		i = encodeVarintGenerated(dAtA, i, uint64(*m.DesiredReplicas))
 		i--
@@ -2488,6 +2497,12 @@ func (m *ModelBoxStatus) Size() (n int) {
 	if m.DesiredReplicas != nil {
 		n += 1 + sovGenerated(uint64(*m.DesiredReplicas))
 	}
+	if len(m.IngressAddresses) > 0 {
+		for _, s := range m.IngressAddresses {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
 	return n
 }
 
@@ -3098,6 +3113,7 @@ func (this *ModelBoxStatus) String() string {
 		`NodePorts:` + repeatedStringForNodePorts + `,`,
 		`Conditions:` + repeatedStringForConditions + `,`,
 		`DesiredReplicas:` + valueToStringGenerated(this.DesiredReplicas) + `,`,
+		`IngressAddresses:` + fmt.Sprintf("%v", this.IngressAddresses) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -7357,6 +7373,38 @@ func (m *ModelBoxStatus) Unmarshal(dAtA []byte) error {
 				}
 			}
 			m.DesiredReplicas = &v
+		case 13:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field IngressAddresses", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.IngressAddresses = append(m.IngressAddresses, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])

@@ -810,6 +810,10 @@ const (
 	ReasonStatefulSetPartitioned = "StatefulSetPartitioned"
 	// ReasonLoadBalancerPending: no load balancer has given the Service an address.
 	ReasonLoadBalancerPending = "LoadBalancerPending"
+	// ReasonIngressAddressPending: the class of the Ingress gives addresses, and has not given it one.
+	ReasonIngressAddressPending = "IngressAddressPending"
+	// ReasonRouteNotAccepted: what the HTTPRoute is attached to does not take it, or not with its backend.
+	ReasonRouteNotAccepted = "RouteNotAccepted"
 	// ReasonApplied: every child is what the box says.
 	ReasonApplied = "Applied"
 	// ReasonNotOwned: the name of a child is taken by an object that does not belong to the box.
@@ -914,6 +918,14 @@ type ModelBoxStatus struct {
 	// Example: "web.default.svc:80"
 	// +optional
 	Address string `json:"address,omitempty" protobuf:"bytes,9,opt,name=address"`
+
+	// ingressAddresses are where the Ingress is reached, IP addresses or host names, as the controller of its class says, which
+	// need not. Empty without spec.ingress.
+	//
+	// Example: [203.0.113.7]
+	// +optional
+	// +listType=atomic
+	IngressAddresses []string `json:"ingressAddresses,omitempty" protobuf:"bytes,13,rep,name=ingressAddresses"`
 
 	// nodePorts are the ports on every node that lead to the box.
 	//

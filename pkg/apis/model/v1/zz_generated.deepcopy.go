@@ -527,6 +527,11 @@ func (in *ModelBoxStatus) DeepCopyInto(out *ModelBoxStatus) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.IngressAddresses != nil {
+		in, out := &in.IngressAddresses, &out.IngressAddresses
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.NodePorts != nil {
 		in, out := &in.NodePorts, &out.NodePorts
 		*out = make([]NodePort, len(*in))

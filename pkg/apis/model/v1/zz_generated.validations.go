@@ -1180,6 +1180,7 @@ func Validate_ModelBoxStatus(
 	}
 
 	// field ModelBoxStatus.Address has no validation
+	// field ModelBoxStatus.IngressAddresses has no validation
 	// field ModelBoxStatus.NodePorts has no validation
 	// field ModelBoxStatus.Conditions has no validation
 	return errs

@@ -399,6 +399,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: desiredReplicas
       type:
         scalar: numeric
+    - name: ingressAddresses
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
     - name: nodePorts
       type:
         list:

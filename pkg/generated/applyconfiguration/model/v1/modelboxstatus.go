@@ -57,6 +57,11 @@ type ModelBoxStatusApplyConfiguration struct {
 	//
 	// Example: "web.default.svc:80"
 	Address *string `json:"address,omitempty"`
+	// ingressAddresses are where the Ingress is reached, IP addresses or host names, as the controller of its class says, which
+	// need not. Empty without spec.ingress.
+	//
+	// Example: [203.0.113.7]
+	IngressAddresses []string `json:"ingressAddresses,omitempty"`
 	// nodePorts are the ports on every node that lead to the box.
 	//
 	// Example: [{port: 80, protocol: TCP, nodePort: 30010}]
@@ -152,6 +157,16 @@ func (b *ModelBoxStatusApplyConfiguration) WithPodNamesOmitted(value int32) *Mod
 // If called multiple times, the Address field is set to the value of the last call.
 func (b *ModelBoxStatusApplyConfiguration) WithAddress(value string) *ModelBoxStatusApplyConfiguration {
 	b.Address = &value
+	return b
+}
+
+// WithIngressAddresses adds the given value to the IngressAddresses field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the IngressAddresses field.
+func (b *ModelBoxStatusApplyConfiguration) WithIngressAddresses(values ...string) *ModelBoxStatusApplyConfiguration {
+	for i := range values {
+		b.IngressAddresses = append(b.IngressAddresses, values[i])
+	}
 	return b
 }
 
