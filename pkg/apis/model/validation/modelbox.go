@@ -136,6 +136,8 @@ func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) fi
 		func() field.ErrorList { return validateConfigs(spec, box.Name, path) },
 		func() field.ErrorList { return corevalidation.ValidateVolumes(spec.Volumes, path.Child("volumes")) },
 		func() field.ErrorList { return validateStorage(spec, path) },
+		func() field.ErrorList { return validateIngress(spec, path) },
+		func() field.ErrorList { return validateRoute(spec, path) },
 		func() field.ErrorList { return validateAutoscaling(spec, path) },
 		func() field.ErrorList { return validateDisruptionBudget(spec, path) },
 		func() field.ErrorList {

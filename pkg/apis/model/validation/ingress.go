@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
+)
+
+// validateIngress validates the Ingress of a box.
+func validateIngress(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
+	ingress, path := spec.Ingress, specPath.Child("ingress")
+	if ingress == nil {
+		return nil
+	}
+	errs := validateHTTPPort(spec, ingress.Port, path, specPath)
+	for i, host := range validate.Each(ingress.Hosts, &errs) {
+		errs = append(errs, corevalidation.ValidateIngressHost(host, path.Child("hosts").Index(i))...)
+	}
+	errs = append(errs, corevalidation.ValidateIngressPathType(ingress.PathType, path.Child("pathType"))...)
+	errs = append(errs, corevalidation.ValidateIngressPath(ingress.Path, ingress.PathType, path.Child("path"))...)
+	if ingress.ClassName != nil {
+		errs = append(errs, corevalidation.ValidateIngressClassName(*ingress.ClassName, path.Child("className"))...)
+	}
+	return append(errs, validateIngressAnnotations(ingress, path.Child("annotations"))...)
+}
+
+// validateIngressAnnotations also requires a class that is given in two ways to be the same.
+func validateIngressAnnotations(ingress *model.ModelBoxIngress, path *field.Path) field.ErrorList {
+	errs := validateChildAnnotations(ingress.Annotations, path)
+	class, isGiven := ingress.Annotations[corevalidation.IngressClassAnnotation]
+	if isGiven && ingress.ClassName != nil && class != *ingress.ClassName {
+		errs = append(errs, field.Invalid(path.Key(corevalidation.IngressClassAnnotation), class, "must match `className` when both are specified"))
+	}
+	return errs
+}
