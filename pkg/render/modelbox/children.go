@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package modelbox renders boxes: their workloads, Services and what goes with them, and the record of the box that the workload carries.
+// Package modelbox renders boxes: their workloads, Services and what else they ask for, and the record of the box that the workload carries.
 package modelbox
 
 import (
@@ -49,6 +49,12 @@ func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructu
 	}
 	for _, claim := range claims(box) {
 		configurations = append(configurations, claim)
+	}
+	if box.Spec.Ingress != nil {
+		configurations = append(configurations, ingress(box))
+	}
+	if box.Spec.Route != nil {
+		configurations = append(configurations, httpRoute(box))
 	}
 	if box.Spec.Autoscaling != nil {
 		autoscaler, err := autoscaler(box)

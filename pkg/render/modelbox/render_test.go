@@ -184,6 +184,8 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"Storage", "a volume that outlives the pods", func(s *modelv1.ModelBoxSpec) {
 			s.Storage = []modelv1.ModelBoxStorage{{Name: "data", MountPath: "/data", Retain: ptr.To(true)}}
 		}, deploymentOnly},
+		{"Ingress", "an Ingress", func(s *modelv1.ModelBoxSpec) { s.Ingress = &modelv1.ModelBoxIngress{} }, neither},
+		{"Route", "an HTTPRoute", func(s *modelv1.ModelBoxSpec) { s.Route = &modelv1.ModelBoxRoute{} }, neither},
 		{"Autoscaling", "an autoscaler", func(s *modelv1.ModelBoxSpec) {
 			s.Autoscaling = &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](1), MaxReplicas: 5, CPU: ptr.To[int32](70)}
 		}, neither},

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	applynetworkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// ingress returns the Ingress of a box that has one: a rule for each host, or one for all. It has its own annotations and not
+// those of all children, which are not from somebody who may configure a proxy.
+func ingress(box *modelv1.ModelBox) *applynetworkingv1.IngressApplyConfiguration {
+	options := box.Spec.Ingress
+	spec := applynetworkingv1.IngressSpec()
+	spec.IngressClassName = options.ClassName
+	for _, host := range options.Hosts {
+		spec.WithRules(ingressRule(box).WithHost(host))
+	}
+	if len(options.Hosts) == 0 {
+		spec.WithRules(ingressRule(box))
+	}
+	if options.TLS != nil {
+		tls := applynetworkingv1.IngressTLS().WithHosts(options.Hosts...)
+		if options.TLS.SecretName != "" {
+			tls.WithSecretName(options.TLS.SecretName)
+		}
+		spec.WithTLS(tls)
+	}
+	return applynetworkingv1.Ingress(box.Name, box.Namespace).
+		WithLabels(labels(box)).
+		WithAnnotations(options.Annotations).
+		WithOwnerReferences(render.OwnerReference(box, Kind)).
+		WithSpec(spec)
+}
+
+// ingressRule leads the path to the Service by the number of its port, which has no name where it is the only one.
+func ingressRule(box *modelv1.ModelBox) *applynetworkingv1.IngressRuleApplyConfiguration {
+	options := box.Spec.Ingress
+	port := helper.HTTPPort(box.Spec.Ports, options.Port)
+	path := applynetworkingv1.HTTPIngressPath().
+		WithPathType(options.PathType).
+		WithBackend(applynetworkingv1.IngressBackend().WithService(applynetworkingv1.IngressServiceBackend().
+			WithName(box.Name).
+			WithPort(applynetworkingv1.ServiceBackendPort().WithNumber(port.Port))))
+	if options.Path != "" {
+		path.WithPath(options.Path)
+	}
+	return applynetworkingv1.IngressRule().WithHTTP(applynetworkingv1.HTTPIngressRuleValue().WithPaths(path))
+}

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"cmp"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	applygatewayv1 "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// httpRoute returns the HTTPRoute of a box that has one, of one rule. As an Ingress, it has no annotations of all children.
+func httpRoute(box *modelv1.ModelBox) *applygatewayv1.HTTPRouteApplyConfiguration {
+	options := box.Spec.Route
+	spec := applygatewayv1.HTTPRouteSpec().WithRules(httpRouteRule(box))
+	for i := range options.ParentRefs {
+		spec.WithParentRefs(parentReference(&options.ParentRefs[i]))
+	}
+	for _, host := range options.Hosts {
+		spec.WithHostnames(gatewayv1.Hostname(host))
+	}
+	return applygatewayv1.HTTPRoute(box.Name, box.Namespace).
+		WithLabels(labels(box)).
+		WithOwnerReferences(render.OwnerReference(box, Kind)).
+		WithSpec(spec)
+}
+
+// parentReference says what the API would fill in: the references are compared with those of the cluster as a whole.
+func parentReference(parent *modelv1.RouteParentReference) *applygatewayv1.ParentReferenceApplyConfiguration {
+	reference := applygatewayv1.ParentReference().
+		WithGroup(gatewayv1.Group(cmp.Or(parent.Group, gatewayv1.GroupName))).
+		WithKind(gatewayv1.Kind(cmp.Or(parent.Kind, "Gateway"))).
+		WithName(gatewayv1.ObjectName(parent.Name))
+	if parent.Namespace != "" {
+		reference.WithNamespace(gatewayv1.Namespace(parent.Namespace))
+	}
+	if parent.SectionName != "" {
+		reference.WithSectionName(gatewayv1.SectionName(parent.SectionName))
+	}
+	if parent.Port != nil {
+		reference.WithPort(*parent.Port)
+	}
+	return reference
+}
+
+func httpRouteRule(box *modelv1.ModelBox) *applygatewayv1.HTTPRouteRuleApplyConfiguration {
+	options := box.Spec.Route
+	pathType := gatewayv1.PathMatchPathPrefix
+	if options.PathType == networkingv1.PathTypeExact {
+		pathType = gatewayv1.PathMatchExact
+	}
+	port := helper.HTTPPort(box.Spec.Ports, options.Port)
+	return applygatewayv1.HTTPRouteRule().
+		WithMatches(applygatewayv1.HTTPRouteMatch().
+			WithPath(applygatewayv1.HTTPPathMatch().WithType(pathType).WithValue(options.Path))).
+		WithBackendRefs(applygatewayv1.HTTPBackendRef().
+			WithKind("Service").
+			WithName(gatewayv1.ObjectName(box.Name)).
+			WithPort(port.Port).
+			WithWeight(1))
+}
