@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
@@ -23,9 +24,11 @@ import (
 
 // Context is what the controllers share. There is a new one each time that this server leads.
 type Context struct {
-	// ModelClient is for this server, KubeClient for the cluster.
-	ModelClient versioned.Interface
-	KubeClient  kubernetes.Interface
+	// ModelClient is for this server, KubeClient for the cluster, and GatewayClient for its kinds of gateway.networking.k8s.io,
+	// which it may not serve.
+	ModelClient   versioned.Interface
+	KubeClient    kubernetes.Interface
+	GatewayClient gatewayclient.Interface
 
 	// Informers are started by Run: a controller has to ask for its own when it is made.
 	Informers *informers.Factories
@@ -41,11 +44,12 @@ type Context struct {
 }
 
 // NewContext returns what controllers can be made of. It sends no request until Run.
-func NewContext(modelClient versioned.Interface, kubeClient kubernetes.Interface, configuration Configuration) *Context {
+func NewContext(modelClient versioned.Interface, kubeClient kubernetes.Interface, gatewayClient gatewayclient.Interface, configuration Configuration) *Context {
 	broadcaster := events.NewBroadcaster(&fencedSink{&events.EventSinkImpl{Interface: kubeClient.EventsV1()}})
 	return &Context{
 		ModelClient:   modelClient,
 		KubeClient:    kubeClient,
+		GatewayClient: gatewayClient,
 		Informers:     informers.NewFactories(modelClient, kubeClient, configuration.ModelBoxController.ResyncPeriod, modelbox.TrimChild),
 		Recorder:      broadcaster.NewRecorder(scheme.Scheme, render.EventReporter),
 		Clock:         clock.RealClock{},

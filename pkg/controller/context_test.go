@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	gatewayfake "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned/fake"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
@@ -42,7 +43,7 @@ func (c *fakeController) Run(ctx context.Context) error {
 
 func newTestContext() (*Context, *modelfake.Clientset, *fake.Clientset) {
 	modelClient, kubeClient := modelfake.NewSimpleClientset(), fake.NewClientset()
-	return NewContext(modelClient, kubeClient, Configuration{
+	return NewContext(modelClient, kubeClient, gatewayfake.NewSimpleClientset(), Configuration{
 		ModelBoxController: ModelBoxControllerConfiguration{ConcurrentSyncs: 2, ResyncPeriod: time.Hour},
 	}), modelClient, kubeClient
 }
@@ -112,8 +113,8 @@ func TestControllersShareTheirInformers(t *testing.T) {
 			t.Error(err)
 		}
 		want := []string{
-			"list configmaps", "list daemonsets", "list deployments", "list events", "list events", "list horizontalpodautoscalers", "list horizontalpodautoscalers", "list modelboxes", "list persistentvolumeclaims", "list poddisruptionbudgets", "list pods", "list services", "list statefulsets",
-			"watch configmaps", "watch daemonsets", "watch deployments", "watch events", "watch events", "watch horizontalpodautoscalers", "watch horizontalpodautoscalers", "watch modelboxes", "watch persistentvolumeclaims", "watch poddisruptionbudgets", "watch pods", "watch services", "watch statefulsets",
+			"list configmaps", "list daemonsets", "list deployments", "list events", "list events", "list horizontalpodautoscalers", "list horizontalpodautoscalers", "list ingressclasses", "list ingresses", "list modelboxes", "list persistentvolumeclaims", "list poddisruptionbudgets", "list pods", "list services", "list statefulsets",
+			"watch configmaps", "watch daemonsets", "watch deployments", "watch events", "watch events", "watch horizontalpodautoscalers", "watch horizontalpodautoscalers", "watch ingressclasses", "watch ingresses", "watch modelboxes", "watch persistentvolumeclaims", "watch poddisruptionbudgets", "watch pods", "watch services", "watch statefulsets",
 		}
 		got := append(reads(modelClient), reads(kubeClient)...)
 		slices.Sort(got)

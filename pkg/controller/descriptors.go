@@ -57,9 +57,15 @@ func NewDescriptors() map[string]*Descriptor {
 }
 
 func newModelBoxController(c *Context) (Controller, error) {
+	routes, err := modelbox.NewRouteInformer(c.GatewayClient)
+	if err != nil {
+		return nil, err
+	}
+	c.Informers.AddOptional(routes)
 	return modelbox.New(modelbox.ControllerParameters{
 		ModelClient:      c.ModelClient,
 		KubeClient:       c.KubeClient,
+		GatewayClient:    c.GatewayClient,
 		Boxes:            c.Informers.Model.Model().V1().ModelBoxes(),
 		Deployments:      c.Informers.Children.Apps().V1().Deployments(),
 		StatefulSets:     c.Informers.Children.Apps().V1().StatefulSets(),
@@ -67,6 +73,9 @@ func newModelBoxController(c *Context) (Controller, error) {
 		Services:         c.Informers.Children.Core().V1().Services(),
 		ConfigMaps:       c.Informers.Children.Core().V1().ConfigMaps(),
 		Claims:           c.Informers.Children.Core().V1().PersistentVolumeClaims(),
+		Ingresses:        c.Informers.Children.Networking().V1().Ingresses(),
+		IngressClasses:   c.Informers.Kube.Networking().V1().IngressClasses(),
+		Routes:           routes,
 		Pods:             c.Informers.Pods.Core().V1().Pods(),
 		Autoscalers:      c.Informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		MountFailures:    c.Informers.MountFailures.Events().V1().Events(),

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
@@ -17,9 +18,11 @@ import (
 
 // clients are how the controllers reach API servers.
 type clients struct {
-	// model is for this server and kube for the cluster's. They write behind the fence.
-	model versioned.Interface
-	kube  kubernetes.Interface
+	// model is for this server, kube for the cluster's and gateway for what that serves of gateway.networking.k8s.io. They write
+	// behind the fence.
+	model   versioned.Interface
+	kube    kubernetes.Interface
+	gateway gatewayclient.Interface
 	// election is for the cluster's and opens the fence: it is not behind it.
 	election kubernetes.Interface
 }
@@ -42,6 +45,9 @@ func newClients(config *apiserver.Config, fence *leaderelection.Fence) (*clients
 	if c.kube, err = kubernetes.NewForConfig(kube); err != nil {
 		return nil, fmt.Errorf("creating the controllers' client of the cluster: %w", err)
 	}
+	if c.gateway, err = gatewayclient.NewForConfig(inJSON(kube)); err != nil {
+		return nil, fmt.Errorf("creating the controllers' client of routes: %w", err)
+	}
 	return &c, nil
 }
 
@@ -52,5 +58,12 @@ func clientConfig(config *rest.Config) *rest.Config {
 	config.QPS = -1
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	return config
+}
+
+// inJSON is how the controllers reach what a CustomResourceDefinition defines, which has no protobuf.
+func inJSON(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, ""
 	return config
 }

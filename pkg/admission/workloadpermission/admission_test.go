@@ -28,6 +28,8 @@ func TestValidate(t *testing.T) {
 		noConfigure = noMore + `create resource "configmaps" in API group "" in the namespace "default"`
 		files       = "configs: [{name: a, mountPath: /a, data: {a: '1'}}]"
 		noClaim     = noMore + `create resource "persistentvolumeclaims" in API group "" in the namespace "default"`
+		noLeadIn    = noMore + `create resource "ingresses" in API group "networking.k8s.io" in the namespace "default"`
+		ingress     = "ports: [{port: 80}], ingress: {hosts: [web.example.com]}"
 		account     = "serviceAccountName: robot"
 		storage     = "storage: [{name: a, mountPath: /a, size: 1Gi}]"
 		nodePort    = "ports: [{port: 80, nodePort: 30010}]"
@@ -120,6 +122,17 @@ func TestValidate(t *testing.T) {
 			adoptedPath + noMore + `update resource "configmaps" named "web-a" in API group "" in the namespace "default"; ` +
 				adoptedPath + noMore + `delete resource "configmaps" named "web-a" in API group "" in the namespace "default"`},
 
+		{"an Ingress needs Ingresses", []string{createServices}, nil, newBox(t, ingress), []string{createIngresses}, "spec.ingress" + noLeadIn},
+		{"who has them may have one", []string{createIngresses}, nil, newBox(t, ingress), []string{createIngresses}, ""},
+		{"an update that changes a host", nil, newBox(t, ingress), newBox(t, "ports: [{port: 80}], ingress: {hosts: [other.example.com]}"),
+			[]string{createIngresses}, "spec.ingress" + noLeadIn},
+		{"an update beside an Ingress", nil, newBox(t, ingress), newBox(t, ingress+", replicas: 2"), nil, ""},
+		{"a route needs HTTPRoutes", []string{createIngresses}, nil, newBox(t, "ports: [{port: 80}], route: {parentRefs: [{name: public}]}"), []string{createHTTPRoutes},
+			"spec.route" + noMore + `create resource "httproutes" in API group "gateway.networking.k8s.io" in the namespace "default"`},
+		{"a box that asks to adopt and gets an Ingress", []string{createIngresses}, newBox(t, "ports: [{port: 80}]", adopting), newBox(t, ingress, adopting),
+			[]string{"jane: update ingresses.networking.k8s.io/web in default", "jane: delete ingresses.networking.k8s.io/web in default", createIngresses},
+			adoptedPath + noMore + `update resource "ingresses" named "web" in API group "networking.k8s.io" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "ingresses" named "web" in API group "networking.k8s.io" in the namespace "default"`},
 		{"autoscaling needs autoscalers", []string{createDeployments}, nil, newBox(t, scaled), []string{createAutoscalers}, "spec.autoscaling" + noAutoscale},
 		{"who has them may autoscale", []string{createAutoscalers}, nil, newBox(t, scaled), []string{createAutoscalers}, ""},
 		{"an update that scales it further", nil, newBox(t, scaled), newBox(t, "autoscaling: {maxReplicas: 4, cpu: 70}"), []string{createAutoscalers},

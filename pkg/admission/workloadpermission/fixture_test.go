@@ -73,6 +73,8 @@ const (
 	createConfigMaps   = "jane: create configmaps./ in default"
 	updateConfigMap    = "jane: update configmaps./web-a in default"
 	deleteConfigMap    = "jane: delete configmaps./web-a in default"
+	createIngresses    = "jane: create ingresses.networking.k8s.io/ in default"
+	createHTTPRoutes   = "jane: create httproutes.gateway.networking.k8s.io/ in default"
 	createClaims       = "jane: create persistentvolumeclaims./ in default"
 	updateClaim        = "jane: update persistentvolumeclaims./web-a in default"
 	deleteClaim        = "jane: delete persistentvolumeclaims./web-a in default"

@@ -63,6 +63,8 @@ var ordinarySpec = object(fields{
 	"volumeMounts":          volumeMounts,
 	"configs":               configs,
 	"storage":               storage.needs(toClaim),
+	"ingress":               rule{}.needs(toLeadIn),
+	"route":                 rule{}.needs(toRoute),
 	"autoscaling":           rule{}.needs(toAutoscale),
 	"disruptionBudget":      rule{}.needs(toLimitDisruption),
 	"serviceAccountName":    serviceAccountName,

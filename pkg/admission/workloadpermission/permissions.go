@@ -11,8 +11,10 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -23,6 +25,8 @@ var (
 	services   = corev1.SchemeGroupVersion.WithResource("services")
 	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 	claims     = corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
+	ingresses  = networkingv1.SchemeGroupVersion.WithResource("ingresses")
+	httpRoutes = gatewayv1.SchemeGroupVersion.WithResource("httproutes")
 
 	autoscalers       = autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")
 	disruptionBudgets = policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets")
@@ -61,13 +65,16 @@ func (p permission) String() string {
 }
 
 // The permissions that Kubernetes asks for what runs, for how it is exposed, for its files, for what is about both of the
-// first, for what runs with claims of its own, for what scales it, and for what keeps it from being evicted.
+// first, for what runs with claims of its own, for what leads HTTP to it, for what scales it, and for what keeps it from being
+// evicted.
 var (
 	toRun       = []permission{{verb: "create", resource: workloads}}
 	toExpose    = []permission{{verb: "create", resource: services}}
 	toConfigure = []permission{{verb: "create", resource: configMaps}}
 	toDoBoth    = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: services}}
 	toClaim     = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: claims}}
+	toLeadIn    = []permission{{verb: "create", resource: ingresses}}
+	toRoute     = []permission{{verb: "create", resource: httpRoutes}}
 
 	toAutoscale       = []permission{{verb: "create", resource: autoscalers}}
 	toLimitDisruption = []permission{{verb: "create", resource: disruptionBudgets}}

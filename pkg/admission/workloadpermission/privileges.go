@@ -95,6 +95,12 @@ func adoptions(box *modelv1.ModelBox) []privilege {
 		name := modelboxrender.ConfigMapName(box, &box.Spec.Configs[i])
 		adopted = append(adopted, privilege{path, configMaps.Resource + "/" + name, toAdopt(configMaps, name)})
 	}
+	if box.Spec.Ingress != nil {
+		adopted = append(adopted, privilege{path, ingresses.Resource, toAdopt(ingresses, box.Name)})
+	}
+	if box.Spec.Route != nil {
+		adopted = append(adopted, privilege{path, httpRoutes.Resource, toAdopt(httpRoutes, box.Name)})
+	}
 	if box.Spec.Autoscaling != nil {
 		adopted = append(adopted, privilege{path, autoscalers.Resource, toAdopt(autoscalers, box.Name)})
 	}

@@ -31,7 +31,10 @@ type Optional struct {
 // NewOptional returns an informer of the kind of the example, which is not started. What transform returns is cached.
 func NewOptional(resource schema.GroupResource, listWatch *cache.ListWatch, example runtime.Object, transform cache.TransformFunc) (*Optional, error) {
 	optional := &optionalListWatch{ListWatch: listWatch, resource: resource}
-	informer := cache.NewSharedIndexInformerWithOptions(optional, example, cache.SharedIndexInformerOptions{ObjectDescription: resource.String()})
+	informer := cache.NewSharedIndexInformerWithOptions(optional, example, cache.SharedIndexInformerOptions{
+		Indexers:          cache.Indexers{},
+		ObjectDescription: resource.String(),
+	})
 	if err := informer.SetTransform(transform); err != nil {
 		return nil, fmt.Errorf("setting what the cache of %s keeps: %w", resource, err)
 	}

@@ -25,8 +25,7 @@ func autoscalerKind(cluster kubernetes.Interface, informer cache.SharedIndexInfo
 // scalingDisabled is the reason for which an autoscaler does not scale what has no replicas.
 const scalingDisabled = "ScalingDisabled"
 
-// describeAutoscaler words what keeps the autoscaler from scaling, to follow the message of a box that is ready all the same.
-// It is empty where nothing does.
+// describeAutoscaler words what keeps the autoscaler from scaling a box that is ready all the same. It is empty where nothing does.
 func describeAutoscaler(autoscaler *autoscalingv2.HorizontalPodAutoscaler) string {
 	if autoscaler == nil {
 		return ""
@@ -39,5 +38,5 @@ func describeAutoscaler(autoscaler *autoscalingv2.HorizontalPodAutoscaler) strin
 		return ""
 	}
 	condition := &autoscaler.Status.Conditions[i]
-	return "; not autoscaled: " + condition.Reason + ": " + condition.Message
+	return "not autoscaled: " + condition.Reason + ": " + condition.Message
 }

@@ -10,8 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/applyconfigurations"
-	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	applygateway "sigs.k8s.io/gateway-api/applyconfiguration"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -29,12 +30,19 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 		IsPaused:      func(box *modelv1.ModelBox) bool { return box.Spec.Paused },
 		Render:        c.render,
 		Kinds:         c.kinds,
-		TypeConverter: applyconfigurations.NewTypeConverter(scheme.Scheme),
+		TypeConverter: newTypeConverter(),
 		Consistency:   c.consistency,
 		Enqueue:       c.queue.Add,
 		Recorder:      c.recorder,
 		Metrics:       c.metrics,
 		Clock:         c.clock,
+	})
+}
+
+// newTypeConverter returns what knows the schemas of the kinds of children.
+func newTypeConverter() managedfields.TypeConverter {
+	return children.NewTypeConverter(map[string]managedfields.TypeConverter{
+		gatewayv1.GroupName: applygateway.NewTypeConverter(childScheme),
 	})
 }
 

@@ -135,6 +135,7 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 	if observed.workload != nil {
 		earlier = observed.workload.earlierPods(observed.pods)
 	}
+	unreachable, notes := exposureVerdict(observed)
 	switch {
 	case applied.reason == modelv1.ReasonPaused:
 		return applied
@@ -148,11 +149,32 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 		return verdict{false, modelv1.ReasonProgressing, describeEarlierPods(earlier, observed.workload)}
 	case awaitsLoadBalancer(observed.service):
 		return verdict{false, modelv1.ReasonLoadBalancerPending, "the Service has no address from a load balancer yet"}
+	case unreachable != nil:
+		return *unreachable
 	case isStopped(box):
 		return verdict{true, modelv1.ReasonStopped, "the box is stopped: it asks for 0 replicas"}
 	default:
-		return verdict{true, modelv1.ReasonReady, rollout.message + describeAutoscaler(observed.autoscaler)}
+		if note := describeAutoscaler(observed.autoscaler); note != "" {
+			notes = append(notes, note)
+		}
+		return verdict{true, modelv1.ReasonReady, strings.Join(append([]string{rollout.message}, notes...), "; ")}
 	}
+}
+
+// exposureVerdict returns why the box cannot be reached from outside as asked, nil where nothing is known to be in the way, and
+// what is to be known all the same.
+func exposureVerdict(observed *observation) (*verdict, []string) {
+	var notes []string
+	for _, of := range []func(*observation) (*verdict, string){ingressVerdict, routeVerdict} {
+		notReady, note := of(observed)
+		if notReady != nil {
+			return notReady, nil
+		}
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return nil, notes
 }
 
 // settledReason is that of the failure, but for an image that a kubelet tries to pull again: it has been waiting to do

@@ -14,6 +14,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,11 +22,13 @@ import (
 	autoscalinginformers "k8s.io/client-go/informers/autoscaling/v2"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	eventsinformers "k8s.io/client-go/informers/events/v1"
+	networkinginformers "k8s.io/client-go/informers/networking/v1"
 	policyinformers "k8s.io/client-go/informers/policy/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
@@ -58,6 +61,8 @@ type Controller struct {
 	kinds           []*children.Kind
 	children        *children.Engine[*modelv1.ModelBox]
 	claims          cache.Indexer
+	ingresses       cache.Indexer
+	ingressClasses  cache.SharedIndexInformer
 	pods            cache.Indexer
 	autoscalers     cache.Indexer
 	mountEvents     cache.Indexer
@@ -78,22 +83,27 @@ type Controller struct {
 
 // ControllerParameters is what a Controller is made of. None of the informers may be started yet.
 type ControllerParameters struct {
-	// ModelClient reads and writes boxes, KubeClient their children.
-	ModelClient versioned.Interface
-	KubeClient  kubernetes.Interface
+	// ModelClient reads and writes boxes, KubeClient their children, and GatewayClient their routes.
+	ModelClient   versioned.Interface
+	KubeClient    kubernetes.Interface
+	GatewayClient gatewayclient.Interface
 
-	Boxes        modelinformers.ModelBoxInformer
-	Deployments  appsinformers.DeploymentInformer
-	StatefulSets appsinformers.StatefulSetInformer
-	DaemonSets   appsinformers.DaemonSetInformer
-	Services     coreinformers.ServiceInformer
-	ConfigMaps   coreinformers.ConfigMapInformer
-	Claims       coreinformers.PersistentVolumeClaimInformer
+	Boxes          modelinformers.ModelBoxInformer
+	Deployments    appsinformers.DeploymentInformer
+	StatefulSets   appsinformers.StatefulSetInformer
+	DaemonSets     appsinformers.DaemonSetInformer
+	Services       coreinformers.ServiceInformer
+	ConfigMaps     coreinformers.ConfigMapInformer
+	Claims         coreinformers.PersistentVolumeClaimInformer
+	Ingresses      networkinginformers.IngressInformer
+	IngressClasses networkinginformers.IngressClassInformer
 	// ChildAutoscalers are those that boxes have made, Autoscalers those of anybody.
 	ChildAutoscalers  autoscalinginformers.HorizontalPodAutoscalerInformer
 	Autoscalers       autoscalinginformers.HorizontalPodAutoscalerInformer
 	DisruptionBudgets policyinformers.PodDisruptionBudgetInformer
 	Pods              coreinformers.PodInformer
+	// Routes is that of NewRouteInformer.
+	Routes *informers.Optional
 	// MountFailures are the events about pods that cannot have a volume.
 	MountFailures eventsinformers.EventInformer
 	// CreationFailures are the events about workloads that cannot create pods.
@@ -117,6 +127,8 @@ func New(p ControllerParameters) (*Controller, error) {
 		kubeClient:      p.KubeClient,
 		boxLister:       p.Boxes.Lister(),
 		claims:          p.Claims.Informer().GetIndexer(),
+		ingresses:       p.Ingresses.Informer().GetIndexer(),
+		ingressClasses:  p.IngressClasses.Informer(),
 		pods:            p.Pods.Informer().GetIndexer(),
 		autoscalers:     p.Autoscalers.Informer().GetIndexer(),
 		mountEvents:     p.MountFailures.Informer().GetIndexer(),
@@ -144,6 +156,8 @@ func New(p ControllerParameters) (*Controller, error) {
 	}
 	c.kinds = slices.Concat([]*children.Kind{configMaps, claims}, workloads, []*children.Kind{
 		serviceKind(p.KubeClient, p.Services.Informer()),
+		ingressKind(p.KubeClient, p.Ingresses.Informer()),
+		routeKind(p.GatewayClient, p.Routes),
 		autoscalerKind(p.KubeClient, p.ChildAutoscalers.Informer()),
 		disruptionBudgetKind(p.KubeClient, p.DisruptionBudgets.Informer()),
 	})
@@ -158,8 +172,8 @@ func New(p ControllerParameters) (*Controller, error) {
 // watch enqueues a box whenever it, one of its children or pods, an autoscaler of its workload or an event about
 // pods that cannot have a volume or cannot be created changes.
 //
-// Of these, events are optional: without them, the status of a box does not say why mounts fail, nor why a StatefulSet or a
-// DaemonSet has no pods.
+// Of these, routes and events are optional: without routes, a box that has one is not Applied, without events, the status of a
+// box does not say why mounts fail, nor why a StatefulSet or a DaemonSet has no pods.
 func (c *Controller) watch(p *ControllerParameters) error {
 	boxes := p.Boxes.Informer()
 	if err := c.enqueueOn(boxResource, c.caches.AddRequired, boxes, boxKey); err != nil {
@@ -170,9 +184,16 @@ func (c *Controller) watch(p *ControllerParameters) error {
 		if kind.Retention != nil {
 			owner = kind.Retention.MadeFor
 		}
-		if err := c.enqueueOn(kind.Resource, c.caches.AddRequired, kind.Informer, owner); err != nil {
+		dependOn := c.caches.AddRequired
+		if kind.IsServed != nil {
+			dependOn = c.caches.AddOptional
+		}
+		if err := c.enqueueOn(kind.Resource, dependOn, kind.Informer, owner); err != nil {
 			return err
 		}
+	}
+	if err := c.caches.AddOptional(networkingv1.Resource("ingressclasses"), p.IngressClasses.Informer(), p.IngressClasses.Informer().HasSynced); err != nil {
+		return err
 	}
 	if err := c.enqueueOn(corev1.Resource("pods"), c.caches.AddRequired, p.Pods.Informer(), podBoxKey); err != nil {
 		return err
@@ -196,6 +217,9 @@ func (c *Controller) addIndexes(p *ControllerParameters) error {
 				return fmt.Errorf("indexing %s: %w", kind.Resource, err)
 			}
 		}
+	}
+	if err := informers.AddIndex(p.Ingresses.Informer(), byClassWithAddress, classWithAddress); err != nil {
+		return fmt.Errorf("indexing ingresses: %w", err)
 	}
 	if err := informers.AddIndex(p.Claims.Informer(), byBox, indexBy(claimBoxKey)); err != nil {
 		return fmt.Errorf("indexing claims: %w", err)

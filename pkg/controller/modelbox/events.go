@@ -40,6 +40,7 @@ func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv
 var ownReadyReasons = sets.New("",
 	modelv1.ReasonPending, modelv1.ReasonReady, modelv1.ReasonStopped, modelv1.ReasonNotApplied, modelv1.ReasonPaused,
 	modelv1.ReasonProgressing, modelv1.ReasonDeploymentPaused, modelv1.ReasonStatefulSetPartitioned, modelv1.ReasonProgressDeadlineExceeded, modelv1.ReasonLoadBalancerPending,
+	modelv1.ReasonIngressAddressPending, modelv1.ReasonRouteNotAccepted,
 )
 
 // recordPodFailure records that pods begin to fail, and that they no longer do. While a child is not what the box says,

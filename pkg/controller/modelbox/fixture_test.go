@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
+	gatewayfake "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned/fake"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -37,7 +39,9 @@ type testController struct {
 	*Controller
 	boxes     *boxfake.Clientset
 	cluster   *fake.Clientset
+	gateway   *gatewayfake.Clientset
 	informers *informers.Factories
+	routes    *informers.Optional
 	boxCache  cache.Indexer
 	events    chan string
 }
@@ -76,10 +80,17 @@ func (f *testController) restart() { f.children = f.newEngine() }
 func (f *testController) newController(t testing.TB) {
 	t.Helper()
 	f.informers = informers.NewFactories(f.boxes, f.cluster, time.Hour, TrimChild)
+	f.gateway = gatewayfake.NewSimpleClientset()
+	var err error
+	if f.routes, err = NewRouteInformer(f.gateway); err != nil {
+		t.Fatal(err)
+	}
+	f.informers.AddOptional(f.routes)
 	recorder := events.NewFakeRecorder(100)
 	controller, err := New(ControllerParameters{
 		ModelClient:      f.boxes,
 		KubeClient:       f.cluster,
+		GatewayClient:    f.gateway,
 		Boxes:            f.informers.Model.Model().V1().ModelBoxes(),
 		Deployments:      f.informers.Children.Apps().V1().Deployments(),
 		StatefulSets:     f.informers.Children.Apps().V1().StatefulSets(),
@@ -87,6 +98,9 @@ func (f *testController) newController(t testing.TB) {
 		Services:         f.informers.Children.Core().V1().Services(),
 		ConfigMaps:       f.informers.Children.Core().V1().ConfigMaps(),
 		Claims:           f.informers.Children.Core().V1().PersistentVolumeClaims(),
+		Ingresses:        f.informers.Children.Networking().V1().Ingresses(),
+		IngressClasses:   f.informers.Kube.Networking().V1().IngressClasses(),
+		Routes:           f.routes,
 		Pods:             f.informers.Pods.Core().V1().Pods(),
 		Autoscalers:      f.informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		MountFailures:    f.informers.MountFailures.Events().V1().Events(),
@@ -120,7 +134,7 @@ func (f *testController) cache(t *testing.T, objects ...runtime.Object) {
 	for _, object := range objects {
 		store := f.boxCache
 		switch object := object.(type) {
-		case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.DaemonSet, *corev1.Service, *corev1.ConfigMap, *policyv1.PodDisruptionBudget:
+		case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.DaemonSet, *corev1.Service, *corev1.ConfigMap, *networkingv1.Ingress, *policyv1.PodDisruptionBudget:
 			store = f.kind(object.GetObjectKind().GroupVersionKind().Kind).Informer.GetIndexer()
 		case *corev1.Pod:
 			store = f.pods

@@ -12,9 +12,11 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -78,7 +80,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft)
+	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft, observed.ingressClass.recheckAfter())
 	if !ok {
 		return requeueAfter, result.Err()
 	}
@@ -87,11 +89,15 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 
 // observation is what a reconcile found and did.
 type observation struct {
-	// workload, service and autoscaler are nil where there is none that belongs to the box.
+	// workload, service, ingress, route and autoscaler are nil where there is none that belongs to the box.
 	workload   workload
 	service    *corev1.Service
+	ingress    *networkingv1.Ingress
+	route      *gatewayv1.HTTPRoute
 	autoscaler *autoscalingv2.HorizontalPodAutoscaler
 	pods       []*corev1.Pod
+	// ingressClass is that of the Ingress.
+	ingressClass ingressClass
 	// mountFailures say, by the UID of the pod, why pods wait for a volume.
 	mountFailures map[types.UID]string
 	// pendingClaims say, by the name of the claim, what storage pods wait for.
@@ -126,9 +132,17 @@ func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*o
 	if err != nil {
 		return nil, err
 	}
+	ingress := children.Observed[*networkingv1.Ingress](result, box.Name)
+	ingressClass, err := c.ingressClassOf(ingress)
+	if err != nil {
+		return nil, err
+	}
 	return &observation{
 		workload:        workload,
 		service:         children.Observed[*corev1.Service](result, box.Name),
+		ingress:         ingress,
+		ingressClass:    ingressClass,
+		route:           children.Observed[*gatewayv1.HTTPRoute](result, box.Name),
 		autoscaler:      children.Observed[*autoscalingv2.HorizontalPodAutoscaler](result, box.Name),
 		pods:            pods,
 		mountFailures:   mountFailures,

@@ -23,6 +23,7 @@ import (
 	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -50,7 +51,11 @@ func (f *testController) catchUp(t *testing.T) {
 	}
 	f.boxCache.Replace([]any{box}, "")
 	for _, kind := range f.kinds {
-		list, err := f.cluster.Tracker().List(schema.GroupVersionResource{Group: kind.GroupVersionKind.Group, Version: kind.GroupVersionKind.Version, Resource: kind.Resource.Resource},
+		tracker := f.cluster.Tracker()
+		if kind.GroupVersionKind.Group == gatewayv1.GroupName {
+			tracker = f.gateway.Tracker()
+		}
+		list, err := tracker.List(schema.GroupVersionResource{Group: kind.GroupVersionKind.Group, Version: kind.GroupVersionKind.Version, Resource: kind.Resource.Resource},
 			kind.GroupVersionKind, fixture.WebKey.Namespace)
 		if err != nil {
 			t.Fatal(err)

@@ -86,6 +86,7 @@ func statusOf(box *modelv1.ModelBox, observed *observation) modelv1.ModelBoxStat
 		status.Address = address(box, observed)
 		status.NodePorts = nodePorts(observed.service)
 	}
+	status.IngressAddresses = ingressAddresses(observed.ingress)
 	return status
 }
 

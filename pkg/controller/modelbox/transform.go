@@ -5,10 +5,21 @@ package modelbox
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
+
+// childScheme has the kinds of children.
+var childScheme = runtime.NewScheme()
+
+func init() {
+	utilruntime.Must(scheme.AddToScheme(childScheme))
+	utilruntime.Must(gatewayv1.Install(childScheme))
+}
 
 // TrimChild is what the cache keeps of children: with their kind, which the API leaves out of lists, and of managed
 // fields only what tells whether a child is as it was written, and who has paused it. Of the data of ConfigMaps there are
@@ -18,7 +29,7 @@ func TrimChild(obj any) (any, error) {
 	if !ok {
 		return obj, nil
 	}
-	kinds, _, err := scheme.Scheme.ObjectKinds(object)
+	kinds, _, err := childScheme.ObjectKinds(object)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,8 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/client-go/applyconfigurations"
-	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -114,27 +110,9 @@ func (c *Controller) render(stack *modelv1.ModelStack, live children.Live) ([]*u
 	return all, nil
 }
 
-// typeConverter knows the schemas of the kinds of this API and of Kubernetes.
-type typeConverter struct {
-	model, kube managedfields.TypeConverter
-}
-
+// newTypeConverter returns what knows the schemas of the kinds of this API and of Kubernetes.
 func newTypeConverter() managedfields.TypeConverter {
-	return &typeConverter{
-		model: applyconfiguration.NewTypeConverter(modelscheme.Scheme),
-		kube:  applyconfigurations.NewTypeConverter(scheme.Scheme),
-	}
-}
-
-// ObjectToTyped implements managedfields.TypeConverter.
-func (c *typeConverter) ObjectToTyped(object runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
-	if object.GetObjectKind().GroupVersionKind().Group == modelv1.GroupName {
-		return c.model.ObjectToTyped(object, options...)
-	}
-	return c.kube.ObjectToTyped(object, options...)
-}
-
-// TypedToObject implements managedfields.TypeConverter.
-func (c *typeConverter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
-	return c.kube.TypedToObject(value)
+	return children.NewTypeConverter(map[string]managedfields.TypeConverter{
+		modelv1.GroupName: applyconfiguration.NewTypeConverter(modelscheme.Scheme),
+	})
 }

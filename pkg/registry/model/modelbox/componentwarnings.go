@@ -26,9 +26,10 @@ func (s Strategy) ComponentWarningsOnUpdate(ctx context.Context, box, old *model
 	if apiequality.Semantic.DeepEqual(box.Spec, old.Spec) {
 		return nil
 	}
-	warnings := slices.Concat(configWarnings(box, old), serviceWarnings(box, old), replicasWarnings(box, old))
+	warnings := slices.Concat(configWarnings(box, old), serviceWarnings(box, old), ingressUpdateWarnings(box, old), replicasWarnings(box, old))
 	warnings = append(warnings, specWarnings(box)...)
 	warnings = append(warnings, s.nodePortWarnings(ctx, box, old)...)
+	warnings = append(warnings, s.hostWarnings(ctx, box, old)...)
 	return append(rolloutWarnings(ctx, box, old, component), warningsAt(path, warnings)...)
 }
 

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -100,6 +102,14 @@ func expectValidChild(t *testing.T, box *model.ModelBox, child *unstructured.Uns
 		claim := &corev1.PersistentVolumeClaim{}
 		toTyped(t, child, claim)
 		expectValidClaim(t, claim.Name, &claim.Spec)
+	case "Ingress":
+		ingress := &networkingv1.Ingress{}
+		toTyped(t, child, ingress)
+		expectValidIngress(t, box, ingress)
+	case "HTTPRoute":
+		route := &gatewayv1.HTTPRoute{}
+		toTyped(t, child, route)
+		expectValidRoute(t, box, route)
 	case "HorizontalPodAutoscaler":
 		autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
 		toTyped(t, child, autoscaler)

@@ -6,6 +6,7 @@ package modelbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -32,6 +33,7 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Size", Type: "string", Priority: 1, Description: "Resource class of the main container."},
 	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the box still waits for that is being deleted."},
 	{Name: "Service", Type: "string", Priority: 1, Description: "Type and ports of the Service, node ports included."},
+	{Name: "Hosts", Type: "string", Priority: 1, Description: "Hosts of the Ingress and of the HTTPRoute; * is any."},
 	{Name: "Autoscaling", Type: "string", Priority: 1, Description: "Numbers of pods that the autoscaler may choose, and the metrics that it aims at."},
 }
 
@@ -57,6 +59,7 @@ func cells(box *model.ModelBox) []any {
 		string(box.Spec.ResourceType),
 		printers.Cell(printers.OrNone(message)),
 		printers.Cell(service(box)),
+		printers.Cell(hosts(box)),
 		printers.Cell(autoscaling(box.Spec.Autoscaling)),
 	}
 }
@@ -111,6 +114,26 @@ func service(box *model.ModelBox) string {
 		}
 	}
 	return fmt.Sprintf("%s %s", helper.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports), strings.Join(ports, ","))
+}
+
+// hosts are those that the box is reached by from outside.
+func hosts(box *model.ModelBox) string {
+	var hosts []string
+	if ingress := box.Spec.Ingress; ingress != nil {
+		hosts = append(hosts, hostsOrAny(ingress.Hosts)...)
+	}
+	if route := box.Spec.Route; route != nil {
+		hosts = append(hosts, hostsOrAny(route.Hosts)...)
+	}
+	slices.Sort(hosts)
+	return printers.OrNone(strings.Join(slices.Compact(hosts), ","))
+}
+
+func hostsOrAny(hosts []string) []string {
+	if len(hosts) == 0 {
+		return []string{"*"}
+	}
+	return hosts
 }
 
 // autoscaling prints an autoscaler as "2-10, cpu 70%, 1 more metric".

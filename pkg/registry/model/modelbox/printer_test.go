@@ -40,7 +40,7 @@ func TestColumns(t *testing.T) {
 	if got, want := strings.Join(always, " "), "NAME READY UP-TO-DATE STATUS IMAGE ADDRESS AGE"; got != want {
 		t.Errorf("kubectl get: got %s, want %s", got, want)
 	}
-	if got, want := strings.Join(wide, " "), "WORKLOAD SIZE MESSAGE SERVICE AUTOSCALING"; got != want {
+	if got, want := strings.Join(wide, " "), "WORKLOAD SIZE MESSAGE SERVICE HOSTS AUTOSCALING"; got != want {
 		t.Errorf("kubectl get -o wide adds: got %s, want %s", got, want)
 	}
 }
@@ -51,7 +51,7 @@ func TestRow(t *testing.T) {
 		"Name": "web", "Ready": "2/2", "Up-To-Date": int64(2), "Status": "Ready", "Image": "nginx:1.7.9",
 		"Address": "web.default.svc:80", "Age": "<unknown>",
 		"Workload": "Deployment", "Size": "custom", "Service": "ClusterIP 80/TCP", "Message": "2 of 2 replicas are available",
-		"Autoscaling": "<none>",
+		"Hosts": "<none>", "Autoscaling": "<none>",
 	}
 	going := func(finalizers ...string) func(*model.ModelBox) {
 		return func(box *model.ModelBox) { box.DeletionTimestamp, box.Finalizers = ptr.To(metav1.Now()), finalizers }
@@ -87,6 +87,14 @@ func TestRow(t *testing.T) {
 			map[string]any{"Status": "Terminating", "Message": "waits for the finalizers example.com/backup, example.com/audit to be removed"}},
 		{"a box that waits for everything", going("example.com/backup", metav1.FinalizerDeleteDependents),
 			map[string]any{"Status": "Terminating", "Message": "waits for its children to be deleted, and for the finalizer example.com/backup to be removed"}},
+		{"the hosts of an Ingress", func(box *model.ModelBox) {
+			box.Spec.Ingress = &model.ModelBoxIngress{Hosts: []string{"web.example.com", "a.example.com"}}
+		}, map[string]any{"Hosts": "a.example.com,web.example.com"}},
+		{"an Ingress of any host", func(box *model.ModelBox) { box.Spec.Ingress = &model.ModelBoxIngress{} }, map[string]any{"Hosts": "*"}},
+		{"the hosts of an Ingress and of a route", func(box *model.ModelBox) {
+			box.Spec.Ingress = &model.ModelBoxIngress{Hosts: []string{"web.example.com"}}
+			box.Spec.Route = &model.ModelBoxRoute{Hosts: []string{"web.example.com", "*.example.com"}}
+		}, map[string]any{"Hosts": "*.example.com,web.example.com"}},
 		{"a stopped box", func(box *model.ModelBox) { box.Spec.Replicas, box.Status.ReadyReplicas = ptr.To[int32](0), 0 },
 			map[string]any{"Ready": "0/0"}},
 		{"replicas that an autoscaler asks for", func(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To[int32](7) }, map[string]any{"Ready": "2/7"}},

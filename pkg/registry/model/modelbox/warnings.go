@@ -25,7 +25,8 @@ const maxWarnings = 16
 
 // warningsOnCreate says what the user of a new box may not expect.
 func (s Strategy) warningsOnCreate(ctx context.Context, box *model.ModelBox) []string {
-	return append(specWarnings(box), s.nodePortWarnings(ctx, box, nil)...)
+	warnings := append(specWarnings(box), s.nodePortWarnings(ctx, box, nil)...)
+	return append(warnings, s.hostWarnings(ctx, box, nil)...)
 }
 
 // warningsOnUpdate says what the change of a box will do, and what the user may not expect of the result. Who changes a
@@ -42,9 +43,11 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox
 	warnings = append(warnings, configWarnings(box, old)...)
 	warnings = append(warnings, storageUpdateWarnings(box, old)...)
 	warnings = append(warnings, serviceWarnings(box, old)...)
+	warnings = append(warnings, ingressUpdateWarnings(box, old)...)
 	warnings = append(warnings, replicasWarnings(box, old)...)
 	warnings = append(warnings, specWarnings(box)...)
-	return append(warnings, s.nodePortWarnings(ctx, box, old)...)
+	warnings = append(warnings, s.nodePortWarnings(ctx, box, old)...)
+	return append(warnings, s.hostWarnings(ctx, box, old)...)
 }
 
 // sizeWarnings is about a spec that an earlier release let have more than has to fit into a record.

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+var httpRoutes = schema.GroupResource{Group: gatewayv1.GroupName, Resource: "httproutes"}
+
+// NewRouteInformer returns an informer of the HTTPRoutes that this server has made, where the cluster serves that kind.
+func NewRouteInformer(client gatewayclient.Interface) (*informers.Optional, error) {
+	routes := client.GatewayV1().HTTPRoutes(metav1.NamespaceAll)
+	return informers.NewOptional(httpRoutes, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.LabelSelector = managedSelector
+			return routes.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = managedSelector
+			return routes.Watch(ctx, options)
+		},
+	}, &gatewayv1.HTTPRoute{}, TrimChild)
+}
+
+const managedSelector = render.ManagedByLabel + "=" + render.ManagedBy
+
+// routeKind returns the HTTPRoutes of boxes as a kind of children.
+func routeKind(client gatewayclient.Interface, informer *informers.Optional) *children.Kind {
+	kind := children.NewKind(gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"), httpRoutes.Resource, informer,
+		func(namespace string) children.Client[*gatewayv1.HTTPRoute] {
+			return client.GatewayV1().HTTPRoutes(namespace)
+		})
+	kind.IsServed = informer.IsServed
+	return kind
+}
+
+// routeVerdict returns why the box cannot be reached by its HTTPRoute, and what is to be known of it where it may be. One that
+// nobody has said anything about is not waited for: a Gateway of which there is only the name never does.
+func routeVerdict(observed *observation) (notReady *verdict, note string) {
+	route := observed.route
+	if route == nil {
+		return nil, ""
+	}
+	for i := range route.Status.Parents {
+		parent := &route.Status.Parents[i]
+		for _, condition := range parent.Conditions {
+			if isRefusal(&condition) && condition.ObservedGeneration == route.Generation {
+				return &verdict{false, modelv1.ReasonRouteNotAccepted, fmt.Sprintf("%s %s: %s is False: %s: %s",
+					ptr.Deref(parent.ParentRef.Kind, "Gateway"), parent.ParentRef.Name, condition.Type, condition.Reason, condition.Message)}, ""
+			}
+		}
+	}
+	if len(route.Status.Parents) == 0 {
+		return nil, "no Gateway has accepted the HTTPRoute"
+	}
+	return nil, ""
+}
+
+// isRefusal returns whether a parent does not take a route, or not the Service that it leads to.
+func isRefusal(condition *metav1.Condition) bool {
+	isAbout := condition.Type == string(gatewayv1.RouteConditionAccepted) || condition.Type == string(gatewayv1.RouteConditionResolvedRefs)
+	return isAbout && condition.Status == metav1.ConditionFalse
+}

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+// hostAndPath is what one Ingress can answer for at most, and one HTTPRoute as well.
+type hostAndPath struct {
+	host, path string
+	// of is which of the two it is, and its class: controllers of different classes do not see each other's Ingresses.
+	of string
+}
+
+// hostWarnings names the boxes that lead the same host and path to themselves, as far as those were not asked for before. Which
+// of them is reached, nobody knows.
+func (s Strategy) hostWarnings(ctx context.Context, box, old *model.ModelBox) []string {
+	asked := hostsAndPaths(box)
+	if old != nil {
+		for key := range hostsAndPaths(old) {
+			delete(asked, key)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	boxes, err := s.listAll(ctx)
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("Looking for the hosts of other boxes failed", "err", err)
+		return nil
+	}
+	var warnings []string
+	visible := s.visibility()
+	for i := range boxes.Items {
+		other := &boxes.Items[i]
+		if other.Namespace == box.Namespace && other.Name == box.Name {
+			continue
+		}
+		for key := range hostsAndPaths(other) {
+			if path, isAsked := asked[key]; isAsked && len(warnings) < maxWarnings {
+				warnings = append(warnings, fmt.Sprintf("%s: host %s with path %s is asked for by %s already", path, key.host, key.path, visible.name(ctx, other)))
+				delete(asked, key)
+			}
+		}
+	}
+	slices.Sort(warnings)
+	return warnings
+}
+
+// hostsAndPaths returns what the box leads to itself, and where it says so.
+func hostsAndPaths(box *model.ModelBox) map[hostAndPath]*field.Path {
+	found := map[hostAndPath]*field.Path{}
+	add := func(of string, hosts []string, urlPath string, path *field.Path) {
+		for i, host := range hosts {
+			found[hostAndPath{host, urlPath, of}] = path.Child("hosts").Index(i)
+		}
+		if len(hosts) == 0 {
+			found[hostAndPath{"*", urlPath, of}] = path
+		}
+	}
+	if ingress := box.Spec.Ingress; ingress != nil {
+		add("ingress/"+ptr.Deref(ingress.ClassName, ""), ingress.Hosts, ingress.Path, field.NewPath("spec", "ingress"))
+	}
+	if route := box.Spec.Route; route != nil && len(route.Hosts) > 0 {
+		add("route", route.Hosts, route.Path, field.NewPath("spec", "route"))
+	}
+	return found
+}
+
+// ingressUpdateWarnings is about an Ingress that stays without a class: the cluster's default one is for new Ingresses only.
+func ingressUpdateWarnings(box, old *model.ModelBox) []string {
+	if old.Spec.Ingress == nil || box.Spec.Ingress == nil || old.Spec.Ingress.ClassName == nil || box.Spec.Ingress.ClassName != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("spec.ingress.className: Ingress %s will have no class: the cluster's default one is for new Ingresses only", box.Name)}
+}

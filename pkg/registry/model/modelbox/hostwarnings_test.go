@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+// leadsIn gives the box an Ingress of the hosts.
+func leadsIn(path string, hosts ...string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Ingress = &model.ModelBoxIngress{Hosts: hosts, Path: path} }
+}
+
+// routes gives the box an HTTPRoute of the hosts.
+func routes(path string, hosts ...string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Route = &model.ModelBoxRoute{Hosts: hosts, Path: path} }
+}
+
+func ofClass(name string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Ingress.ClassName = ptr.To(name) }
+}
+
+func TestHostWarnings(t *testing.T) {
+	type change = func(*model.ModelBox)
+	in := func(namespace string) change {
+		return func(box *model.ModelBox) { box.Namespace, box.Name = namespace, "mail" }
+	}
+	const host = "web.example.com"
+	for _, row := range []struct {
+		name            string
+		other, old, box []change
+		want            []string
+	}{
+		{"the host of a box that jane sees", []change{in("post"), leadsIn("/", host)}, nil, []change{leadsIn("/", host)},
+			[]string{"spec.ingress.hosts[0]: host web.example.com with path / is asked for by ModelBox mail in namespace post already"}},
+		{"the host of a box that jane does not see", []change{in("secret"), leadsIn("/", host)}, nil, []change{leadsIn("/", host)},
+			[]string{"spec.ingress.hosts[0]: host web.example.com with path / is asked for by another ModelBox already"}},
+		{"the second host", []change{in("post"), leadsIn("/", host)}, nil, []change{leadsIn("/", "a.example.com", host)},
+			[]string{"spec.ingress.hosts[1]: host web.example.com with path / is asked for by ModelBox mail in namespace post already"}},
+		{"any host", []change{in("post"), leadsIn("/")}, nil, []change{leadsIn("/")},
+			[]string{"spec.ingress: host * with path / is asked for by ModelBox mail in namespace post already"}},
+		{"the host of a route", []change{in("post"), routes("/", host)}, nil, []change{routes("/", host)},
+			[]string{"spec.route.hosts[0]: host web.example.com with path / is asked for by ModelBox mail in namespace post already"}},
+		{"another path", []change{in("post"), leadsIn("/", host)}, nil, []change{leadsIn("/api", host)}, nil},
+		{"another class", []change{in("post"), leadsIn("/", host), ofClass("nginx")}, nil, []change{leadsIn("/", host)}, nil},
+		{"an Ingress beside a route", []change{in("post"), routes("/", host)}, nil, []change{leadsIn("/", host)}, nil},
+		{"routes of any host, which their Gateways tell apart", []change{in("post"), routes("/")}, nil, []change{routes("/")}, nil},
+		{"the box itself", []change{leadsIn("/", host)}, nil, []change{leadsIn("/", host)}, nil},
+		{"an update that has the host already", []change{in("post"), leadsIn("/", host)}, []change{leadsIn("/", host)}, []change{leadsIn("/", host), image("nginx:2")}, nil},
+		{"an update that takes the host", []change{in("post"), leadsIn("/", host)}, []change{leadsIn("/", "a.example.com")}, []change{leadsIn("/", host)},
+			[]string{"spec.ingress.hosts[0]: host web.example.com with path / is asked for by ModelBox mail in namespace post already"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			strategy := newStrategy(webBox(row.other...))
+			var old *model.ModelBox
+			if row.old != nil {
+				old = webBox(row.old...)
+			}
+			got := strategy.hostWarnings(byUser(t, "jane"), webBox(row.box...), old)
+			if diff := cmp.Diff(row.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWarningAboutAClassThatIsTakenAway(t *testing.T) {
+	const want = "spec.ingress.className: Ingress web will have no class: the cluster's default one is for new Ingresses only"
+	old, box := webBox(leadsIn("/"), ofClass("nginx")), webBox(leadsIn("/"))
+	if diff := cmp.Diff([]string{want}, newStrategy().WarningsOnUpdate(t.Context(), box, old)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, unaffected := range []*model.ModelBox{webBox(leadsIn("/"), ofClass("haproxy")), webBox()} {
+		if got := newStrategy().WarningsOnUpdate(t.Context(), unaffected, old); len(got) > 0 {
+			t.Errorf("got %q for %v, want none", got, unaffected.Spec.Ingress)
+		}
+	}
+}
