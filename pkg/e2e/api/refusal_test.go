@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
@@ -43,6 +44,19 @@ var badSpecs = []struct {
 		"a node port that the cluster does not give out",
 		func(spec *modelv1.ModelBoxSpec) { spec.Ports[0].NodePort = 8080 }, "spec.ports[0].nodePort",
 	},
+	{"an Ingress of an IP address", framework.WithIngress("", "192.0.2.1"), "spec.ingress.hosts[0]"},
+	{"an Ingress of a host twice", framework.WithIngress("", "a.example.com", "a.example.com"), "spec.ingress.hosts[1]"},
+	{"an Ingress without a port to lead to", func(spec *modelv1.ModelBoxSpec) {
+		spec.Ports, spec.Ingress = nil, &modelv1.ModelBoxIngress{}
+	}, "spec.ports"},
+	{"an Ingress with a port that the box does not have", func(spec *modelv1.ModelBoxSpec) {
+		spec.Ingress = &modelv1.ModelBoxIngress{Port: ptr.To(intstr.FromString("admin"))}
+	}, "spec.ingress.port"},
+	{"an Ingress with a path that leaves its folder", func(spec *modelv1.ModelBoxSpec) {
+		spec.Ingress = &modelv1.ModelBoxIngress{Path: "/a/../b"}
+	}, "spec.ingress.path"},
+	{"an Ingress of an impossible class", framework.WithIngress("My class"), "spec.ingress.className"},
+	{"a route without parents", func(spec *modelv1.ModelBoxSpec) { spec.Route = &modelv1.ModelBoxRoute{} }, "spec.route.parentRefs"},
 	{"an unknown Service type", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = "ExternalName" }, "spec.serviceType"},
 	{"an unknown resource class", func(spec *modelv1.ModelBoxSpec) { spec.ResourceType = "huge" }, "spec.resourceType"},
 	{

@@ -33,6 +33,7 @@ var samples = []struct {
 	{"workloads.yaml", []string{"workload-statefulset", "workload-daemonset"}, podsAreThoseOfTheirWorkload},
 	{"configs.yaml", []string{"configured"}, filesAreConfigMaps},
 	{"storage.yaml", []string{"storage-cache", "storage-database"}, claimsAreBoundAndRetained},
+	{"ingress.yaml", []string{"shop", "shop-api"}, ingressesLeadToTheirPorts},
 	{"autoscaling.yaml", []string{"autoscaled"}, podsAreScaledAndKept},
 	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
 }
@@ -79,6 +80,13 @@ func TestEverySampleOfBoxesIsTested(t *testing.T) {
 			t.Errorf("nothing applies %s", filepath.Base(file))
 		}
 	}
+}
+
+func ingressesLeadToTheirPorts(n *framework.Namespace) {
+	shop := n.AwaitIngress("shop", "has its hosts", hasHosts("shop.example.com", "www.shop.example.com"))
+	framework.ExpectEqual(n.T, "certificate", "shop-tls", shop.Spec.TLS[0].SecretName)
+	api := n.AwaitIngress("shop-api", "has its host", hasHosts("shop.example.com"))
+	framework.ExpectEqual(n.T, "path", "/api", api.Spec.Rules[0].HTTP.Paths[0].Path)
 }
 
 func filesAreConfigMaps(n *framework.Namespace) {

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// withRoute gives the box an HTTPRoute from the Gateway "public".
+func withRoute(hosts ...string) func(*modelv1.ModelBoxSpec) {
+	return func(spec *modelv1.ModelBoxSpec) {
+		spec.Route = &modelv1.ModelBoxRoute{ParentRefs: []modelv1.RouteParentReference{{Name: "public"}}, Hosts: hosts}
+	}
+}
+
+// httpRouteDefinition is the file of the CustomResourceDefinition of HTTPRoutes, of their own module.
+func httpRouteDefinition(t *testing.T) string {
+	t.Helper()
+	folder, err := exec.Command("go", "list", "-m", "-f={{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	if err != nil {
+		t.Fatalf("looking for the module: %v", err)
+	}
+	return filepath.Join(strings.TrimSpace(string(folder)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml")
+}
+
+// awaitRoute waits until the HTTPRoute is there and has the host, and returns it.
+func awaitRoute(n *framework.Namespace, client gatewayclient.Interface, name, host string) *gatewayv1.HTTPRoute {
+	n.T.Helper()
+	var route *gatewayv1.HTTPRoute
+	n.Eventually(fmt.Sprintf("HTTPRoute %s has the host %s", name, host), func() (err error) {
+		if route, err = client.GatewayV1().HTTPRoutes(n.Name).Get(n.Ctx, name, metav1.GetOptions{}); err != nil {
+			return err
+		}
+		if len(route.Spec.Hostnames) != 1 || string(route.Spec.Hostnames[0]) != host {
+			return fmt.Errorf("it has %q", route.Spec.Hostnames)
+		}
+		return nil
+	})
+	return route
+}
+
+// TestRouteOfABox is alone in defining the kind, which the cluster does not serve by itself.
+func TestRouteOfABox(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	client, err := gatewayclient.NewForConfig(n.ControlPlane.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.CreateBox(framework.NewBox("web", withRoute("web.example.com")))
+	n.AwaitBox("web", "is not applied, but runs", func(box *modelv1.ModelBox) error {
+		if box.Status.AvailableReplicas != 1 {
+			return fmt.Errorf("%d replicas are available", box.Status.AvailableReplicas)
+		}
+		return framework.CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotServed)
+	})
+
+	definition := httpRouteDefinition(t)
+	n.Kubectl.Run("create", "--filename="+definition)
+	t.Cleanup(func() { n.Kubectl.Command("delete", "--ignore-not-found", "--filename="+definition).Run() })
+	awaitRoute(n, client, "web", "web.example.com")
+	n.AwaitReady("web")
+	n.ExpectConverged("web")
+
+	n.UpdateBox("web", withRoute("other.example.com"))
+	awaitRoute(n, client, "web", "other.example.com")
+	n.Kubectl.Run("patch", "httproute", "web", "--type=merge", "--field-manager=somebody", `--patch={"spec": {"hostnames": ["stolen.example.com"]}}`)
+	n.Events.Await("web", "RestoredHTTPRoute", "somebody")
+	route := awaitRoute(n, client, "web", "other.example.com")
+
+	route.Status.Parents = []gatewayv1.RouteParentStatus{{
+		ParentRef: route.Spec.ParentRefs[0], ControllerName: "example.com/test",
+		Conditions: []metav1.Condition{{Type: string(gatewayv1.RouteConditionAccepted), Status: metav1.ConditionFalse, ObservedGeneration: route.Generation,
+			Reason: "NotAllowedByListeners", Message: "no listener takes it", LastTransitionTime: metav1.Now()}},
+	}}
+	if _, err := client.GatewayV1().HTTPRoutes(n.Name).UpdateStatus(n.Ctx, route, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonRouteNotAccepted, "no listener takes it")
+
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Route = nil })
+	n.Eventually("the HTTPRoute is gone", func() error {
+		routes, err := client.GatewayV1().HTTPRoutes(n.Name).List(n.Ctx, metav1.ListOptions{})
+		if err != nil || len(routes.Items) > 0 {
+			return fmt.Errorf("got %v and %d routes", err, len(routes.Items))
+		}
+		return nil
+	})
+	n.AwaitReady("web")
+
+	n.UpdateBox("web", withRoute("web.example.com"))
+	awaitRoute(n, client, "web", "web.example.com")
+	n.Kubectl.Run("delete", "--filename="+definition)
+	n.AwaitBox("web", "is not applied any more", func(box *modelv1.ModelBox) error {
+		return framework.CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotServed)
+	})
+}
