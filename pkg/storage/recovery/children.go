@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,6 +38,7 @@ var (
 	}
 	configMaps     = corev1.SchemeGroupVersion.WithResource("configmaps")
 	services       = corev1.SchemeGroupVersion.WithResource("services")
+	ingresses      = networkingv1.SchemeGroupVersion.WithResource("ingresses")
 	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 )
 
