@@ -212,8 +212,8 @@ func TestExamplesAreAccepted(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: metav1.NamespaceDefault},
 				Spec:       modelv1.ModelBoxSpec{Image: "nginx:1.7.9"},
 			}
-			// What the examples mount is what the example of the volumes has.
-			for _, field := range []string{"volumes", name} {
+			// What the examples mount is what the example of the volumes has, and where they lead that of the ports.
+			for _, field := range []string{"volumes", "ports", name} {
 				if err := yaml.Unmarshal(example(t, field, properties[field].Description), &box.Spec); err != nil {
 					t.Fatal(err)
 				}
