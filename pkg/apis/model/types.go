@@ -220,7 +220,17 @@ type ModelBoxStatus struct {
 	Address            string
 	IngressAddresses   []string
 	NodePorts          []NodePort
+	PodNetworks        []PodNetwork
 	Conditions         []metav1.Condition
+}
+
+// PodNetwork is an interface that a pod has in a network.
+type PodNetwork struct {
+	Pod       string
+	Network   string
+	Interface string
+	Addresses []string
+	MAC       string
 }
 
 // NodePort is the node port of one of the box's ports.

@@ -57,8 +57,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.NetworkApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NetworkSpec"):
 		return &modelv1.NetworkSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("NetworkStatus"):
+		return &modelv1.NetworkStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePort"):
 		return &modelv1.NodePortApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PodNetwork"):
+		return &modelv1.PodNetworkApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RouteParentReference"):
 		return &modelv1.RouteParentReferenceApplyConfiguration{}
 

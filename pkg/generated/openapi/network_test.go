@@ -42,7 +42,7 @@ func TestLimitsOfNetworksArePublished(t *testing.T) {
 	}
 	network := &model.Network{
 		ObjectMeta: metav1.ObjectMeta{Name: "lan", Namespace: metav1.NamespaceDefault},
-		Spec:       model.NetworkSpec{CIDR: cidr, Gateway: gateway},
+		Spec:       model.NetworkSpec{CIDR: cidr, Gateway: gateway, Type: model.NetworkTypeBridge},
 	}
 	if errs := validation.ValidateNetwork(t.Context(), network); len(errs) > 0 {
 		t.Errorf("they are refused: %v", errs.ToAggregate())

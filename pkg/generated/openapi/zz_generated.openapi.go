@@ -47,7 +47,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.Network{}.OpenAPIModelName():                                     schema_pkg_apis_model_v1_Network(ref),
 		v1.NetworkList{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_NetworkList(ref),
 		v1.NetworkSpec{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_NetworkSpec(ref),
+		v1.NetworkStatus{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_NetworkStatus(ref),
 		v1.NodePort{}.OpenAPIModelName():                                    schema_pkg_apis_model_v1_NodePort(ref),
+		v1.PodNetwork{}.OpenAPIModelName():                                  schema_pkg_apis_model_v1_PodNetwork(ref),
 		v1.RollingUpdate{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_RollingUpdate(ref),
 		v1.RouteParentReference{}.OpenAPIModelName():                        schema_pkg_apis_model_v1_RouteParentReference(ref),
 		autoscalingv1.ContainerResourceMetricSource{}.OpenAPIModelName():    schema_k8sio_api_autoscaling_v1_ContainerResourceMetricSource(ref),
@@ -1645,6 +1647,24 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 							},
 						},
 					},
+					"podNetworks": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "podNetworks are the interfaces that the pods in podNames have in networks beside that of the cluster, as their annotation k8s.v1.cni.cncf.io/network-status says.\n\nExample: [{pod: web-5d8f7c9b6-2xkqp, network: lan, interface: net1, addresses: [192.168.0.2]}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.PodNetwork{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"conditions": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -1672,7 +1692,7 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 			},
 		},
 		Dependencies: []string{
-			v1.NodePort{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+			v1.NodePort{}.OpenAPIModelName(), v1.PodNetwork{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 
@@ -2192,7 +2212,7 @@ func schema_pkg_apis_model_v1_Network(ref common.ReferenceCallback) common.OpenA
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Network is a range of IP addresses with a gateway, IPv4 or IPv6.",
+				Description: "Network is a range of IP addresses with a gateway, IPv4 or IPv6. Where the cluster serves NetworkAttachmentDefinitions of k8s.cni.cncf.io/v1, it becomes one, and boxes that name it in spec.networks have an interface in it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2223,12 +2243,19 @@ func schema_pkg_apis_model_v1_Network(ref common.ReferenceCallback) common.OpenA
 							Ref:         ref(v1.NetworkSpec{}.OpenAPIModelName()),
 						},
 					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what is known of the network, as the controller last observed it.\n\nExample: {boxes: [web], usedAddresses: 4, freeAddresses: 65529}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.NetworkStatus{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"spec"},
 			},
 		},
 		Dependencies: []string{
-			v1.NetworkSpec{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+			v1.NetworkSpec{}.OpenAPIModelName(), v1.NetworkStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -2307,10 +2334,144 @@ func schema_pkg_apis_model_v1_NetworkSpec(ref common.ReferenceCallback) common.O
 							Format:      "",
 						},
 					},
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Description: "type is how pods are connected to the network, as the reference plugins of CNI do it: \"bridge\" to a bridge of their node, which has the address of the gateway; \"macvlan\" and \"ipvlan\" to the network of the interface of the node that master names; \"vlan\" to a VLAN of that. It cannot be changed. Defaults to \"bridge\".\n\nExample: vlan\n\nPossible enum values:\n - `\"bridge\"` connects them to a bridge of the node, which has the address of the gateway.\n - `\"ipvlan\"` connects them to the network of an interface of the node by the address that it has there.\n - `\"macvlan\"` connects them to the network of an interface of the node, each by an address of its own of that.\n - `\"vlan\"` connects them to a VLAN of an interface of the node.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"bridge", "ipvlan", "macvlan", "vlan"},
+						},
+					},
+					"master": {
+						SchemaProps: spec.SchemaProps{
+							Description: "master is the interface of the nodes that leads to the network. It is necessary for type \"vlan\", and may be given for \"macvlan\" and \"ipvlan\". A bridge has none. Defaults to none, which is the interface of the node's default route.\n\nExample: eth1",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"vlan": {
+						SchemaProps: spec.SchemaProps{
+							Description: "vlan is the number of the VLAN, from 1 to 4094. It is necessary for type \"vlan\", and may be given for \"bridge\", whose pods are tagged with it then. Defaults to none.\n\nExample: 100",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"mtu": {
+						SchemaProps: spec.SchemaProps{
+							Description: "mtu is the size in bytes of the largest packet on the network, from 68 to 65535, and from 1280 for IPv6. Defaults to what the nodes have.\n\nExample: 1400",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"routes": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "routes are the ranges outside of the network that its pods reach through the gateway, in canonical form and of the IP family of the cidr. What leads everywhere else is the network of the cluster. Defaults to none.\n\nExample: [10.0.0.0/8]",
+							MaxItems:    ptr.To[int64](64),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"cidr", "gateway"},
 			},
 		},
+	}
+}
+
+func schema_pkg_apis_model_v1_NetworkStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "NetworkStatus is the observed state of a Network.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"observedGeneration": {
+						SchemaProps: spec.SchemaProps{
+							Description: "observedGeneration is the generation of the network that this status was computed for.\n\nExample: 1",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"boxes": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "boxes are the names of the boxes that use the network: those that ask for it, and those whose pods still have an address of it. They are sorted, and at most 100.\n\nExample: [db, web]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"boxesOmitted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "boxesOmitted is the number of boxes that boxes leaves out.\n\nExample: 20",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"usedAddresses": {
+						SchemaProps: spec.SchemaProps{
+							Description: "usedAddresses is the number of addresses of the network that pods of boxes are known to have, by their annotation k8s.v1.cni.cncf.io/network-status.\n\nExample: 4",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"freeAddresses": {
+						SchemaProps: spec.SchemaProps{
+							Description: "freeAddresses is the number of addresses that pods can have and are not known to have. 2147483647 stands for any number from that on.\n\nExample: 65529",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"conditions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"type",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "type",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "conditions are Ready and Applied.\n\nExample: [{type: Applied, status: \"False\", reason: NotServed, message: \"the cluster serves no NetworkAttachmentDefinitions\"}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(metav1.Condition{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 
@@ -2348,6 +2509,69 @@ func schema_pkg_apis_model_v1_NodePort(ref common.ReferenceCallback) common.Open
 					},
 				},
 				Required: []string{"port", "nodePort"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_PodNetwork(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodNetwork is an interface that a pod has in a network.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"pod": {
+						SchemaProps: spec.SchemaProps{
+							Description: "pod is the name of the pod. Required.\n\nExample: web-5d8f7c9b6-2xkqp",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"network": {
+						SchemaProps: spec.SchemaProps{
+							Description: "network is the name of the network, after the namespace and \"/\" where it is of another. Required.\n\nExample: lan",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"interface": {
+						SchemaProps: spec.SchemaProps{
+							Description: "interface is the name of the interface in the pod. Empty where that is not known.\n\nExample: net1",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"addresses": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "addresses are those of the interface, IPv4 or IPv6.\n\nExample: [192.168.0.2]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"mac": {
+						SchemaProps: spec.SchemaProps{
+							Description: "mac is the hardware address of the interface. Empty where that is not known.\n\nExample: \"9e:0c:d9:b2:f0:a6\"",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"pod", "network"},
 			},
 		},
 	}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fuzzer fills ModelBoxes and ModelStacks with random values for tests.
+// Package fuzzer fills ModelBoxes, ModelStacks and Networks with random values for tests.
 package fuzzer
 
 import (
@@ -32,6 +32,13 @@ func Funcs(runtimeserializer.CodecFactory) []any {
 			utilruntime.Must(modelv1.Convert_model_ModelStack_To_v1_ModelStack(stack, served, nil))
 			modelv1.SetObjectDefaults_ModelStack(served)
 			utilruntime.Must(modelv1.Convert_v1_ModelStack_To_model_ModelStack(served, stack, nil))
+		},
+		func(network *model.Network, c randfill.Continue) {
+			c.FillNoCustom(network)
+			served := &modelv1.Network{}
+			utilruntime.Must(modelv1.Convert_model_Network_To_v1_Network(network, served, nil))
+			modelv1.SetObjectDefaults_Network(served)
+			utilruntime.Must(modelv1.Convert_v1_Network_To_model_Network(served, network, nil))
 		},
 		func(rollingUpdate *model.RollingUpdate, c randfill.Continue) {
 			var step intstr.IntOrString

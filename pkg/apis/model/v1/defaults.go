@@ -43,6 +43,13 @@ func SetDefaults_ModelBox(box *ModelBox) {
 	setExposureDefaults(&box.Spec)
 }
 
+// SetDefaults_NetworkSpec connects pods to a bridge, as far as nothing else is said.
+func SetDefaults_NetworkSpec(spec *NetworkSpec) {
+	if spec.Type == "" {
+		spec.Type = NetworkTypeBridge
+	}
+}
+
 // SetDefaults_ModelStackSpec puts the components in order. Their boxes are left as they are, so that what the stack leaves
 // out can be decided for the box by somebody else, such as an autoscaler: but for the target of a port, which a port cannot be
 // without.

@@ -936,6 +936,14 @@ type ModelBoxStatus struct {
 	// +listMapKey=protocol
 	NodePorts []NodePort `json:"nodePorts,omitempty" protobuf:"bytes,10,rep,name=nodePorts"`
 
+	// podNetworks are the interfaces that the pods in podNames have in networks beside that of the cluster, as their
+	// annotation k8s.v1.cni.cncf.io/network-status says.
+	//
+	// Example: [{pod: web-5d8f7c9b6-2xkqp, network: lan, interface: net1, addresses: [192.168.0.2]}]
+	// +optional
+	// +listType=atomic
+	PodNetworks []PodNetwork `json:"podNetworks,omitempty" protobuf:"bytes,14,rep,name=podNetworks"`
+
 	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
 	//
 	// Example: [{type: Ready, status: "False", reason: Progressing, message: "3 of 4 pods are available"}]
@@ -946,6 +954,38 @@ type ModelBoxStatus struct {
 	// +listMapKey=type
 	// +k8s:eachVal=+k8s:opaqueType
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type" protobuf:"bytes,11,rep,name=conditions"`
+}
+
+// PodNetwork is an interface that a pod has in a network.
+type PodNetwork struct {
+	// pod is the name of the pod. Required.
+	//
+	// Example: web-5d8f7c9b6-2xkqp
+	Pod string `json:"pod" protobuf:"bytes,1,opt,name=pod"`
+
+	// network is the name of the network, after the namespace and "/" where it is of another. Required.
+	//
+	// Example: lan
+	Network string `json:"network" protobuf:"bytes,2,opt,name=network"`
+
+	// interface is the name of the interface in the pod. Empty where that is not known.
+	//
+	// Example: net1
+	// +optional
+	Interface string `json:"interface,omitempty" protobuf:"bytes,3,opt,name=interface"`
+
+	// addresses are those of the interface, IPv4 or IPv6.
+	//
+	// Example: [192.168.0.2]
+	// +optional
+	// +listType=atomic
+	Addresses []string `json:"addresses,omitempty" protobuf:"bytes,4,rep,name=addresses"`
+
+	// mac is the hardware address of the interface. Empty where that is not known.
+	//
+	// Example: "9e:0c:d9:b2:f0:a6"
+	// +optional
+	MAC string `json:"mac,omitempty" protobuf:"bytes,5,opt,name=mac"`
 }
 
 // NodePort is the node port of one of the box's ports.

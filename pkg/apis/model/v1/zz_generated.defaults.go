@@ -21,6 +21,8 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 	scheme.AddTypeDefaultingFunc(&ModelBoxList{}, func(obj interface{}) { SetObjectDefaults_ModelBoxList(obj.(*ModelBoxList)) })
 	scheme.AddTypeDefaultingFunc(&ModelStack{}, func(obj interface{}) { SetObjectDefaults_ModelStack(obj.(*ModelStack)) })
 	scheme.AddTypeDefaultingFunc(&ModelStackList{}, func(obj interface{}) { SetObjectDefaults_ModelStackList(obj.(*ModelStackList)) })
+	scheme.AddTypeDefaultingFunc(&Network{}, func(obj interface{}) { SetObjectDefaults_Network(obj.(*Network)) })
+	scheme.AddTypeDefaultingFunc(&NetworkList{}, func(obj interface{}) { SetObjectDefaults_NetworkList(obj.(*NetworkList)) })
 	return nil
 }
 
@@ -760,5 +762,16 @@ func SetObjectDefaults_ModelStackList(in *ModelStackList) {
 	for i := range in.Items {
 		a := &in.Items[i]
 		SetObjectDefaults_ModelStack(a)
+	}
+}
+
+func SetObjectDefaults_Network(in *Network) {
+	SetDefaults_NetworkSpec(&in.Spec)
+}
+
+func SetObjectDefaults_NetworkList(in *NetworkList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_Network(a)
 	}
 }

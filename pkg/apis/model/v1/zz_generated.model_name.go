@@ -119,8 +119,18 @@ func (in NetworkSpec) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in NetworkStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.NetworkStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in NodePort) OpenAPIModelName() string {
 	return "com.github.model.v1.NodePort"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodNetwork) OpenAPIModelName() string {
+	return "com.github.model.v1.PodNetwork"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

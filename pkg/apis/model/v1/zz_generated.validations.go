@@ -1182,6 +1182,7 @@ func Validate_ModelBoxStatus(
 	// field ModelBoxStatus.Address has no validation
 	// field ModelBoxStatus.IngressAddresses has no validation
 	// field ModelBoxStatus.NodePorts has no validation
+	// field ModelBoxStatus.PodNetworks has no validation
 	// field ModelBoxStatus.Conditions has no validation
 	return errs
 }
@@ -1866,7 +1867,7 @@ func Validate_Network(
 			oldValueCorrelated bool) (errs field.ErrorList) {
 			// don't revalidate unchanged data
 			if oldValueCorrelated && op.Type == operation.Update {
-				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
 					return nil
 				}
 			}
@@ -1879,6 +1880,28 @@ func Validate_Network(
 				return &oldObj.Spec
 			})
 		errs = append(errs, fn(fldPath.Child("spec"), &obj.Spec, oldVal, oldObj != nil)...)
+	}
+
+	{ // field Network.Status
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *NetworkStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_NetworkStatus(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *Network) *NetworkStatus {
+				return &oldObj.Status
+			})
+		errs = append(errs, fn(fldPath.Child("status"), &obj.Status, oldVal, oldObj != nil)...)
 	}
 
 	return errs
@@ -1946,6 +1969,290 @@ func Validate_NetworkSpec(
 				return &oldObj.Gateway
 			})
 		errs = append(errs, fn(fldPath.Child("gateway"), &obj.Gateway, oldVal, oldObj != nil)...)
+	}
+
+	{ // field NetworkSpec.Type
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *NetworkType,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_NetworkType(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *NetworkSpec) *NetworkType {
+				return &oldObj.Type
+			})
+		errs = append(errs, fn(fldPath.Child("type"), &obj.Type, oldVal, oldObj != nil)...)
+	}
+
+	// field NetworkSpec.Master has no validation
+
+	{ // field NetworkSpec.VLAN
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Maximum(ctx, op, fldPath, obj, oldObj, 4094); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 1); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *NetworkSpec) *int32 {
+				return &oldObj.VLAN
+			})
+		errs = append(errs, fn(fldPath.Child("vlan"), &obj.VLAN, oldVal, oldObj != nil)...)
+	}
+
+	{ // field NetworkSpec.MTU
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Maximum(ctx, op, fldPath, obj, oldObj, 65535); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 68); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *NetworkSpec) *int32 {
+				return &oldObj.MTU
+			})
+		errs = append(errs, fn(fldPath.Child("mtu"), &obj.MTU, oldVal, oldObj != nil)...)
+	}
+
+	{ // field NetworkSpec.Routes
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *NetworkSpec) []string {
+				return oldObj.Routes
+			})
+		errs = append(errs, fn(fldPath.Child("routes"), obj.Routes, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_NetworkStatus validates an instance of NetworkStatus according
+// to declarative validation rules in the API schema.
+func Validate_NetworkStatus(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *NetworkStatus) (errs field.ErrorList) {
+
+	{ // field NetworkStatus.ObservedGeneration
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *NetworkStatus) *int64 {
+				return &oldObj.ObservedGeneration
+			})
+		errs = append(errs, fn(fldPath.Child("observedGeneration"), &obj.ObservedGeneration, oldVal, oldObj != nil)...)
+	}
+
+	// field NetworkStatus.Boxes has no validation
+
+	{ // field NetworkStatus.BoxesOmitted
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *NetworkStatus) *int32 {
+				return &oldObj.BoxesOmitted
+			})
+		errs = append(errs, fn(fldPath.Child("boxesOmitted"), &obj.BoxesOmitted, oldVal, oldObj != nil)...)
+	}
+
+	{ // field NetworkStatus.UsedAddresses
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *NetworkStatus) *int32 {
+				return &oldObj.UsedAddresses
+			})
+		errs = append(errs, fn(fldPath.Child("usedAddresses"), &obj.UsedAddresses, oldVal, oldObj != nil)...)
+	}
+
+	{ // field NetworkStatus.FreeAddresses
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *NetworkStatus) *int32 {
+				return &oldObj.FreeAddresses
+			})
+		errs = append(errs, fn(fldPath.Child("freeAddresses"), &obj.FreeAddresses, oldVal, oldObj != nil)...)
+	}
+
+	// field NetworkStatus.Conditions has no validation
+	return errs
+}
+
+var symbolsForNetworkType = sets.New(NetworkTypeBridge, NetworkTypeIPVLAN, NetworkTypeMACVLAN, NetworkTypeVLAN)
+
+// Validate_NetworkType validates an instance of NetworkType according
+// to declarative validation rules in the API schema.
+func Validate_NetworkType(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *NetworkType) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForNetworkType, nil); len(e) != 0 {
+		errs = append(errs, e...)
 	}
 
 	return errs

@@ -40,6 +40,7 @@ var maxima = map[string]int{
 	"ModelBoxSpec.annotations":                 1024,
 	"ModelBoxSpec.configs":                     64,
 	"ModelBoxSpec.storage":                     64,
+	"ModelBoxSpec.networks":                    16,
 	"ModelBoxIngress.hosts":                    64,
 	"ModelBoxIngress.annotations":              1024,
 	"ModelBoxRoute.parentRefs":                 32,

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
@@ -33,27 +35,46 @@ func ValidateNetwork(ctx context.Context, network *model.Network) field.ErrorLis
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&network.ObjectMeta, true, ValidateNetworkName, field.NewPath("metadata")),
 		corevalidation.ValidateFinalizerNames(network.Finalizers, field.NewPath("metadata", "finalizers")),
+		validateAnnotations(network.Annotations, field.NewPath("metadata", "annotations")),
 		validateDeclaredNetworkSpec(ctx, &network.Spec, nil, path),
 		errs,
 		validateGateway(network.Spec.Gateway, cidr, path.Child("gateway")),
+		validateAttachment(&network.Spec, cidr, path),
 	)
 }
 
 // ValidateNetworkUpdate returns what is wrong with changing old into network. The range cannot be changed, because
-// addresses may be in use that were taken from it.
+// addresses may be in use that were taken from it, nor the type, because pods that are attached by different ones do not reach
+// each other.
 func ValidateNetworkUpdate(ctx context.Context, network, old *model.Network) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&network.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
 		validateFinalizersUpdate(network.Finalizers, old.Finalizers, field.NewPath("metadata", "finalizers")),
+		validateAnnotationsUpdate(network.Annotations, old.Annotations, field.NewPath("metadata", "annotations")),
 		validateDeclaredNetworkSpec(ctx, &network.Spec, &old.Spec, path),
 		apivalidation.ValidateImmutableField(network.Spec.CIDR, old.Spec.CIDR, path.Child("cidr")),
+		apivalidation.ValidateImmutableField(network.Spec.Type, old.Spec.Type, path.Child("type")),
 	)
+	cidr, _ := validateNetworkCIDR(network.Spec.CIDR, path.Child("cidr"))
 	if network.Spec.Gateway != old.Spec.Gateway {
-		cidr, _ := validateNetworkCIDR(network.Spec.CIDR, path.Child("cidr"))
 		errs = append(errs, validateGateway(network.Spec.Gateway, cidr, path.Child("gateway"))...)
 	}
+	if !apiequality.Semantic.DeepEqual(attachmentOf(&network.Spec), attachmentOf(&old.Spec)) {
+		errs = append(errs, validateAttachment(&network.Spec, cidr, path)...)
+	}
 	return errs
+}
+
+// ValidateNetworkStatusUpdate returns what is wrong with changing the status of old into that of network. The spec is not
+// looked at: the status of every network that exists can be written.
+func ValidateNetworkStatusUpdate(ctx context.Context, network, old *model.Network) field.ErrorList {
+	return slices.Concat(
+		apivalidation.ValidateObjectMetaUpdate(&network.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
+		validateDeclared(ctx, &network.Status, &old.Status,
+			modelv1.Convert_model_NetworkStatus_To_v1_NetworkStatus, modelv1.Validate_NetworkStatus, field.NewPath("status")),
+		metav1validation.ValidateConditions(network.Status.Conditions, field.NewPath("status", "conditions")),
+	)
 }
 
 func validateDeclaredNetworkSpec(ctx context.Context, spec, old *model.NetworkSpec, path *field.Path) field.ErrorList {

@@ -22,7 +22,7 @@ import (
 func newNetwork(cidr, gateway string) *model.Network {
 	return &model.Network{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "lan", ResourceVersion: "1"},
-		Spec:       model.NetworkSpec{CIDR: cidr, Gateway: gateway},
+		Spec:       model.NetworkSpec{CIDR: cidr, Gateway: gateway, Type: model.NetworkTypeBridge},
 	}
 }
 

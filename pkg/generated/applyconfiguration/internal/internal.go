@@ -426,6 +426,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: podNamesOmitted
       type:
         scalar: numeric
+    - name: podNetworks
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.PodNetwork
+          elementRelationship: atomic
     - name: readyReplicas
       type:
         scalar: numeric
@@ -594,6 +600,53 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+    - name: master
+      type:
+        scalar: string
+    - name: mtu
+      type:
+        scalar: numeric
+    - name: routes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: type
+      type:
+        scalar: string
+    - name: vlan
+      type:
+        scalar: numeric
+- name: com.github.model.v1.NetworkStatus
+  map:
+    fields:
+    - name: boxes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: boxesOmitted
+      type:
+        scalar: numeric
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: freeAddresses
+      type:
+        scalar: numeric
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: usedAddresses
+      type:
+        scalar: numeric
 - name: com.github.model.v1.NodePort
   map:
     fields:
@@ -609,6 +662,29 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: TCP
+- name: com.github.model.v1.PodNetwork
+  map:
+    fields:
+    - name: addresses
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: interface
+      type:
+        scalar: string
+    - name: mac
+      type:
+        scalar: string
+    - name: network
+      type:
+        scalar: string
+      default: ""
+    - name: pod
+      type:
+        scalar: string
+      default: ""
 - name: com.github.model.v1.RollingUpdate
   scalar: untyped
   list:
@@ -699,6 +775,10 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: spec
       type:
         namedType: com.github.model.v1.NetworkSpec
+      default: {}
+    - name: status
+      type:
+        namedType: com.github.model.v1.NetworkStatus
       default: {}
 - name: io.k8s.api.autoscaling.v2.ContainerResourceMetricSource
   map:

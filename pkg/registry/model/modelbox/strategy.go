@@ -28,15 +28,16 @@ type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
 	listAll    ListAll
+	getNetwork GetNetwork
 	authorizer authorizer.UnconditionalAuthorizer
 	validator  SpecValidator
 }
 
 // NewStrategy returns the strategy of the main resource. typer has to know the internal types; listAll is asked for
-// what other boxes use already, and authorizer for which of them the user may know; nodePortRange is what the cluster
-// gives out, empty where that is not known.
-func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange) Strategy {
-	return Strategy{typer, names.SimpleNameGenerator, listAll, authorizer, SpecValidator{nodePortRange}}
+// what other boxes use already, getNetwork for the networks of a box, and authorizer for which of them the user may know;
+// nodePortRange is what the cluster gives out, empty where that is not known.
+func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, getNetwork GetNetwork, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange) Strategy {
+	return Strategy{typer, names.SimpleNameGenerator, listAll, getNetwork, authorizer, SpecValidator{nodePortRange}}
 }
 
 // Validator returns what validates the spec of a box, wherever it is.

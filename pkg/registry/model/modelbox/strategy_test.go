@@ -37,7 +37,7 @@ func newStrategy(boxes ...*model.ModelBox) Strategy {
 			list.Items = append(list.Items, *box)
 		}
 		return list, nil
-	}, seesNamespaces("default", "post"), utilnet.PortRange{Base: 30000, Size: 2768})
+	}, findNetwork, seesNamespaces("default", "post"), utilnet.PortRange{Base: 30000, Size: 2768})
 }
 
 func TestPrepareForCreate(t *testing.T) {

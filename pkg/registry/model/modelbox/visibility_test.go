@@ -20,7 +20,7 @@ import (
 // seesNamespaces lets jane get the boxes of the namespaces, and fails to answer about others.
 func seesNamespaces(namespaces ...string) authorizer.UnconditionalAuthorizer {
 	return authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
-		isAsked := a.GetVerb() == "get" && a.GetAPIGroup() == "model.github.com" && a.GetResource() == "modelboxes" && a.IsResourceRequest()
+		isAsked := a.GetVerb() == "get" && a.GetAPIGroup() == "model.github.com" && slices.Contains([]string{"modelboxes", "networks"}, a.GetResource()) && a.IsResourceRequest()
 		if isAsked && a.GetUser().GetName() == "jane" && slices.Contains(namespaces, a.GetNamespace()) {
 			return authorizer.DecisionAllow, "", nil
 		}

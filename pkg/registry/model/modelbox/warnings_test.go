@@ -239,7 +239,7 @@ func TestSubresourcesDoNotWarnOfTheSpec(t *testing.T) {
 }
 
 func TestABoxIsCreatedAlthoughTheOthersCannotBeListed(t *testing.T) {
-	strategy := NewStrategy(scheme, func(context.Context) (*model.ModelBoxList, error) { return nil, errors.New("not yet") }, nil, utilnet.PortRange{})
+	strategy := NewStrategy(scheme, func(context.Context) (*model.ModelBoxList, error) { return nil, errors.New("not yet") }, nil, nil, utilnet.PortRange{})
 	if got := strategy.WarningsOnCreate(t.Context(), webBox(nodePortOf("TCP", 30010))); len(got) != 0 {
 		t.Errorf("got %q", got)
 	}

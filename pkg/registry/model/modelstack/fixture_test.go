@@ -56,7 +56,10 @@ func newStrategy(boxes ...*model.ModelBox) Strategy {
 		return authorizer.DecisionNoOpinion, "", nil
 	})
 	nodePorts := utilnet.PortRange{Base: 30000, Size: 2768}
-	return NewStrategy(scheme, modelbox.NewStrategy(scheme, listAll, nobody, nodePorts), getBox)
+	getNetwork := func(_ context.Context, _, name string) (*model.Network, error) {
+		return nil, apierrors.NewNotFound(model.Resource("networks"), name)
+	}
+	return NewStrategy(scheme, modelbox.NewStrategy(scheme, listAll, getNetwork, nobody, nodePorts), getBox)
 }
 
 // newStack returns the stack named shop of generation 3 that has the components, in YAML, as the server decodes it and as

@@ -23,6 +23,10 @@ var (
 	_ rest.RESTCreateStrategy = Strategy{}
 	_ rest.RESTUpdateStrategy = Strategy{}
 	_ rest.RESTDeleteStrategy = Strategy{}
+
+	_ rest.ResetFieldsStrategy = Strategy{}
+	_ rest.RESTUpdateStrategy  = StatusStrategy{}
+	_ rest.ResetFieldsStrategy = StatusStrategy{}
 )
 
 var scheme = func() *runtime.Scheme {
@@ -35,7 +39,7 @@ var scheme = func() *runtime.Scheme {
 func lan(changes ...func(*model.Network)) *model.Network {
 	network := &model.Network{
 		ObjectMeta: metav1.ObjectMeta{Name: "lan", Namespace: "default", UID: "1", ResourceVersion: "7", Generation: 3},
-		Spec:       model.NetworkSpec{CIDR: "192.168.0.0/16", Gateway: "192.168.0.1"},
+		Spec:       model.NetworkSpec{CIDR: "192.168.0.0/16", Gateway: "192.168.0.1", Type: model.NetworkTypeBridge},
 	}
 	for _, change := range changes {
 		change(network)

@@ -5,20 +5,30 @@ package network
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/printers"
 )
 
-// columns are what "kubectl get" shows of a network.
+// columns are what "kubectl get" shows of a network; those of priority 1 only with "-o wide".
 var columns = []metav1.TableColumnDefinition{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the network."},
+	{Name: "Type", Type: "string", Description: "How pods are connected to the network."},
 	{Name: "CIDR", Type: "string", Description: "Range of addresses."},
 	{Name: "Gateway", Type: "string", Description: "Address that leads out of the network."},
+	{Name: "Status", Type: "string", Description: "Ready, or the reason why not."},
+	{Name: "Boxes", Type: "integer", Description: "Number of boxes that use the network."},
 	{Name: "Age", Type: "string", Description: "Time since the network was created."},
+	{Name: "Used", Type: "integer", Priority: 1, Description: "Number of addresses that pods are known to have."},
+	{Name: "Free", Type: "integer", Priority: 1, Description: "Number of addresses that pods can have and are not known to have."},
+	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the network still waits for that is being deleted."},
 }
 
 // TableConvertor prints Networks and lists of them.
@@ -30,5 +40,42 @@ func (TableConvertor) ConvertToTable(_ context.Context, object, tableOptions run
 }
 
 func cells(network *model.Network) []any {
-	return []any{network.Name, network.Spec.CIDR, network.Spec.Gateway, printers.Age(network)}
+	status, message := summary(network)
+	return []any{
+		network.Name,
+		string(network.Spec.Type),
+		network.Spec.CIDR,
+		network.Spec.Gateway,
+		status,
+		int64(len(network.Status.Boxes)) + int64(network.Status.BoxesOmitted),
+		printers.Age(network),
+		int64(network.Status.UsedAddresses),
+		int64(network.Status.FreeAddresses),
+		printers.Cell(printers.OrNone(message)),
+	}
+}
+
+// summary is the one word, and the one line, that say how the network is doing. A status of an older generation says nothing
+// about this one.
+func summary(network *model.Network) (status, message string) {
+	ready := meta.FindStatusCondition(network.Status.Conditions, modelv1.ConditionReady)
+	switch {
+	case network.DeletionTimestamp != nil:
+		return "Terminating", printers.Terminating(network, "network", map[string]string{
+			modelv1.NetworkProtectionFinalizer: "no box to use it: " + boxesOf(network),
+		})
+	case ready == nil || ready.ObservedGeneration != network.Generation:
+		return modelv1.ReasonPending, "the controller has not seen this network yet"
+	default:
+		return ready.Reason, ready.Message
+	}
+}
+
+// boxesOf names the boxes that use the network.
+func boxesOf(network *model.Network) string {
+	names := printers.OrNone(strings.Join(network.Status.Boxes, ", "))
+	if more := network.Status.BoxesOmitted; more > 0 {
+		return fmt.Sprintf("%s and %d more", names, more)
+	}
+	return names
 }

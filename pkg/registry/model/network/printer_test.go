@@ -15,41 +15,59 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	// A minute's worth of doubt: the unit of days does not change while the test runs.
-	old := lan(func(network *model.Network) {
-		network.CreationTimestamp = metav1.NewTime(time.Now().Add(-100*24*time.Hour - time.Hour))
-	})
-	list := &model.NetworkList{Items: []model.Network{*lan(), *named("mail", "192.168.7.0/24")}}
+	ready := func(generation int64) func(*model.Network) {
+		return func(network *model.Network) {
+			network.Status = model.NetworkStatus{
+				Boxes: []string{"db", "web"}, BoxesOmitted: 1, UsedAddresses: 4, FreeAddresses: 65529,
+				Conditions: []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready", Message: "pods can be attached", ObservedGeneration: generation}},
+			}
+		}
+	}
+	list := &model.NetworkList{Items: []model.Network{
+		*lan(),
+		*lan(ready(3)),
+		*lan(ready(2)),
+		*lan(ready(3), func(network *model.Network) {
+			network.DeletionTimestamp, network.Finalizers = &metav1.Time{Time: time.Now()}, []string{"model.github.com/network-protection"}
+		}),
+		// A minute's worth of doubt: the unit of days does not change while the test runs.
+		*lan(func(network *model.Network) {
+			network.CreationTimestamp = metav1.NewTime(time.Now().Add(-100*24*time.Hour - time.Hour))
+		}),
+	}}
 	list.ResourceVersion = "12"
 	table, err := TableConvertor{}.ConvertToTable(t.Context(), list, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var headers []string
+	var narrow, wide []string
 	for _, column := range table.ColumnDefinitions {
-		if column.Description == "" || column.Priority != 0 {
-			t.Errorf("column %s has the description %q and the priority %d", column.Name, column.Description, column.Priority)
+		if column.Description == "" {
+			t.Errorf("column %s has no description", column.Name)
 		}
-		headers = append(headers, strings.ToUpper(column.Name))
+		if column.Priority == 0 {
+			narrow = append(narrow, strings.ToUpper(column.Name))
+		} else {
+			wide = append(wide, strings.ToUpper(column.Name))
+		}
 	}
-	if got, want := strings.Join(headers, " "), "NAME CIDR GATEWAY AGE"; got != want {
+	if got, want := strings.Join(narrow, " ")+" | "+strings.Join(wide, " "), "NAME TYPE CIDR GATEWAY STATUS BOXES AGE | USED FREE MESSAGE"; got != want {
 		t.Errorf("columns %s, want %s", got, want)
 	}
 	if table.ResourceVersion != "12" {
 		t.Errorf("the table is of version %q", table.ResourceVersion)
 	}
-	oldTable, err := TableConvertor{}.ConvertToTable(t.Context(), old, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got [][]any
-	for _, row := range append(table.Rows, oldTable.Rows...) {
+	for _, row := range table.Rows {
 		got = append(got, row.Cells)
 	}
+	const notSeen = "the controller has not seen this network yet"
 	want := [][]any{
-		{"lan", "192.168.0.0/16", "192.168.0.1", "<unknown>"},
-		{"mail", "192.168.7.0/24", "192.168.0.1", "<unknown>"},
-		{"lan", "192.168.0.0/16", "192.168.0.1", "100d"},
+		{"lan", "bridge", "192.168.0.0/16", "192.168.0.1", "Pending", int64(0), "<unknown>", int64(0), int64(0), notSeen},
+		{"lan", "bridge", "192.168.0.0/16", "192.168.0.1", "Ready", int64(3), "<unknown>", int64(4), int64(65529), "pods can be attached"},
+		{"lan", "bridge", "192.168.0.0/16", "192.168.0.1", "Pending", int64(3), "<unknown>", int64(4), int64(65529), notSeen},
+		{"lan", "bridge", "192.168.0.0/16", "192.168.0.1", "Terminating", int64(3), "<unknown>", int64(4), int64(65529), "waits for no box to use it: db, web and 1 more"},
+		{"lan", "bridge", "192.168.0.0/16", "192.168.0.1", "Pending", int64(0), "100d", int64(0), int64(0), notSeen},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows, -want +got:\n%s", diff)

@@ -7,17 +7,54 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-func TestPrepareForCreateStartsTheGeneration(t *testing.T) {
-	network := lan()
+func TestPrepareForCreateStartsTheGenerationAndTheStatus(t *testing.T) {
+	network := lan(func(network *model.Network) { network.Status.Boxes = []string{"web"} })
 	newStrategy().PrepareForCreate(t.Context(), network)
-	if diff := cmp.Diff(lan(func(network *model.Network) { network.Generation = 1 }), network); diff != "" {
+	want := lan(func(network *model.Network) {
+		network.Generation = 1
+		network.Status.Conditions = []metav1.Condition{{
+			Type: "Ready", Status: metav1.ConditionUnknown, Reason: "Pending", Message: "the controller has not seen this network yet",
+		}}
+	})
+	if diff := cmp.Diff(want, network, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestSpecAndStatusAreWrittenApart(t *testing.T) {
+	old := lan(func(network *model.Network) { network.Status.Boxes = []string{"web"} })
+	both := func() *model.Network {
+		return lan(func(network *model.Network) {
+			network.Labels = map[string]string{"team": "shop"}
+			network.Spec.Gateway = "192.168.0.2"
+			network.Status.Boxes = []string{"db"}
+		})
+	}
+	network := both()
+	newStrategy().PrepareForUpdate(t.Context(), network, old)
+	if diff := cmp.Diff(old.Status, network.Status); diff != "" {
+		t.Errorf("the status of an update of the main resource, -want +got:\n%s", diff)
+	}
+	network = both()
+	NewStatusStrategy(newStrategy()).PrepareForUpdate(t.Context(), network, old)
+	if diff := cmp.Diff(lan(func(network *model.Network) { network.Status.Boxes = []string{"db"} }), network); diff != "" {
+		t.Errorf("an update of the status, -want +got:\n%s", diff)
+	}
+}
+
+func TestStatusUpdatesAreValidated(t *testing.T) {
+	strategy := NewStatusStrategy(newStrategy())
+	network := lan(func(network *model.Network) { network.Status.UsedAddresses = -1 })
+	if got := strategy.ValidateUpdate(t.Context(), network, lan()); len(got) != 1 || got[0].Field != "status.usedAddresses" {
+		t.Errorf("got %v", got)
 	}
 }
 

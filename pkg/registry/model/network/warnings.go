@@ -59,3 +59,11 @@ func (s Strategy) overlapWarnings(ctx context.Context, network *model.Network) [
 	}
 	return warnings
 }
+
+// WarningsOnDelete names the boxes that keep a network that is being deleted.
+func WarningsOnDelete(network *model.Network) []string {
+	if len(network.Status.Boxes) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Network %s is in use and is deleted when no box uses it any more: %s", network.Name, boxesOf(network))}
+}

@@ -83,3 +83,22 @@ func TestNoOverlapWarningsWithoutAList(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestWarningsOnDeleteNameTheBoxes(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		status model.NetworkStatus
+		want   []string
+	}{
+		{"no box", model.NetworkStatus{}, nil},
+		{"two", model.NetworkStatus{Boxes: []string{"db", "web"}}, []string{"Network lan is in use and is deleted when no box uses it any more: db, web"}},
+		{"more than are named", model.NetworkStatus{Boxes: []string{"db", "web"}, BoxesOmitted: 3},
+			[]string{"Network lan is in use and is deleted when no box uses it any more: db, web and 3 more"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if diff := cmp.Diff(row.want, WarningsOnDelete(lan(func(network *model.Network) { network.Status = row.status }))); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}

@@ -27,9 +27,9 @@ import (
 
 // resources has one row for each resource of the group.
 var resources = []resource{
+	{"networks", StorageProvider.newNetworkStorage},
 	{"modelboxes", StorageProvider.newModelBoxStorage},
 	{"modelstacks", StorageProvider.newModelStackStorage},
-	{"networks", StorageProvider.newNetworkStorage},
 }
 
 type resource struct {
@@ -79,8 +79,9 @@ func (p StorageProvider) NewRESTStorage(optsGetter generic.RESTOptionsGetter) (g
 	return group, nil
 }
 
-func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter, _ map[string]rest.Storage) (map[string]rest.Storage, error) {
-	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange)
+func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter, others map[string]rest.Storage) (map[string]rest.Storage, error) {
+	networks := others["networks"].(*networkstorage.REST)
+	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange, networks.GetFromCache)
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +104,12 @@ func (p StorageProvider) newModelStackStorage(optsGetter generic.RESTOptionsGett
 }
 
 func (p StorageProvider) newNetworkStorage(optsGetter generic.RESTOptionsGetter, _ map[string]rest.Storage) (map[string]rest.Storage, error) {
-	networks, err := networkstorage.NewREST(p.Scheme, optsGetter, p.Authorizer)
+	storage, err := networkstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]rest.Storage{"networks": networks}, nil
+	return map[string]rest.Storage{
+		"networks":        storage.Network,
+		"networks/status": storage.Status,
+	}, nil
 }

@@ -66,6 +66,11 @@ type ModelBoxStatusApplyConfiguration struct {
 	//
 	// Example: [{port: 80, protocol: TCP, nodePort: 30010}]
 	NodePorts []NodePortApplyConfiguration `json:"nodePorts,omitempty"`
+	// podNetworks are the interfaces that the pods in podNames have in networks beside that of the cluster, as their
+	// annotation k8s.v1.cni.cncf.io/network-status says.
+	//
+	// Example: [{pod: web-5d8f7c9b6-2xkqp, network: lan, interface: net1, addresses: [192.168.0.2]}]
+	PodNetworks []PodNetworkApplyConfiguration `json:"podNetworks,omitempty"`
 	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
 	//
 	// Example: [{type: Ready, status: "False", reason: Progressing, message: "3 of 4 pods are available"}]
@@ -179,6 +184,19 @@ func (b *ModelBoxStatusApplyConfiguration) WithNodePorts(values ...*NodePortAppl
 			panic("nil value passed to WithNodePorts")
 		}
 		b.NodePorts = append(b.NodePorts, *values[i])
+	}
+	return b
+}
+
+// WithPodNetworks adds the given value to the PodNetworks field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the PodNetworks field.
+func (b *ModelBoxStatusApplyConfiguration) WithPodNetworks(values ...*PodNetworkApplyConfiguration) *ModelBoxStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithPodNetworks")
+		}
+		b.PodNetworks = append(b.PodNetworks, *values[i])
 	}
 	return b
 }

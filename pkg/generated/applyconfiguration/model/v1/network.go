@@ -17,7 +17,8 @@ import (
 // NetworkApplyConfiguration represents a declarative configuration of the Network type for use
 // with apply.
 //
-// Network is a range of IP addresses with a gateway, IPv4 or IPv6.
+// Network is a range of IP addresses with a gateway, IPv4 or IPv6. Where the cluster serves NetworkAttachmentDefinitions of
+// k8s.cni.cncf.io/v1, it becomes one, and boxes that name it in spec.networks have an interface in it.
 type NetworkApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the standard object metadata. metadata.name must be a DNS-1123 label of at most 63 characters: lower
@@ -29,6 +30,10 @@ type NetworkApplyConfiguration struct {
 	//
 	// Example: {cidr: 192.168.0.0/16, gateway: 192.168.0.1}
 	Spec *NetworkSpecApplyConfiguration `json:"spec,omitempty"`
+	// status is what is known of the network, as the controller last observed it.
+	//
+	// Example: {boxes: [web], usedAddresses: 4, freeAddresses: 65529}
+	Status *NetworkStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // Network constructs a declarative configuration of the Network type for use with
@@ -75,6 +80,12 @@ func ExtractNetworkFrom(network *modelv1.Network, fieldManager string, subresour
 // applied if another fieldManager has updated or force applied any of the previously applied fields.
 func ExtractNetwork(network *modelv1.Network, fieldManager string) (*NetworkApplyConfiguration, error) {
 	return ExtractNetworkFrom(network, fieldManager, "")
+}
+
+// ExtractNetworkStatus extracts the applied configuration owned by fieldManager from
+// network for the status subresource.
+func ExtractNetworkStatus(network *modelv1.Network, fieldManager string) (*NetworkApplyConfiguration, error) {
+	return ExtractNetworkFrom(network, fieldManager, "status")
 }
 
 func (b NetworkApplyConfiguration) IsApplyConfiguration() {}
@@ -242,6 +253,14 @@ func (b *NetworkApplyConfiguration) ensureObjectMetaApplyConfigurationExists() {
 // If called multiple times, the Spec field is set to the value of the last call.
 func (b *NetworkApplyConfiguration) WithSpec(value *NetworkSpecApplyConfiguration) *NetworkApplyConfiguration {
 	b.Spec = value
+	return b
+}
+
+// WithStatus sets the Status field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Status field is set to the value of the last call.
+func (b *NetworkApplyConfiguration) WithStatus(value *NetworkStatusApplyConfiguration) *NetworkApplyConfiguration {
+	b.Status = value
 	return b
 }
 

@@ -5,6 +5,10 @@
 
 package v1
 
+import (
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
 // NetworkSpecApplyConfiguration represents a declarative configuration of the NetworkSpec type for use
 // with apply.
 //
@@ -24,6 +28,32 @@ type NetworkSpecApplyConfiguration struct {
 	//
 	// Example: 192.168.0.1
 	Gateway *string `json:"gateway,omitempty"`
+	// type is how pods are connected to the network, as the reference plugins of CNI do it: "bridge" to a bridge of their
+	// node, which has the address of the gateway; "macvlan" and "ipvlan" to the network of the interface of the node that
+	// master names; "vlan" to a VLAN of that. It cannot be changed. Defaults to "bridge".
+	//
+	// Example: vlan
+	Type *modelv1.NetworkType `json:"type,omitempty"`
+	// master is the interface of the nodes that leads to the network. It is necessary for type "vlan", and may be given for
+	// "macvlan" and "ipvlan". A bridge has none. Defaults to none, which is the interface of the node's default route.
+	//
+	// Example: eth1
+	Master *string `json:"master,omitempty"`
+	// vlan is the number of the VLAN, from 1 to 4094. It is necessary for type "vlan", and may be given for "bridge", whose
+	// pods are tagged with it then. Defaults to none.
+	//
+	// Example: 100
+	VLAN *int32 `json:"vlan,omitempty"`
+	// mtu is the size in bytes of the largest packet on the network, from 68 to 65535, and from 1280 for IPv6. Defaults to
+	// what the nodes have.
+	//
+	// Example: 1400
+	MTU *int32 `json:"mtu,omitempty"`
+	// routes are the ranges outside of the network that its pods reach through the gateway, in canonical form and of the
+	// IP family of the cidr. What leads everywhere else is the network of the cluster. Defaults to none.
+	//
+	// Example: [10.0.0.0/8]
+	Routes []string `json:"routes,omitempty"`
 }
 
 // NetworkSpecApplyConfiguration constructs a declarative configuration of the NetworkSpec type for use with
@@ -45,5 +75,47 @@ func (b *NetworkSpecApplyConfiguration) WithCIDR(value string) *NetworkSpecApply
 // If called multiple times, the Gateway field is set to the value of the last call.
 func (b *NetworkSpecApplyConfiguration) WithGateway(value string) *NetworkSpecApplyConfiguration {
 	b.Gateway = &value
+	return b
+}
+
+// WithType sets the Type field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Type field is set to the value of the last call.
+func (b *NetworkSpecApplyConfiguration) WithType(value modelv1.NetworkType) *NetworkSpecApplyConfiguration {
+	b.Type = &value
+	return b
+}
+
+// WithMaster sets the Master field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Master field is set to the value of the last call.
+func (b *NetworkSpecApplyConfiguration) WithMaster(value string) *NetworkSpecApplyConfiguration {
+	b.Master = &value
+	return b
+}
+
+// WithVLAN sets the VLAN field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the VLAN field is set to the value of the last call.
+func (b *NetworkSpecApplyConfiguration) WithVLAN(value int32) *NetworkSpecApplyConfiguration {
+	b.VLAN = &value
+	return b
+}
+
+// WithMTU sets the MTU field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MTU field is set to the value of the last call.
+func (b *NetworkSpecApplyConfiguration) WithMTU(value int32) *NetworkSpecApplyConfiguration {
+	b.MTU = &value
+	return b
+}
+
+// WithRoutes adds the given value to the Routes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Routes field.
+func (b *NetworkSpecApplyConfiguration) WithRoutes(values ...string) *NetworkSpecApplyConfiguration {
+	for i := range values {
+		b.Routes = append(b.Routes, values[i])
+	}
 	return b
 }

@@ -32,10 +32,11 @@ type Storage struct {
 }
 
 // NewStorage returns stores that share one connection to the storage backend. authorizer is asked for what the users of
-// requests may know of other boxes; nodePortRange is what the cluster gives out, empty where that is not known.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange) (*Storage, error) {
+// requests may know of other boxes; nodePortRange is what the cluster gives out, empty where that is not known; getNetwork is
+// asked for the networks of boxes.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange, getNetwork modelbox.GetNetwork) (*Storage, error) {
 	store := &genericregistry.Store{}
-	strategy := modelbox.NewStrategy(scheme, listAllFromCache(store), authorizer, nodePortRange)
+	strategy := modelbox.NewStrategy(scheme, listAllFromCache(store), getNetwork, authorizer, nodePortRange)
 	*store = genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &model.ModelBox{} },
 		NewListFunc:               func() runtime.Object { return &model.ModelBoxList{} },

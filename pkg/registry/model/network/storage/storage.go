@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storage holds the REST store of Networks.
+// Package storage holds the REST stores of Networks and their subresource.
 package storage
 
 import (
@@ -16,21 +16,23 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/network"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
 )
 
-// REST is the store of the resource.
-type REST struct {
-	*genericregistry.Store
+// Storage is the main resource and its subresource.
+type Storage struct {
+	Network *REST
+	Status  *StatusREST
 }
 
-var _ rest.ShortNamesProvider = &REST{}
-
-// NewREST returns the store. authorizer is asked for what the users of requests may know of other networks.
-func NewREST(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer) (*REST, error) {
+// NewStorage returns stores that share one connection to the storage backend. authorizer is asked for what the users of
+// requests may know of other networks.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer) (*Storage, error) {
 	store := &genericregistry.Store{}
 	strategy := network.NewStrategy(scheme, listFromCache(store), authorizer)
 	*store = genericregistry.Store{
@@ -39,16 +41,23 @@ func NewREST(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, autho
 		DefaultQualifiedResource:  model.Resource("networks"),
 		SingularQualifiedResource: model.Resource("network"),
 
-		CreateStrategy: strategy,
-		UpdateStrategy: strategy,
-		DeleteStrategy: strategy,
+		CreateStrategy:      strategy,
+		UpdateStrategy:      strategy,
+		DeleteStrategy:      strategy,
+		ResetFieldsStrategy: strategy,
 
 		TableConvertor: network.TableConvertor{},
 	}
 	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: optsGetter}); err != nil {
 		return nil, fmt.Errorf("completing the store of networks: %w", err)
 	}
-	return &REST{store}, nil
+
+	statusStrategy := network.NewStatusStrategy(strategy)
+	statusStore := *store
+	statusStore.UpdateStrategy = statusStrategy
+	statusStore.ResetFieldsStrategy = statusStrategy
+
+	return &Storage{Network: &REST{store}, Status: &StatusREST{store: &statusStore}}, nil
 }
 
 // listFromCache reads networks from the watch cache of the store.
@@ -63,10 +72,73 @@ func listFromCache(store *genericregistry.Store) network.List {
 	}
 }
 
+// REST is the store of the main resource.
+type REST struct {
+	*genericregistry.Store
+}
+
+var _ rest.ShortNamesProvider = &REST{}
+
+// GetFromCache returns the network as the watch cache of the store has it, possibly that of a moment ago.
+func (r *REST) GetFromCache(ctx context.Context, namespace, name string) (*model.Network, error) {
+	object, err := r.Get(genericapirequest.WithNamespace(ctx, namespace), name, &metav1.GetOptions{ResourceVersion: "0"})
+	if err != nil {
+		return nil, err
+	}
+	return object.(*model.Network), nil
+}
+
 // Update changes a network.
 func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	return r.Store.Update(ctx, name, resourceversion.Require(model.Kind("Network"), objInfo), createValidation, updateValidation, forceAllowCreate, options)
 }
 
+// Delete deletes a network, or lets it go when no box uses it any more, and tells the user which do.
+func (r *REST) Delete(ctx context.Context, name string, deleteValidation rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
+	object, isDeleted, err := r.Store.Delete(ctx, name, deleteValidation, options)
+	if deleted, ok := object.(*model.Network); ok && err == nil && !isDeleted {
+		for _, text := range network.WarningsOnDelete(deleted) {
+			warning.AddWarning(ctx, "", text)
+		}
+	}
+	return object, isDeleted, err
+}
+
 // ShortNames returns the short name of the resource.
 func (*REST) ShortNames() []string { return []string{"mnet"} }
+
+// StatusREST is the store of the status subresource.
+type StatusREST struct {
+	store *genericregistry.Store
+}
+
+var (
+	_ rest.Patcher             = &StatusREST{}
+	_ rest.ResetFieldsStrategy = &StatusREST{}
+)
+
+// New returns an empty Network.
+func (*StatusREST) New() runtime.Object { return &model.Network{} }
+
+// Destroy does nothing: the underlying store belongs to REST.
+func (*StatusREST) Destroy() {}
+
+// Get returns the network whose status is asked for.
+func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	return r.store.Get(ctx, name, options)
+}
+
+// Update changes the status of a network. It never creates one.
+func (r *StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	return r.store.Update(ctx, name, resourceversion.Require(model.Kind("Network"), objInfo), createValidation, updateValidation, false, options)
+}
+
+// GetResetFields returns the fields that cannot be set here.
+func (r *StatusREST) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return r.store.GetResetFields()
+}
+
+// ConvertToTable prints the network.
+func (r *StatusREST) ConvertToTable(ctx context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
+	return r.store.ConvertToTable(ctx, object, tableOptions)
+}

@@ -34,19 +34,19 @@ var _ rest.StandardStorage = &REST{}
 func newREST(t testing.TB) (*registrytest.Backend, *REST) {
 	t.Helper()
 	backend := registrytest.NewBackend(t, model.Resource("networks"), &model.Network{})
-	networks, err := NewREST(backend.Scheme, backend.Options, authorizerfactory.NewAlwaysAllowAuthorizer())
+	storage, err := NewStorage(backend.Scheme, backend.Options, authorizerfactory.NewAlwaysAllowAuthorizer())
 	if err != nil {
 		t.Fatal(err)
 	}
-	registrytest.Await(t, networks.Store)
-	return backend, networks
+	registrytest.Await(t, storage.Network.Store)
+	return backend, storage.Network
 }
 
 // newNetwork returns a valid network.
 func newNetwork(name, cidr, gateway string) *model.Network {
 	return &model.Network{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name, Labels: map[string]string{"team": "shop"}},
-		Spec:       model.NetworkSpec{CIDR: cidr, Gateway: gateway},
+		Spec:       model.NetworkSpec{CIDR: cidr, Gateway: gateway, Type: model.NetworkTypeBridge},
 	}
 }
 

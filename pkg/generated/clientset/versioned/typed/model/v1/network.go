@@ -27,6 +27,8 @@ type NetworksGetter interface {
 type NetworkInterface interface {
 	Create(ctx context.Context, network *modelv1.Network, opts metav1.CreateOptions) (*modelv1.Network, error)
 	Update(ctx context.Context, network *modelv1.Network, opts metav1.UpdateOptions) (*modelv1.Network, error)
+	// Add a +genclient:noStatus comment above the type to avoid generating UpdateStatus().
+	UpdateStatus(ctx context.Context, network *modelv1.Network, opts metav1.UpdateOptions) (*modelv1.Network, error)
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*modelv1.Network, error)
@@ -34,6 +36,8 @@ type NetworkInterface interface {
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (result *modelv1.Network, err error)
 	Apply(ctx context.Context, network *applyconfigurationmodelv1.NetworkApplyConfiguration, opts metav1.ApplyOptions) (result *modelv1.Network, err error)
+	// Add a +genclient:noStatus comment above the type to avoid generating ApplyStatus().
+	ApplyStatus(ctx context.Context, network *applyconfigurationmodelv1.NetworkApplyConfiguration, opts metav1.ApplyOptions) (result *modelv1.Network, err error)
 	NetworkExpansion
 }
 

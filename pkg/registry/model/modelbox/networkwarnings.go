@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/klog/v2"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/requester"
+)
+
+// GetNetwork returns a network, possibly that of a moment ago. It may not be changed.
+type GetNetwork func(ctx context.Context, namespace, name string) (*model.Network, error)
+
+// networkWarnings is about networks, new ones of the box, that are not there or will not be: no pod starts without them. A user
+// who may not read networks learns nothing of them.
+func (s Strategy) networkWarnings(ctx context.Context, box, old *model.ModelBox) []string {
+	var warnings []string
+	for i, name := range box.Spec.Networks {
+		if old != nil && slices.Contains(old.Spec.Networks, name) {
+			continue
+		}
+		path := field.NewPath("spec", "networks").Index(i)
+		network, err := s.getNetwork(ctx, box.Namespace, name)
+		switch {
+		case apierrors.IsNotFound(err):
+			warnings = append(warnings, fmt.Sprintf("%s: there is no Network %s: pods do not start before there is", path, name))
+		case err != nil:
+			klog.FromContext(ctx).V(2).Info("Looking for the networks of a box failed", "err", err)
+		case network.DeletionTimestamp != nil:
+			warnings = append(warnings, fmt.Sprintf("%s: Network %s is being deleted", path, name))
+		}
+	}
+	if len(warnings) == 0 || !requester.Can(ctx, s.authorizer, "get", modelv1.SchemeGroupVersion.WithResource("networks"), box.Namespace) {
+		return nil
+	}
+	return warnings
+}
