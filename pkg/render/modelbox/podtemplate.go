@@ -12,6 +12,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -59,6 +60,9 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 	}
 	if hash := configsHash(&box.Spec); hash != "" {
 		template.WithAnnotations(map[string]string{modelv1.ConfigsHashAnnotation: hash})
+	}
+	if len(box.Spec.Networks) > 0 {
+		template.WithAnnotations(map[string]string{networkattachment.NetworksAnnotation: networkattachment.Selection(box.Spec.Networks)})
 	}
 	// The API fills in each of these from the other. Unless both are ours, removing one would bring it back.
 	if name := template.Spec.ServiceAccountName; name != nil {

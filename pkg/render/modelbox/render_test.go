@@ -192,6 +192,7 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"DisruptionBudget", "a disruption budget", func(s *modelv1.ModelBoxSpec) {
 			s.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MaxUnavailable: ptr.To(intstr.FromInt32(1))}
 		}, neither},
+		{"Networks", "a network", func(s *modelv1.ModelBoxSpec) { s.Networks = []string{"lan"} }, deploymentOnly},
 		{"ServiceAccountName", "a service account", func(s *modelv1.ModelBoxSpec) { s.ServiceAccountName = "web" }, deploymentOnly},
 		{"ImagePullSecrets", "a pull secret", func(s *modelv1.ModelBoxSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "registry"}} }, deploymentOnly},
 		{"PodTemplate", "an overlay", func(s *modelv1.ModelBoxSpec) {
