@@ -6,7 +6,8 @@
 // The server writes the workload and the Services of every box with its own permissions. Who may create boxes and nothing
 // else must not gain by that what a workload would give: another ServiceAccount, a Secret, the host. So what a box has
 // beyond an ordinary application its author needs the permission to create the workload or a Service for. What the boxes of a
-// stack have, the author of the stack needs it for.
+// stack have, the author of the stack needs it for. A network becomes a NetworkAttachmentDefinition, which its author needs the
+// permission to create.
 package workloadpermission
 
 import (
@@ -37,7 +38,7 @@ func Register(plugins *admission.Plugins) {
 	plugins.Register(PluginName, func(io.Reader) (admission.Interface, error) { return newPlugin(), nil })
 }
 
-// Plugin refuses boxes, and stacks with boxes, that have, or get by an update, what their author lacks the permission for. What an update leaves
+// Plugin refuses networks, boxes, and stacks with boxes, that have, or get by an update, what their author lacks the permission for. What an update leaves
 // as it is was admitted before, and is nobody's question. Subresources are not looked at: no status and no scale has such
 // a field.
 type Plugin struct {
@@ -68,7 +69,7 @@ func (p *Plugin) ValidateInitialization() error {
 	return nil
 }
 
-// Validate refuses a box or a stack with 403, and the fields that it is refused for, where the user lacks a permission, and with 503
+// Validate refuses an object with 403, and the fields that it is refused for, where the user lacks a permission, and with 503
 // where that cannot be found out.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
 	asked, err := askedFor(a)
@@ -83,8 +84,8 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 				group.fields(), a.GetUserInfo().GetName(), group.permission, err))
 		}
 		if !isAllowed {
-			refusals = append(refusals, fmt.Sprintf("%s: beyond an ordinary application, and user %q cannot %s in the namespace %q",
-				group.fields(), a.GetUserInfo().GetName(), group.permission, a.GetNamespace()))
+			refusals = append(refusals, fmt.Sprintf("%s: %s, and user %q cannot %s in the namespace %q",
+				group.fields(), meaning(a), a.GetUserInfo().GetName(), group.permission, a.GetNamespace()))
 		}
 	}
 	if len(refusals) == 0 {
@@ -94,16 +95,22 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 }
 
 // askedFor returns the privileges that a request asks for and that the object did not have: those of the boxes that it writes,
-// and those of a stack beside them.
+// those of a stack beside them, and those of a Network.
 func askedFor(a admission.Attributes) ([]privilege, error) {
 	writes, err := boxwrites.Of(a)
 	if err != nil {
 		return nil, err
 	}
 	var privileges []privilege
-	if stack, isStack := a.GetObject().(*model.ModelStack); isStack && a.GetSubresource() == "" {
-		old, _ := a.GetOldObject().(*model.ModelStack)
-		privileges = newStackPrivileges(stack, old)
+	if a.GetSubresource() == "" {
+		switch object := a.GetObject().(type) {
+		case *model.ModelStack:
+			old, _ := a.GetOldObject().(*model.ModelStack)
+			privileges = newStackPrivileges(object, old)
+		case *model.Network:
+			old, _ := a.GetOldObject().(*model.Network)
+			privileges = newNetworkPrivileges(object, old)
+		}
 	}
 	for _, write := range writes {
 		ofBox, err := newPrivileges(write.Box, write.Old, write.Spec)
@@ -113,6 +120,14 @@ func askedFor(a admission.Attributes) ([]privilege, error) {
 		privileges = append(privileges, ofBox...)
 	}
 	return privileges, nil
+}
+
+// meaning says why what is asked for needs a permission.
+func meaning(a admission.Attributes) string {
+	if a.GetResource().GroupResource() == model.Resource("networks") {
+		return "sets up interfaces and routes on nodes"
+	}
+	return "beyond an ordinary application"
 }
 
 func (p *Plugin) isAllowed(ctx context.Context, a admission.Attributes, permission permission) (bool, error) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -117,8 +118,8 @@ func adoptions(box *modelv1.ModelBox) []privilege {
 	return adopted
 }
 
-func isAdoptionRequested(box *model.ModelBox) bool {
-	return box.Annotations[modelv1.AdoptAnnotation] == "true"
+func isAdoptionRequested(owner metav1.Object) bool {
+	return owner.GetAnnotations()[modelv1.AdoptAnnotation] == "true"
 }
 
 // walk goes through the fields of a box.

@@ -35,9 +35,9 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 	controlled := fmt.Sprintf(`{"apiVersion":"model.github.com/v1","kind":"ModelBox","name":"web","uid":"%s","controller":true}`, box)
 
 	const (
-		creates       = "modelbox-apiserver creates only what a ModelBox or a ModelStack controls"
-		changes       = "modelbox-apiserver changes only what a ModelBox or a ModelStack controls, or takes over from nobody"
-		deletes       = "modelbox-apiserver deletes only what a ModelBox or a ModelStack controls"
+		creates       = "modelbox-apiserver creates only what a ModelBox, a ModelStack or a Network controls"
+		changes       = "modelbox-apiserver changes only what a ModelBox, a ModelStack or a Network controls, or takes over from nobody"
+		deletes       = "modelbox-apiserver deletes only what a ModelBox, a ModelStack or a Network controls"
 		changesClaims = "modelbox-apiserver changes only claims of a ModelBox, or takes them over from nobody"
 		deletesClaims = "modelbox-apiserver deletes only claims of a ModelBox"
 		deletesPods   = "modelbox-apiserver deletes only pods of the StatefulSet of a ModelBox"
