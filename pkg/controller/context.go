@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"sync"
 
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -24,11 +25,12 @@ import (
 
 // Context is what the controllers share. There is a new one each time that this server leads.
 type Context struct {
-	// ModelClient is for this server, KubeClient for the cluster, and GatewayClient for its kinds of gateway.networking.k8s.io,
-	// which it may not serve.
+	// ModelClient is for this server, KubeClient for the cluster, GatewayClient for its kinds of gateway.networking.k8s.io,
+	// which it may not serve, and DynamicClient for kinds of the cluster that have no Go type here.
 	ModelClient   versioned.Interface
 	KubeClient    kubernetes.Interface
 	GatewayClient gatewayclient.Interface
+	DynamicClient dynamic.Interface
 
 	// Informers are started by Run: a controller has to ask for its own when it is made.
 	Informers *informers.Factories
@@ -44,12 +46,16 @@ type Context struct {
 }
 
 // NewContext returns what controllers can be made of. It sends no request until Run.
-func NewContext(modelClient versioned.Interface, kubeClient kubernetes.Interface, gatewayClient gatewayclient.Interface, configuration Configuration) *Context {
+func NewContext(
+	modelClient versioned.Interface, kubeClient kubernetes.Interface, gatewayClient gatewayclient.Interface, dynamicClient dynamic.Interface,
+	configuration Configuration,
+) *Context {
 	broadcaster := events.NewBroadcaster(&fencedSink{&events.EventSinkImpl{Interface: kubeClient.EventsV1()}})
 	return &Context{
 		ModelClient:   modelClient,
 		KubeClient:    kubeClient,
 		GatewayClient: gatewayClient,
+		DynamicClient: dynamicClient,
 		Informers:     informers.NewFactories(modelClient, kubeClient, configuration.ModelBoxController.ResyncPeriod, modelbox.TrimChild),
 		Recorder:      broadcaster.NewRecorder(scheme.Scheme, render.EventReporter),
 		Clock:         clock.RealClock{},

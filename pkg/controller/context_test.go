@@ -13,11 +13,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	gatewayfake "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned/fake"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	modelfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 )
 
@@ -43,7 +47,9 @@ func (c *fakeController) Run(ctx context.Context) error {
 
 func newTestContext() (*Context, *modelfake.Clientset, *fake.Clientset) {
 	modelClient, kubeClient := modelfake.NewSimpleClientset(), fake.NewClientset()
-	return NewContext(modelClient, kubeClient, gatewayfake.NewSimpleClientset(), Configuration{
+	definitions := map[schema.GroupVersionResource]string{networkattachment.Resource: networkattachment.Kind.Kind + "List"}
+	dynamicClient := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), definitions)
+	return NewContext(modelClient, kubeClient, gatewayfake.NewSimpleClientset(), dynamicClient, Configuration{
 		ModelBoxController: ModelBoxControllerConfiguration{ConcurrentSyncs: 2, ResyncPeriod: time.Hour},
 	}), modelClient, kubeClient
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelstack"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/network"
 )
 
 // Controller is what every controller implements.
@@ -50,6 +51,7 @@ func NewDescriptors() map[string]*Descriptor {
 	for _, descriptor := range []*Descriptor{
 		{name: modelbox.Name, constructor: newModelBoxController},
 		{name: modelstack.Name, constructor: newModelStackController},
+		{name: network.Name, constructor: newNetworkController},
 	} {
 		descriptors[descriptor.name] = descriptor
 	}
@@ -103,6 +105,25 @@ func newModelStackController(c *Context) (Controller, error) {
 		CacheHealth:    c.Informers.Health,
 		Recorder:       c.Recorder,
 		Clock:          c.Clock,
+	})
+}
+
+func newNetworkController(c *Context) (Controller, error) {
+	definitions, err := network.NewDefinitionInformer(c.DynamicClient)
+	if err != nil {
+		return nil, err
+	}
+	c.Informers.AddOptional(definitions)
+	return network.New(network.ControllerParameters{
+		ModelClient:   c.ModelClient,
+		DynamicClient: c.DynamicClient,
+		Networks:      c.Informers.Model.Model().V1().Networks(),
+		Boxes:         c.Informers.Model.Model().V1().ModelBoxes(),
+		Pods:          c.Informers.Pods.Core().V1().Pods(),
+		Definitions:   definitions,
+		CacheHealth:   c.Informers.Health,
+		Recorder:      c.Recorder,
+		Clock:         c.Clock,
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
@@ -18,11 +19,12 @@ import (
 
 // clients are how the controllers reach API servers.
 type clients struct {
-	// model is for this server, kube for the cluster's and gateway for what that serves of gateway.networking.k8s.io. They write
-	// behind the fence.
+	// model is for this server, kube for the cluster's, gateway for what that serves of gateway.networking.k8s.io, and dynamic for
+	// its kinds that have no Go type here. They write behind the fence.
 	model   versioned.Interface
 	kube    kubernetes.Interface
 	gateway gatewayclient.Interface
+	dynamic dynamic.Interface
 	// election is for the cluster's and opens the fence: it is not behind it.
 	election kubernetes.Interface
 }
@@ -47,6 +49,9 @@ func newClients(config *apiserver.Config, fence *leaderelection.Fence) (*clients
 	}
 	if c.gateway, err = gatewayclient.NewForConfig(inJSON(kube)); err != nil {
 		return nil, fmt.Errorf("creating the controllers' client of routes: %w", err)
+	}
+	if c.dynamic, err = dynamic.NewForConfig(kube); err != nil {
+		return nil, fmt.Errorf("creating the controllers' dynamic client of the cluster: %w", err)
 	}
 	return &c, nil
 }

@@ -50,7 +50,7 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 	health.install(server.Handler.NonGoRestfulMux)
 
 	work := func(ctx context.Context) error {
-		controllerContext := controller.NewContext(clients.model, clients.kube, clients.gateway, configuration)
+		controllerContext := controller.NewContext(clients.model, clients.kube, clients.gateway, clients.dynamic, configuration)
 		controllers, err := controller.BuildControllers(controllerContext, descriptors)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
 
@@ -46,8 +47,8 @@ func trim(obj any) (any, error) {
 	}
 }
 
-// trimPod keeps what the pod is called, by whom it is selected, the StatefulSet that controls it, its ConfigMaps and claims,
-// and its status.
+// trimPod keeps what the pod is called, by whom it is selected, the StatefulSet that controls it, its networks, its ConfigMaps
+// and claims, and its status.
 func trimPod(pod *corev1.Pod) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -56,6 +57,7 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 			UID:               pod.UID,
 			ResourceVersion:   pod.ResourceVersion,
 			Labels:            pod.Labels,
+			Annotations:       trimAnnotations(pod.Annotations),
 			CreationTimestamp: pod.CreationTimestamp,
 			DeletionTimestamp: pod.DeletionTimestamp,
 			OwnerReferences:   controllingStatefulSet(pod),
@@ -71,6 +73,14 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 			ContainerStatuses:     pod.Status.ContainerStatuses,
 		},
 	}
+}
+
+// trimAnnotations keeps which networks a pod has addresses of beside that of the cluster, nothing where it has none.
+func trimAnnotations(annotations map[string]string) map[string]string {
+	if status := networkattachment.TrimStatus(annotations[networkattachment.StatusAnnotation]); status != "" {
+		return map[string]string{networkattachment.StatusAnnotation: status}
+	}
+	return nil
 }
 
 // controllingStatefulSet returns the reference to the StatefulSet that controls the pod, none where another kind does.

@@ -4,6 +4,7 @@
 package informers
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -47,10 +48,27 @@ func TestTrim(t *testing.T) {
 	at := metav1.NewTime(time.Unix(2, 0))
 	target := autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "web"}
 
+	attached := func(metadata metav1.ObjectMeta, status string) metav1.ObjectMeta {
+		annotations := map[string]string{"k8s.v1.cni.cncf.io/network-status": status}
+		maps.Copy(annotations, metadata.Annotations)
+		metadata.Annotations = annotations
+		return metadata
+	}
+
 	for _, row := range []struct {
 		name         string
 		object, want runtime.Object
 	}{
+		{
+			"of the annotations of a Pod, which networks it has beside that of the cluster is kept",
+			&corev1.Pod{ObjectMeta: attached(whole, `[{"name":"cni0","default":true},{"name":"lan","dns":{}}]`)},
+			&corev1.Pod{ObjectMeta: attached(metadata, `[{"name":"lan"}]`)},
+		},
+		{
+			"of a Pod in no network but that of the cluster, no annotation is kept",
+			&corev1.Pod{ObjectMeta: attached(whole, `[{"name":"cni0","default":true}]`)},
+			&corev1.Pod{ObjectMeta: metadata},
+		},
 		{
 			"of a Pod, what selects it, its ConfigMaps, its claims and its status are kept",
 			&corev1.Pod{ObjectMeta: withLabels(whole), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}, Volumes: []corev1.Volume{

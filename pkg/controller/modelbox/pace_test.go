@@ -30,6 +30,9 @@ func TestIsMereProgress(t *testing.T) {
 			s.Replicas, s.UpdatedReplicas, s.ReadyReplicas, s.AvailableReplicas, s.DesiredReplicas = 9, 9, 9, 9, ptr.To[int32](9)
 		}, true},
 		{"names of pods", func(s *modelv1.ModelBoxStatus) { s.PodNames, s.PodNamesOmitted = []string{"web-9"}, 1 }, true},
+		{"networks of pods", func(s *modelv1.ModelBoxStatus) {
+			s.PodNetworks = []modelv1.PodNetwork{{Pod: "web-9", Network: "lan"}}
+		}, true},
 		{"what a condition says", func(s *modelv1.ModelBoxStatus) { s.Conditions[0].Message = "1 of 2" }, true},
 		{"the reason of a condition", func(s *modelv1.ModelBoxStatus) { s.Conditions[0].Reason = "CrashLoopBackOff" }, false},
 		{"the status of a condition", func(s *modelv1.ModelBoxStatus) { s.Conditions[0].Status = metav1.ConditionTrue }, false},

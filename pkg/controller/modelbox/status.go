@@ -82,6 +82,7 @@ func statusOf(box *modelv1.ModelBox, observed *observation) modelv1.ModelBoxStat
 		}
 		status.PodNames = append(status.PodNames, pod.Name)
 	}
+	status.PodNetworks = podNetworks(observed.pods[:len(status.PodNames)])
 	if observed.service != nil {
 		status.Address = address(box, observed)
 		status.NodePorts = nodePorts(observed.service)

@@ -13,7 +13,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // verdict is a condition without its bookkeeping.
@@ -25,17 +25,7 @@ type verdict struct {
 
 // setCondition sets a condition of the generation. It keeps its time while its status stays the same.
 func setCondition(conditions *[]metav1.Condition, generation int64, conditionType string, v verdict) {
-	condition := metav1.Condition{
-		Type:               conditionType,
-		Status:             metav1.ConditionFalse,
-		Reason:             v.reason,
-		Message:            message.Truncate(v.message),
-		ObservedGeneration: generation,
-	}
-	if v.isTrue {
-		condition.Status = metav1.ConditionTrue
-	}
-	meta.SetStatusCondition(conditions, condition)
+	reconciler.SetCondition(conditions, generation, conditionType, reconciler.Verdict{IsTrue: v.isTrue, Reason: v.reason, Message: v.message})
 }
 
 // conditionsOf computes the conditions of this generation from the states of the components.

@@ -5,7 +5,6 @@ package modelstack
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -17,6 +16,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
@@ -33,11 +33,9 @@ func (c *Controller) ensureFinalizer(ctx context.Context, stack *modelv1.ModelSt
 
 // setFinalizers writes the finalizers of this very version of the stack.
 func (c *Controller) setFinalizers(ctx context.Context, stack *modelv1.ModelStack, finalizers []string) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": stack.UID, "resourceVersion": stack.ResourceVersion, "finalizers": finalizers,
-	}})
+	patch, err := reconciler.FinalizersPatch(stack, finalizers)
 	if err != nil {
-		return fmt.Errorf("encoding the finalizers: %w", err)
+		return err
 	}
 	patched, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelStack, error) {
 		return c.modelClient.ModelV1().ModelStacks(stack.Namespace).Patch(ctx, stack.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})

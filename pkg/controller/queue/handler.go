@@ -13,6 +13,23 @@ import (
 // false. What was there before the informer began to watch, and what it reports again at a resync, has low priority: most
 // of it is as it should be.
 func (q *Queue) Handler(itemOf func(metav1.Object) (types.NamespacedName, bool)) cache.ResourceEventHandler {
+	return q.handler(func(object metav1.Object, add func(types.NamespacedName)) {
+		if item, ok := itemOf(object); ok {
+			add(item)
+		}
+	})
+}
+
+// HandlerOfAll is Handler of objects that concern several items each.
+func (q *Queue) HandlerOfAll(itemsOf func(metav1.Object) []types.NamespacedName) cache.ResourceEventHandler {
+	return q.handler(func(object metav1.Object, add func(types.NamespacedName)) {
+		for _, item := range itemsOf(object) {
+			add(item)
+		}
+	})
+}
+
+func (q *Queue) handler(addItems func(object metav1.Object, add func(types.NamespacedName))) cache.ResourceEventHandler {
 	enqueue := func(obj any, add func(types.NamespacedName)) {
 		if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 			obj = tombstone.Obj
@@ -21,9 +38,7 @@ func (q *Queue) Handler(itemOf func(metav1.Object) (types.NamespacedName, bool))
 		if !ok {
 			return
 		}
-		if item, ok := itemOf(object); ok {
-			add(item)
-		}
+		addItems(object, add)
 	}
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, isInInitialList bool) {

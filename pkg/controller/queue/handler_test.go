@@ -28,6 +28,30 @@ func itemOf(object metav1.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: name}, ok
 }
 
+func TestHandlerOfAllAddsEachItem(t *testing.T) {
+	q := New("test", math.MaxInt, clock.RealClock{})
+	defer q.ShutDown()
+	handler := q.HandlerOfAll(func(object metav1.Object) []types.NamespacedName {
+		var items []types.NamespacedName
+		for _, name := range object.GetFinalizers() {
+			items = append(items, types.NamespacedName{Namespace: object.GetNamespace(), Name: name})
+		}
+		return items
+	})
+	of := func(version string, items ...string) *corev1.Pod {
+		pod := labelled(version, "")
+		pod.Finalizers = items
+		return pod
+	}
+	handler.OnUpdate(of("1", "web", "db"), of("2", "db", "cache"))
+	handler.OnAdd(of("1"), false)
+	var got []string
+	for q.Len() > 0 {
+		got = append(got, q.next(t))
+	}
+	expect(t, "items as they leave", []string{"web", "db", "cache"}, got)
+}
+
 func TestPriorityOfWhatAnInformerReports(t *testing.T) {
 	for _, row := range []struct {
 		name  string

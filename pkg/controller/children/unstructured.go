@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+)
+
+// NewUnstructuredKind returns a kind of children of which there is no Go type.
+func NewUnstructuredKind(kind schema.GroupVersionKind, resource string, informer cache.SharedIndexInformer, client dynamic.Interface) *Kind {
+	return NewKind(kind, resource, informer, func(namespace string) Client[*unstructured.Unstructured] {
+		return unstructuredClient{client.Resource(kind.GroupVersion().WithResource(resource)).Namespace(namespace)}
+	})
+}
+
+// unstructuredClient is a dynamic client of one namespace as a Client.
+type unstructuredClient struct {
+	dynamic.ResourceInterface
+}
+
+func (c unstructuredClient) Get(ctx context.Context, name string, options metav1.GetOptions) (*unstructured.Unstructured, error) {
+	return c.ResourceInterface.Get(ctx, name, options)
+}
+
+func (c unstructuredClient) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
+	return c.ResourceInterface.Delete(ctx, name, options)
+}

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
+)
+
+// podNetworks are the interfaces of pods in networks beside that of the cluster, in the order of the pods. An annotation that
+// cannot be read tells of none.
+func podNetworks(pods []*corev1.Pod) []modelv1.PodNetwork {
+	var networks []modelv1.PodNetwork
+	for _, pod := range pods {
+		attachments, err := networkattachment.ParseStatus(pod.Annotations[networkattachment.StatusAnnotation])
+		if err != nil {
+			continue
+		}
+		for i := range attachments {
+			networks = append(networks, podNetwork(pod, &attachments[i]))
+		}
+	}
+	return networks
+}
+
+func podNetwork(pod *corev1.Pod, attachment *networkattachment.Attachment) modelv1.PodNetwork {
+	network := modelv1.PodNetwork{Pod: pod.Name, Network: attachment.Name, Interface: attachment.Interface, MAC: attachment.MAC}
+	if definition := attachment.Definition(pod.Namespace); definition.Namespace == pod.Namespace {
+		network.Network = definition.Name
+	}
+	for _, address := range attachment.Addresses() {
+		network.Addresses = append(network.Addresses, address.String())
+	}
+	return network
+}

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+)
+
+func attachedTo(status string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Annotations = map[string]string{"k8s.v1.cni.cncf.io/network-status": status}
+	}
+}
+
+func TestPodNetworks(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		pods []*corev1.Pod
+		want []modelv1.PodNetwork
+	}{
+		{"pods without networks", []*corev1.Pod{newPod("web-1")}, nil},
+		{"an annotation that cannot be read", []*corev1.Pod{newPod("web-1", attachedTo("net1"))}, nil},
+		{"networks of the namespace and of another", []*corev1.Pod{
+			newPod("web-1", attachedTo(`[{"name":"default/lan","interface":"net1","ips":["10.1.0.2","2001:db8::2/64"],"mac":"9e:0c:d9:b2:f0:a6"},{"name":"shop/wan"}]`)),
+			newPod("web-2", attachedTo(`[{"name":"lan","interface":"net1","ips":["10.1.0.3"]}]`)),
+		}, []modelv1.PodNetwork{
+			{Pod: "web-1", Network: "lan", Interface: "net1", Addresses: []string{"10.1.0.2", "2001:db8::2"}, MAC: "9e:0c:d9:b2:f0:a6"},
+			{Pod: "web-1", Network: "shop/wan"},
+			{Pod: "web-2", Network: "lan", Interface: "net1", Addresses: []string{"10.1.0.3"}},
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if diff := cmp.Diff(row.want, podNetworks(row.pods)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStatusListsTheNetworksOfTheNamedPodsOnly(t *testing.T) {
+	var pods []*corev1.Pod
+	for i := range modelv1.MaxPodNames + 1 {
+		pods = append(pods, newPod(fmt.Sprintf("web-%03d", i), attachedTo(`[{"name":"lan"}]`)))
+	}
+	status := statusOf(fixture.WebBox(t), &observation{pods: pods})
+	if got := len(status.PodNetworks); got != modelv1.MaxPodNames || status.PodNamesOmitted != 1 {
+		t.Errorf("%d networks of pods are listed, and %d names of pods omitted", got, status.PodNamesOmitted)
+	}
+}

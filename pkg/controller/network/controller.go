@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package network keeps the NetworkAttachmentDefinition of every Network as the network says, where the cluster serves that
+// kind, and the status of the network as its boxes and their pods use it.
+package network
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
+	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
+)
+
+const (
+	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
+	Name = "network"
+	// noun is what messages call a network.
+	noun = "network"
+
+	// concurrentSyncs is how many networks are reconciled at the same time, those of one namespace with at most half of them.
+	concurrentSyncs = 4
+)
+
+var (
+	networkResource = modelv1.Resource("networks")
+	boxResource     = modelv1.Resource("modelboxes")
+)
+
+// Controller reconciles Networks.
+type Controller struct {
+	modelClient   versioned.Interface
+	networkLister modellisters.NetworkLister
+	boxes         cache.Indexer
+	pods          cache.Indexer
+	definitions   *children.Kind
+	children      *children.Engine[*modelv1.Network]
+	caches        *cachehealth.Dependencies
+	queue         *queue.Queue
+	recorder      events.EventRecorder
+	clock         clock.PassiveClock
+	consistency   *consistency.Store
+	pace          *reconciler.StatusPace
+	metrics       *controllerMetrics
+}
+
+// ControllerParameters is what a Controller is made of. None of the informers may be started yet.
+type ControllerParameters struct {
+	// ModelClient reads and writes networks, and DynamicClient their NetworkAttachmentDefinitions.
+	ModelClient   versioned.Interface
+	DynamicClient dynamic.Interface
+
+	Networks    modelinformers.NetworkInformer
+	Boxes       modelinformers.ModelBoxInformer
+	Pods        coreinformers.PodInformer
+	Definitions *informers.Optional
+	// CacheHealth checks the caches of these informers.
+	CacheHealth *cachehealth.Monitor
+
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+}
+
+// New returns a controller that does nothing until Run.
+func New(p ControllerParameters) (*Controller, error) {
+	c := &Controller{
+		modelClient:   p.ModelClient,
+		networkLister: p.Networks.Lister(),
+		boxes:         p.Boxes.Informer().GetIndexer(),
+		pods:          p.Pods.Informer().GetIndexer(),
+		definitions:   definitionKind(p.DynamicClient, p.Definitions),
+		caches:        p.CacheHealth.NewDependencies(),
+		queue:         queue.New(Name, concurrentSyncs/2, p.Clock),
+		recorder:      p.Recorder,
+		clock:         p.Clock,
+		pace:          reconciler.NewStatusPace(p.Clock),
+		metrics:       processMetrics(),
+	}
+	c.consistency = consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
+		networkResource:        p.Networks.Informer().GetStore(),
+		c.definitions.Resource: c.definitions.Informer.GetStore(),
+	})
+	var err error
+	if c.children, err = c.newEngine(); err != nil {
+		return nil, err
+	}
+	return c, c.watch(&p)
+}
+
+// watch enqueues a network whenever it, its NetworkAttachmentDefinition, one of its boxes or the addresses of one of their pods
+// change. NetworkAttachmentDefinitions are optional: a server that may not list them still says who uses a network.
+func (c *Controller) watch(p *ControllerParameters) error {
+	networks := c.queue.Handler(func(network metav1.Object) (types.NamespacedName, bool) { return keyOf(network), true })
+	for _, watched := range []struct {
+		resource schema.GroupResource
+		informer cache.SharedIndexInformer
+		handler  cache.ResourceEventHandler
+		dependOn func(schema.GroupResource, cache.SharedIndexInformer, cache.InformerSynced) error
+	}{
+		{networkResource, p.Networks.Informer(), networks, c.caches.AddRequired},
+		{boxResource, p.Boxes.Informer(), c.queue.HandlerOfAll(networksOf), c.caches.AddRequired},
+		{corev1.Resource("pods"), p.Pods.Informer(), c.queue.HandlerOfAll(networksOf), c.caches.AddRequired},
+		{c.definitions.Resource, c.definitions.Informer, c.queue.Handler(c.children.OwnerOf), c.caches.AddOptional},
+	} {
+		registration, err := watched.informer.AddEventHandler(watched.handler)
+		if err != nil {
+			return fmt.Errorf("watching %s: %w", watched.resource, err)
+		}
+		if err := watched.dependOn(watched.resource, watched.informer, registration.HasSynced); err != nil {
+			return err
+		}
+	}
+	for name, index := range c.children.Indexers() {
+		if err := informers.AddIndex(c.definitions.Informer, name, index); err != nil {
+			return fmt.Errorf("indexing %s: %w", c.definitions.Resource, err)
+		}
+	}
+	for _, informer := range []cache.SharedIndexInformer{p.Boxes.Informer(), p.Pods.Informer()} {
+		if err := informers.AddIndex(informer, byNetwork, indexByNetwork); err != nil {
+			return fmt.Errorf("indexing what uses networks: %w", err)
+		}
+	}
+	return nil
+}
+
+// Name is what the controller is called.
+func (c *Controller) Name() string { return Name }
+
+// CheckHealth returns why the controller cannot work, nil when it can, or when nothing is wrong so far.
+func (c *Controller) CheckHealth() error { return c.caches.CheckHealth() }
+
+// HasSynced returns whether every cache has synced that the controller needs.
+func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
+
+// Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
+// is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
+// server may be able to.
+func (c *Controller) Run(ctx context.Context) error {
+	defer c.metrics.networks.Hide()
+	defer c.children.Wait()
+	return c.reconciler().Run(ctx, func() { c.metrics.networks.Show(conditionsOfNetworks(c.networkLister)) })
+}
+
+// reconciler returns what runs reconcile.
+func (c *Controller) reconciler() *reconciler.Reconciler {
+	return &reconciler.Reconciler{
+		Name:            Name,
+		Noun:            noun,
+		Queue:           c.queue,
+		Caches:          c.caches,
+		ConcurrentSyncs: concurrentSyncs,
+		Metrics:         c.metrics.Metrics,
+		Reconcile:       c.reconcile,
+		TellPanic:       c.tellPanic,
+	}
+}
+
+func keyOf(network metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: network.GetNamespace(), Name: network.GetName()}
+}
