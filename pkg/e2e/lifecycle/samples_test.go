@@ -30,6 +30,7 @@ var samples = []struct {
 	{"resources.yaml", []string{"size-small", "size-medium", "size-large", "size-custom"}, containersHaveTheirSize},
 	{"services.yaml", []string{"reach-clusterip", "reach-nodeport", "reach-headless", "reach-same-pod"}, servicesLeadToTheirPorts},
 	{"configs.yaml", []string{"configured"}, filesAreInConfigMaps},
+	{"networks.yaml", []string{"networks-sample"}, podsAskForNetworks},
 	{"workloads.yaml", []string{"workload-statefulset", "workload-daemonset"}, podsAreThoseOfTheirWorkload},
 	{"configs.yaml", []string{"configured"}, filesAreConfigMaps},
 	{"storage.yaml", []string{"storage-cache", "storage-database"}, claimsAreBoundAndRetained},
@@ -275,4 +276,14 @@ func filesAreInConfigMaps(n *framework.Namespace) {
 		mounts[mount.Name] = mount.MountPath
 	}
 	framework.ExpectEqual(n.T, "mounts", map[string]string{"config": "/etc/web", "config-flags": "/etc/flags"}, mounts)
+}
+
+func podsAskForNetworks(n *framework.Namespace) {
+	n.T.Helper()
+	framework.ExpectEqual(n.T, "networks of the pods", "lan", n.GetDeployment("networks-sample").Spec.Template.Annotations["k8s.v1.cni.cncf.io/networks"])
+	network, err := n.ControlPlane.ModelClient.ModelV1().Networks(n.Name).Get(n.Ctx, "lan", metav1.GetOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	framework.ExpectEqual(n.T, "type of the network", modelv1.NetworkTypeBridge, network.Spec.Type)
 }
