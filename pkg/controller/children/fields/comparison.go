@@ -95,7 +95,7 @@ func (c *comparison) visitAtomicList(path fieldpath.Path, atom schema.Atom, want
 	for i := 0; isSame && i < len(want); i++ {
 		inside := c.inside()
 		inside.visit(path, elementType(atom), want[i], live[i])
-		isSame = inside.found.IsEmpty()
+		isSame = inside.found.IsEmpty() && !hasAddition(elementType(atom), want[i], live[i])
 	}
 	if !isSame {
 		c.found.Fields.Insert(path)
