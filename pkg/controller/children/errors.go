@@ -43,7 +43,15 @@ type NotOwnedError struct {
 }
 
 func (e *NotOwnedError) Error() string {
-	return fmt.Sprintf("a %s named %s exists already and does not belong to this %s: %s", e.Kind, e.Name, e.Noun, e.Remedy)
+	return fmt.Sprintf("%s %s named %s exists already and does not belong to this %s: %s", articleOf(e.Kind), e.Kind, e.Name, e.Noun, e.Remedy)
+}
+
+// articleOf returns the indefinite article that the name of a kind takes.
+func articleOf(kind string) string {
+	if strings.IndexAny(kind, "AEIO") == 0 {
+		return "an"
+	}
+	return "a"
 }
 
 func isNotOwned(err error) bool {

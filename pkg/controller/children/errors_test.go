@@ -59,3 +59,15 @@ func TestClassify(t *testing.T) {
 		})
 	}
 }
+
+func TestNotOwnedErrorNamesTheObject(t *testing.T) {
+	for kind, want := range map[string]string{
+		"Service": "a Service named web exists already and does not belong to this box: delete it",
+		"Ingress": "an Ingress named web exists already and does not belong to this box: delete it",
+	} {
+		err := &NotOwnedError{Noun: "box", Kind: kind, Name: "web", Remedy: "delete it"}
+		if got := err.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
