@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package serviceingress
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	applynetworkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// ServiceKind is that of the owners of Ingresses, as owner references have it.
+var ServiceKind = corev1.SchemeGroupVersion.WithKind("Service")
+
+// Ingress returns the Ingress of a Service that asks for one and of which Validate finds nothing wrong, as server-side apply
+// takes it.
+func Ingress(service *corev1.Service, defaults Defaults) (*unstructured.Unstructured, error) {
+	port := applynetworkingv1.ServiceBackendPort().WithNumber(portOf(service).Port)
+	backend := applynetworkingv1.IngressBackend().
+		WithService(applynetworkingv1.IngressServiceBackend().WithName(service.Name).WithPort(port))
+	rule := applynetworkingv1.IngressRule().
+		WithHTTP(applynetworkingv1.HTTPIngressRuleValue().WithPaths(applynetworkingv1.HTTPIngressPath().
+			WithPath(pathOf(service)).
+			WithPathType(networkingv1.PathTypePrefix).
+			WithBackend(backend)))
+	if host := defaults.host(service); host != "" {
+		rule.WithHost(host)
+	}
+	spec := applynetworkingv1.IngressSpec().WithRules(rule)
+	if class := cmp.Or(service.Annotations[ClassAnnotation], defaults.Class); class != "" {
+		spec.WithIngressClassName(class)
+	}
+	return render.WithHash(applynetworkingv1.Ingress(service.Name, service.Namespace).
+		WithLabels(map[string]string{render.ManagedByLabel: render.ManagedBy}).
+		WithOwnerReferences(render.OwnerReference(service, ServiceKind)).
+		WithSpec(spec))
+}
+
+// host returns the host of the Service, empty for any.
+func (d Defaults) host(service *corev1.Service) string {
+	return cmp.Or(service.Annotations[HostAnnotation], d.hostOf(service.Name, service.Namespace))
+}
+
+func pathOf(service *corev1.Service) string {
+	return cmp.Or(service.Annotations[PathAnnotation], "/")
+}
+
+// portOf returns the first port that HTTP can be sent to, nil where there is none.
+func portOf(service *corev1.Service) *corev1.ServicePort {
+	for i := range service.Spec.Ports {
+		if cmp.Or(service.Spec.Ports[i].Protocol, corev1.ProtocolTCP) == corev1.ProtocolTCP {
+			return &service.Spec.Ports[i]
+		}
+	}
+	return nil
+}
