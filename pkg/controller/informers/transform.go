@@ -12,6 +12,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
 )
 
 // dropManagedFields keeps the largest part of an object that nothing here reads from the cache out of memory.
@@ -38,6 +39,8 @@ func trim(obj any) (any, error) {
 	switch object := obj.(type) {
 	case *corev1.Pod:
 		return trimPod(object), nil
+	case *corev1.Service:
+		return trimService(object), nil
 	case *autoscalingv2.HorizontalPodAutoscaler:
 		return trimAutoscaler(object), nil
 	case *eventsv1.Event:
@@ -107,6 +110,34 @@ func trimVolumes(volumes []corev1.Volume) []corev1.Volume {
 		}
 	}
 	return kept
+}
+
+// trimService keeps what the Ingress of an annotated Service is made of, and of any other Service no more than which it is:
+// there may be very many of those.
+func trimService(service *corev1.Service) *corev1.Service {
+	trimmed := &corev1.Service{
+		// Events are about it.
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            service.Name,
+			Namespace:       service.Namespace,
+			UID:             service.UID,
+			ResourceVersion: service.ResourceVersion,
+		},
+	}
+	if !serviceingressrender.IsAnnotated(service) {
+		return trimmed
+	}
+	trimmed.DeletionTimestamp = service.DeletionTimestamp
+	trimmed.OwnerReferences = service.OwnerReferences
+	trimmed.Annotations = map[string]string{}
+	for _, name := range append([]string{modelv1.AdoptAnnotation}, serviceingressrender.Annotations...) {
+		if value, ok := service.Annotations[name]; ok {
+			trimmed.Annotations[name] = value
+		}
+	}
+	trimmed.Spec.Ports = service.Spec.Ports
+	return trimmed
 }
 
 // trimAutoscaler keeps what it scales.

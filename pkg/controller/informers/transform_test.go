@@ -5,6 +5,7 @@ package informers
 
 import (
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,6 +31,26 @@ func TestTrim(t *testing.T) {
 	controlledBy := func(metadata metav1.ObjectMeta, kind string) metav1.ObjectMeta {
 		metadata.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: "web", UID: "owner", Controller: ptr.To(true)}}
 		return metadata
+	}
+	annotated := func(metadata metav1.ObjectMeta, annotations ...string) metav1.ObjectMeta {
+		metadata.Annotations = maps.Clone(metadata.Annotations)
+		if metadata.Annotations == nil {
+			metadata.Annotations = map[string]string{}
+		}
+		for pair := range slices.Chunk(annotations, 2) {
+			metadata.Annotations[pair[0]] = pair[1]
+		}
+		return metadata
+	}
+	deleted := func(metadata metav1.ObjectMeta) metav1.ObjectMeta {
+		metadata.DeletionTimestamp = ptr.To(metav1.NewTime(time.Unix(3, 0)))
+		return metadata
+	}
+	serviceType := metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}
+	wholeService := corev1.ServiceSpec{
+		ClusterIP: "10.0.0.1",
+		Selector:  map[string]string{"app": "web"},
+		Ports:     []corev1.ServicePort{{Name: "http", Port: 80, Protocol: corev1.ProtocolTCP}},
 	}
 	withoutManagedFields := *whole.DeepCopy()
 	withoutManagedFields.ManagedFields = nil
@@ -90,6 +111,30 @@ func TestTrim(t *testing.T) {
 			"of a Pod, a controlling ReplicaSet is not",
 			&corev1.Pod{ObjectMeta: controlledBy(whole, "ReplicaSet")},
 			&corev1.Pod{ObjectMeta: metadata},
+		},
+		{
+			"of a Service without the annotation, no more than which it is is kept",
+			&corev1.Service{ObjectMeta: withLabels(whole), Spec: wholeService},
+			&corev1.Service{TypeMeta: serviceType, ObjectMeta: metadata},
+		},
+		{
+			"of a Service that says no, no more is kept either",
+			&corev1.Service{ObjectMeta: annotated(whole, "ingress/http", "false"), Spec: wholeService},
+			&corev1.Service{TypeMeta: serviceType, ObjectMeta: metadata},
+		},
+		{
+			"of an annotated Service, what its Ingress is made of is kept, and whose it is",
+			&corev1.Service{ObjectMeta: controlledBy(annotated(withLabels(whole), "ingress/http", "true", "ingress/host", "example.com", "model.github.com/adopt", "true"), "ModelBox"), Spec: wholeService},
+			&corev1.Service{
+				TypeMeta:   serviceType,
+				ObjectMeta: controlledBy(annotated(metadata, "ingress/http", "true", "ingress/host", "example.com", "model.github.com/adopt", "true"), "ModelBox"),
+				Spec:       corev1.ServiceSpec{Ports: wholeService.Ports},
+			},
+		},
+		{
+			"of an annotated Service, that it is going is kept",
+			&corev1.Service{ObjectMeta: deleted(annotated(whole, "ingress/http", "yes"))},
+			&corev1.Service{TypeMeta: serviceType, ObjectMeta: deleted(annotated(metadata, "ingress/http", "yes"))},
 		},
 		{
 			"of a HorizontalPodAutoscaler, its target is kept",
