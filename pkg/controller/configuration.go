@@ -3,7 +3,11 @@
 
 package controller
 
-import "time"
+import (
+	"time"
+
+	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
+)
 
 // Configuration is what can be said about the controllers on the command line.
 type Configuration struct {
@@ -11,7 +15,8 @@ type Configuration struct {
 	// but that one. The first entry about a controller counts.
 	Controllers []string
 
-	ModelBoxController ModelBoxControllerConfiguration
+	ModelBoxController       ModelBoxControllerConfiguration
+	ServiceIngressController ServiceIngressControllerConfiguration
 }
 
 // ModelBoxControllerConfiguration is what can be said about the controller of boxes.
@@ -21,4 +26,10 @@ type ModelBoxControllerConfiguration struct {
 	ConcurrentSyncs int
 	// ResyncPeriod is how often every box is reconciled although nothing happened.
 	ResyncPeriod time.Duration
+}
+
+// ServiceIngressControllerConfiguration is what can be said about the controller of the Ingresses of Services.
+type ServiceIngressControllerConfiguration struct {
+	// Defaults are for Services whose annotations do not say otherwise.
+	Defaults serviceingressrender.Defaults
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelstack"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/network"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/serviceingress"
 )
 
 // Controller is what every controller implements.
@@ -52,6 +53,7 @@ func NewDescriptors() map[string]*Descriptor {
 		{name: modelbox.Name, constructor: newModelBoxController},
 		{name: modelstack.Name, constructor: newModelStackController},
 		{name: network.Name, constructor: newNetworkController},
+		{name: serviceingress.Name, constructor: newServiceIngressController, isDisabledByDefault: true},
 	} {
 		descriptors[descriptor.name] = descriptor
 	}
@@ -124,6 +126,19 @@ func newNetworkController(c *Context) (Controller, error) {
 		CacheHealth:   c.Informers.Health,
 		Recorder:      c.Recorder,
 		Clock:         c.Clock,
+	})
+}
+
+func newServiceIngressController(c *Context) (Controller, error) {
+	return serviceingress.New(serviceingress.ControllerParameters{
+		KubeClient:  c.KubeClient,
+		Services:    c.Informers.Kube.Core().V1().Services(),
+		Ingresses:   c.Informers.Children.Networking().V1().Ingresses(),
+		Boxes:       c.Informers.Model.Model().V1().ModelBoxes(),
+		CacheHealth: c.Informers.Health,
+		Recorder:    c.Recorder,
+		Clock:       c.Clock,
+		Defaults:    c.Configuration.ServiceIngressController.Defaults,
 	})
 }
 

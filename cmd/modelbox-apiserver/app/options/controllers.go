@@ -23,8 +23,9 @@ import (
 type ControllerOptions struct {
 	LeaderElection componentbaseconfig.LeaderElectionConfiguration
 	// Controllers are those to enable, as in controller.Configuration.
-	Controllers []string
-	ModelBox    *ModelBoxControllerOptions
+	Controllers    []string
+	ModelBox       *ModelBoxControllerOptions
+	ServiceIngress *ServiceIngressControllerOptions
 }
 
 // NewControllerOptions returns the defaults.
@@ -39,8 +40,9 @@ func NewControllerOptions() *ControllerOptions {
 			ResourceName:      "modelbox-controller",
 			ResourceNamespace: "modelbox-system",
 		},
-		Controllers: []string{"*"},
-		ModelBox:    NewModelBoxControllerOptions(),
+		Controllers:    []string{"*"},
+		ModelBox:       NewModelBoxControllerOptions(),
+		ServiceIngress: NewServiceIngressControllerOptions(),
 	}
 }
 
@@ -53,19 +55,21 @@ func (o *ControllerOptions) AddFlags(sets *cliflag.NamedFlagSets) {
 		strings.Join(controller.KnownControllers(), ", "), strings.Join(controller.ControllersDisabledByDefault(), ", ")))
 	componentbaseoptions.BindLeaderElectionFlags(&o.LeaderElection, fs)
 	o.ModelBox.AddFlags(sets.FlagSet("modelbox controller"))
+	o.ServiceIngress.AddFlags(sets.FlagSet("serviceingress controller"))
 }
 
 // Configuration returns what the options say of the controllers themselves.
 func (o *ControllerOptions) Configuration() controller.Configuration {
 	return controller.Configuration{
-		Controllers:        o.Controllers,
-		ModelBoxController: o.ModelBox.ModelBoxControllerConfiguration,
+		Controllers:              o.Controllers,
+		ModelBoxController:       o.ModelBox.ModelBoxControllerConfiguration,
+		ServiceIngressController: o.ServiceIngress.ServiceIngressControllerConfiguration,
 	}
 }
 
 // Validate returns every error in the options.
 func (o *ControllerOptions) Validate() []error {
-	errs := o.ModelBox.Validate()
+	errs := slices.Concat(o.ModelBox.Validate(), o.ServiceIngress.Validate())
 	known := controller.KnownControllers()
 	for _, entry := range o.Controllers {
 		if name := strings.TrimPrefix(entry, "-"); entry != "*" && !slices.Contains(known, name) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
+	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
 )
 
 // parse returns the options that a command line says.
@@ -65,10 +66,14 @@ func TestTheShortestResyncPeriodIsValid(t *testing.T) {
 }
 
 func TestControllerFlagsBecomeTheirConfiguration(t *testing.T) {
-	o := parse(t, "--controllers=*,-modelbox", "--concurrent-modelbox-syncs=5", "--modelbox-resync-period=1m")
+	o := parse(t, "--controllers=*,-modelbox", "--concurrent-modelbox-syncs=5", "--modelbox-resync-period=1m",
+		"--service-ingress-class=public", "--service-ingress-host-pattern={name}.example.com")
 	want := controller.Configuration{
 		Controllers:        []string{"*", "-modelbox"},
 		ModelBoxController: controller.ModelBoxControllerConfiguration{ConcurrentSyncs: 5, ResyncPeriod: time.Minute},
+		ServiceIngressController: controller.ServiceIngressControllerConfiguration{
+			Defaults: serviceingressrender.Defaults{Class: "public", HostPattern: "{name}.example.com"},
+		},
 	}
 	if diff := cmp.Diff(want, o.Controllers.Configuration()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -78,8 +83,9 @@ func TestControllerFlagsBecomeTheirConfiguration(t *testing.T) {
 func TestControllerFlagsAreGrouped(t *testing.T) {
 	flags := parse(t).Flags()
 	for group, names := range map[string][]string{
-		"controllers":         {"controllers", "leader-elect"},
-		"modelbox controller": {"concurrent-modelbox-syncs", "modelbox-resync-period"},
+		"controllers":               {"controllers", "leader-elect"},
+		"modelbox controller":       {"concurrent-modelbox-syncs", "modelbox-resync-period"},
+		"serviceingress controller": {"service-ingress-class", "service-ingress-host-pattern"},
 	} {
 		for _, name := range names {
 			if flags.FlagSet(group).Lookup(name) == nil {
@@ -92,8 +98,13 @@ func TestControllerFlagsAreGrouped(t *testing.T) {
 func TestHelpOfControllersListsThem(t *testing.T) {
 	flags := parse(t).Flags()
 	help := flags.FlagSet("controllers").Lookup("controllers").Usage
-	if want := "All controllers: " + strings.Join(controller.KnownControllers(), ", "); !strings.Contains(help, want) {
-		t.Errorf("got %q, want %q in it", help, want)
+	for _, want := range []string{
+		"All controllers: " + strings.Join(controller.KnownControllers(), ", "),
+		"Disabled-by-default controllers: serviceingress",
+	} {
+		if !strings.Contains(help, want) {
+			t.Errorf("got %q, want %q in it", help, want)
+		}
 	}
 }
 
@@ -184,6 +195,10 @@ func TestRefusedOptions(t *testing.T) {
 		{"renewals without a pause", []string{"--leader-elect-retry-period=0s"}, "--leader-elect-retry-period is 0s and must be positive"},
 		{"a renewal that a delayed retry misses", []string{"--leader-elect-renew-deadline=11s", "--leader-elect-retry-period=10s"}, "--leader-elect-retry-period is 10s and must be positive, and 1.2 times it shorter"},
 		{"a Lease of less than a second", []string{"--leader-elect-lease-duration=900ms", "--leader-elect-renew-deadline=500ms", "--leader-elect-retry-period=100ms"}, "--leader-elect-lease-duration is 900ms and must be at least 1s"},
+		{"a class that can be none", []string{"--service-ingress-class=Public"}, `--service-ingress-class is "Public" and must be the name of an IngressClass: a lowercase RFC 1123 subdomain`},
+		{"one host for all Services", []string{"--service-ingress-host-pattern={namespace}.example.com"}, `--service-ingress-host-pattern is "{namespace}.example.com" and must contain {name}`},
+		{"a placeholder that there is not", []string{"--service-ingress-host-pattern={name}.{cluster}.example.com"}, `and must become a host as {name}.{namespace}.example.com does, and becomes "name.{cluster}.example.com": a lowercase RFC 1123 subdomain`},
+		{"hosts with a port", []string{"--service-ingress-host-pattern={name}.example.com:443"}, `and becomes "name.example.com:443": a lowercase RFC 1123 subdomain`},
 		{"a port that is none", []string{"--secure-port=70000"}, "--secure-port"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

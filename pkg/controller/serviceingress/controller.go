@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package serviceingress keeps the Ingress of every Service that asks for one by its annotations.
+package serviceingress
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	networkinginformers "k8s.io/client-go/informers/networking/v1"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
+	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
+	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
+)
+
+const (
+	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
+	Name = "serviceingress"
+	// noun is what messages call a Service.
+	noun = "Service"
+
+	// concurrentSyncs is how many Services are reconciled at the same time, those of one namespace with at most half of
+	// them.
+	concurrentSyncs = 8
+)
+
+// Controller reconciles the Ingresses of Services.
+type Controller struct {
+	kubeClient    kubernetes.Interface
+	serviceLister corelisters.ServiceLister
+	boxLister     modellisters.ModelBoxLister
+	ingresses     *children.Kind
+	children      *children.Engine[*corev1.Service]
+	caches        *cachehealth.Dependencies
+	queue         *queue.Queue
+	recorder      events.EventRecorder
+	clock         clock.PassiveClock
+	consistency   *consistency.Store
+	defaults      serviceingressrender.Defaults
+	problems      *problemRecord
+	metrics       *reconciler.Metrics
+}
+
+// ControllerParameters is what a Controller is made of. None of the informers may be started yet.
+type ControllerParameters struct {
+	// KubeClient reads Services and writes Ingresses.
+	KubeClient kubernetes.Interface
+
+	// Services are all that there are. Of those that are not annotated, no more is needed than what identifies them.
+	Services coreinformers.ServiceInformer
+	// Ingresses are those that this server has made.
+	Ingresses networkinginformers.IngressInformer
+	Boxes     modelinformers.ModelBoxInformer
+	// CacheHealth checks the caches of these informers.
+	CacheHealth *cachehealth.Monitor
+
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+
+	// Defaults are for Services whose annotations do not say otherwise.
+	Defaults serviceingressrender.Defaults
+}
+
+// New returns a controller that does nothing until Run.
+func New(p ControllerParameters) (*Controller, error) {
+	c := &Controller{
+		kubeClient:    p.KubeClient,
+		serviceLister: p.Services.Lister(),
+		boxLister:     p.Boxes.Lister(),
+		ingresses:     newIngressKind(p.KubeClient, p.Ingresses.Informer()),
+		caches:        p.CacheHealth.NewDependencies(),
+		queue:         queue.New(Name, concurrentSyncs/2, p.Clock),
+		recorder:      p.Recorder,
+		clock:         p.Clock,
+		defaults:      p.Defaults,
+		problems:      newProblemRecord(),
+		metrics:       processMetrics(),
+	}
+	c.consistency = consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
+		c.ingresses.Resource: c.ingresses.Informer.GetStore(),
+	})
+	c.children = c.newEngine()
+	if err := c.watch(&p); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// watch enqueues a Service that is or was annotated whenever it changes, and whenever its Ingress does, or the box that has
+// an Ingress of the name.
+func (c *Controller) watch(p *ControllerParameters) error {
+	for _, watched := range []struct {
+		resource  schema.GroupResource
+		informer  cache.SharedIndexInformer
+		serviceOf func(metav1.Object) (types.NamespacedName, bool)
+	}{
+		{corev1.Resource("services"), p.Services.Informer(), annotatedService},
+		{c.ingresses.Resource, c.ingresses.Informer, c.children.OwnerOf},
+		{modelv1.Resource("modelboxes"), p.Boxes.Informer(), serviceOfBox},
+	} {
+		registration, err := watched.informer.AddEventHandler(c.queue.Handler(watched.serviceOf))
+		if err != nil {
+			return fmt.Errorf("watching %s: %w", watched.resource, err)
+		}
+		if err := c.caches.AddRequired(watched.resource, watched.informer, registration.HasSynced); err != nil {
+			return err
+		}
+	}
+	for name, index := range c.children.Indexers() {
+		if err := informers.AddIndex(c.ingresses.Informer, name, index); err != nil {
+			return fmt.Errorf("indexing %s: %w", c.ingresses.Resource, err)
+		}
+	}
+	return nil
+}
+
+func annotatedService(service metav1.Object) (types.NamespacedName, bool) {
+	return keyOf(service), serviceingressrender.IsAnnotated(service)
+}
+
+// serviceOfBox returns the Service of a box that has an Ingress. It has the name of the box.
+func serviceOfBox(object metav1.Object) (types.NamespacedName, bool) {
+	box, ok := object.(*modelv1.ModelBox)
+	return keyOf(object), ok && box.Spec.Ingress != nil
+}
+
+// Name is what the controller is called.
+func (c *Controller) Name() string { return Name }
+
+// CheckHealth returns why the controller cannot work, nil when it can, or when nothing is wrong so far.
+func (c *Controller) CheckHealth() error { return c.caches.CheckHealth() }
+
+// HasSynced returns whether every cache has synced that the controller needs.
+func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
+
+// Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
+// is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
+// server may be able to.
+func (c *Controller) Run(ctx context.Context) error {
+	defer c.children.Wait()
+	return c.reconciler().Run(ctx, func() {})
+}
+
+// reconciler returns what runs reconcile.
+func (c *Controller) reconciler() *reconciler.Reconciler {
+	return &reconciler.Reconciler{
+		Name:            Name,
+		Noun:            noun,
+		Queue:           c.queue,
+		Caches:          c.caches,
+		ConcurrentSyncs: concurrentSyncs,
+		Metrics:         c.metrics,
+		Reconcile:       c.reconcile,
+		TellPanic:       c.tellPanic,
+	}
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}

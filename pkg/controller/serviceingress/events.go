@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package serviceingress
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+)
+
+// report records an event about a problem of the Service, unless that is the last one that was reported of it: a Service has
+// no condition that would say so.
+func (c *Controller) report(service *corev1.Service, p problem) {
+	if c.problems.isNew(service, p) {
+		c.recorder.Eventf(service, nil, corev1.EventTypeWarning, p.reason, "Reconcile", "%s", message.Truncate(p.text))
+	}
+}
+
+// reportFailure reports what keeps the Ingress of the Service from being as rendered, unless the next try may settle it.
+func (c *Controller) reportFailure(service *corev1.Service, err error) {
+	switch reason := children.Classify(err).Reason; reason {
+	case modelv1.ReasonNotOwned, modelv1.ReasonConflict, modelv1.ReasonRejected,
+		modelv1.ReasonForbidden, modelv1.ReasonQuotaExceeded, modelv1.ReasonInvalid:
+		c.report(service, problem{reason, err.Error()})
+	}
+}
+
+// tellPanic says in an event of the Service what happened.
+func (c *Controller) tellPanic(_ context.Context, key types.NamespacedName, failure *reconciler.PanicError) error {
+	service, err := c.serviceLister.Services(key.Namespace).Get(key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.report(service, problem{modelv1.ReasonError, failure.Error()})
+	return nil
+}

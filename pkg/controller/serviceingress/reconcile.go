@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package serviceingress
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
+)
+
+// staleCacheRetry is after how long a Service is requeued that a cache does not show as it is.
+const staleCacheRetry = 50 * time.Millisecond
+
+// reconcile brings the Ingress of one Service nearer to what its annotations say. It returns after how long to requeue the
+// Service although nothing happens, 0 for not at all, and an error to be tried again after a delay.
+func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	service, err := c.serviceLister.Services(key.Namespace).Get(key.Name)
+	if apierrors.IsNotFound(err) {
+		c.consistency.Clear(key, "")
+		c.forget(key)
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading the Service: %w", err)
+	}
+	if err := c.consistency.EnsureReady(key); err != nil {
+		klog.FromContext(ctx).V(4).Info("Waiting for a cache", "reason", err)
+		return staleCacheRetry, nil
+	}
+	if service.DeletionTimestamp != nil {
+		c.forget(key)
+		return 0, nil // The garbage collector deletes the Ingress, unless it is to be left.
+	}
+
+	wants, err := c.wantsIngress(service)
+	if err != nil {
+		return 0, err
+	}
+	problem := c.problemOf(service, wants)
+	if problem != nil {
+		c.report(service, *problem)
+	}
+	switch {
+	case wants && problem != nil:
+		return 0, nil // The Ingress that there is may serve on.
+	case !wants:
+		if confirmed, err := c.confirmUnwanted(ctx, service); err != nil || !confirmed {
+			return staleCacheRetry, err
+		}
+	}
+	result, err := c.children.Reconcile(ctx, service)
+	if err != nil {
+		return 0, err
+	}
+	return c.settle(service, problem, result)
+}
+
+// problemOf returns what is wrong with what the Service asks for, nil where nothing is.
+func (c *Controller) problemOf(service *corev1.Service, wants bool) *problem {
+	if err := serviceingressrender.Validate(service, c.defaults).ToAggregate(); err != nil {
+		return &problem{modelv1.ReasonInvalid, err.Error()}
+	}
+	if !wants && serviceingressrender.AsksForIngress(service) {
+		return &problem{modelv1.ReasonNotOwned, fmt.Sprintf(
+			"box %s has an Ingress of this name by its spec.ingress, and annotation %s does nothing", service.Name, serviceingressrender.HTTPAnnotation)}
+	}
+	return nil
+}
+
+// wantsIngress returns whether the Service is to have an Ingress: it asks for one, and the name is not that of the Ingress of
+// the box that it belongs to.
+func (c *Controller) wantsIngress(service *corev1.Service) (bool, error) {
+	if !serviceingressrender.AsksForIngress(service) {
+		return false, nil
+	}
+	owner := modelboxrender.ControllingBox(service)
+	if owner == nil {
+		return true, nil
+	}
+	box, err := c.boxLister.ModelBoxes(service.Namespace).Get(owner.Name)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading the box of the Service: %w", err)
+	}
+	return box.UID != owner.UID || box.Spec.Ingress == nil, nil
+}
+
+// confirmUnwanted returns whether a Service is not to have an Ingress that has one. Traffic depends on that, so the Service is
+// read, and not taken from a cache.
+func (c *Controller) confirmUnwanted(ctx context.Context, service *corev1.Service) (bool, error) {
+	owned, err := c.children.Owned(service)
+	if err != nil || len(owned) == 0 {
+		return true, err
+	}
+	now, err := timeout.Request(ctx, func(ctx context.Context) (*corev1.Service, error) {
+		return c.getService(ctx, service.Namespace, service.Name)
+	})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading the Service anew: %w", err)
+	}
+	wants, err := c.wantsIngress(now)
+	return !wants && now.UID == service.UID, err
+}
+
+// settle says what is to happen after a reconcile, and reports what keeps the Ingress from being as rendered.
+func (c *Controller) settle(service *corev1.Service, known *problem, result *children.Result) (time.Duration, error) {
+	if slices.ContainsFunc(result.Failures, func(err error) bool { return children.Classify(err).IsStale }) {
+		return 0, result.Err()
+	}
+	for _, err := range result.Failures {
+		c.reportFailure(service, err)
+	}
+	switch {
+	case !serviceingressrender.IsAnnotated(service) && len(result.Failures) == 0:
+		c.forget(keyOf(service))
+	case known == nil && len(result.Failures) == 0:
+		c.problems.forget(keyOf(service))
+	}
+	if retry, ok := children.RetryAfter(result.Failures); ok {
+		return retry, nil
+	}
+	return 0, result.Err()
+}
+
+// forget drops what is remembered of a Service that is gone or going.
+func (c *Controller) forget(key types.NamespacedName) {
+	c.children.Forget(key)
+	c.problems.forget(key)
+}
