@@ -116,9 +116,10 @@ fuzz: ## Fuzz with each target for two minutes (FUZZTIME=10m: for ten)
 	@hack/fuzz.sh $(FUZZTIME)
 
 .PHONY: test-scale
-test-scale: build ## Converge a thousand boxes, 200 stacks and a chain of 300 components, and count what is written then
+test-scale: build ## Converge a thousand boxes, 200 stacks, a chain of 300 components and 10,000 Services, and count what is written then
 	@MODELBOX_E2E_BOXES=1000 go test ./pkg/e2e/ownership -run TestSettledBoxesCauseNoWrites -timeout 30m -v
 	@MODELBOX_E2E_CHAIN=300 MODELBOX_E2E_STACKS=200 go test ./pkg/e2e/stack -parallel 1 -run 'Chain|ManyStacks' -timeout 90m -v
+	@MODELBOX_E2E_SERVICES=10000 go test ./pkg/e2e/serviceingress -run TestManyServices -timeout 30m -v
 
 .PHONY: bench
 bench: ## Run all benchmarks, each beside what it is to be compared with

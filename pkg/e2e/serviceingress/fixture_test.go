@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package serviceingress
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// startPatience is how long a server may take that has tried in vain to read what it was not granted yet.
+const startPatience = 3 * time.Minute
+
+// newControlPlane returns one whose server runs the controller, with the rights that the component grants.
+func newControlPlane(t *testing.T) *framework.ControlPlane {
+	t.Helper()
+	plane := framework.NewControlPlane(t, framework.ServerFlags(
+		"--controllers=*,serviceingress",
+		"--service-ingress-class=public",
+		"--service-ingress-host-pattern={name}.{namespace}.example.com",
+	)...)
+	grantComponent(plane.NewNamespace(t))
+	awaitController(t, plane)
+	return plane
+}
+
+// grantComponent applies what the component grants the server.
+func grantComponent(n *framework.Namespace) {
+	n.T.Helper()
+	n.Kubectl.Run("apply", "--filename="+framework.InRepository("artifacts", "components", "serviceingress", "rbac.yaml"))
+}
+
+// awaitController waits until the controller works.
+func awaitController(t *testing.T, plane *framework.ControlPlane) {
+	t.Helper()
+	framework.Eventually(t, startPatience, "the controller has read the Ingresses", func() error {
+		synced := framework.Sum(framework.Scrape(t, plane.DirectClient(t)), "modelbox_controller_cache_synced",
+			map[string]string{"resource": "ingresses.networking.k8s.io"})
+		if synced != 1 {
+			return fmt.Errorf("the metric of its cache is %v", synced)
+		}
+		return plane.DirectClient(t).Get().AbsPath("/healthz/controllers/serviceingress").Do(t.Context()).Error()
+	})
+}
+
+// newService returns a Service of one port with these annotations, as "name=value".
+func newService(name string, annotations ...string) *corev1.Service {
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Ports: []corev1.ServicePort{{Port: 80}}},
+	}
+	for _, annotation := range annotations {
+		name, value, _ := strings.Cut(annotation, "=")
+		metav1.SetMetaDataAnnotation(&service.ObjectMeta, name, value)
+	}
+	return service
+}
+
+// create creates Service web with these annotations.
+func create(n *framework.Namespace, annotations ...string) *corev1.Service {
+	n.T.Helper()
+	service, err := n.Services.Create(n.Ctx, newService("web", annotations...), metav1.CreateOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	return service
+}
+
+// annotate sets annotations of Service web, and takes away those that end in "-", as kubectl annotate does.
+func annotate(n *framework.Namespace, annotations ...string) {
+	n.T.Helper()
+	n.Kubectl.Run(append([]string{"annotate", "--overwrite", "service", "web"}, annotations...)...)
+}
+
+// describe is an Ingress in one line, as "class host/path -> service:port".
+func describe(ingress *networkingv1.Ingress) string {
+	var rules []string
+	for _, rule := range ingress.Spec.Rules {
+		for _, path := range rule.HTTP.Paths {
+			rules = append(rules, fmt.Sprintf("%s%s -> %s:%d", rule.Host, path.Path, path.Backend.Service.Name, path.Backend.Service.Port.Number))
+		}
+	}
+	return ptr.Deref(ingress.Spec.IngressClassName, "") + " " + strings.Join(rules, ", ")
+}
+
+func getIngress(n *framework.Namespace) (*networkingv1.Ingress, error) {
+	return n.ControlPlane.KubeClient.NetworkingV1().Ingresses(n.Name).Get(n.Ctx, "web", metav1.GetOptions{})
+}
+
+// awaitIngress waits until Ingress web is so, and returns it. NAMESPACE stands for that of the test.
+func awaitIngress(n *framework.Namespace, want string) *networkingv1.Ingress {
+	n.T.Helper()
+	want = strings.ReplaceAll(want, "NAMESPACE", n.Name)
+	var ingress *networkingv1.Ingress
+	n.Eventually("the Ingress is "+want, func() (err error) {
+		if ingress, err = getIngress(n); err != nil {
+			return err
+		}
+		if got := describe(ingress); got != want {
+			return fmt.Errorf("it is %s", got)
+		}
+		return nil
+	})
+	return ingress
+}
+
+// awaitNoIngress waits until there is no Ingress web.
+func awaitNoIngress(n *framework.Namespace) {
+	n.T.Helper()
+	framework.Eventually(n.T, framework.CollectorPatience, "there is no Ingress", func() error {
+		_, err := getIngress(n)
+		return framework.CheckGone(err)
+	})
+}
+
+// expectNoIngress checks that there is none although the server has had time for it.
+func expectNoIngress(n *framework.Namespace) {
+	n.T.Helper()
+	time.Sleep(2 * time.Second)
+	if ingress, err := getIngress(n); !apierrors.IsNotFound(err) {
+		n.T.Errorf("there is an Ingress: %s, %v", describe(ingress), err)
+	}
+}
+
+// createForeign creates an Ingress web that is nobody's.
+func createForeign(n *framework.Namespace) {
+	n.T.Helper()
+	n.Kubectl.Run("create", "ingress", "web", "--class=foreign", "--rule=foreign.example.com/*=foreign:1")
+}
+
+const foreign = "foreign foreign.example.com/ -> foreign:1"
