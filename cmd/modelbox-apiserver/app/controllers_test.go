@@ -14,12 +14,17 @@ import (
 	basecompatibility "k8s.io/component-base/compatibility"
 
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 )
 
 // Whatever else it did, it would need a server, its configuration or its store.
 func TestAddControllersAddsNothingWhereNoneIsEnabled(t *testing.T) {
-	for _, controllers := range [][]string{{"-modelbox"}, {"*", "-modelbox", "-modelstack"}, nil} {
+	allButThem := []string{"*"}
+	for _, name := range controller.KnownControllers() {
+		allButThem = append(allButThem, "-"+name)
+	}
+	for _, controllers := range [][]string{{"-modelbox"}, allButThem, nil} {
 		t.Run(fmt.Sprint(controllers), func(t *testing.T) {
 			o := options.NewForRegistry(basecompatibility.NewComponentGlobalsRegistry())
 			o.Controllers.Controllers = controllers
