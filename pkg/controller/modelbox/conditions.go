@@ -14,7 +14,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // verdict is a condition without its bookkeeping.
@@ -39,17 +39,9 @@ func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Conditi
 	}
 	conditions := slices.Clone(box.Status.Conditions)
 	for _, v := range verdicts {
-		condition := metav1.Condition{
-			Type:               v.condition,
-			Status:             metav1.ConditionFalse,
-			Reason:             conditionReason(v.reason),
-			Message:            message.Truncate(v.message),
-			ObservedGeneration: box.Generation,
-		}
-		if v.isTrue {
-			condition.Status = metav1.ConditionTrue
-		}
-		meta.SetStatusCondition(&conditions, condition)
+		reconciler.SetCondition(&conditions, box.Generation, v.condition, reconciler.Verdict{
+			IsTrue: v.isTrue, Reason: conditionReason(v.reason), Message: v.message,
+		})
 	}
 	return withStalled(conditions, box.Generation, applied, rollout)
 }
@@ -65,12 +57,8 @@ func withStalled(conditions []metav1.Condition, generation int64, applied, rollo
 		meta.RemoveStatusCondition(&conditions, modelv1.ConditionStalled)
 		return conditions
 	}
-	meta.SetStatusCondition(&conditions, metav1.Condition{
-		Type:               modelv1.ConditionStalled,
-		Status:             metav1.ConditionTrue,
-		Reason:             stalled.reason,
-		Message:            message.Truncate(stalled.message),
-		ObservedGeneration: generation,
+	reconciler.SetCondition(&conditions, generation, modelv1.ConditionStalled, reconciler.Verdict{
+		IsTrue: true, Reason: stalled.reason, Message: stalled.message,
 	})
 	return conditions
 }

@@ -8,12 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
@@ -43,13 +40,7 @@ func panickedStatus(box *modelv1.ModelBox, failure *reconciler.PanicError) model
 		modelv1.ConditionApplied: modelv1.ReasonError,
 		modelv1.ConditionReady:   modelv1.ReasonNotApplied,
 	} {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-			Type:               condition,
-			Status:             metav1.ConditionFalse,
-			Reason:             reason,
-			Message:            message.Truncate(failure.Error()),
-			ObservedGeneration: box.Generation,
-		})
+		reconciler.SetCondition(&status.Conditions, box.Generation, condition, reconciler.Verdict{Reason: reason, Message: failure.Error()})
 	}
 	return status
 }
