@@ -4,33 +4,28 @@
 package modelbox
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/rendertest"
 )
 
 // The golden files pin what a box becomes, for every sample and for every box in testdata. After a wanted change:
 //
-//	go test ./pkg/render -update
+//	go test ./pkg/render/modelbox -update
 //
 // A changed golden file of an unchanged box is a breaking change: an upgrade to it rolls the pods of everybody who
 // has such a box. It needs a reason that is worth that, and a word in the release notes.
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 const (
-	inputSuffix  = ".box.yaml"
-	goldenSuffix = ".golden.yaml"
-	samplesDir   = "../../../artifacts/samples"
+	inputSuffix = ".box.yaml"
+	samplesDir  = "../../../artifacts/samples"
 )
 
 // autoscaledInputs are rendered as autoscaled boxes are, with the number of pods that the autoscaler decided on.
@@ -49,13 +44,13 @@ func goldenInputs(t *testing.T) map[string]string {
 			continue
 		}
 		name := strings.TrimSuffix(filepath.Base(input), ".yaml")
-		inputs[filepath.Join("testdata", "samples", name+goldenSuffix)] = input
+		inputs[filepath.Join("testdata", "samples", name+rendertest.GoldenSuffix)] = input
 	}
 	if len(inputs) == 0 {
 		t.Fatalf("no samples in %s", samplesDir)
 	}
 	for _, input := range glob(t, filepath.Join("testdata", "*"+inputSuffix)) {
-		inputs[strings.TrimSuffix(input, inputSuffix)+goldenSuffix] = input
+		inputs[strings.TrimSuffix(input, inputSuffix)+rendertest.GoldenSuffix] = input
 	}
 	return inputs
 }
@@ -81,30 +76,19 @@ func glob(t *testing.T, pattern string) []string {
 
 func TestGolden(t *testing.T) {
 	for golden, input := range goldenInputs(t) {
-		t.Run(strings.TrimSuffix(strings.TrimPrefix(golden, "testdata/"), goldenSuffix), func(t *testing.T) {
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(golden, "testdata/"), rendertest.GoldenSuffix), func(t *testing.T) {
 			scaling := ScaledByBox
 			if replicas, ok := autoscaledInputs[input]; ok {
 				scaling = ScaledByAutoscaler(replicas)
 			}
-			got := renderAll(t, scaling, readBoxes(t, input))
-			if *update {
-				write(t, golden, got)
-				return
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatalf("%v\n%s has no golden file: go test ./pkg/render -update writes it", err, input)
-			}
-			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-				t.Errorf("the render of %s changed, which rolls everybody's pods (-golden +now):\n%s", input, diff)
-			}
+			rendertest.ExpectGolden(t, golden, input, renderAll(t, scaling, readBoxes(t, input)))
 		})
 	}
 }
 
 func TestEveryGoldenFileHasItsBox(t *testing.T) {
 	inputs := goldenInputs(t)
-	for _, golden := range append(glob(t, "testdata/*"+goldenSuffix), glob(t, "testdata/samples/*"+goldenSuffix)...) {
+	for _, golden := range append(glob(t, "testdata/*"+rendertest.GoldenSuffix), glob(t, "testdata/samples/*"+rendertest.GoldenSuffix)...) {
 		if inputs[golden] == "" {
 			t.Errorf("%s belongs to no box: delete it", golden)
 		}
@@ -135,7 +119,7 @@ func TestEveryFieldHasAGoldenBox(t *testing.T) {
 
 func TestAutoscalingHasAGoldenBox(t *testing.T) {
 	for input := range autoscaledInputs {
-		if goldenInputs(t)[strings.TrimSuffix(input, inputSuffix)+goldenSuffix] != input {
+		if goldenInputs(t)[strings.TrimSuffix(input, inputSuffix)+rendertest.GoldenSuffix] != input {
 			t.Errorf("there is no %s", input)
 		}
 	}
@@ -145,26 +129,12 @@ func TestAutoscalingHasAGoldenBox(t *testing.T) {
 // that nobody can read.
 func renderAll(t *testing.T, scaling Scaling, boxes []*modelv1.ModelBox) string {
 	t.Helper()
-	var documents []string
+	var all []*unstructured.Unstructured
 	for _, box := range boxes {
 		for _, child := range childrenScaledBy(t, scaling, box) {
 			unstructured.RemoveNestedField(child.Object, "metadata", "annotations", modelv1.RecordAnnotation)
-			document, err := yaml.Marshal(child.Object)
-			if err != nil {
-				t.Fatal(err)
-			}
-			documents = append(documents, string(document))
+			all = append(all, child)
 		}
 	}
-	return strings.Join(documents, "---\n")
-}
-
-func write(t *testing.T, file, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return rendertest.Documents(t, all...)
 }

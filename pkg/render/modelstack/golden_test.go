@@ -5,17 +5,16 @@ package modelstack
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/rendertest"
 )
 
 // The golden files pin what a stack becomes. After a wanted change:
@@ -24,12 +23,9 @@ import (
 //
 // A changed golden file of an unchanged stack is a breaking change: an upgrade to it writes every such box, and may roll
 // its pods.
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 const (
-	inputSuffix  = ".stack.yaml"
-	goldenSuffix = ".golden.yaml"
-	sample       = "../../../artifacts/samples/dataservice.yaml"
+	inputSuffix = ".stack.yaml"
+	sample      = "../../../artifacts/samples/dataservice.yaml"
 )
 
 // readStack returns the stack of a file, defaulted.
@@ -52,21 +48,15 @@ func readStack(t testing.TB, file string) *modelv1.ModelStack {
 func renderAll(t testing.TB, stack *modelv1.ModelStack) string {
 	t.Helper()
 	renderer := NewRenderer(stack)
-	var documents []string
+	var all []*unstructured.Unstructured
 	for i := range stack.Spec.Components {
 		children, err := renderer.Children(&stack.Spec.Components[i], false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, child := range children {
-			document, err := yaml.Marshal(child.Object)
-			if err != nil {
-				t.Fatal(err)
-			}
-			documents = append(documents, string(document))
-		}
+		all = append(all, children...)
 	}
-	return strings.Join(documents, "---\n")
+	return rendertest.Documents(t, all...)
 }
 
 func TestGolden(t *testing.T) {
@@ -80,20 +70,7 @@ func TestGolden(t *testing.T) {
 	}
 	for input, name := range goldens {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			got := renderAll(t, readStack(t, input))
-			if *update {
-				if err := os.WriteFile(name+goldenSuffix, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(name + goldenSuffix)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-				t.Errorf("the render of %s changed (-golden +now):\n%s", input, diff)
-			}
+			rendertest.ExpectGolden(t, name+rendertest.GoldenSuffix, input, renderAll(t, readStack(t, input)))
 		})
 	}
 }

@@ -4,17 +4,15 @@
 package network
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/rendertest"
 )
 
 // The golden files pin what a network becomes. After a wanted change:
@@ -23,12 +21,7 @@ import (
 //
 // A changed golden file of an unchanged network is a breaking change: pods that start after an upgrade are attached
 // otherwise than those before.
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-const (
-	inputSuffix  = ".network.yaml"
-	goldenSuffix = ".golden.yaml"
-)
+const inputSuffix = ".network.yaml"
 
 // readNetwork returns the network of a file, defaulted.
 func readNetwork(t testing.TB, file string) *modelv1.Network {
@@ -57,28 +50,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var documents []string
-			for _, child := range children {
-				document, err := yaml.Marshal(child.Object)
-				if err != nil {
-					t.Fatal(err)
-				}
-				documents = append(documents, string(document))
-			}
-			got := strings.Join(documents, "---\n")
-			if *update {
-				if err := os.WriteFile(name+goldenSuffix, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(name + goldenSuffix)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-				t.Errorf("the render of %s changed (-golden +now):\n%s", input, diff)
-			}
+			rendertest.ExpectGolden(t, name+rendertest.GoldenSuffix, input, rendertest.Documents(t, children...))
 		})
 	}
 }

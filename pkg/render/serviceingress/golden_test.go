@@ -4,16 +4,15 @@
 package serviceingress
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/rendertest"
 )
 
 // The golden files pin what an annotated Service becomes. After a wanted change:
@@ -21,12 +20,7 @@ import (
 //	go test ./pkg/render/serviceingress -update
 //
 // A changed golden file of an unchanged Service is a breaking change: an upgrade to it writes every such Ingress.
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-const (
-	inputSuffix  = ".service.yaml"
-	goldenSuffix = ".golden.yaml"
-)
+const inputSuffix = ".service.yaml"
 
 // someDefaults are those of the Services whose files are named so.
 var someDefaults = map[string]Defaults{
@@ -50,24 +44,8 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := yaml.Marshal(ingress.Object)
-			if err != nil {
-				t.Fatal(err)
-			}
-			golden := filepath.Join("testdata", name+goldenSuffix)
-			if *update {
-				if err := os.WriteFile(golden, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
-				t.Errorf("the render of %s changed (-golden +now):\n%s", input, diff)
-			}
+			golden := filepath.Join("testdata", name+rendertest.GoldenSuffix)
+			rendertest.ExpectGolden(t, golden, input, rendertest.Documents(t, ingress))
 		})
 	}
 }
