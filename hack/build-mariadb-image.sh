@@ -15,24 +15,17 @@ entrypoint=hack/images/mariadb/entrypoint.sh
 if [[ "${archive}" -nt "${entrypoint}" && "${archive}" -nt "${BASH_SOURCE[0]}" ]]; then
   exit
 fi
-if ! command -v apt-get >/dev/null || ! apt-cache show mariadb-server-core &>/dev/null; then
-  echo "no packages of Debian, so no image of a database"
-  exit
-fi
 
 echo "building the image ${name} from Debian's packages"
 work=$(mktemp -d)
 trap 'rm -rf "${work}"' EXIT
-mkdir -p "${work}"/{packages,unpacked,image/{etc,usr/{bin,sbin,share/mysql}}}
-
-# With what they depend on, and what that depends on.
-packages=$(apt-cache depends --recurse --no-{recommends,suggests,conflicts,breaks,replaces,enhances} \
-  busybox-static mariadb-client-core mariadb-server-core | grep '^[a-z]' | sort -u)
-# shellcheck disable=SC2086 # a list of packages
-(cd "${work}/packages" && apt-get download -qq -o APT::Sandbox::User=root ${packages})
-for package in "${work}"/packages/*.deb; do
-  dpkg --extract "${package}" "${work}/unpacked"
-done
+mkdir -p "${work}"/{unpacked,image/{etc,usr/{bin,sbin,share/mysql}}}
+hack/unpack-debian-packages.sh "${work}/unpacked" busybox-static mariadb-client-core mariadb-server-core || {
+  status=$?
+  ((status == 3)) || exit "${status}"
+  echo "no packages of Debian, so no image of a database"
+  exit
+}
 
 # What of it runs.
 from=${work}/unpacked to=${work}/image

@@ -4,7 +4,7 @@
 
 # Builds the images that a container node starts with, as OCI archives: hack/build-node-images.sh <folder>
 # The node reaches no registry. So there is its pause image, the cluster's DNS, a test application, also in place of the
-# samples' image, and a database.
+# samples' image, a database and a proxy.
 
 set -o errexit -o nounset -o pipefail
 
@@ -34,3 +34,4 @@ pack testapp localcluster/testapp:2 '["/testapp", "-version=2"]'
 pack testapp nginx:1.7.9 '["/testapp", "-version=1.7.9 of the test application"]'
 
 hack/build-mariadb-image.sh localcluster/mariadb:1 "${archives}/localcluster-mariadb-1.tar"
+hack/build-nginx-image.sh localcluster/nginx:1 "${archives}/localcluster-nginx-1.tar"
