@@ -4,7 +4,9 @@
 package containers
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,6 +41,7 @@ func TestApplicationsRunInContainers(t *testing.T) {
 		{"an application that takes two minutes to start is not killed", slowStarterIsNotKilled},
 		{"an application that listens no more is restarted", deafApplicationIsRestarted},
 		{"rolling updates, scaling and deleted pods lose no request", noRequestIsLost},
+		{"a proxy leads to a box, and no change of the box loses a request", ingressLosesNoRequest},
 		{"a failing application says why", failingApplicationsSayWhy},
 		{"a box deleted in the foreground goes after its pods", foregroundDeletionWaitsForPods},
 		{"both kinds of nodes serve one cluster", bothKindsOfNodes},
@@ -71,7 +74,16 @@ func requireContainerNode(t *testing.T) {
 }
 
 func containerNodeFlags() []string {
-	return []string{"--container-node", "--images=" + framework.InRepository("_output", "images", "node")}
+	return []string{"--container-node", "--images=" + nodeImages()}
+}
+
+// nodeImages is the folder of the images that a container node has from its start.
+func nodeImages() string { return framework.InRepository("_output", "images", "node") }
+
+// hasImage says whether there is the archive of an image that is not built everywhere.
+func hasImage(archive string) bool {
+	_, err := os.Stat(filepath.Join(nodeImages(), archive))
+	return err == nil
 }
 
 // newAppBox is a small box of the test application, which is reached through a node port.

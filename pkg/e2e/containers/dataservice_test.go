@@ -23,7 +23,7 @@ const databaseImage = "localcluster/mariadb:1"
 // dataServiceRuns: the sample of a stack starts in order, over a database that takes its time, answers through all of its
 // components, and leaves nothing behind.
 func dataServiceRuns(n *framework.Namespace) {
-	isRealDatabase := hasDatabase()
+	isRealDatabase := hasImage("localcluster-mariadb-1.tar")
 	createDataService(n, isRealDatabase)
 	n.Kubectl.Run("wait", "modelstack/dataservice", "--for=condition=Ready", "--timeout=240s")
 
@@ -105,11 +105,6 @@ func runOnContainerNode(box *modelv1.ModelBoxSpec, isRealDatabase bool) {
 	if isDatabase {
 		box.Args = append(box.Args, "-listen-after=20s")
 	}
-}
-
-func hasDatabase() bool {
-	_, err := os.Stat(framework.InRepository("_output", "images", "node", "localcluster-mariadb-1.tar"))
-	return err == nil
 }
 
 // expectStartInOrder checks that the box of every component was created after all that it depends on had become ready.

@@ -6,6 +6,7 @@ package containers
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,13 +31,13 @@ func noRequestIsLost(n *framework.Namespace) {
 		disturb func(n *framework.Namespace)
 		answers []string
 	}{
-		{"rolling updates", updateAgainAndAgain, []string{"1", "2"}},
+		{"rolling updates", updateTimes(rollingUpdates), []string{"1", "2"}},
 		{"scaling down", scaleDown, []string{"1"}},
 		{"deleted pods", deleteOneByOne, []string{"1"}},
 	} {
 		n.T.Run(test.name, func(t *testing.T) {
 			n := n.In(t)
-			traffic := startTraffic(t, nodePortURL(n, "web", 80)+"/version")
+			traffic := startTraffic(t, &http.Transport{}, nodePortURL(n, "web", 80)+"/version")
 			test.disturb(n)
 			// A pod can lose requests as long as it is there.
 			awaitSettledPods(n, "web", servingPods)
@@ -53,14 +54,17 @@ func checkedOften(spec *modelv1.ModelBoxSpec) {
 	}
 }
 
-func updateAgainAndAgain(n *framework.Namespace) {
-	for update := range rollingUpdates {
-		image := newAppImage
-		if update%2 == 1 {
-			image = appImage
+// updateTimes updates box "web" to and fro that often. An even number leaves it as it was.
+func updateTimes(count int) func(n *framework.Namespace) {
+	return func(n *framework.Namespace) {
+		for update := range count {
+			image := newAppImage
+			if update%2 == 1 {
+				image = appImage
+			}
+			n.UpdateBox("web", framework.WithImage(image))
+			n.AwaitReady("web")
 		}
-		n.UpdateBox("web", framework.WithImage(image))
-		n.AwaitReady("web")
 	}
 }
 

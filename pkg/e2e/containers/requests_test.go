@@ -24,6 +24,12 @@ const answerTimeout = 20 * time.Second
 // nodePortURL is where a port of a box is reached from outside the cluster.
 func nodePortURL(n *framework.Namespace, box string, port int32) string {
 	n.T.Helper()
+	return "http://" + nodePortAddress(n, box, port)
+}
+
+// nodePortAddress is the IP address and the port of nodePortURL.
+func nodePortAddress(n *framework.Namespace, box string, port int32) string {
+	n.T.Helper()
 	node, err := n.ControlPlane.KubeClient.CoreV1().Nodes().Get(n.Ctx, containerNode, metav1.GetOptions{})
 	if err != nil {
 		n.T.Fatal(err)
@@ -36,7 +42,7 @@ func nodePortURL(n *framework.Namespace, box string, port int32) string {
 	}
 	for _, published := range n.GetService(box).Spec.Ports {
 		if published.Port == port && published.NodePort != 0 {
-			return "http://" + net.JoinHostPort(host, strconv.Itoa(int(published.NodePort)))
+			return net.JoinHostPort(host, strconv.Itoa(int(published.NodePort)))
 		}
 	}
 	n.T.Fatalf("port %d of Service %s has no node port", port, box)

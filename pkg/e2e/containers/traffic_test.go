@@ -34,19 +34,22 @@ type traffic struct {
 	failures []string
 }
 
-// startTraffic sends requests until the traffic is ended, or the test is.
-func startTraffic(t *testing.T, url string) *traffic {
+// startTraffic sends requests until the traffic is ended, or the test is. The clients share the URLs out among themselves, and
+// reach them as the transport does.
+func startTraffic(t *testing.T, transport *http.Transport, urls ...string) *traffic {
 	ctx, cancel := context.WithCancel(t.Context())
 	traffic := &traffic{stop: cancel, answers: map[string]int{}}
 	for client := range trafficClients {
-		traffic.clients.Go(func() { traffic.ask(ctx, url, client%2 == 0) })
+		own := transport.Clone()
+		own.DisableKeepAlives = client%2 == 0
+		url := urls[client/2%len(urls)]
+		traffic.clients.Go(func() { traffic.ask(ctx, own, url) })
 	}
 	t.Cleanup(traffic.end)
 	return traffic
 }
 
-func (t *traffic) ask(ctx context.Context, url string, keepConnection bool) {
-	transport := &http.Transport{DisableKeepAlives: !keepConnection}
+func (t *traffic) ask(ctx context.Context, transport *http.Transport, url string) {
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, Timeout: answerTimeout}
 	for pause := time.NewTicker(trafficPause); ; {

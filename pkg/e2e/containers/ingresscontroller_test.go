@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	networkinglisters "k8s.io/client-go/listers/networking/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+const (
+	// proxyImage is nginx. It is there where it can be built, from Debian's packages.
+	proxyImage = "localcluster/nginx:1"
+	// loadConfiguration replaces the configuration of the proxy by the standard input. Requests that it has taken it answers as
+	// they were to be before.
+	loadConfiguration = "cat >/etc/nginx/conf.d/ingresses.conf && /usr/sbin/nginx -s reload"
+
+	ingressRetryPeriod = time.Second
+)
+
+// startProxy returns the name of a box with a proxy that leads nowhere yet.
+func startProxy(n *framework.Namespace) (box string) {
+	n.T.Helper()
+	n.CreateReadyBox(newAppBox("proxy", framework.WithImage(proxyImage), framework.WithReadinessProbe(framework.TCPSocket),
+		framework.WithPorts(corev1.ServicePort{Name: "http", Port: 80}, corev1.ServicePort{Name: "https", Port: 443})))
+	return "proxy"
+}
+
+// ingressController makes the configuration of a proxy from the Ingresses of one class, and says in them where the proxy is. It
+// stands in for the controllers that clusters have, and like them leads to the pods and not to the Service.
+type ingressController struct {
+	n            *framework.Namespace
+	class, proxy string
+	address      string
+	ingresses    networkinglisters.IngressNamespaceLister
+	backends     *backends
+	changed      chan struct{}
+	loaded       string
+	reloads      atomic.Int32
+}
+
+// startIngressController returns a controller that works until the test ends.
+func startIngressController(n *framework.Namespace, class, proxy string) *ingressController {
+	n.T.Helper()
+	address, _, err := net.SplitHostPort(nodePortAddress(n, proxy, 80))
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(n.ControlPlane.KubeClient, 0, informers.WithNamespace(n.Name))
+	ingresses, services := factory.Networking().V1().Ingresses(), factory.Core().V1().Services()
+	slices, secrets := factory.Discovery().V1().EndpointSlices(), factory.Core().V1().Secrets()
+	c := &ingressController{
+		n: n, class: class, proxy: proxy, address: address,
+		ingresses: ingresses.Lister().Ingresses(n.Name),
+		backends: &backends{
+			services: services.Lister().Services(n.Name),
+			slices:   slices.Lister().EndpointSlices(n.Name),
+			secrets:  secrets.Lister().Secrets(n.Name),
+		},
+		changed: make(chan struct{}, 1),
+	}
+	for _, informer := range []cache.SharedIndexInformer{ingresses.Informer(), services.Informer(), slices.Informer(), secrets.Informer()} {
+		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(any) { c.enqueue() },
+			UpdateFunc: func(any, any) { c.enqueue() },
+			DeleteFunc: func(any) { c.enqueue() },
+		}); err != nil {
+			n.T.Fatal(err)
+		}
+	}
+	factory.Start(n.Ctx.Done())
+	factory.WaitForCacheSync(n.Ctx.Done())
+	var worker sync.WaitGroup
+	worker.Go(c.work)
+	n.T.Cleanup(func() {
+		worker.Wait()
+		factory.Shutdown()
+	})
+	return c
+}
+
+// enqueue has everything looked at again. One more look is enough for whatever has changed until it begins.
+func (c *ingressController) enqueue() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (c *ingressController) work() {
+	for {
+		select {
+		case <-c.n.Ctx.Done():
+			return
+		case <-c.changed:
+		}
+		if err := c.sync(); err != nil && c.n.Ctx.Err() == nil {
+			c.n.T.Logf("ingress controller: %v", err)
+			time.AfterFunc(ingressRetryPeriod, c.enqueue)
+		}
+	}
+}
+
+func (c *ingressController) sync() error {
+	all, err := c.ingresses.List(labels.Everything())
+	if err != nil {
+		return err
+	}
+	var ingresses []*networkingv1.Ingress
+	for _, ingress := range all {
+		if ptr.Deref(ingress.Spec.IngressClassName, "") == c.class {
+			ingresses = append(ingresses, ingress)
+		}
+	}
+	if err := c.load(ingresses); err != nil {
+		return err
+	}
+	for _, ingress := range ingresses {
+		if err := c.publishAddress(ingress); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *ingressController) load(ingresses []*networkingv1.Ingress) error {
+	configuration, err := nginxConfiguration(ingresses, c.backends)
+	if err != nil || configuration == c.loaded {
+		return err
+	}
+	run := framework.RunKubectl(c.n.Kubectl.Command("exec", "--stdin", "deployment/"+c.proxy, "--", "/bin/busybox", "sh", "-c", loadConfiguration), configuration)
+	if run.Err != nil {
+		return fmt.Errorf("loading the configuration of the proxy: %w\n%s%s", run.Err, run.Stderr, configuration)
+	}
+	c.loaded = configuration
+	c.reloads.Add(1)
+	return nil
+}
+
+func (c *ingressController) publishAddress(ingress *networkingv1.Ingress) error {
+	status := networkingv1.IngressStatus{LoadBalancer: networkingv1.IngressLoadBalancerStatus{
+		Ingress: []networkingv1.IngressLoadBalancerIngress{{IP: c.address}},
+	}}
+	if equality.Semantic.DeepEqual(status, ingress.Status) {
+		return nil
+	}
+	ingress = ingress.DeepCopy()
+	ingress.Status = status
+	_, err := c.n.Ingresses().UpdateStatus(c.n.Ctx, ingress, metav1.UpdateOptions{FieldManager: "ingress-controller"})
+	return err
+}
