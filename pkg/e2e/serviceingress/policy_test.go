@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	creates = "modelbox-apiserver creates only what a ModelBox or a ModelStack controls"
-	changes = "modelbox-apiserver changes only what a ModelBox or a ModelStack controls, or takes over from nobody"
-	deletes = "modelbox-apiserver deletes only what a ModelBox or a ModelStack controls"
+	creates = "modelbox-apiserver creates only what a ModelBox, a ModelStack or a Network controls"
+	changes = "modelbox-apiserver changes only what a ModelBox, a ModelStack or a Network controls, or takes over from nobody"
+	deletes = "modelbox-apiserver deletes only what a ModelBox, a ModelStack or a Network controls"
 )
 
 // TestServerWritesIngressesOfServicesOnlyWithTheComponent does with the server's service account, in one namespace, what its
