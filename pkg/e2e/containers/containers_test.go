@@ -63,7 +63,7 @@ func newContainerPlane(t *testing.T) *framework.ControlPlane {
 		return shared
 	}
 	requireContainerNode(t)
-	return framework.NewControlPlane(t, containerNodeFlags()...)
+	return framework.NewServiceIngressControlPlane(t, containerNodeFlags()...)
 }
 
 func requireContainerNode(t *testing.T) {

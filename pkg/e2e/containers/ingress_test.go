@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -82,6 +83,27 @@ func ingressLosesNoRequest(n *framework.Namespace) {
 
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Ingress = nil })
 	visitor.awaitAnswer(n, "http://"+ingressHost+"/version", http.StatusNotFound)
+	n.T.Run("a Service that is annotated by hand", func(t *testing.T) { visitor.followAnnotations(n.In(t), class) })
+}
+
+// followAnnotations: what is annotated by hand is reached as long as it is.
+func (v *proxyVisitor) followAnnotations(n *framework.Namespace, class string) {
+	if err := n.ControlPlane.CheckServiceIngress(n.T); err != nil {
+		n.T.Skip("the server does not run the controller serviceingress: ", err)
+	}
+	url := "http://" + ingressHost + "/version"
+	for _, change := range []struct {
+		annotations []string
+		status      int
+	}{
+		{[]string{"ingress/http=true", "ingress/host=" + ingressHost, "ingress/class=" + class}, http.StatusOK},
+		{[]string{"ingress/http-"}, http.StatusNotFound},
+	} {
+		n.Kubectl.Run(append([]string{"annotate", "service", "web"}, change.annotations...)...)
+		begin := time.Now()
+		v.awaitAnswer(n, url, change.status)
+		n.T.Logf("%s after %s", http.StatusText(change.status), time.Since(begin).Round(time.Millisecond))
+	}
 }
 
 func createIngressClass(n *framework.Namespace, name string) {

@@ -18,39 +18,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// startPatience is how long a server may take that has tried in vain to read what it was not granted yet.
-const startPatience = 3 * time.Minute
-
 // newControlPlane returns one whose server runs the controller, with the rights that the component grants.
 func newControlPlane(t *testing.T) *framework.ControlPlane {
 	t.Helper()
-	plane := framework.NewControlPlane(t, framework.ServerFlags(
-		"--controllers=*,serviceingress",
+	return framework.NewServiceIngressControlPlane(t, framework.ServerFlags(
 		"--service-ingress-class=public",
 		"--service-ingress-host-pattern={name}.{namespace}.example.com",
 	)...)
-	grantComponent(plane.NewNamespace(t))
-	awaitController(t, plane)
-	return plane
-}
-
-// grantComponent applies what the component grants the server.
-func grantComponent(n *framework.Namespace) {
-	n.T.Helper()
-	n.Kubectl.Run("apply", "--filename="+framework.InRepository("artifacts", "components", "serviceingress", "rbac.yaml"))
-}
-
-// awaitController waits until the controller works.
-func awaitController(t *testing.T, plane *framework.ControlPlane) {
-	t.Helper()
-	framework.Eventually(t, startPatience, "the controller has read the Ingresses", func() error {
-		synced := framework.Sum(framework.Scrape(t, plane.DirectClient(t)), "modelbox_controller_cache_synced",
-			map[string]string{"resource": "ingresses.networking.k8s.io"})
-		if synced != 1 {
-			return fmt.Errorf("the metric of its cache is %v", synced)
-		}
-		return plane.DirectClient(t).Get().AbsPath("/healthz/controllers/serviceingress").Do(t.Context()).Error()
-	})
 }
 
 // newService returns a Service of one port with these annotations, as "name=value".

