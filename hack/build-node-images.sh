@@ -4,7 +4,7 @@
 
 # Builds the images that a container node starts with, as OCI archives: hack/build-node-images.sh <folder>
 # The node reaches no registry. So there is its pause image, the cluster's DNS, a test application, also in place of the
-# samples' image, a database and a proxy.
+# samples' image, a database, a proxy, and what collects the metrics of pods.
 
 set -o errexit -o nounset -o pipefail
 
@@ -13,8 +13,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 archives=$1 binaries=_output/images/binaries
 mkdir -p "${archives}"
 
-build() { # program
-  CGO_ENABLED=0 hack/go-build.sh hack/images "./$1" "${binaries}/$1" -trimpath -buildvcs=false -ldflags '-s -w'
+build() { # program [package]
+  CGO_ENABLED=0 hack/go-build.sh hack/images "${2:-./$1}" "${binaries}/$1" -trimpath -buildvcs=false -ldflags '-s -w'
 }
 
 pack() { # program name entrypoint
@@ -26,9 +26,11 @@ hack/go-build.sh hack/tools ./ociarchive _output/tools/ociarchive
 build pause
 build coredns
 build testapp
+build metrics-server sigs.k8s.io/metrics-server/cmd/metrics-server
 
 pack pause localcluster/pause:1 '["/pause"]'
 pack coredns localcluster/coredns:1 '["/coredns"]'
+pack metrics-server localcluster/metrics-server:1 '["/metrics-server"]'
 pack testapp localcluster/testapp:1 '["/testapp", "-version=1"]'
 pack testapp localcluster/testapp:2 '["/testapp", "-version=2"]'
 pack testapp nginx:1.7.9 '["/testapp", "-version=1.7.9 of the test application"]'
