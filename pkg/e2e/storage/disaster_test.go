@@ -17,7 +17,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
@@ -124,10 +126,16 @@ func (d *disaster) in(t *testing.T) *disaster {
 	return &copied
 }
 
-// box is labelled as GitOps tools do it. There are some of each workload.
+// box is labelled as GitOps tools do it. There are some of each workload, all of them with what they can have beside it.
 func (d *disaster) box(number int) *modelv1.ModelBox {
 	kind := framework.Workloads[number%len(framework.Workloads)]
-	box := framework.NewBox(fmt.Sprintf("box-%d", number), framework.WithWorkload(kind))
+	box := framework.NewBox(fmt.Sprintf("box-%d", number), framework.WithWorkload(kind), func(spec *modelv1.ModelBoxSpec) {
+		spec.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MinAvailable: ptr.To(intstr.FromInt32(1))}
+		if kind != modelv1.WorkloadDaemonSet {
+			spec.ResourceType = modelv1.ResourceTypeSmall
+			spec.Autoscaling = &modelv1.ModelBoxAutoscaling{MaxReplicas: 3, CPU: ptr.To[int32](80)}
+		}
+	})
 	box.Labels = map[string]string{"example.com/applied-by": "gitops"}
 	return box
 }

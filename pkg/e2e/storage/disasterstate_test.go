@@ -25,7 +25,7 @@ type disasterState struct {
 	// Boxes and stacks are without what changes by itself: versions, managers and status.
 	Boxes  map[string]modelv1.ModelBox
 	Stacks map[string]modelv1.ModelStack
-	// Children are the UIDs of workloads and Services, Pods the restarts of each pod.
+	// Children are the UIDs of what boxes and stacks made, Pods the restarts of each pod.
 	Children map[string]types.UID
 	Pods     map[types.UID]int32
 	// store is the one that the Lease names.
@@ -86,6 +86,20 @@ func (d *disaster) state() disasterState {
 		}
 		for _, service := range services.Items {
 			state.Children["Service "+service.Name] = service.UID
+		}
+		autoscalers, err := d.ControlPlane.KubeClient.AutoscalingV2().HorizontalPodAutoscalers(d.Name).List(d.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, autoscaler := range autoscalers.Items {
+			state.Children["HorizontalPodAutoscaler "+autoscaler.Name] = autoscaler.UID
+		}
+		budgets, err := d.ControlPlane.KubeClient.PolicyV1().PodDisruptionBudgets(d.Name).List(d.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, budget := range budgets.Items {
+			state.Children["PodDisruptionBudget "+budget.Name] = budget.UID
 		}
 		pods, err := d.Pods.List(d.Ctx, metav1.ListOptions{})
 		if err != nil {

@@ -143,9 +143,11 @@ func TestAStoreThatIsBehindIsBroughtUpToDate(t *testing.T) {
 		childOf(box("exposed", "6"), "v1", "Service"),
 		childOf(box("configured", "8"), "v1", "ConfigMap"),
 		childOf(box("outward", "9"), "networking.k8s.io/v1", "Ingress"),
+		childOf(box("autoscaled", "10"), "autoscaling/v2", "HorizontalPodAutoscaler"),
+		childOf(box("budgeted", "11"), "policy/v1", "PodDisruptionBudget"),
 	)
 	f.put(box("changed", "1"), box("renewed", "old"), box("agreed", "3"), box("newer", "4", atGeneration(5)),
-		box("deleted", "5"), box("exposed", "6"), box("configured", "8"), box("outward", "9"),
+		box("deleted", "5"), box("exposed", "6"), box("configured", "8"), box("outward", "9"), box("autoscaled", "10"), box("budgeted", "11"),
 		box("waiting", "7", func(box *modelv1.ModelBox) { box.Status.Conditions = nil }))
 	own := f.serve(Current)
 	own.Revision += 1000
@@ -153,7 +155,7 @@ func TestAStoreThatIsBehindIsBroughtUpToDate(t *testing.T) {
 	position := f.serve(Behind)
 
 	stored := f.stored()
-	expectNames(t, stored, "agreed", "changed", "configured", "created", "exposed", "newer", "outward", "renewed", "waiting")
+	expectNames(t, stored, "agreed", "autoscaled", "budgeted", "changed", "configured", "created", "exposed", "newer", "outward", "renewed", "waiting")
 	for name, want := range map[string]int64{"changed": 2, "newer": 5, "agreed": 1} {
 		if got := stored[name].Generation; got != want {
 			t.Errorf("box %s has generation %d, want %d", name, got, want)

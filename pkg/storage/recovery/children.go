@@ -8,9 +8,11 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,10 +38,12 @@ var (
 		appsv1.SchemeGroupVersion.WithResource("statefulsets"),
 		appsv1.SchemeGroupVersion.WithResource("daemonsets"),
 	}
-	configMaps     = corev1.SchemeGroupVersion.WithResource("configmaps")
-	services       = corev1.SchemeGroupVersion.WithResource("services")
-	ingresses      = networkingv1.SchemeGroupVersion.WithResource("ingresses")
-	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
+	configMaps        = corev1.SchemeGroupVersion.WithResource("configmaps")
+	services          = corev1.SchemeGroupVersion.WithResource("services")
+	autoscalers       = autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")
+	disruptionBudgets = policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets")
+	ingresses         = networkingv1.SchemeGroupVersion.WithResource("ingresses")
+	endpointSlices    = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 )
 
 // cluster is where children are.

@@ -63,7 +63,7 @@ func recoverObjects(ctx context.Context, situation Situation, stacks, boxes *obj
 // removeDeleted removes what was deleted after the store was as it is: the boxes first, since a stack that has one was not
 // deleted.
 func removeDeleted(ctx context.Context, stacks, boxes *recoverer, cluster *cluster) error {
-	for _, resource := range []schema.GroupVersionResource{services, configMaps, ingresses} {
+	for _, resource := range []schema.GroupVersionResource{services, configMaps, ingresses, autoscalers, disruptionBudgets} {
 		if err := eachChildOfBox(ctx, cluster, resource, boxes.noteChild); err != nil {
 			return err
 		}
