@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -305,6 +306,8 @@ var choices = map[string][]any{
 	"fieldPath":                {"metadata.uid"},
 	"resource":                 {"requests.cpu"},
 	"serviceAccount":           {"evil"},
+	"selectPolicy":             {"Disabled"},
+	"selector":                 {map[string]any{"matchLabels": map[string]any{"modelbox": "evil"}}},
 }
 
 var number = regexp.MustCompile(`^\d+`)
@@ -334,7 +337,7 @@ func otherValues(field string, value any) []any {
 		others = append(others, evil)
 	}
 	for _, other := range choices[field] {
-		if other != value {
+		if !reflect.DeepEqual(other, value) {
 			others = append(others, other)
 		}
 	}
