@@ -46,6 +46,7 @@ func TestApplicationsRunInContainers(t *testing.T) {
 		{"a box deleted in the foreground goes after its pods", foregroundDeletionWaitsForPods},
 		{"both kinds of nodes serve one cluster", bothKindsOfNodes},
 		{"a stack runs over a database", dataServiceRuns},
+		{"a box follows its load", boxFollowsItsLoad},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// mostPods is what the autoscaler of a box under load may have.
+const mostPods = 3
+
+// boxFollowsItsLoad: an autoscaler that sees the CPU of the pods, as the kubelet measures it, takes a box from one pod to three
+// while it is busy, and back to one. No request is lost meanwhile.
+func boxFollowsItsLoad(n *framework.Namespace) {
+	defer collectMetrics(n)()
+	n.CreateReadyBox(newAppBox("web", checkedOften, autoscaledByCPU))
+	awaitAnswer(n, "web", "/version")
+	url := nodePortURL(n, "web", 80)
+	traffic := startTraffic(n.T, &http.Transport{}, url+"/version")
+
+	began := time.Now()
+	endLoad := startLoad(n.T, url)
+	awaitScale(n, mostPods)
+	n.T.Logf("%d pods after %s of load", mostPods, time.Since(began).Round(time.Second))
+	endLoad()
+	idle := time.Now()
+	awaitScale(n, 1)
+	n.T.Logf("1 pod %s after the load", time.Since(idle).Round(time.Second))
+	awaitSettledPods(n, "web", 1)
+	traffic.expectNoneLost(n, "1")
+}
+
+// startLoad keeps a CPU busy by requests to the application, until the function that it returns is called, or the test ends.
+func startLoad(t *testing.T, url string) (end func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var load sync.WaitGroup
+	load.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := visit(http.MethodPost, url+"/cpu/1"); err != nil {
+				t.Errorf("a request that is load: %v", err)
+			}
+		}
+	})
+	end = func() {
+		cancel()
+		load.Wait()
+	}
+	t.Cleanup(end)
+	return end
+}
+
+// collectMetrics returns when the cluster serves metrics of its pods, with what ends that.
+func collectMetrics(n *framework.Namespace) (end func()) {
+	n.T.Helper()
+	server, api := "--filename="+filepath.Join("testdata", "metrics-server.yaml"), "--filename="+filepath.Join("testdata", "metrics-apiservice.yaml")
+	const inSystem = "--namespace=" + metav1.NamespaceSystem
+	n.Kubectl.Run("apply", server, inSystem)
+	n.Kubectl.Run("rollout", "status", "deployment/metrics-server", "--timeout=120s", inSystem)
+	// No namespace is deleted while an API is announced that nobody serves.
+	n.Kubectl.Run("apply", api)
+	n.Kubectl.Run("wait", "--for=condition=Available", "--timeout=60s", api)
+	return func() {
+		n.Kubectl.Run("delete", api)
+		n.Kubectl.Run("delete", server, inSystem)
+	}
+}
+
+// autoscaledByCPU asks for more CPU than the traffic of the test takes, and lets a busy pod have four times that, which is too
+// much for two.
+func autoscaledByCPU(spec *modelv1.ModelBoxSpec) {
+	spec.Resources = &corev1.ResourceRequirements{Requests: framework.Resources("100m", ""), Limits: framework.Resources("400m", "")}
+	spec.Autoscaling = &modelv1.ModelBoxAutoscaling{
+		MaxReplicas: mostPods,
+		CPU:         ptr.To[int32](100),
+		Behavior: &autoscalingv2.HorizontalPodAutoscalerBehavior{
+			ScaleDown: &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: ptr.To[int32](0)},
+		},
+	}
+}
+
+// awaitScale waits, for as long as metrics take, until the autoscaler has scaled the box to so many pods and it is Ready.
+func awaitScale(n *framework.Namespace, pods int) {
+	n.T.Helper()
+	framework.Eventually(n.T, 3*time.Minute, fmt.Sprintf("the box is scaled to %d pods", pods), func() error {
+		box := n.GetBox("web")
+		if *box.Spec.Replicas != int32(pods) || box.Status.ReadyReplicas != int32(pods) {
+			return fmt.Errorf("it has %d of %d replicas", box.Status.ReadyReplicas, *box.Spec.Replicas)
+		}
+		return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "")
+	})
+}
