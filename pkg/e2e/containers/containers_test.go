@@ -30,6 +30,8 @@ const containerNode = "container-node"
 // for itself, and a control plane with nodes of both kinds.
 func TestApplicationsRunInContainers(t *testing.T) {
 	plane := newContainerPlane(t)
+	// Nothing else can be started on a node that is drained.
+	t.Run("a drain keeps the disruption budget", func(t *testing.T) { drainKeepsTheDisruptionBudget(plane.NewNamespace(t)) })
 	for _, test := range []struct {
 		name string
 		run  func(n *framework.Namespace)

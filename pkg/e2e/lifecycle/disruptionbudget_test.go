@@ -40,19 +40,19 @@ func TestEvictionsKeepTheDisruptionBudget(t *testing.T) {
 			t.Parallel()
 			n := framework.NewNamespace(t)
 			n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2), framework.WithWorkload(workload), withMinAvailable(intstr.FromString("100%"))))
-			awaitBudget(n, 2, 0)
+			n.AwaitDisruptionBudget("web", 2, 0)
 			if err := evict(n, "web"); !apierrors.IsTooManyRequests(err) {
 				t.Errorf("an eviction that leaves one of two pods, both of which have to stay: %v", err)
 			}
 			n.UpdateBox("web", withMinAvailable(intstr.FromInt32(1)))
-			awaitBudget(n, 2, 1)
+			n.AwaitDisruptionBudget("web", 2, 1)
 			n.UpdateBox("web", withMaxUnavailable(intstr.FromInt32(0)))
-			awaitBudget(n, 2, 0)
+			n.AwaitDisruptionBudget("web", 2, 0)
 			if err := evict(n, "web"); !apierrors.IsTooManyRequests(err) {
 				t.Errorf("an eviction where no pod may be missing: %v", err)
 			}
 			n.UpdateBox("web", withMaxUnavailable(intstr.FromString("1%")))
-			awaitBudget(n, 2, 1)
+			n.AwaitDisruptionBudget("web", 2, 1)
 			before := podUIDs(n)
 			if err := evict(n, "web"); err != nil {
 				t.Errorf("an eviction of the one pod that may be missing: %v", err)
@@ -65,7 +65,7 @@ func TestEvictionsKeepTheDisruptionBudget(t *testing.T) {
 				}
 				return nil
 			})
-			awaitBudget(n, 2, 1)
+			n.AwaitDisruptionBudget("web", 2, 1)
 			n.AwaitReady("web")
 			n.ExpectConverged("web")
 		})
@@ -100,7 +100,7 @@ func TestDisruptionBudgetIsKept(t *testing.T) {
 		})
 	}
 	n.Kubectl.Run("delete", "pdb", "web")
-	awaitBudget(n, 2, 1)
+	n.AwaitDisruptionBudget("web", 2, 1)
 
 	run := framework.RunKubectl(n.Kubectl.Command("patch", "modelbox", "web", "--type=merge", "--dry-run=server",
 		`--patch={"spec": {"disruptionBudget": {"maxUnavailable": null, "minAvailable": 2}}}`), "")
@@ -118,22 +118,6 @@ func TestDisruptionBudgetIsKept(t *testing.T) {
 			t.Errorf("an eviction without a budget: %v", err)
 		}
 	}
-}
-
-// awaitBudget waits until the budget of box "web" counts as many pods, of which so many may be evicted.
-func awaitBudget(n *framework.Namespace, pods, disruptions int32) {
-	n.T.Helper()
-	n.Eventually(fmt.Sprintf("%d of %d pods may be evicted", disruptions, pods), func() error {
-		budget, err := n.ControlPlane.KubeClient.PolicyV1().PodDisruptionBudgets(n.Name).Get(n.Ctx, "web", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		status := &budget.Status
-		if status.ObservedGeneration != budget.Generation || status.CurrentHealthy != pods || status.DisruptionsAllowed != disruptions {
-			return fmt.Errorf("its status is %+v", *status)
-		}
-		return nil
-	})
 }
 
 // evict asks for the eviction of a pod of the box.
