@@ -49,6 +49,10 @@ build: ## Build the server and the local control plane into _output/bin
 node-images:
 	@hack/build-node-images.sh $(NODE_IMAGES)
 
+.PHONY: test-images
+test-images:
+	@hack/build-node-images.sh $(NODE_IMAGES) tests
+
 .PHONY: run
 run: build $(if $(filter-out simulated,$(NODE)),node-images) ## Run a local control plane with the server and a sample box until Ctrl-C (NODE=container: with real pods)
 	@exec $(BIN)/localcluster run $(CLUSTER_FLAGS)
@@ -76,7 +80,7 @@ clients: ## Build the programs that others read and write boxes with, for the te
 UNIT_PACKAGES = $$(go list ./... | grep -v /pkg/e2e)
 
 .PHONY: test
-test: build clients node-images ## Run all tests
+test: build clients test-images ## Run all tests
 	@echo "testing the packages"
 	@go test $(RACE) -timeout 30m $(UNIT_PACKAGES)
 	@go test -run '^TestCost' ./pkg/registry/...
@@ -92,7 +96,7 @@ test-unit: ## Run the tests that need nothing but Go, without what takes long
 	@go test -short $(UNIT_PACKAGES)
 
 .PHONY: test-e2e
-test-e2e: build clients node-images ## Run the tests that need a control plane, against one that is started for them
+test-e2e: build clients test-images ## Run the tests that need a control plane, against one that is started for them
 	@hack/test-e2e.sh
 
 .PHONY: test-install

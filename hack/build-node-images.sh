@@ -2,15 +2,16 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Builds the images that a container node starts with, as OCI archives: hack/build-node-images.sh <folder>
+# Builds the images that a container node starts with, as OCI archives: hack/build-node-images.sh <folder> [tests]
 # The node reaches no registry. So there is its pause image, the cluster's DNS, a test application, also in place of the
-# samples' image, a database, a proxy, and what collects the metrics of pods.
+# samples' image, and a database; with "tests" also what only those run: a proxy, and what collects the metrics of pods, which
+# takes minutes the first time.
 
 set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-archives=$1 binaries=_output/images/binaries
+archives=$1 purpose=${2:-} binaries=_output/images/binaries
 mkdir -p "${archives}"
 
 build() { # program [package]
@@ -26,14 +27,17 @@ hack/go-build.sh hack/tools ./ociarchive _output/tools/ociarchive
 build pause
 build coredns
 build testapp
-build metrics-server sigs.k8s.io/metrics-server/cmd/metrics-server
 
 pack pause localcluster/pause:1 '["/pause"]'
 pack coredns localcluster/coredns:1 '["/coredns"]'
-pack metrics-server localcluster/metrics-server:1 '["/metrics-server"]'
 pack testapp localcluster/testapp:1 '["/testapp", "-version=1"]'
 pack testapp localcluster/testapp:2 '["/testapp", "-version=2"]'
 pack testapp nginx:1.7.9 '["/testapp", "-version=1.7.9 of the test application"]'
 
 hack/build-mariadb-image.sh localcluster/mariadb:1 "${archives}/localcluster-mariadb-1.tar"
-hack/build-nginx-image.sh localcluster/nginx:1 "${archives}/localcluster-nginx-1.tar"
+
+if [[ "${purpose}" == tests ]]; then
+  build metrics-server sigs.k8s.io/metrics-server/cmd/metrics-server
+  pack metrics-server localcluster/metrics-server:1 '["/metrics-server"]'
+  hack/build-nginx-image.sh localcluster/nginx:1 "${archives}/localcluster-nginx-1.tar"
+fi

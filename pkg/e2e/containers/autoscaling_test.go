@@ -27,6 +27,9 @@ const mostPods = 3
 // boxFollowsItsLoad: an autoscaler that sees the CPU of the pods, as the kubelet measures it, takes a box from one pod to three
 // while it is busy, and back to one. No request is lost meanwhile.
 func boxFollowsItsLoad(n *framework.Namespace) {
+	if !hasImage("localcluster-metrics-server-1.tar") {
+		n.T.Skip("there is no image of what collects metrics")
+	}
 	defer collectMetrics(n)()
 	n.CreateReadyBox(newAppBox("web", checkedOften, autoscaledByCPU))
 	awaitAnswer(n, "web", "/version")
