@@ -41,6 +41,9 @@ type node struct {
 // newNode returns a node on which the plugins attach pods to the network as it is rendered. It ends with the test.
 func newNode(t *testing.T, spec modelv1.NetworkSpec) *node {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it makes network namespaces")
+	}
 	if os.Getuid() != 0 {
 		t.Skip("only root can make network namespaces")
 	}
