@@ -5,6 +5,7 @@ package children
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -145,13 +146,25 @@ func withRecord(live Object, rendered *unstructured.Unstructured) Object {
 	if strconv.Quote(fields.Digest(value)) != entries[i].FieldsV1.GetRawString() {
 		return live
 	}
-	recorded := reflect.New(reflect.TypeOf(live).Elem())
-	recorded.Elem().Set(reflect.ValueOf(live).Elem())
-	object := recorded.Interface().(Object)
+	object := withOwnMetadata(live)
 	annotations := map[string]string{modelv1.RecordAnnotation: value}
 	for name, value := range live.GetAnnotations() {
 		annotations[name] = value
 	}
 	object.SetAnnotations(annotations)
 	return object
+}
+
+// withOwnMetadata returns a copy of the object whose metadata can be set, which shares the rest.
+func withOwnMetadata(object Object) Object {
+	if object, isUnstructured := object.(*unstructured.Unstructured); isUnstructured {
+		content := maps.Clone(object.Object)
+		if metadata, ok := content["metadata"].(map[string]any); ok {
+			content["metadata"] = maps.Clone(metadata)
+		}
+		return &unstructured.Unstructured{Object: content}
+	}
+	copied := reflect.New(reflect.TypeOf(object).Elem())
+	copied.Elem().Set(reflect.ValueOf(object).Elem())
+	return copied.Interface().(Object)
 }
