@@ -18,6 +18,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+	networkrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/network"
 )
 
 const lan = "cidr: 10.10.0.0/24, gateway: 10.10.0.1"
@@ -207,11 +208,25 @@ func isQuiet(c *cluster) {
 		return writes
 	}
 	before := writes()
-	// A change of nothing that a network asks for is looked at, and a network that comes later after it.
+	// A change of nothing that a network asks for is recorded, and a network that comes later is looked at after it.
 	c.Kubectl.Run("label", "mnet", "lan", "team=shop")
+	c.Eventually("the definition has the record of the network", func() error {
+		definition, err := c.definitions.Get(c.Ctx, "lan", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		recorded, err := networkrender.ReadRecord(definition.GetAnnotations()[modelv1.RecordAnnotation])
+		if err != nil {
+			return err
+		}
+		if recorded.Labels["team"] != "shop" {
+			return fmt.Errorf("its labels are %v", recorded.Labels)
+		}
+		return nil
+	})
 	c.apply("later", "cidr: 10.15.0.0/24, gateway: 10.15.0.1")
 	c.awaitCondition("later", modelv1.ConditionReady, metav1.ConditionTrue, modelv1.ReasonReady)
-	if after := writes(); len(after) != len(before)+1 {
-		c.T.Errorf("beside its label, network lan was written: %d writes before, and then %q", len(before), after)
+	if after := writes(); len(after) != len(before)+2 {
+		c.T.Errorf("beside its label and its record, network lan was written: %d writes before, and then %q", len(before), after)
 	}
 }

@@ -125,16 +125,12 @@ func TestAutoscalingHasAGoldenBox(t *testing.T) {
 	}
 }
 
-// renderAll returns the children of the boxes as YAML documents, without the record, which is the box itself in a form
-// that nobody can read.
+// renderAll returns the children of the boxes as YAML documents.
 func renderAll(t *testing.T, scaling Scaling, boxes []*modelv1.ModelBox) string {
 	t.Helper()
 	var all []*unstructured.Unstructured
 	for _, box := range boxes {
-		for _, child := range childrenScaledBy(t, scaling, box) {
-			unstructured.RemoveNestedField(child.Object, "metadata", "annotations", modelv1.RecordAnnotation)
-			all = append(all, child)
-		}
+		all = append(all, childrenScaledBy(t, scaling, box)...)
 	}
 	return rendertest.Documents(t, all...)
 }

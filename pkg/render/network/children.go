@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 
@@ -18,6 +19,11 @@ import (
 
 // Kind is that of networks, as owner references have it.
 var Kind = modelv1.SchemeGroupVersion.WithKind("Network")
+
+// ControllingNetwork returns the reference to the network that an object names as its controller, nil where it names none.
+func ControllingNetwork(object metav1.Object) *metav1.OwnerReference {
+	return render.ControllerOfKind(object, Kind.GroupKind())
+}
 
 // definition is the apply configuration of a NetworkAttachmentDefinition.
 type definition struct {
@@ -36,8 +42,8 @@ type definitionSpec struct {
 func (definition) IsApplyConfiguration() {}
 
 // Children returns the objects that the network asks for in the form that server-side apply takes, each with
-// modelv1.RenderHashAnnotation and a controller owner reference to the network. The network has to be defaulted and valid;
-// one that leaves no address for a pod is ErrNoAddresses.
+// modelv1.RenderHashAnnotation, the Record of the network and a controller owner reference to it. The network has to be
+// defaulted and valid; one that leaves no address for a pod is ErrNoAddresses.
 func Children(network *modelv1.Network) ([]*unstructured.Unstructured, error) {
 	configuration, err := configurationOf(network)
 	if err != nil {
@@ -60,5 +66,11 @@ func Children(network *modelv1.Network) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The record is no part of the hash: a network of which nothing but its metadata changes asks for nothing else.
+	record, err := Record(network)
+	if err != nil {
+		return nil, err
+	}
+	render.Annotate(child, modelv1.RecordAnnotation, record)
 	return []*unstructured.Unstructured{child}, nil
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // GoldenSuffix is how the names of golden files end.
@@ -45,11 +47,14 @@ func ExpectGolden(t *testing.T, golden, input, got string) {
 	}
 }
 
-// Documents returns the objects as YAML documents.
+// Documents returns the objects as YAML documents, without modelv1.RecordAnnotation, which is their owner in a form that nobody
+// can read.
 func Documents(t testing.TB, objects ...*unstructured.Unstructured) string {
 	t.Helper()
 	documents := make([]string, 0, len(objects))
 	for _, object := range objects {
+		object = object.DeepCopy()
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", modelv1.RecordAnnotation)
 		document, err := yaml.Marshal(object.Object)
 		if err != nil {
 			t.Fatal(err)

@@ -24,8 +24,8 @@ const (
 	AutoscaledAnnotation = "model.github.com/autoscaled"
 
 	// RecordAnnotation is set on the workload of a box, from where the Deployment controller copies it to each
-	// ReplicaSet. Its value is the box itself, without its status, compressed: from it a box can be brought back that
-	// its store has lost.
+	// ReplicaSet, and on the NetworkAttachmentDefinition of a network. Its value is the box or the network itself, without
+	// its status, compressed: from it can be brought back what the store has lost.
 	RecordAnnotation = "model.github.com/record"
 
 	// ConfigsHashAnnotation is set on the pods of a box that has configs whose rollout is "Restart". Its value identifies
