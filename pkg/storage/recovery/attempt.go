@@ -23,8 +23,8 @@ var errFound = errors.New("found")
 // attempt is one to serve from a store.
 type attempt struct {
 	*Runner
-	store         *Store
-	boxes, stacks *objects
+	store    *Store
+	contents *contents
 
 	// lease is nil where there is none.
 	lease     *coordinationv1.Lease
@@ -111,10 +111,10 @@ func (a *attempt) look(ctx context.Context) error {
 		return err
 	}
 	a.situation, err = assess(a.position, a.mark, func() (bool, error) {
-		boxes, stacks, err := a.count(ctx)
-		return boxes+stacks > 0, err
+		counted, err := a.contents.count(ctx)
+		return !counted.isZero(), err
 	}, func() (bool, error) {
-		for _, objects := range []*objects{a.boxes, a.stacks} {
+		for _, objects := range a.contents.all() {
 			switch err := objects.eachRecord(ctx, a.cluster(), func(child) error { return errFound }); {
 			case errors.Is(err, errFound):
 				return true, nil
@@ -125,15 +125,6 @@ func (a *attempt) look(ctx context.Context) error {
 		return false, nil
 	})
 	return err
-}
-
-// count returns how many boxes and stacks are in the store.
-func (a *attempt) count(ctx context.Context) (boxes, stacks int64, err error) {
-	if boxes, err = a.boxes.count(ctx); err != nil {
-		return 0, 0, err
-	}
-	stacks, err = a.stacks.count(ctx)
-	return boxes, stacks, err
 }
 
 // cluster is where the children are.
@@ -186,13 +177,13 @@ func (a *attempt) latestMark() Mark {
 // what is missing.
 func (a *attempt) recover(ctx context.Context) (Position, error) {
 	identity := a.position.Identity
-	boxes, stacks, err := a.count(ctx)
+	counted, err := a.contents.count(ctx)
 	if err != nil {
 		return Position{}, err
 	}
 	logger := klog.FromContext(ctx)
 	logger.Info("The store has less than the cluster knows of", "situation", a.situation, "policy", a.Policy,
-		"store", identity.UID, "revision", a.position.Revision, "boxes", boxes, "stacks", stacks,
+		"store", identity.UID, "revision", a.position.Revision, "boxes", counted.boxes, "stacks", counted.stacks, "networks", counted.networks,
 		"clusterStore", a.mark.Store, "clusterRevision", a.mark.Revision)
 
 	identity.Recovery = &Recovery{Situation: a.situation, Mark: a.latestMark()}
@@ -201,7 +192,7 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 	}
 	done := &recovered{}
 	if a.Policy == Recover {
-		if done, err = recoverObjects(ctx, a.situation, a.stacks, a.boxes, a.cluster()); err != nil {
+		if done, err = recoverObjects(ctx, a.situation, a.contents, a.cluster()); err != nil {
 			return Position{}, err
 		}
 		if err := lostError(done.lost); err != nil {
@@ -230,7 +221,7 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 	}
 	starts.WithLabelValues(string(a.situation)).Inc()
 	logger.Info("The store was recovered", "situation", a.situation, "policy", a.Policy,
-		"boxes", done.boxes, "stacks", done.stacks, "store", a.position.Identity.UID, "revision", a.position.Revision)
+		"boxes", done.boxes, "stacks", done.stacks, "networks", done.networks, "store", a.position.Identity.UID, "revision", a.position.Revision)
 	return a.position, nil
 }
 
@@ -262,12 +253,12 @@ func (a *attempt) tell(ctx context.Context) error {
 
 // refusal says what was found, and what can be done about it.
 func (a *attempt) refusal(ctx context.Context) error {
-	boxes, stacks, err := a.count(ctx)
+	counted, err := a.contents.count(ctx)
 	if err != nil {
 		return err
 	}
 	recorded, lost := 0, 0
-	for _, objects := range []*objects{a.boxes, a.stacks} {
+	for _, objects := range a.contents.all() {
 		if err := objects.eachRecord(ctx, a.cluster(), func(child child) error {
 			if _, err := objects.recordOn(child); err != nil {
 				lost++
@@ -279,7 +270,7 @@ func (a *attempt) refusal(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the store is %s: it is store %q at revision %d and has %d boxes and %d stacks, the cluster knows store %q at revision %d and has %d children that record a box or a stack and %d that should and do not. "+
+	return fmt.Errorf("the store is %s: it is store %q at revision %d and has %s, the cluster knows store %q at revision %d and has %d children that record a box, a stack or a network and %d that should and do not. "+
 		"Give the server the store that the cluster knows, or recover this one with --store-recovery=recover, or take it as it is with --store-recovery=ignore, which deletes applications whose boxes it does not have",
-		a.situation, a.position.Identity.UID, a.position.Revision, boxes, stacks, a.mark.Store, a.mark.Revision, recorded, lost)
+		a.situation, a.position.Identity.UID, a.position.Revision, counted, a.mark.Store, a.mark.Revision, recorded, lost)
 }

@@ -234,7 +234,7 @@ func TestPolicyRefuseNamesWhatWasFoundAndRecoversNothing(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"))
 	f.config.Policy = Refuse
 	f.setLease(earlier)
-	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "has 1 children that record a box or a stack and 1 that should and do not", "--store-recovery=recover")
+	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "and has 0 boxes, 0 stacks and 0 networks", "has 1 children that record a box, a stack or a network and 1 that should and do not", "--store-recovery=recover")
 	expectNames(t, f.stored())
 }
 
@@ -268,7 +268,7 @@ func TestSeveralServersRecoverOnce(t *testing.T) {
 	for server := range servers {
 		running.Go(func() {
 			for t.Context().Err() == nil {
-				a := &attempt{Runner: NewRunner(f.config, nil), store: f.store, boxes: f.boxes, stacks: f.stacks}
+				a := &attempt{Runner: NewRunner(f.config, nil), store: f.store, contents: f.contents}
 				position, err := a.run(t.Context())
 				if err == nil {
 					positions[server] = position

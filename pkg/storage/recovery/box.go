@@ -29,9 +29,9 @@ var boxKind = &kind{
 	},
 	eachRecord: eachWorkload,
 	readRecord: func(workload metav1.Object) (metav1.Object, error) {
-		value, isRecorded := workload.GetAnnotations()[modelv1.RecordAnnotation]
-		if !isRecorded {
-			return nil, fmt.Errorf("it has no annotation %s", modelv1.RecordAnnotation)
+		value, err := recordAnnotation(workload)
+		if err != nil {
+			return nil, err
 		}
 		return modelboxrender.ReadRecord(value)
 	},

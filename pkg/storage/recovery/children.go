@@ -25,11 +25,14 @@ import (
 )
 
 const (
-	// childrenPerPage bounds the memory that a list of children takes. The record of a box is up to 200 KiB.
+	// childrenPerPage bounds the memory that a list of children takes. A record in an annotation is up to 240 KiB.
 	childrenPerPage = 100
 	// recordsPerPage is the same of the records of stacks, which are up to 1 MiB.
 	recordsPerPage = 20
 )
+
+// managedSelector selects what controllers of this server have made.
+const managedSelector = render.ManagedByLabel + "=" + render.ManagedBy
 
 var (
 	// workloads are the kinds of children that boxes are recorded on.
@@ -53,7 +56,7 @@ type cluster struct {
 	metadata metadata.Interface
 }
 
-// child is one that lives and that a box or a stack controls.
+// child is one that lives and that a box, a stack or a network controls.
 type child struct {
 	metav1.Object
 	resource string
@@ -96,7 +99,7 @@ func eachWorkload(ctx context.Context, cluster *cluster, visit func(child) error
 
 // eachChildOfBox calls visit for every child of a kind that a box controls.
 func eachChildOfBox(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, visit func(child) error) error {
-	return eachChild(ctx, cluster, resource, render.ManagedByLabel+"="+render.ManagedBy, modelboxrender.ControllingBox, visit)
+	return eachChild(ctx, cluster, resource, managedSelector, modelboxrender.ControllingBox, visit)
 }
 
 // eachChildOfStack calls visit for every child of a kind that a stack controls.

@@ -28,6 +28,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
@@ -37,11 +38,10 @@ const testNamespace = "shop"
 
 // fixture is an empty store, and a cluster.
 type fixture struct {
-	t       *testing.T
-	config  Config
-	store   *Store
-	boxes   *objects
-	stacks  *objects
+	t      *testing.T
+	config Config
+	store  *Store
+	*contents
 	cluster *fake.Clientset
 	// failed is why the server ended.
 	failed error
@@ -65,32 +65,17 @@ func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 	utilruntime.Must(modelv1.AddToScheme(scheme))
 	storageConfig := storagebackend.NewDefaultConfig("/registry", serializer.NewCodecFactory(scheme).LegacyCodec(modelv1.SchemeGroupVersion))
 	storageConfig.Transport = transport
-	options := generic.RESTOptions{
-		StorageConfig:  storageConfig.ForResource(model.Resource("modelboxes")),
-		ResourcePrefix: "model.github.com/modelboxes",
-	}
-	stacks := generic.RESTOptions{
-		StorageConfig:  storageConfig.ForResource(model.Resource("modelstacks")),
-		ResourcePrefix: "model.github.com/modelstacks",
+	optionsOf := func(resource string) generic.RESTOptions {
+		return generic.RESTOptions{
+			StorageConfig:  storageConfig.ForResource(model.Resource(resource)),
+			ResourcePrefix: "model.github.com/" + resource,
+		}
 	}
 	store, err := Open(transport, "/registry")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	boxes, err := openObjects(boxKind, store, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(boxes.close)
-	stackObjects, err := openObjects(stackKind, store, stacks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stackObjects.close)
-
-	metaScheme := metadatafake.NewTestScheme()
-	utilruntime.Must(metav1.AddMetaToScheme(metaScheme))
 
 	// Records of stacks have data, and are read with it.
 	isRevision := func(object runtime.Object) bool {
@@ -105,27 +90,53 @@ func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 	}
 	children = slices.DeleteFunc(children, isRevision)
 
-	f := &fixture{t: t, store: store, boxes: boxes, stacks: stackObjects, cluster: fake.NewClientset(revisions...)}
+	f := &fixture{t: t, store: store, cluster: fake.NewClientset(revisions...)}
 	f.config = Config{
 		Policy:        Recover,
 		Transport:     transport,
-		Boxes:         options,
-		Stacks:        stacks,
+		Boxes:         optionsOf("modelboxes"),
+		Stacks:        optionsOf("modelstacks"),
+		Networks:      optionsOf("networks"),
 		IsExclusive:   true,
 		Cluster:       f.cluster,
-		Children:      metadatafake.NewSimpleMetadataClient(metaScheme, children...),
+		Children:      newMetadataClient(t, children),
 		Lease:         types.NamespacedName{Namespace: "modelbox-system", Name: "modelbox-controller"},
 		Holder:        "one",
 		ObservePeriod: 10 * time.Millisecond,
 	}
+	if f.contents, err = openContents(store, &f.config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.contents.close)
 	return f
+}
+
+// newMetadataClient returns a client of a cluster with these children. Of NetworkAttachmentDefinitions the resource cannot be
+// told from the kind.
+func newMetadataClient(t *testing.T, children []runtime.Object) *metadatafake.FakeMetadataClient {
+	t.Helper()
+	scheme := metadatafake.NewTestScheme()
+	utilruntime.Must(metav1.AddMetaToScheme(scheme))
+	isDefinition := func(object runtime.Object) bool {
+		return object.GetObjectKind().GroupVersionKind() == networkattachment.Kind
+	}
+	client := metadatafake.NewSimpleMetadataClient(scheme, slices.DeleteFunc(slices.Clone(children), isDefinition)...)
+	for _, object := range children {
+		if !isDefinition(object) {
+			continue
+		}
+		if err := client.Tracker().Create(networkattachment.Resource, object, object.(metav1.Object).GetNamespace()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return client
 }
 
 // attempt tries to serve from the store, once.
 func (f *fixture) attempt() (*attempt, error) {
 	f.t.Helper()
 	runner := NewRunner(f.config, func(err error) { f.failed = err })
-	a := &attempt{Runner: runner, store: f.store, boxes: f.boxes, stacks: f.stacks}
+	a := &attempt{Runner: runner, store: f.store, contents: f.contents}
 	_, err := a.run(f.t.Context())
 	return a, err
 }

@@ -29,6 +29,12 @@ var (
 		Help:           "Stacks that were created, updated, replaced or removed in the store to recover it.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"action"})
+	recoveredNetworks = metrics.NewCounterVec(&metrics.CounterOpts{
+		Subsystem:      metricsSubsystem,
+		Name:           "recovered_networks_total",
+		Help:           "Networks that were created, updated, replaced or removed in the store to recover it.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"action"})
 )
 
-func init() { legacyregistry.MustRegister(starts, recoveredBoxes, recoveredStacks) }
+func init() { legacyregistry.MustRegister(starts, recoveredBoxes, recoveredStacks, recoveredNetworks) }

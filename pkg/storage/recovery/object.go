@@ -5,6 +5,7 @@ package recovery
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -19,7 +20,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// object is one that the cluster has a record of, as it is stored: a box or a stack.
+// object is one that the cluster has a record of, as it is stored: a box, a stack or a network.
 type object interface {
 	runtime.Object
 	metav1.Object
@@ -45,6 +46,15 @@ type kind struct {
 	fromRecord func(record metav1.Object) (object, error)
 	// recovered counts the objects by what was done about them.
 	recovered *metrics.CounterVec
+}
+
+// recordAnnotation returns the record that a child has in its annotation.
+func recordAnnotation(child metav1.Object) (string, error) {
+	value, isRecorded := child.GetAnnotations()[modelv1.RecordAnnotation]
+	if !isRecorded {
+		return "", fmt.Errorf("it has no annotation %s", modelv1.RecordAnnotation)
+	}
+	return value, nil
 }
 
 // prepareRecorded makes a recorded object one that can be stored. It need not be valid by the rules of today: it is what its

@@ -13,39 +13,48 @@ import (
 
 // recovered is what a recovery has done.
 type recovered struct {
-	boxes, stacks map[action]int
+	boxes, stacks, networks map[action]int
 	// lost are children that would be deleted.
 	lost []string
 }
 
-// recoverObjects brings stacks and boxes in a store up to date. It returns what it has done, or an error that may come after a
+// recoverObjects brings the contents of a store up to date. It returns what it has done, or an error that may come after a
 // part of it.
-func recoverObjects(ctx context.Context, situation Situation, stacks, boxes *objects, cluster *cluster) (*recovered, error) {
+func recoverObjects(ctx context.Context, situation Situation, contents *contents, cluster *cluster) (*recovered, error) {
 	exist, replaced := sets.New[types.UID](), sets.New[types.UID]()
-	stackRecoverer, err := newRecoverer(ctx, situation, stacks, cluster, exist, replaced)
+	networks, err := newRecoverer(ctx, situation, contents.networks, cluster, exist, replaced)
 	if err != nil {
 		return nil, err
 	}
-	boxRecoverer, err := newRecoverer(ctx, situation, boxes, cluster, exist, replaced)
+	stacks, err := newRecoverer(ctx, situation, contents.stacks, cluster, exist, replaced)
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{
-		stackRecoverer.restoreAll, boxRecoverer.restoreAll,
-		// Now it is known which owners there are.
-		stackRecoverer.restoreOwned, boxRecoverer.restoreOwned,
-	} {
-		if err := step(ctx); err != nil {
+	boxes, err := newRecoverer(ctx, situation, contents.boxes, cluster, exist, replaced)
+	if err != nil {
+		return nil, err
+	}
+	recoverers := []*recoverer{networks, stacks, boxes}
+	for _, recoverer := range recoverers {
+		if err := recoverer.restoreAll(ctx); err != nil {
+			return nil, err
+		}
+	}
+	// Now it is known which owners there are.
+	for _, recoverer := range recoverers {
+		if err := recoverer.restoreOwned(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if situation == Behind {
-		if err := removeDeleted(ctx, stackRecoverer, boxRecoverer, cluster); err != nil {
+		if err := removeDeleted(ctx, networks, stacks, boxes, cluster); err != nil {
 			return nil, err
 		}
 	}
-	done := &recovered{boxes: boxRecoverer.outcome.objects, stacks: stackRecoverer.outcome.objects}
-	done.lost = append(stackRecoverer.outcome.lost, boxRecoverer.outcome.lost...)
+	done := &recovered{boxes: boxes.outcome.objects, stacks: stacks.outcome.objects, networks: networks.outcome.objects}
+	for _, recoverer := range recoverers {
+		done.lost = append(done.lost, recoverer.outcome.lost...)
+	}
 	// A Service of a stack leads to what is outside. Its boxes stay in any case.
 	for _, resource := range []schema.GroupVersionResource{services, endpointSlices} {
 		if err := eachChildOfStack(ctx, cluster, resource, func(child child) error {
@@ -61,8 +70,17 @@ func recoverObjects(ctx context.Context, situation Situation, stacks, boxes *obj
 }
 
 // removeDeleted removes what was deleted after the store was as it is: the boxes first, since a stack that has one was not
-// deleted.
-func removeDeleted(ctx context.Context, stacks, boxes *recoverer, cluster *cluster) error {
+// deleted. Of networks nothing is known where the cluster has ceased to serve what they become.
+func removeDeleted(ctx context.Context, networks, stacks, boxes *recoverer, cluster *cluster) error {
+	isServed, err := servesDefinitions(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	if isServed {
+		if err := networks.removeDeleted(ctx); err != nil {
+			return err
+		}
+	}
 	for _, resource := range []schema.GroupVersionResource{services, configMaps, ingresses, autoscalers, disruptionBudgets} {
 		if err := eachChildOfBox(ctx, cluster, resource, boxes.noteChild); err != nil {
 			return err

@@ -235,7 +235,7 @@ func lostError(lost []string) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d children of boxes and stacks that are neither in the store nor recorded would be deleted. "+
-		"Restore a snapshot that has these boxes and stacks, or take the owner references off the children that are to stay, or let them be deleted with --store-recovery=ignore. "+
+	return fmt.Errorf("%d children of boxes, stacks and networks that are neither in the store nor recorded would be deleted. "+
+		"Restore a snapshot that has their owners, or take the owner references off the children that are to stay, or let them be deleted with --store-recovery=ignore. "+
 		"They are, up to %d of them: %s", len(lost), maxNamed, strings.Join(lost[:min(len(lost), maxNamed)], ", "))
 }

@@ -42,10 +42,11 @@ const (
 // Config is what a Runner is made from.
 type Config struct {
 	Policy Policy
-	// Transport leads to the store, Boxes to the boxes and Stacks to the stacks in it.
+	// Transport leads to the store, Boxes to the boxes, Stacks to the stacks and Networks to the networks in it.
 	Transport storagebackend.TransportConfig
 	Boxes     generic.RESTOptions
 	Stacks    generic.RESTOptions
+	Networks  generic.RESTOptions
 	// IsExclusive is whether nobody but this process can use the store.
 	IsExclusive bool
 
@@ -116,18 +117,12 @@ func (r *Runner) Run(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
-	boxes, err := openObjects(boxKind, store, r.Boxes)
+	contents, err := openContents(store, &r.Config)
 	if err != nil {
 		return err
 	}
-	stacks, err := openObjects(stackKind, store, r.Stacks)
-	if err != nil {
-		boxes.close()
-		return err
-	}
-	served, err := r.untilServed(ctx, store, boxes, stacks)
-	boxes.close()
-	stacks.close()
+	served, err := r.untilServed(ctx, store, contents)
+	contents.close()
 	if err != nil {
 		return nil // ctx is done
 	}
@@ -141,11 +136,11 @@ func (r *Runner) Run(ctx context.Context) error {
 }
 
 // untilServed returns the position that the store is served from. The error is that of ctx.
-func (r *Runner) untilServed(ctx context.Context, store *Store, boxes, stacks *objects) (Position, error) {
+func (r *Runner) untilServed(ctx context.Context, store *Store, contents *contents) (Position, error) {
 	logger := klog.FromContext(ctx)
 	said := ""
 	for {
-		attempt := attempt{Runner: r, store: store, boxes: boxes, stacks: stacks}
+		attempt := attempt{Runner: r, store: store, contents: contents}
 		position, err := attempt.run(ctx)
 		if err == nil {
 			return position, nil

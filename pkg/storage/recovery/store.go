@@ -4,7 +4,8 @@
 // Package recovery makes sure that the server only serves from a store that is as far as the cluster knows it to have
 // been. A store that is empty, behind or another one would have the server answer that boxes do not exist, and the
 // cluster's garbage collector would delete their applications. Such a store is brought up to date, from what the
-// boxes' own workloads and the records of stacks say, before the first request is served.
+// boxes' own workloads, the NetworkAttachmentDefinitions of networks and the records of stacks say, before the first
+// request is served.
 package recovery
 
 import (

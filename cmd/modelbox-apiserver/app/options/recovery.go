@@ -70,6 +70,10 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 	if err != nil {
 		return nil, fmt.Errorf("finding the storage of stacks: %w", err)
 	}
+	networks, err := config.RESTOptionsGetter.GetRESTOptions(model.Resource("networks"), &model.Network{})
+	if err != nil {
+		return nil, fmt.Errorf("finding the storage of networks: %w", err)
+	}
 	holder, err := o.Storage.Identity()
 	if err != nil {
 		return nil, err
@@ -79,6 +83,7 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 		Transport:     o.Recommended.Etcd.StorageConfig.Transport,
 		Boxes:         boxes,
 		Stacks:        stacks,
+		Networks:      networks,
 		IsExclusive:   o.Storage.DataDir != "",
 		Holder:        holder,
 		ObservePeriod: max(o.Controllers.LeaderElection.RetryPeriod.Duration, minObservePeriod),

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apiserver/pkg/registry/generic"
+)
+
+// contents are the objects in a store of the kinds that the cluster has records of.
+type contents struct {
+	boxes, stacks, networks *objects
+}
+
+// openContents returns contents that have to be closed.
+func openContents(store *Store, config *Config) (*contents, error) {
+	opened := &contents{}
+	for _, opening := range []struct {
+		into    **objects
+		kind    *kind
+		options generic.RESTOptions
+	}{
+		{&opened.boxes, boxKind, config.Boxes},
+		{&opened.stacks, stackKind, config.Stacks},
+		{&opened.networks, networkKind, config.Networks},
+	} {
+		var err error
+		if *opening.into, err = openObjects(opening.kind, store, opening.options); err != nil {
+			opened.close()
+			return nil, err
+		}
+	}
+	return opened, nil
+}
+
+func (c *contents) close() {
+	for _, objects := range c.all() {
+		if objects != nil {
+			objects.close()
+		}
+	}
+}
+
+// all are the objects of each kind.
+func (c *contents) all() []*objects { return []*objects{c.boxes, c.stacks, c.networks} }
+
+// counts are how many objects of each kind there are.
+type counts struct {
+	boxes, stacks, networks int64
+}
+
+func (c counts) isZero() bool { return c == counts{} }
+
+func (c counts) String() string {
+	return fmt.Sprintf("%d boxes, %d stacks and %d networks", c.boxes, c.stacks, c.networks)
+}
+
+// count returns how many objects are in the store.
+func (c *contents) count(ctx context.Context) (counts, error) {
+	var counted counts
+	var err error
+	if counted.boxes, err = c.boxes.count(ctx); err != nil {
+		return counts{}, err
+	}
+	if counted.stacks, err = c.stacks.count(ctx); err != nil {
+		return counts{}, err
+	}
+	if counted.networks, err = c.networks.count(ctx); err != nil {
+		return counts{}, err
+	}
+	return counted, nil
+}

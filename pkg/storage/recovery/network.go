@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
+	networkrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/network"
+)
+
+// networkKind are networks, each of which is recorded on its NetworkAttachmentDefinition.
+var networkKind = &kind{
+	noun:              "network",
+	plural:            "networks",
+	replacedDirectory: "replaced-networks",
+	newObject:         func() object { return &model.Network{} },
+	newList:           func() runtime.Object { return &model.NetworkList{} },
+	conditions:        func(network object) []metav1.Condition { return network.(*model.Network).Status.Conditions },
+	setSpec:           func(network, from object) { network.(*model.Network).Spec = from.(*model.Network).Spec },
+	isSameSpec: func(a, b object) bool {
+		return apiequality.Semantic.DeepEqual(a.(*model.Network).Spec, b.(*model.Network).Spec)
+	},
+	eachRecord: eachDefinition,
+	readRecord: func(definition metav1.Object) (metav1.Object, error) {
+		value, err := recordAnnotation(definition)
+		if err != nil {
+			return nil, err
+		}
+		return networkrender.ReadRecord(value)
+	},
+	fromRecord: func(record metav1.Object) (object, error) { return newNetwork(record.(*modelv1.Network)) },
+	recovered:  recoveredNetworks,
+}
+
+// newNetwork returns what is stored of a network that was recorded.
+func newNetwork(record *modelv1.Network) (*model.Network, error) {
+	record = record.DeepCopy()
+	modelv1.SetObjectDefaults_Network(record)
+	network := &model.Network{}
+	if err := modelv1.Convert_v1_Network_To_model_Network(record, network, nil); err != nil {
+		return nil, fmt.Errorf("converting the record of network %s/%s: %w", record.Namespace, record.Name, err)
+	}
+	prepareRecorded(network)
+	network.Status = model.NetworkStatus{Conditions: recoveredConditions("the network was recovered from its NetworkAttachmentDefinition, and the controller has not seen it since")}
+	return network, nil
+}
+
+// eachDefinition calls visit for every NetworkAttachmentDefinition that a network controls. There is none in a cluster that
+// does not serve the kind.
+func eachDefinition(ctx context.Context, cluster *cluster, visit func(child) error) error {
+	isServed, err := servesDefinitions(ctx, cluster)
+	if err != nil || !isServed {
+		return err
+	}
+	return eachChild(ctx, cluster, networkattachment.Resource, managedSelector, networkrender.ControllingNetwork, visit)
+}
+
+// servesDefinitions returns whether the cluster serves NetworkAttachmentDefinitions.
+func servesDefinitions(ctx context.Context, cluster *cluster) (bool, error) {
+	_, err := cluster.metadata.Resource(networkattachment.Resource).List(ctx, metav1.ListOptions{LabelSelector: managedSelector, Limit: 1})
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("asking whether the cluster serves %s: %w", networkattachment.Resource.GroupResource(), err)
+	}
+	return true, nil
+}
