@@ -4,7 +4,6 @@
 package networks
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -21,34 +20,6 @@ import (
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
-// definitionCRD is the CustomResourceDefinition of the standard, in today's version of that API.
-const definitionCRD = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: network-attachment-definitions.k8s.cni.cncf.io
-spec:
-  group: k8s.cni.cncf.io
-  scope: Namespaced
-  names:
-    plural: network-attachment-definitions
-    singular: network-attachment-definition
-    kind: NetworkAttachmentDefinition
-    shortNames: [net-attach-def]
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              config: {type: string}
-`
-
 // cluster is a namespace of a cluster that may serve NetworkAttachmentDefinitions.
 type cluster struct {
 	*framework.Namespace
@@ -59,28 +30,11 @@ type cluster struct {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	n := framework.NewNamespace(t)
-	client, err := dynamic.NewForConfig(n.ControlPlane.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return &cluster{
 		Namespace:   n,
-		networks:    n.ControlPlane.ModelClient.ModelV1().Networks(n.Name),
-		definitions: client.Resource(networkattachment.Resource).Namespace(n.Name),
+		networks:    n.Networks(),
+		definitions: n.NetworkAttachments(),
 	}
-}
-
-// serveDefinitions lets the cluster serve NetworkAttachmentDefinitions until the end of the test.
-func (c *cluster) serveDefinitions() {
-	c.T.Helper()
-	c.Kubectl.RunWithInput(definitionCRD, "create", "--filename=-")
-	c.T.Cleanup(func() {
-		crd := "customresourcedefinition/" + networkattachment.Resource.GroupResource().String()
-		run := framework.RunKubectl(c.ControlPlane.KubectlCommand(context.WithoutCancel(c.Ctx), "delete", "--ignore-not-found", crd), "")
-		if run.Err != nil {
-			c.T.Error(run.Stderr)
-		}
-	})
 }
 
 // apply applies a network of that spec.

@@ -30,7 +30,7 @@ func TestNetworksLiveThroughTheKindOfTheirDefinitions(t *testing.T) {
 	c.awaitCondition("lan", modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotServed, "NetworkAttachmentDefinition", "k8s.cni.cncf.io/v1")
 	c.awaitCondition("lan", modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonNotServed)
 
-	c.serveDefinitions()
+	c.ServeNetworkAttachments()
 	c.awaitCondition("lan", modelv1.ConditionReady, metav1.ConditionTrue, modelv1.ReasonReady)
 	c.awaitConfig("lan", `"type":"bridge"`, `"isGateway":true`, `{"subnet":"10.10.0.0/24","gateway":"10.10.0.1"}`)
 
@@ -55,7 +55,7 @@ func TestNetworksLiveThroughTheKindOfTheirDefinitions(t *testing.T) {
 
 	c.Kubectl.Run("delete", "customresourcedefinition", networkattachment.Resource.GroupResource().String())
 	c.awaitCondition("lan", modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotServed)
-	c.serveDefinitions()
+	c.ServeNetworkAttachments()
 	c.awaitCondition("lan", modelv1.ConditionReady, metav1.ConditionTrue, modelv1.ReasonReady)
 	c.awaitConfig("lan", `"type":"bridge"`)
 }

@@ -86,6 +86,8 @@ func newDisaster(t *testing.T) *disaster {
 	}
 	factory.Start(t.Context().Done())
 	t.Cleanup(factory.Shutdown)
+	d.ServeNetworkAttachments()
+	d.createNetwork(networkName)
 	for number := range boxes {
 		d.CreateBox(d.box(number))
 	}
@@ -130,6 +132,7 @@ func (d *disaster) in(t *testing.T) *disaster {
 func (d *disaster) box(number int) *modelv1.ModelBox {
 	kind := framework.Workloads[number%len(framework.Workloads)]
 	box := framework.NewBox(fmt.Sprintf("box-%d", number), framework.WithWorkload(kind), func(spec *modelv1.ModelBoxSpec) {
+		spec.Networks = []string{networkName}
 		spec.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MinAvailable: ptr.To(intstr.FromInt32(1))}
 		if kind != modelv1.WorkloadDaemonSet {
 			spec.ResourceType = modelv1.ResourceTypeSmall
@@ -169,9 +172,11 @@ func (d *disaster) earlierStore() {
 	for _, name := range append(doomed, "renewed") {
 		d.CreateReadyBox(framework.NewBox(name))
 	}
+	d.createNetwork("doomed")
 	snapshot := d.dataDir() + ".snapshot"
 	d.copyFrozen(snapshot)
 	d.changeAll(doomed)
+	d.deleteNetwork("doomed")
 	before := d.state()
 	d.replaceStore(func() { d.swapDataDir(snapshot, ".late") })
 	d.expectRecovered(before, "Behind")
@@ -281,7 +286,7 @@ func (d *disaster) ignore() {
 	d.setFlags("--store-recovery=ignore")
 	d.replaceStore(func() { d.setDataDirAside(".ignored") })
 	d.Eventually("everything is deleted", func() error {
-		if left := strings.TrimSpace(d.Kubectl.Run("get", "deployments,statefulsets,daemonsets", "--output=name")); left != "" {
+		if left := strings.TrimSpace(d.Kubectl.Run("get", "deployments,statefulsets,daemonsets,network-attachment-definitions", "--output=name")); left != "" {
 			return fmt.Errorf("there are %s", left)
 		}
 		return nil
@@ -296,6 +301,7 @@ func (d *disaster) changeAll(doomed []string) {
 	}
 	d.UpdateBox("box-0", framework.WithImage(framework.NewImage))
 	d.changeStack()
+	d.changeNetwork()
 	d.CreateReadyBox(framework.NewBox(fmt.Sprintf("new-%d", d.ControlPlane.ServerPID(d.T))))
 	if _, err := d.Namespace.Boxes.Get(d.Ctx, "renewed", metav1.GetOptions{}); err == nil {
 		d.delete("renewed")

@@ -22,15 +22,16 @@ const controllerManagerProcess = "kube-controller-manager"
 
 // disasterState is what a disaster must not change.
 type disasterState struct {
-	// Boxes and stacks are without what changes by itself: versions, managers and status.
-	Boxes  map[string]modelv1.ModelBox
-	Stacks map[string]modelv1.ModelStack
-	// Children are the UIDs of what boxes and stacks made, Pods the restarts of each pod.
+	// Boxes, stacks and networks are without what changes by itself: versions, managers and status.
+	Boxes    map[string]modelv1.ModelBox
+	Stacks   map[string]modelv1.ModelStack
+	Networks map[string]modelv1.Network
+	// Children are the UIDs of what boxes, stacks and networks made, Pods the restarts of each pod.
 	Children map[string]types.UID
 	Pods     map[types.UID]int32
 	// store is the one that the Lease names.
 	store string
-	// writes is how often children were written.
+	// writes is how often children of boxes and networks were written.
 	writes int
 }
 
@@ -39,7 +40,10 @@ func (d *disaster) state() disasterState {
 	d.T.Helper()
 	var state disasterState
 	d.Eventually("all boxes are Ready", func() error {
-		state = disasterState{Boxes: map[string]modelv1.ModelBox{}, Stacks: map[string]modelv1.ModelStack{}, Children: map[string]types.UID{}, Pods: map[types.UID]int32{}}
+		state = disasterState{
+			Boxes: map[string]modelv1.ModelBox{}, Stacks: map[string]modelv1.ModelStack{}, Networks: map[string]modelv1.Network{},
+			Children: map[string]types.UID{}, Pods: map[types.UID]int32{},
+		}
 		boxes, err := d.Namespace.Boxes.List(d.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
@@ -72,6 +76,9 @@ func (d *disaster) state() disasterState {
 		}
 		for _, revision := range revisions.Items {
 			state.Children["ControllerRevision "+revision.Name] = revision.UID
+		}
+		if err := d.addNetworks(&state); err != nil {
+			return err
 		}
 		for name, box := range state.Boxes {
 			workload, err := d.FindWorkload(box.Spec.Workload, name)
@@ -117,7 +124,9 @@ func (d *disaster) state() disasterState {
 	})
 	state.store = d.ControlPlane.AwaitLeader(d.T, "").Labels["model.github.com/store"]
 	for _, write := range d.Audit.ClusterWrites() {
-		if _, isOfABox := state.Boxes[write.ObjectRef.Name]; isOfABox {
+		_, isOfABox := state.Boxes[write.ObjectRef.Name]
+		_, isOfANetwork := state.Networks[write.ObjectRef.Name]
+		if isOfABox || isOfANetwork {
 			state.writes++
 		}
 	}
@@ -146,8 +155,8 @@ func (d *disaster) expectRecovered(before disasterState, situation string) {
 	if before.store == "" || before.store == after.store {
 		d.T.Errorf("the Lease names store %q, and before %q", after.store, before.store)
 	}
-	d.T.Logf("%d boxes, %d stacks, %d children and %d pods are as they were; the store is %s after %s",
-		len(after.Boxes), len(after.Stacks), len(after.Children), len(after.Pods), after.store, before.store)
+	d.T.Logf("%d boxes, %d stacks, %d networks, %d children and %d pods are as they were; the store is %s after %s",
+		len(after.Boxes), len(after.Stacks), len(after.Networks), len(after.Children), len(after.Pods), after.store, before.store)
 }
 
 // expectTold checks that an informer from before the disaster knows what there is.

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"context"
+
+	"k8s.io/client-go/dynamic"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
+	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
+)
+
+// definitionCRD is the CustomResourceDefinition of the standard, in today's version of that API.
+const definitionCRD = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: network-attachment-definitions.k8s.cni.cncf.io
+spec:
+  group: k8s.cni.cncf.io
+  scope: Namespaced
+  names:
+    plural: network-attachment-definitions
+    singular: network-attachment-definition
+    kind: NetworkAttachmentDefinition
+    shortNames: [net-attach-def]
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              config: {type: string}
+`
+
+// ServeNetworkAttachments lets the cluster serve NetworkAttachmentDefinitions until the end of the test.
+func (n *Namespace) ServeNetworkAttachments() {
+	n.T.Helper()
+	n.Kubectl.RunWithInput(definitionCRD, "create", "--filename=-")
+	n.T.Cleanup(func() {
+		crd := "customresourcedefinition/" + networkattachment.Resource.GroupResource().String()
+		run := RunKubectl(n.ControlPlane.KubectlCommand(context.WithoutCancel(n.Ctx), "delete", "--ignore-not-found", crd), "")
+		if run.Err != nil {
+			n.T.Error(run.Stderr)
+		}
+	})
+}
+
+// Networks is the client of those in the namespace.
+func (n *Namespace) Networks() modelclient.NetworkInterface {
+	return n.ControlPlane.ModelClient.ModelV1().Networks(n.Name)
+}
+
+// NetworkAttachments is the client of the NetworkAttachmentDefinitions in the namespace.
+func (n *Namespace) NetworkAttachments() dynamic.ResourceInterface {
+	n.T.Helper()
+	client, err := dynamic.NewForConfig(n.ControlPlane.Config)
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	return client.Resource(networkattachment.Resource).Namespace(n.Name)
+}
