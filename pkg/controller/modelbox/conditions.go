@@ -142,8 +142,10 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 	case isStopped(box):
 		return verdict{true, modelv1.ReasonStopped, "the box is stopped: it asks for 0 replicas"}
 	default:
-		if note := describeAutoscaler(observed.autoscaler); note != "" {
-			notes = append(notes, note)
+		for _, note := range []string{describeAutoscaler(observed.autoscaler), describeUnattached(box, observed.pods)} {
+			if note != "" {
+				notes = append(notes, note)
+			}
 		}
 		return verdict{true, modelv1.ReasonReady, strings.Join(append([]string{rollout.message}, notes...), "; ")}
 	}

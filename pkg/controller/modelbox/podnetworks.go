@@ -4,6 +4,10 @@
 package modelbox
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -24,6 +28,22 @@ func podNetworks(pods []*corev1.Pod) []modelv1.PodNetwork {
 		}
 	}
 	return networks
+}
+
+// describeUnattached words in which of the box's networks none of its pods has an interface, as where nothing in the cluster
+// attaches pods. It is empty where there is no such network.
+func describeUnattached(box *modelv1.ModelBox, pods []*corev1.Pod) string {
+	if len(box.Spec.Networks) == 0 {
+		return ""
+	}
+	interfaces := podNetworks(pods)
+	unattached := slices.DeleteFunc(slices.Clone(box.Spec.Networks), func(network string) bool {
+		return slices.ContainsFunc(interfaces, func(i modelv1.PodNetwork) bool { return i.Network == network })
+	})
+	if len(unattached) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no pod has an interface in the networks %s", strings.Join(unattached, ", "))
 }
 
 func podNetwork(pod *corev1.Pod, attachment *networkattachment.Attachment) modelv1.PodNetwork {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
@@ -41,6 +43,29 @@ func TestPodNetworks(t *testing.T) {
 			if diff := cmp.Diff(row.want, podNetworks(row.pods)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
+		})
+	}
+}
+
+func TestReadyTellsOfNetworksWithoutPods(t *testing.T) {
+	inLAN := newPod("web-1", attachedTo(`[{"name":"default/lan","interface":"net1"}]`))
+	for _, row := range []struct {
+		name     string
+		networks []string
+		pods     []*corev1.Pod
+		want     string
+	}{
+		{"a box without networks", nil, []*corev1.Pod{newPod("web-1")}, ""},
+		{"pods in every network", []string{"lan"}, []*corev1.Pod{inLAN, newPod("web-2")}, ""},
+		{"pods in one of two", []string{"lan", "wan"}, []*corev1.Pod{inLAN}, "; no pod has an interface in the networks wan"},
+		{"pods in none", []string{"lan", "wan"}, []*corev1.Pod{newPod("web-1")}, "; no pod has an interface in the networks lan, wan"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Networks = row.networks })
+			observed := &observation{workload: workloadOf(completeDeployment()), pods: row.pods}
+			ready := meta.FindStatusCondition(conditionsOf(box, observed), modelv1.ConditionReady)
+			check(t, "status", metav1.ConditionTrue, ready.Status)
+			check(t, "message", "2 of 2 replicas are available"+row.want, ready.Message)
 		})
 	}
 }
