@@ -43,10 +43,10 @@ func NewRecoveryOptions() *RecoveryOptions {
 // AddFlags adds the flags.
 func (o *RecoveryOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar((*string)(&o.Policy), "store-recovery", string(o.Policy), "What is done when the store is empty, older than it was before, "+
-		"or not the one that the cluster knows, while the cluster has what boxes have made. "+
-		"recover: bring it up to date from the records of the boxes on their Deployments, before it is served from. "+
+		"or not the one that the cluster knows, while the cluster has what its objects have made. "+
+		"recover: bring it up to date from the records that the cluster has of boxes, stacks and networks, before it is served from. "+
 		"refuse: never become ready, and say what was found. "+
-		"ignore: serve from it as it is, for a fresh start on purpose; what belongs to boxes that it does not have is deleted by the cluster.")
+		"ignore: serve from it as it is, for a fresh start on purpose; what belongs to objects that it does not have is deleted by the cluster.")
 }
 
 // Validate returns every error in the options.
