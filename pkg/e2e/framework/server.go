@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,10 +38,14 @@ func (p *ControlPlane) AwaitLeader(t *testing.T, not string) *coordinationv1.Lea
 	return lease
 }
 
+// restartPatience is how long a server may take to answer again: before that it may have to recover its store, with tens of
+// thousands of writes to a disk that others write to as well.
+const restartPatience = 4 * time.Minute
+
 // AwaitServerRestart waits until another process of the server than that one answers.
 func (n *Namespace) AwaitServerRestart(former int) {
 	n.T.Helper()
-	n.Eventually("the server is back", func() error {
+	Eventually(n.T, restartPatience, "the server is back", func() error {
 		if pid := n.ControlPlane.ServerPID(n.T); pid == former {
 			return errors.New("it has no new process")
 		}
