@@ -32,6 +32,8 @@ func TestApplicationsRunInContainers(t *testing.T) {
 	plane := newContainerPlane(t)
 	// Nothing else can be started on a node that is drained.
 	t.Run("a drain keeps the disruption budget", func(t *testing.T) { drainKeepsTheDisruptionBudget(plane.NewNamespace(t)) })
+	// A proxy knows of a pod that is to stop later than the node does, and much later where the machine is busy.
+	t.Run("a proxy leads to a box, and no change of the box loses a request", func(t *testing.T) { ingressLosesNoRequest(plane.NewNamespace(t)) })
 	for _, test := range []struct {
 		name string
 		run  func(n *framework.Namespace)
@@ -43,7 +45,6 @@ func TestApplicationsRunInContainers(t *testing.T) {
 		{"an application that takes two minutes to start is not killed", slowStarterIsNotKilled},
 		{"an application that listens no more is restarted", deafApplicationIsRestarted},
 		{"rolling updates, scaling and deleted pods lose no request", noRequestIsLost},
-		{"a proxy leads to a box, and no change of the box loses a request", ingressLosesNoRequest},
 		{"a failing application says why", failingApplicationsSayWhy},
 		{"a box deleted in the foreground goes after its pods", foregroundDeletionWaitsForPods},
 		{"both kinds of nodes serve one cluster", bothKindsOfNodes},
