@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package servingcertificate
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/x509"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	certutil "k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+)
+
+// What is where in the Secret, whose serving certificate is where every Secret of its type has it.
+const (
+	// trustedKey has the CAs that clients have to trust, the oldest first.
+	trustedKey = corev1.ServiceAccountRootCAKey
+	// signerKey has the private key of that CA which signs.
+	signerKey = "ca.key"
+	// nextSignerKey has the private key of that CA which signs next. There is none most of the time.
+	nextSignerKey = "next-ca.key"
+)
+
+// certificates are what the servers share.
+type certificates struct {
+	// trusted are the CAs that clients have to trust: those below, and former ones until they expire. The oldest is the first.
+	trusted []*x509.Certificate
+	// signer signs serving certificates.
+	signer *keyPair
+	// next signs as soon as the cluster trusts it. Nil most of the time.
+	next    *keyPair
+	serving *keyPair
+}
+
+// bundle returns the CAs that clients have to trust, in PEM.
+func (c *certificates) bundle() ([]byte, error) {
+	bundle, err := certutil.EncodeCertificates(c.trusted...)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the CAs: %w", err)
+	}
+	return bundle, nil
+}
+
+// encode returns the data of the Secret.
+func (c *certificates) encode() (map[string][]byte, error) {
+	certificate, key, err := c.serving.encode()
+	if err != nil {
+		return nil, err
+	}
+	bundle, err := c.bundle()
+	if err != nil {
+		return nil, err
+	}
+	data := map[string][]byte{trustedKey: bundle, corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key}
+	if _, data[signerKey], err = c.signer.encode(); err != nil {
+		return nil, err
+	}
+	if c.next != nil {
+		if _, data[nextSignerKey], err = c.next.encode(); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// decode reads the data of the Secret. An error says what is wrong with it, and has no part of a private key.
+func decode(data map[string][]byte) (*certificates, error) {
+	trusted, err := certutil.ParseCertsPEM(data[trustedKey])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", trustedKey, err)
+	}
+	for _, ca := range trusted {
+		if !ca.IsCA {
+			return nil, fmt.Errorf("%s: the certificate of %s is not that of a CA", trustedKey, ca.Subject.CommonName)
+		}
+	}
+	c := &certificates{trusted: trusted}
+	if c.signer, err = decodePair(trusted, data[signerKey]); err != nil {
+		return nil, fmt.Errorf("%s: %w", signerKey, err)
+	}
+	if key, hasNext := data[nextSignerKey]; hasNext {
+		if c.next, err = decodePair(trusted, key); err != nil {
+			return nil, fmt.Errorf("%s: %w", nextSignerKey, err)
+		}
+	}
+	serving, err := certutil.ParseCertsPEM(data[corev1.TLSCertKey])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", corev1.TLSCertKey, err)
+	}
+	if c.serving, err = decodePair(serving[:1], data[corev1.TLSPrivateKeyKey]); err != nil {
+		return nil, fmt.Errorf("%s: %w", corev1.TLSPrivateKeyKey, err)
+	}
+	if !c.isTrusted(c.serving.certificate) {
+		return nil, fmt.Errorf("%s: it is signed by no CA in %s", corev1.TLSCertKey, trustedKey)
+	}
+	return c, nil
+}
+
+// decodePair finds the certificate of a private key.
+func decodePair(certificates []*x509.Certificate, keyPEM []byte) (*keyPair, error) {
+	parsed, err := keyutil.ParsePrivateKeyPEM(keyPEM)
+	if err != nil {
+		return nil, errors.New("it is no private key")
+	}
+	key, isSigner := parsed.(crypto.Signer)
+	if !isSigner {
+		return nil, errors.New("it is no private key that signs")
+	}
+	public, isECDSA := key.Public().(*ecdsa.PublicKey)
+	if !isECDSA {
+		return nil, errors.New("it is not of the kind that is issued here")
+	}
+	for _, certificate := range certificates {
+		if public.Equal(certificate.PublicKey) {
+			return &keyPair{certificate: certificate, key: key}, nil
+		}
+	}
+	return nil, errors.New("its certificate is missing")
+}
+
+// isTrusted returns whether one of the trusted CAs has signed the certificate.
+func (c *certificates) isTrusted(certificate *x509.Certificate) bool {
+	for _, ca := range c.trusted {
+		if certificate.CheckSignatureFrom(ca) == nil {
+			return true
+		}
+	}
+	return false
+}

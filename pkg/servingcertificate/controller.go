@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package servingcertificate
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+	aggregatorinformers "k8s.io/kube-aggregator/pkg/client/informers/externalversions"
+)
+
+const (
+	// syncTimeout is how long the requests of one sync may take.
+	syncTimeout = 10 * time.Second
+	// maxRetryPeriod is how soon a right is noticed that was missing.
+	maxRetryPeriod = 15 * time.Second
+	// resyncPeriod is how late a sync may be whose timer stood still, as on a machine that was suspended.
+	resyncPeriod = time.Hour
+	// maxTrustDelay is how long the cluster has trusted a CA before it signs: for every kube-apiserver to have noticed.
+	maxTrustDelay = time.Minute
+)
+
+// Config is what the controller is made from.
+type Config struct {
+	KubeClient       kubernetes.Interface
+	AggregatorClient aggregator.Interface
+	// Secret is where the certificates are kept, and APIService by what the cluster reaches the servers.
+	Secret     types.NamespacedName
+	APIService string
+	// Hosts are the DNS names and IP addresses of the servers. There has to be one.
+	Hosts []string
+	// Lifetime is that of serving certificates, and CALifetime that of CAs, which is not shorter.
+	Lifetime, CALifetime time.Duration
+	// EventReporter is who events are reported by.
+	EventReporter string
+}
+
+// Controller keeps the certificates, of which it provides the one to serve with. Every server runs one; they agree by the
+// Secret.
+type Controller struct {
+	*served
+	secrets     secretStore
+	apiServices apiServiceStore
+	rotation    rotation
+	// trustDelay is how long the cluster has trusted a CA before it signs.
+	trustDelay time.Duration
+	// nextTrusted is the CA that this server has seen the cluster trust since nextTrustedSince, before it signs.
+	nextTrusted      *x509.Certificate
+	nextTrustedSince time.Time
+
+	queue            workqueue.TypedRateLimitingInterface[string]
+	kubeInformers    informers.SharedInformerFactory
+	apiInformers     aggregatorinformers.SharedInformerFactory
+	broadcaster      events.EventBroadcaster
+	recorder         events.EventRecorder
+	startBroadcaster sync.Once
+}
+
+var (
+	_ dynamiccertificates.CertKeyContentProvider = &Controller{}
+	_ dynamiccertificates.ControllerRunner       = &Controller{}
+	_ dynamiccertificates.Listener               = &Controller{}
+)
+
+// queueKey is the only one in the queue.
+const queueKey = "certificates"
+
+// New returns a controller that sends no request yet. Until it has been run once, it provides a certificate that nobody
+// trusts.
+func New(config Config) (*Controller, error) {
+	registerMetrics()
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: config.KubeClient.EventsV1()})
+	c := &Controller{
+		served:      &served{},
+		secrets:     secretStore{client: config.KubeClient, key: config.Secret},
+		apiServices: apiServiceStore{client: config.AggregatorClient, name: config.APIService},
+		rotation:    rotation{hosts: config.Hosts, lifetime: config.Lifetime, caLifetime: config.CALifetime},
+		trustDelay:  min(maxTrustDelay, config.CALifetime/12),
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](100*time.Millisecond, maxRetryPeriod),
+			workqueue.TypedRateLimitingQueueConfig[string]{Name: "serving-certificate"}),
+		kubeInformers: informers.NewSharedInformerFactoryWithOptions(config.KubeClient, 0,
+			informers.WithNamespace(config.Secret.Namespace), informers.WithTweakListOptions(named(config.Secret.Name))),
+		apiInformers: aggregatorinformers.NewSharedInformerFactoryWithOptions(config.AggregatorClient, 0,
+			aggregatorinformers.WithTweakListOptions(named(config.APIService))),
+		broadcaster: broadcaster,
+		recorder:    broadcaster.NewRecorder(scheme.Scheme, config.EventReporter),
+	}
+	enqueue := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { c.Enqueue() },
+		UpdateFunc: func(any, any) { c.Enqueue() },
+		DeleteFunc: func(any) { c.Enqueue() },
+	}
+	for _, informer := range []cache.SharedIndexInformer{
+		c.kubeInformers.Core().V1().Secrets().Informer(),
+		c.apiInformers.Apiregistration().V1().APIServices().Informer(),
+	} {
+		if _, err := informer.AddEventHandler(enqueue); err != nil {
+			return nil, fmt.Errorf("watching the certificates: %w", err)
+		}
+	}
+	temporary, err := c.rotation.issueAll(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if c.certificate, c.key, err = temporary.serving.encode(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func named(name string) func(*metav1.ListOptions) {
+	return func(options *metav1.ListOptions) {
+		options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+	}
+}
+
+// Enqueue has the certificates looked at.
+func (c *Controller) Enqueue() { c.queue.Add(queueKey) }
+
+// RunOnce loads the certificate, and issues it where there is none.
+func (c *Controller) RunOnce(ctx context.Context) error {
+	c.startEvents(ctx)
+	_, err := c.syncOnce(ctx)
+	return err
+}
+
+// Run keeps the certificates until ctx is done. The number of workers does not matter.
+func (c *Controller) Run(ctx context.Context, _ int) {
+	logger := klog.FromContext(ctx)
+	logger.Info("Keeping the serving certificate", "secret", c.secrets.key, "apiService", c.apiServices.name)
+	c.startEvents(ctx)
+	defer c.broadcaster.Shutdown()
+	c.kubeInformers.StartWithContext(ctx)
+	defer c.kubeInformers.Shutdown()
+	c.apiInformers.StartWithContext(ctx)
+	defer c.apiInformers.Shutdown()
+
+	c.Enqueue()
+	var running sync.WaitGroup
+	running.Go(func() { wait.UntilWithContext(ctx, c.work, time.Second) })
+	<-ctx.Done()
+	c.queue.ShutDown()
+	running.Wait()
+}
+
+func (c *Controller) startEvents(ctx context.Context) {
+	c.startBroadcaster.Do(func() {
+		if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
+			klog.FromContext(ctx).Error(err, "Events about the serving certificate are not recorded")
+		}
+	})
+}
+
+func (c *Controller) work(ctx context.Context) {
+	for {
+		key, isShutDown := c.queue.Get()
+		if isShutDown {
+			return
+		}
+		next, err := c.syncOnce(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			klog.FromContext(ctx).Error(err, "Keeping the serving certificate failed, will be tried again")
+			c.queue.AddRateLimited(key)
+		default:
+			c.queue.Forget(key)
+			c.queue.AddAfter(key, max(min(time.Until(next), resyncPeriod), time.Second))
+		}
+		c.queue.Done(key)
+	}
+}
+
+// syncOnce is sync, again where another server was faster.
+func (c *Controller) syncOnce(ctx context.Context) (next time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	err = retry.OnError(retry.DefaultBackoff, isConflict, func() (err error) {
+		next, err = c.sync(ctx)
+		return err
+	})
+	return next, err
+}
+
+func isConflict(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
+
+// sync has the Secret hold the certificates that it should, serves with what it holds, and has the cluster trust that. It
+// returns when there may be something to do again.
+func (c *Controller) sync(ctx context.Context) (time.Time, error) {
+	// It is read before the Secret: when it has not changed until it is written, no server has written it meanwhile who
+	// knew a later state of the Secret.
+	apiService, trustError := c.apiServices.read(ctx)
+
+	current, err := c.syncSecret(ctx, func(current *certificates) bool {
+		return trustError == nil && c.isNextTrusted(apiService, current)
+	})
+	if err != nil {
+		c.setLoadError(err)
+		return time.Time{}, errors.Join(err, trustError)
+	}
+	isNew, err := c.load(current.serving)
+	if err != nil {
+		return time.Time{}, err
+	}
+	expiration.WithLabelValues(servingLabel).Set(float64(current.serving.certificate.NotAfter.Unix()))
+	expiration.WithLabelValues(caLabel).Set(float64(current.signer.certificate.NotAfter.Unix()))
+	if isNew {
+		klog.FromContext(ctx).Info("Serving with a certificate", "secret", c.secrets.key,
+			"serialNumber", current.serving.certificate.SerialNumber, "expires", current.serving.certificate.NotAfter,
+			"ca", current.signer.certificate.Subject.CommonName)
+	}
+
+	if trustError == nil {
+		trustError = c.syncAPIService(ctx, apiService, current)
+	}
+	c.setTrust(trustError)
+	next := c.rotation.nextTime(current)
+	if current.next != nil {
+		next = earliest(next, c.nextTrustedSince.Add(c.trustDelay))
+	}
+	return next, trustError
+}
+
+// syncSecret returns the certificates in the Secret after it has put the right ones there. isNextTrusted tells whether the
+// next CA may sign.
+func (c *Controller) syncSecret(ctx context.Context, isNextTrusted func(*certificates) bool) (*certificates, error) {
+	secret, err := c.secrets.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	current, loss := c.currentOf(secret)
+	rotated, changes, err := c.rotation.rotate(current, time.Now(), current != nil && isNextTrusted(current))
+	if err != nil {
+		return nil, err
+	}
+	if len(changes) == 0 {
+		return rotated, nil
+	}
+	data, err := rotated.encode()
+	if err != nil {
+		return nil, err
+	}
+	written, err := c.secrets.write(ctx, secret, data)
+	if err != nil {
+		return nil, err
+	}
+	countRotations(changes)
+	c.report(ctx, written, loss, changes)
+	return rotated, nil
+}
+
+// currentOf returns the certificates in the Secret, nil where there are none that can be used, and what happened to those
+// that there were.
+func (c *Controller) currentOf(secret *corev1.Secret) (current *certificates, loss string) {
+	if secret == nil {
+		if c.isLoaded() {
+			return nil, "the Secret was deleted"
+		}
+		return nil, ""
+	}
+	current, err := decode(secret.Data)
+	if err != nil {
+		return nil, fmt.Sprintf("the Secret cannot be used: %v", err)
+	}
+	return current, ""
+}
+
+// report says in the log and in an event what was done.
+func (c *Controller) report(ctx context.Context, secret *corev1.Secret, loss string, changes []change) {
+	done := make([]string, 0, len(changes))
+	for _, change := range changes {
+		done = append(done, string(change))
+	}
+	eventType, reason, message := corev1.EventTypeNormal, "CertificatesRotated", strings.Join(done, ", ")
+	if loss != "" {
+		eventType, reason, message = corev1.EventTypeWarning, "CertificatesReplaced", loss+": "+message
+	}
+	klog.FromContext(ctx).Info("Changed the certificates", "secret", c.secrets.key, "reason", reason, "message", message)
+	c.recorder.Eventf(secret, nil, eventType, reason, "Issuing", "%s", message)
+}
+
+// syncAPIService has the cluster trust the CAs of the certificates. There is nothing to be done where no APIService leads to
+// the servers.
+func (c *Controller) syncAPIService(ctx context.Context, apiService *apiregistrationv1.APIService, current *certificates) error {
+	bundle, err := current.bundle()
+	if err != nil {
+		return err
+	}
+	if apiService != nil && !trusts(apiService, bundle) {
+		c.nextTrusted = nil
+		if err := c.apiServices.write(ctx, apiService, bundle); err != nil {
+			return err
+		}
+		bundleWrites.Inc()
+		klog.FromContext(ctx).Info("Wrote the caBundle", "apiService", c.apiServices.name, "cas", len(current.trusted))
+	}
+	if current.next != nil && !current.next.certificate.Equal(c.nextTrusted) {
+		c.nextTrusted, c.nextTrustedSince = current.next.certificate, time.Now()
+	}
+	return nil
+}
+
+// isNextTrusted returns whether the cluster has trusted the next CA for long enough. This server has then seen that it did
+// in each sync since.
+func (c *Controller) isNextTrusted(apiService *apiregistrationv1.APIService, current *certificates) bool {
+	if current.next == nil || !current.next.certificate.Equal(c.nextTrusted) || time.Since(c.nextTrustedSince) < c.trustDelay {
+		return false
+	}
+	bundle, err := current.bundle()
+	return err == nil && (apiService == nil || trusts(apiService, bundle))
+}

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package servingcertificate
+
+import (
+	"sync"
+
+	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/legacyregistry"
+)
+
+const metricsSubsystem = "modelbox_serving_certificate"
+
+var (
+	expiration = metrics.NewGaugeVec(&metrics.GaugeOpts{
+		Subsystem:      metricsSubsystem,
+		Name:           "expiration_timestamp_seconds",
+		Help:           "When the certificate expires, in seconds since the epoch: serving is the one that this server serves with, ca the one that signed it.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"certificate"})
+	rotations = metrics.NewCounterVec(&metrics.CounterOpts{
+		Subsystem:      metricsSubsystem,
+		Name:           "rotations_total",
+		Help:           "Number of certificates that this server issued for all servers, the first ones included: serving or ca.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"certificate"})
+	bundleWrites = metrics.NewCounter(&metrics.CounterOpts{
+		Subsystem:      metricsSubsystem,
+		Name:           "ca_bundle_writes_total",
+		Help:           "Number of times that this server wrote the caBundle of the APIService.",
+		StabilityLevel: metrics.ALPHA,
+	})
+)
+
+var registerMetrics = sync.OnceFunc(func() { legacyregistry.MustRegister(expiration, rotations, bundleWrites) })
+
+// Values of the label certificate.
+const (
+	servingLabel = "serving"
+	caLabel      = "ca"
+)
+
+func countRotations(changes []change) {
+	for _, done := range changes {
+		switch done {
+		case issuedAll:
+			rotations.WithLabelValues(caLabel).Inc()
+			rotations.WithLabelValues(servingLabel).Inc()
+		case issuedNextCA:
+			rotations.WithLabelValues(caLabel).Inc()
+		case issuedServing:
+			rotations.WithLabelValues(servingLabel).Inc()
+		}
+	}
+}

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package servingcertificate
+
+import (
+	"crypto/x509"
+	"slices"
+	"time"
+)
+
+// rotation says which certificates are issued, and for how long.
+type rotation struct {
+	// hosts are DNS names and IP addresses of the servers.
+	hosts                []string
+	lifetime, caLifetime time.Duration
+}
+
+// change is one thing that rotate does, in words for users.
+type change string
+
+const (
+	issuedAll       change = "issued a CA and a serving certificate"
+	issuedNextCA    change = "issued the next CA, which signs once the cluster trusts it"
+	promotedNextCA  change = "let the next CA sign"
+	issuedServing   change = "issued a serving certificate"
+	removedExpired  change = "removed a CA that has expired"
+	removedUnusable change = "removed the next CA, which has expired before it signed"
+)
+
+// rotate returns what takes the place of the current certificates, which are nil where there are none, and how it differs.
+// The same certificates are returned when nothing is to be done. isNextTrusted tells whether the cluster has trusted the
+// next CA for long enough for it to sign.
+func (r *rotation) rotate(current *certificates, now time.Time, isNextTrusted bool) (*certificates, []change, error) {
+	if current == nil {
+		issued, err := r.issueAll(now)
+		return issued, []change{issuedAll}, err
+	}
+	rotated, changes := *current, []change(nil)
+	if next := rotated.next; next != nil && isExpired(next.certificate, now) {
+		rotated.next = nil
+		changes = append(changes, removedUnusable)
+	}
+	if rotated.next == nil && !now.Before(renewalTime(rotated.signer.certificate, r.caLifetime)) {
+		next, err := newCA(now, r.caLifetime)
+		if err != nil {
+			return nil, nil, err
+		}
+		rotated.next, rotated.trusted = next, append(slices.Clip(rotated.trusted), next.certificate)
+		changes = append(changes, issuedNextCA)
+		isNextTrusted = false
+	}
+	// A CA that has expired is trusted by nobody: nothing is lost by another one.
+	if rotated.next != nil && (isNextTrusted || isExpired(rotated.signer.certificate, now)) {
+		rotated.signer, rotated.next = rotated.next, nil
+		changes = append(changes, promotedNextCA)
+	}
+	if hosts := r.servingHosts(&rotated, now); len(hosts) > 0 {
+		serving, err := newServing(rotated.signer, hosts, now, r.lifetime)
+		if err != nil {
+			return nil, nil, err
+		}
+		rotated.serving = serving
+		changes = append(changes, issuedServing)
+	}
+	if trusted := rotated.withoutExpired(now); len(trusted) < len(rotated.trusted) {
+		rotated.trusted = trusted
+		changes = append(changes, removedExpired)
+	}
+	if len(changes) == 0 {
+		return current, nil, nil
+	}
+	return &rotated, changes, nil
+}
+
+func (r *rotation) issueAll(now time.Time) (*certificates, error) {
+	ca, err := newCA(now, r.caLifetime)
+	if err != nil {
+		return nil, err
+	}
+	serving, err := newServing(ca, r.hosts, now, r.lifetime)
+	if err != nil {
+		return nil, err
+	}
+	return &certificates{trusted: []*x509.Certificate{ca.certificate}, signer: ca, serving: serving}, nil
+}
+
+// servingHosts returns the hosts of the serving certificate to issue, none where the present one will do.
+func (r *rotation) servingHosts(c *certificates, now time.Time) []string {
+	serving := c.serving.certificate
+	if missing := slices.DeleteFunc(slices.Clone(r.hosts), func(host string) bool {
+		return serving.VerifyHostname(host) == nil
+	}); len(missing) > 0 {
+		// Servers with other flags may want the others: neither takes away from the certificate what the other one wants.
+		return append(hostsOf(serving), missing...)
+	}
+	isOfSigner := serving.CheckSignatureFrom(c.signer.certificate) == nil
+	if !isOfSigner || !now.Before(r.servingRenewalTime(c)) {
+		return r.hosts
+	}
+	return nil
+}
+
+func hostsOf(certificate *x509.Certificate) []string {
+	hosts := slices.Clone(certificate.DNSNames)
+	for _, ip := range certificate.IPAddresses {
+		hosts = append(hosts, ip.String())
+	}
+	return hosts
+}
+
+// withoutExpired returns those of the trusted CAs that have not expired, and the one that signs.
+func (c *certificates) withoutExpired(now time.Time) []*x509.Certificate {
+	return slices.DeleteFunc(slices.Clone(c.trusted), func(ca *x509.Certificate) bool {
+		return isExpired(ca, now) && ca != c.signer.certificate
+	})
+}
+
+// nextTime returns when rotate may have something to do, as long as the next CA is not trusted.
+func (r *rotation) nextTime(c *certificates) time.Time {
+	next := r.servingRenewalTime(c)
+	if c.next == nil {
+		next = earliest(next, renewalTime(c.signer.certificate, r.caLifetime))
+	}
+	for _, ca := range c.trusted {
+		next = earliest(next, ca.NotAfter)
+	}
+	return next
+}
+
+// servingRenewalTime is the end of the CA for a certificate that lasts until then: another one would do so too.
+func (r *rotation) servingRenewalTime(c *certificates) time.Time {
+	if end := c.signer.certificate.NotAfter; !c.serving.certificate.NotAfter.Before(end) {
+		return end
+	}
+	return renewalTime(c.serving.certificate, r.lifetime)
+}
+
+// renewalTime is after two thirds of the life of the certificate, or of the lifetime where that is shorter by now.
+func renewalTime(certificate *x509.Certificate, lifetime time.Duration) time.Time {
+	issued := certificate.NotBefore.Add(backdate)
+	return issued.Add(min(certificate.NotAfter.Sub(issued), lifetime) * 2 / 3)
+}
+
+func isExpired(certificate *x509.Certificate, now time.Time) bool {
+	return now.After(certificate.NotAfter)
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package servingcertificate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+const (
+	managedByLabel = "app.kubernetes.io/managed-by"
+	// manager is the value of that label, and the field manager of what is written.
+	manager = "modelbox-apiserver"
+)
+
+// errForeignSecret keeps what somebody else has put into the Secret from being overwritten.
+var errForeignSecret = errors.New("it was not made by this server, which its label " + managedByLabel + " would say: delete it, or give its certificate to the server as files")
+
+// secretStore is the Secret that the servers share.
+type secretStore struct {
+	client kubernetes.Interface
+	key    types.NamespacedName
+}
+
+// read returns the Secret, nil where there is none.
+func (s *secretStore) read(ctx context.Context) (*corev1.Secret, error) {
+	secret, err := s.client.CoreV1().Secrets(s.key.Namespace).Get(ctx, s.key.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading Secret %s of the serving certificate: %w", s.key, err)
+	case secret.Labels[managedByLabel] != manager:
+		return nil, fmt.Errorf("using Secret %s of the serving certificate: %w", s.key, errForeignSecret)
+	}
+	return secret, nil
+}
+
+// write replaces the data of the Secret as it was read, or creates it where there was none. It returns the Secret, and a
+// conflict or AlreadyExists where another server was faster.
+func (s *secretStore) write(ctx context.Context, read *corev1.Secret, data map[string][]byte) (*corev1.Secret, error) {
+	secrets := s.client.CoreV1().Secrets(s.key.Namespace)
+	if read == nil {
+		created, err := secrets.Create(ctx, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{
+				Name:      s.key.Name,
+				Namespace: s.key.Namespace,
+				Labels:    map[string]string{"app.kubernetes.io/name": manager, managedByLabel: manager},
+			},
+			Type: corev1.SecretTypeTLS,
+			Data: data,
+		}, metav1.CreateOptions{FieldManager: manager})
+		if err != nil {
+			return nil, fmt.Errorf("creating Secret %s for the serving certificate: %w", s.key, err)
+		}
+		return created, nil
+	}
+	changed := read.DeepCopy()
+	changed.Data = data
+	updated, err := secrets.Update(ctx, changed, metav1.UpdateOptions{FieldManager: manager})
+	if err != nil {
+		return nil, fmt.Errorf("updating Secret %s of the serving certificate: %w", s.key, err)
+	}
+	return updated, nil
+}
