@@ -6,7 +6,6 @@ package options
 
 import (
 	"fmt"
-	"net"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -56,6 +55,8 @@ type Options struct {
 	Controllers   *ControllerOptions
 	Logs          *logs.Options
 
+	ServingCertificate *ServingCertificateOptions
+
 	policies *policyKinds
 	flags    cliflag.NamedFlagSets
 }
@@ -81,7 +82,10 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 		Cluster:       NewClusterOptions(),
 		Controllers:   NewControllerOptions(),
 		Logs:          logs.NewOptions(),
-		policies:      newPolicyKinds(),
+
+		ServingCertificate: NewServingCertificateOptions(),
+
+		policies: newPolicyKinds(),
 	}
 	o.Server.ShutdownWatchTerminationGracePeriod = watchTerminationGracePeriod
 	o.Server.MaxRequestBodyBytes = maxRequestBodyBytes
@@ -122,6 +126,7 @@ func (o *Options) addFlags(sets *cliflag.NamedFlagSets) {
 	o.Recommended.CoreAPI.AddFlags(sets.FlagSet("cluster"))
 	o.Cluster.AddFlags(sets.FlagSet("cluster"))
 	o.Recommended.SecureServing.AddFlags(sets.FlagSet("secure serving"))
+	o.ServingCertificate.AddFlags(sets.FlagSet("secure serving"))
 	o.Recommended.Authentication.AddFlags(sets.FlagSet("authentication"))
 	o.Recommended.Authorization.AddFlags(sets.FlagSet("authorization"))
 	o.Recommended.Admission.AddFlags(sets.FlagSet("admission"))
@@ -136,6 +141,7 @@ func (o *Options) Complete() error {
 		return err
 	}
 	o.Snapshots.Complete(o.Storage.DataDir)
+	o.ServingCertificate.Complete(o.Recommended.SecureServing)
 	return o.Server.Complete()
 }
 
@@ -148,14 +154,15 @@ func (o *Options) Validate() error {
 	errs = append(errs, o.Storage.Validate()...)
 	errs = append(errs, o.Snapshots.Validate()...)
 	errs = append(errs, o.Controllers.Validate()...)
+	errs = append(errs, o.ServingCertificate.Validate(o.Recommended.SecureServing)...)
 	return utilerrors.NewAggregate(errs)
 }
 
 // Config returns the configuration of the server. The storage has to be there already: etcd is the embedded one, nil
 // where an outside one is used.
 func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
-	if err := o.Recommended.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
-		return nil, fmt.Errorf("creating a self-signed serving certificate: %w", err)
+	if err := o.ServingCertificate.prepare(o.Recommended.SecureServing); err != nil {
+		return nil, err
 	}
 
 	config := genericapiserver.NewRecommendedConfig(apiserver.Codecs)
@@ -183,6 +190,9 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	}
 	if err := o.Storage.ApplyTo(o.Recommended.Etcd, &config.Config); err != nil {
 		return nil, fmt.Errorf("applying the storage options: %w", err)
+	}
+	if err := o.ServingCertificate.ApplyTo(config); err != nil {
+		return nil, err
 	}
 	if err := requireClientCA(config, recommended.Authentication); err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ package options
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +176,59 @@ func TestServiceNodePortRange(t *testing.T) {
 	}
 }
 
+func TestWhereTheServingCertificateComesFrom(t *testing.T) {
+	for _, row := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"nothing is said", "issue", nil},
+		{"files are given", "files", []string{"--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key"}},
+		{"files are asked for", "files", []string{"--serving-certificate=files", "--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key"}},
+		{"files are taken back", "issue", []string{"--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key", "--tls-cert-file=", "--tls-private-key-file="}},
+		{"nobody verifies it", "self-signed", []string{"--serving-certificate=self-signed"}},
+		{"it is issued for other hosts", "issue", []string{"--serving-certificate=issue", "--serving-certificate-hosts=server.system.svc,::1"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			o := parse(t, row.args...)
+			if err := o.Complete(); err != nil {
+				t.Fatal(err)
+			}
+			if err := o.Validate(); err != nil {
+				t.Error(err)
+			}
+			if o.ServingCertificate.Mode != row.want {
+				t.Errorf("got %q, want %q", o.ServingCertificate.Mode, row.want)
+			}
+		})
+	}
+}
+
+// The manifests give no flags that would say it.
+func TestDefaultsOfTheServingCertificateFitTheManifests(t *testing.T) {
+	apiService, rbac := manifest(t, "apiservice.yaml"), manifest(t, "rbac.yaml")
+	o := parse(t).ServingCertificate
+	namespace, name, _ := strings.Cut(o.Secret, "/")
+	for what, has := range map[string]bool{
+		"host of the Service":       strings.Contains(apiService, "name: "+strings.Split(o.Hosts[0], ".")[0]+"\n"),
+		"namespace of the Service":  strings.Contains(apiService, "namespace: "+strings.Split(o.Hosts[0], ".")[1]+"\n"),
+		"namespace of the Secret":   strings.Contains(rbac, "namespace: "+namespace+"\n"),
+		"right to write the Secret": strings.Contains(rbac, "resourceNames: ["+name+"]"),
+	} {
+		if !has {
+			t.Errorf("%s: the manifests differ from %+v", what, o)
+		}
+	}
+}
+
+func manifest(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "artifacts", "base", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
 func TestRefusedOptions(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -199,6 +254,17 @@ func TestRefusedOptions(t *testing.T) {
 		{"one host for all Services", []string{"--service-ingress-host-pattern={namespace}.example.com"}, `--service-ingress-host-pattern is "{namespace}.example.com" and must contain {name}`},
 		{"a placeholder that there is not", []string{"--service-ingress-host-pattern={name}.{cluster}.example.com"}, `and must become a host as {name}.{namespace}.example.com does, and becomes "name.{cluster}.example.com": a lowercase RFC 1123 subdomain`},
 		{"hosts with a port", []string{"--service-ingress-host-pattern={name}.example.com:443"}, `and becomes "name.example.com:443": a lowercase RFC 1123 subdomain`},
+		{"a certificate from nowhere", []string{"--serving-certificate=acme"}, `--serving-certificate is "acme" and must be one of issue, files, self-signed`},
+		{"a certificate that is issued and given", []string{"--serving-certificate=issue", "--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key"}, "--serving-certificate=issue contradicts --tls-cert-file and --tls-private-key-file"},
+		{"a certificate that is self-signed and given", []string{"--serving-certificate=self-signed", "--tls-cert-file=tls.crt"}, "--serving-certificate=self-signed contradicts --tls-cert-file"},
+		{"files that are not given", []string{"--serving-certificate=files"}, "--serving-certificate=files needs both --tls-cert-file and --tls-private-key-file"},
+		{"a certificate without a key", []string{"--tls-cert-file=tls.crt"}, "--serving-certificate=files needs both --tls-cert-file and --tls-private-key-file"},
+		{"a Secret without a namespace", []string{"--serving-certificate-secret=certificate"}, `--serving-certificate-secret is "certificate" and must be <namespace>/<name>`},
+		{"a Secret that can be none", []string{"--serving-certificate-secret=system/a/b"}, `--serving-certificate-secret is "system/a/b" and must be <namespace>/<name>`},
+		{"a certificate of nobody", []string{"--serving-certificate-hosts="}, "--serving-certificate-hosts must name a host"},
+		{"a host that is a URL", []string{"--serving-certificate-hosts=localhost,https://localhost"}, `--serving-certificate-hosts has "https://localhost"`},
+		{"a certificate that expires at once", []string{"--serving-certificate-lifetime=59s"}, "--serving-certificate-lifetime is 59s and must be at least 1m0s"},
+		{"a CA that expires before its certificates", []string{"--serving-certificate-ca-lifetime=24h"}, "--serving-certificate-ca-lifetime is 24h0m0s and must not be shorter than --serving-certificate-lifetime, which is 2160h0m0s"},
 		{"a port that is none", []string{"--secure-port=70000"}, "--secure-port"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -49,6 +49,7 @@ func StartTestServer(t testing.TB, flags ...string) *TestServer {
 	certDir := t.TempDir()
 	o := parse(t, append([]string{
 		"--data-dir=" + t.TempDir(),
+		"--serving-certificate=self-signed",
 		"--cert-dir=" + certDir,
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
