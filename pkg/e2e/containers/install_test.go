@@ -41,7 +41,7 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 	}
 	provideVolume(t, p)
 
-	script := strings.ReplaceAll(readmeBlock(t, "## Install", "openssl req"), "YOUR-IMAGE", imageName)
+	script := strings.ReplaceAll(readmeBlock(t, "## Install", "kubectl apply"), "YOUR-IMAGE", imageName)
 	runScript(t, p, script)
 
 	n := p.NewNamespace(t)
