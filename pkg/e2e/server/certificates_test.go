@@ -1,0 +1,394 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+const (
+	certificateSecret = "modelbox-apiserver-certificate"
+	certificateHost   = "modelbox-apiserver.modelbox-system.svc"
+
+	// certificateLifetime and caLifetime let a CA be issued, trusted, used and forgotten in a minute and a half.
+	certificateLifetime = time.Minute
+	caLifetime          = 90 * time.Second
+	rotationTimeout     = 2 * caLifetime
+	handshakePeriod     = 100 * time.Millisecond
+	requestPeriod       = 20 * time.Millisecond
+)
+
+// TestCertificatesAreRotatedWithoutAFailedRequest has two servers issue their certificates, which live for a minute, while
+// users read and write all the time and both servers are restarted.
+func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
+	p := framework.NewControlPlane(t, framework.ServerFlags(framework.OutsideEtcd...)...)
+	n := p.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web"))
+	given := p.ReadAPIService(t).Spec.CABundle
+
+	balancer := newBalancer(t)
+	servers := []*replica{newReplica(t, p, "one"), newReplica(t, p, "two")}
+	for _, server := range servers {
+		server.start(t)
+	}
+	for _, server := range servers {
+		server.awaitReady(t)
+		balancer.add(server.address())
+	}
+	leadTo(t, p, balancer.port())
+	n.Eventually("the cluster reaches the servers by the CA that they issued", func() error {
+		if bytes.Equal(p.ReadAPIService(t).Spec.CABundle, given) {
+			return fmt.Errorf("the caBundle is the one that was given")
+		}
+		_, err := n.Boxes.Get(n.Ctx, "web", metav1.GetOptions{})
+		return err
+	})
+
+	if !t.Run("no request fails", func(t *testing.T) { rotateUnderLoad(n.In(t), balancer, servers) }) {
+		return
+	}
+	t.Run("a caBundle that somebody edits is written again", func(t *testing.T) { editCABundle(n.In(t)) })
+	t.Run("a Secret that somebody deletes is issued again", func(t *testing.T) { deleteCertificates(n.In(t), servers) })
+}
+
+// rotateUnderLoad restarts the servers one after the other, and waits until the CA that there is now is not trusted any more.
+func rotateUnderLoad(n *framework.Namespace, balancer *balancer, servers []*replica) {
+	first := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle
+	ctx, stop := context.WithCancel(n.Ctx)
+	answers, seen := &answers{counts: map[string]int{}}, &seenCertificates{leaves: map[string]bool{}, bundles: map[string]bool{}}
+	var running sync.WaitGroup
+	for range askersOfAKind {
+		running.Go(func() { sendUntilDone(n, ctx, answers, http.MethodGet) })
+		running.Go(func() { sendUntilDone(n, ctx, answers, http.MethodPatch) })
+	}
+	running.Go(func() { seen.watch(n, ctx, servers) })
+	defer running.Wait()
+	defer stop()
+
+	for _, server := range servers {
+		balancer.remove(server.address())
+		server.restart(n.T)
+		balancer.add(server.address())
+	}
+	framework.Eventually(n.T, rotationTimeout, "the first CA is not trusted any more", func() error {
+		if bundle := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle; bytes.Contains(bundle, first) {
+			return fmt.Errorf("it is one of %d", bytes.Count(bundle, []byte("BEGIN")))
+		}
+		return nil
+	})
+	stop()
+	running.Wait()
+
+	n.T.Logf("answers: %v; %d handshakes, %d certificates, %d bundles", answers, seen.handshakes, len(seen.leaves), len(seen.bundles))
+	for _, wrong := range answers.wrong {
+		n.T.Error(wrong)
+	}
+	for _, refused := range seen.refused {
+		n.T.Error(refused)
+	}
+	if len(seen.leaves) < 3 || len(seen.bundles) < 2 {
+		n.T.Errorf("saw %d certificates and %d bundles before the last one, want 3 certificates, a CA, and that with the next one", len(seen.leaves), len(seen.bundles))
+	}
+}
+
+// sendUntilDone reads the box, or changes an annotation of it, until ctx is done, as all clients of Kubernetes do: they send
+// again what a server refuses that says when, as one does that is shutting down. It counts the answers, and keeps what failed.
+func sendUntilDone(n *framework.Namespace, ctx context.Context, answers *answers, verb string) {
+	client := n.ControlPlane.KubeClient.Discovery().RESTClient()
+	for ; ctx.Err() == nil; time.Sleep(requestPeriod) {
+		request := client.Verb(verb).AbsPath("/apis/model.github.com/v1/namespaces", n.Name, "modelboxes", "web")
+		if verb == http.MethodPatch {
+			request = request.SetHeader("Content-Type", string(types.MergePatchType)).
+				Body(fmt.Appendf(nil, `{"metadata":{"annotations":{"changed":"%d"}}}`, time.Now().UnixNano()))
+		}
+		err := request.Do(ctx).Error()
+		switch {
+		case ctx.Err() != nil: // whatever it says, the test has given up the request
+		case err != nil:
+			answers.add(verb+" failed", fmt.Sprintf("%s %v", time.Now().Format(time.TimeOnly), err))
+		default:
+			answers.add(verb+" succeeded", "")
+		}
+	}
+}
+
+// seenCertificates are those that servers showed, and what the cluster trusted.
+type seenCertificates struct {
+	handshakes      int
+	leaves, bundles map[string]bool
+	refused         []string
+}
+
+// watch connects to each server again and again as the cluster would, trusting what it trusted just before.
+func (s *seenCertificates) watch(n *framework.Namespace, ctx context.Context, servers []*replica) {
+	for ; ctx.Err() == nil; time.Sleep(handshakePeriod) {
+		bundle := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(bundle)
+		s.bundles[string(bundle)] = true
+		for _, server := range servers {
+			dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: certificateHost}}
+			connection, err := dialer.DialContext(ctx, "tcp", server.address())
+			if err != nil {
+				if strings.Contains(err.Error(), "x509") {
+					s.refused = append(s.refused, fmt.Sprintf("%s server %s: %v", time.Now().Format(time.TimeOnly), server.name, err))
+				}
+				continue // it is being restarted
+			}
+			s.handshakes++
+			s.leaves[connection.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String()] = true
+			connection.Close()
+		}
+	}
+}
+
+func editCABundle(n *framework.Namespace) {
+	for _, patch := range []string{
+		`{"spec":{"caBundle":"Z2FyYmFnZQ=="}}`,
+		`{"spec":{"caBundle":null,"insecureSkipTLSVerify":true}}`,
+	} {
+		patchAPIService(n.T, n.ControlPlane, patch)
+		n.Eventually("the cluster verifies the servers again after "+patch, func() error {
+			spec := n.ControlPlane.ReadAPIService(n.T).Spec
+			if !bytes.Contains(spec.CABundle, []byte("BEGIN CERTIFICATE")) || spec.InsecureSkipTLSVerify {
+				return fmt.Errorf("caBundle %.20q, insecureSkipTLSVerify %t", spec.CABundle, spec.InsecureSkipTLSVerify)
+			}
+			_, err := n.Boxes.Get(n.Ctx, "web", metav1.GetOptions{})
+			return err
+		})
+	}
+}
+
+func deleteCertificates(n *framework.Namespace, servers []*replica) {
+	former := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle
+	deleted := time.Now()
+	if err := n.ControlPlane.KubeClient.CoreV1().Secrets(framework.ServerNamespace).Delete(n.Ctx, certificateSecret, metav1.DeleteOptions{}); err != nil {
+		n.T.Fatal(err)
+	}
+	n.Eventually("the cluster trusts another CA, and reaches the servers", func() error {
+		bundle := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle
+		if bytes.Contains(former, bundle) || bytes.Contains(bundle, former) {
+			return fmt.Errorf("the former CA is trusted")
+		}
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(bundle)
+		for _, server := range servers {
+			connection, err := tls.Dial("tcp", server.address(), &tls.Config{RootCAs: roots, ServerName: certificateHost})
+			if err != nil {
+				return fmt.Errorf("server %s: %w", server.name, err)
+			}
+			connection.Close()
+		}
+		_, err := n.Boxes.Get(n.Ctx, "web", metav1.GetOptions{})
+		return err
+	})
+	n.T.Logf("everything is as it should be %s after the deletion", time.Since(deleted).Round(time.Millisecond))
+	n.Eventually("an event tells of it", func() error {
+		events, err := n.ControlPlane.KubeClient.EventsV1().Events(framework.ServerNamespace).List(n.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, event := range events.Items {
+			if event.Regarding.Name == certificateSecret && strings.Contains(event.Note, "the Secret was deleted") {
+				return nil
+			}
+		}
+		return fmt.Errorf("none of %d", len(events.Items))
+	})
+}
+
+// leadTo has the APIService lead to a port of this machine.
+func leadTo(t *testing.T, p *framework.ControlPlane, port int) {
+	t.Helper()
+	patchAPIService(t, p, fmt.Sprintf(`{"spec":{"service":{"port":%d}}}`, port))
+}
+
+func patchAPIService(t *testing.T, p *framework.ControlPlane, patch string) {
+	t.Helper()
+	if err := p.KubeClient.Discovery().RESTClient().Patch(types.MergePatchType).
+		AbsPath("/apis/apiregistration.k8s.io/v1/apiservices/v1.model.github.com").Body([]byte(patch)).Do(t.Context()).Error(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replica is one of several servers that issue their certificate.
+type replica struct {
+	name      string
+	port      int
+	arguments []string
+	dir, log  string
+	process   *exec.Cmd
+	ended     chan error
+}
+
+// newReplica returns a server with the flags of the first one, but with certificates of its own. It is stopped when the test
+// ends.
+func newReplica(t *testing.T, p *framework.ControlPlane, name string) *replica {
+	t.Helper()
+	token, _ := issueServerToken(t, p)
+	kubeconfig := writePeerKubeconfig(t, p, token)
+	r := &replica{name: name, port: freePort(t), dir: filepath.Join(p.Dir, "modelbox"), log: filepath.Join(p.Dir, "logs", "replica-"+name+".log")}
+	r.arguments = append(commandLine(t, p.ServerPID(t)),
+		fmt.Sprintf("--secure-port=%d", r.port),
+		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
+		"--audit-log-path="+filepath.Join(p.Dir, "logs", "replica-"+name+"-audit.log"),
+		"--tls-cert-file=", "--tls-private-key-file=", "--serving-certificate=issue",
+		"--serving-certificate-lifetime="+certificateLifetime.String(), "--serving-certificate-ca-lifetime="+caLifetime.String(),
+		"--shutdown-delay-duration=2s")
+	t.Cleanup(func() {
+		if r.process != nil && r.process.Process.Signal(syscall.SIGKILL) == nil {
+			<-r.ended
+		}
+	})
+	return r
+}
+
+func (r *replica) address() string { return fmt.Sprintf("127.0.0.1:%d", r.port) }
+
+func (r *replica) start(t *testing.T) {
+	t.Helper()
+	log, err := os.OpenFile(r.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	r.process = exec.Command(r.arguments[0], r.arguments[1:]...)
+	r.process.Dir, r.process.Env = r.dir, append(os.Environ(), "POD_NAMESPACE="+framework.ServerNamespace)
+	r.process.Stdout, r.process.Stderr = log, log
+	if r.ended, err = framework.StartProcess(r.process, syscall.SIGKILL); err != nil {
+		t.Fatalf("starting server %s: %v", r.name, err)
+	}
+}
+
+// awaitReady returns when the server is ready. Who asks for that does not verify it, as kubelet does not.
+func (r *replica) awaitReady(t *testing.T) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	framework.Eventually(t, framework.Patience, "server "+r.name+" is ready", func() error {
+		response, err := client.Get("https://" + r.address() + "/readyz?verbose")
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if body, _ := io.ReadAll(response.Body); response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s: %s", response.Status, body)
+		}
+		return nil
+	})
+}
+
+// restart returns when the server has ended and is ready again.
+func (r *replica) restart(t *testing.T) {
+	t.Helper()
+	r.stop(t)
+	r.start(t)
+	r.awaitReady(t)
+}
+
+func (r *replica) stop(t *testing.T) {
+	t.Helper()
+	if err := r.process.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatalf("stopping server %s: %v", r.name, err)
+	}
+	select {
+	case err := <-r.ended:
+		if err != nil {
+			t.Errorf("server %s ended with: %v", r.name, err)
+		}
+	case <-time.After(framework.Patience):
+		t.Fatalf("server %s does not end", r.name)
+	}
+}
+
+// balancer leads each connection to one of the servers, as a Service does.
+type balancer struct {
+	listener net.Listener
+	mu       sync.Mutex
+	servers  []string
+	next     int
+}
+
+func newBalancer(t *testing.T) *balancer {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	b := &balancer{listener: listener}
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go b.lead(connection)
+		}
+	}()
+	return b
+}
+
+func (b *balancer) port() int { return b.listener.Addr().(*net.TCPAddr).Port }
+
+func (b *balancer) lead(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", b.pick())
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go func() {
+		_, _ = io.Copy(server, client)
+		_ = server.(*net.TCPConn).CloseWrite()
+	}()
+	_, _ = io.Copy(client, server)
+}
+
+func (b *balancer) pick() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.servers) == 0 {
+		return ""
+	}
+	b.next++
+	return b.servers[b.next%len(b.servers)]
+}
+
+func (b *balancer) add(server string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.servers = append(b.servers, server)
+}
+
+func (b *balancer) remove(server string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var left []string
+	for _, other := range b.servers {
+		if other != server {
+			left = append(left, other)
+		}
+	}
+	b.servers = left
+}
