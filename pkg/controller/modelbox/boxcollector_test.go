@@ -77,7 +77,7 @@ func TestBoxCollectorCountsByReadiness(t *testing.T) {
 func TestBoxCollectorCountsWhileTheControllerRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestController(t, fixture.WebBox(t))
-		f.concurrentSyncs = 0
+		f.ConcurrentSyncs = 0
 		registry := f.measure()
 		expectBoxes(t, registry)
 

@@ -58,7 +58,7 @@ func FuzzChildren(f *testing.F) {
 
 		var err error
 		for range 3 {
-			_, err = fuzzed.reconciler().ReconcileSafely(t.Context(), fixture.WebKey)
+			_, err = fuzzed.ReconcileSafely(t.Context(), fixture.WebKey)
 			var panicked *reconciler.PanicError
 			if errors.As(err, &panicked) {
 				t.Fatal(err)

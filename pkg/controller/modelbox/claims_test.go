@@ -339,7 +339,7 @@ func TestClaimThatIsUsedIsWatchedAndNotReadAgain(t *testing.T) {
 		f.cluster.PrependWatchReactor("persistentvolumeclaims", func(clienttesting.Action) (bool, watch.Interface, error) {
 			return true, watch.NewRaceFreeFake(), nil
 		})
-		defer f.queue.ShutDown()
+		defer f.Queue.ShutDown()
 		defer f.children.Wait()
 		defer f.children.Forget(fixture.WebKey)
 		for range 3 {

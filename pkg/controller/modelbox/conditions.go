@@ -18,11 +18,7 @@ import (
 )
 
 // verdict is a condition without its bookkeeping.
-type verdict struct {
-	isTrue  bool
-	reason  string
-	message string
-}
+type verdict reconciler.Verdict
 
 // conditionsOf computes the conditions of this generation. Those whose status stays the same keep their time.
 func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Condition {
@@ -40,7 +36,7 @@ func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Conditi
 	conditions := slices.Clone(box.Status.Conditions)
 	for _, v := range verdicts {
 		reconciler.SetCondition(&conditions, box.Generation, v.condition, reconciler.Verdict{
-			IsTrue: v.isTrue, Reason: conditionReason(v.reason), Message: v.message,
+			IsTrue: v.IsTrue, Reason: conditionReason(v.Reason), Message: v.Message,
 		})
 	}
 	return withStalled(conditions, box.Generation, applied, rollout)
@@ -50,15 +46,15 @@ func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Conditi
 // that tools which wait for any kind of object look for, the other being Ready.
 func withStalled(conditions []metav1.Condition, generation int64, applied, rollout verdict) []metav1.Condition {
 	stalled := rollout
-	if slices.Contains(lastingReasons, applied.reason) {
+	if slices.Contains(lastingReasons, applied.Reason) {
 		stalled = applied
 	}
-	if !slices.Contains(lastingReasons, stalled.reason) {
+	if !slices.Contains(lastingReasons, stalled.Reason) {
 		meta.RemoveStatusCondition(&conditions, modelv1.ConditionStalled)
 		return conditions
 	}
 	reconciler.SetCondition(&conditions, generation, modelv1.ConditionStalled, reconciler.Verdict{
-		IsTrue: true, Reason: stalled.reason, Message: stalled.message,
+		IsTrue: true, Reason: stalled.Reason, Message: stalled.Message,
 	})
 	return conditions
 }
@@ -93,14 +89,14 @@ func rolloutVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 	}
 	rollout := workload.rollout()
 	if pause := workload.pause(); pause != nil {
-		rollout.message = fmt.Sprintf("%s; %s", rollout.message, pause.messageOf(workload))
-		if rollout.isTrue && pause.stopsRollout {
-			rollout.isTrue, rollout.reason = false, pause.reason
+		rollout.Message = fmt.Sprintf("%s; %s", rollout.Message, pause.messageOf(workload))
+		if rollout.IsTrue && pause.stopsRollout {
+			rollout.IsTrue, rollout.Reason = false, pause.reason
 		}
 	}
-	if rollout.isTrue && observed.progress.isOverdue {
-		rollout.isTrue, rollout.reason = false, modelv1.ReasonProgressDeadlineExceeded
-		rollout.message = fmt.Sprintf("%s %q has timed out progressing: %s", workload.kind(), workload.GetName(), rollout.message)
+	if rollout.IsTrue && observed.progress.isOverdue {
+		rollout.IsTrue, rollout.Reason = false, modelv1.ReasonProgressDeadlineExceeded
+		rollout.Message = fmt.Sprintf("%s %q has timed out progressing: %s", workload.kind(), workload.GetName(), rollout.Message)
 	}
 	return rollout
 }
@@ -116,7 +112,7 @@ func availableVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 // says now.
 func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout verdict) verdict {
 	failure := worse(observed.creationFailure, findPodFailures(box, observed).worst)
-	if failure != nil && failure.reason == modelv1.ReasonProgressing && failure.reason != rollout.reason {
+	if failure != nil && failure.reason == modelv1.ReasonProgressing && failure.reason != rollout.Reason {
 		failure = nil // pods that make progress are not why the rollout makes none
 	}
 	var earlier int32
@@ -125,14 +121,14 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 	}
 	unreachable, notes := exposureVerdict(observed)
 	switch {
-	case applied.reason == modelv1.ReasonPaused:
+	case applied.Reason == modelv1.ReasonPaused:
 		return applied
-	case !applied.isTrue:
+	case !applied.IsTrue:
 		return verdict{false, modelv1.ReasonNotApplied, reasonAndMessage(applied)}
-	case rollout.reason != modelv1.ReasonRolloutComplete && failure != nil:
+	case rollout.Reason != modelv1.ReasonRolloutComplete && failure != nil:
 		return verdict{false, settledReason(box, failure), failure.message}
-	case rollout.reason != modelv1.ReasonRolloutComplete:
-		return verdict{false, rollout.reason, rollout.message}
+	case rollout.Reason != modelv1.ReasonRolloutComplete:
+		return verdict{false, rollout.Reason, rollout.Message}
 	case earlier > 0:
 		return verdict{false, modelv1.ReasonProgressing, describeEarlierPods(earlier, observed.workload)}
 	case awaitsLoadBalancer(observed.service):
@@ -147,7 +143,7 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 				notes = append(notes, note)
 			}
 		}
-		return verdict{true, modelv1.ReasonReady, strings.Join(append([]string{rollout.message}, notes...), "; ")}
+		return verdict{true, modelv1.ReasonReady, strings.Join(append([]string{rollout.Message}, notes...), "; ")}
 	}
 }
 

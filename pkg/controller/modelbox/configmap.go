@@ -57,7 +57,7 @@ func (c *Controller) isConfigMapInUse(box types.NamespacedName, child children.O
 // isMounted returns whether pods of the box have the ConfigMap, or may get it: while a rollout runs, pods that go are made
 // anew from what they were made from.
 func (c *Controller) isMounted(box types.NamespacedName, workload workload, name string) (bool, error) {
-	if workload == nil || workload.rollout().reason != modelv1.ReasonRolloutComplete || mountsConfigMap(&workload.podTemplate().Spec, name) {
+	if workload == nil || workload.rollout().Reason != modelv1.ReasonRolloutComplete || mountsConfigMap(&workload.podTemplate().Spec, name) {
 		return true, nil
 	}
 	pods, err := c.pods.ByIndex(byBox, box.String())

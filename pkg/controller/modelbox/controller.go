@@ -55,27 +55,26 @@ const (
 
 // Controller reconciles ModelBoxes.
 type Controller struct {
-	modelClient     versioned.Interface
-	kubeClient      kubernetes.Interface
-	boxLister       modellisters.ModelBoxLister
-	kinds           []*children.Kind
-	children        *children.Engine[*modelv1.ModelBox]
-	claims          cache.Indexer
-	ingresses       cache.Indexer
-	ingressClasses  cache.SharedIndexInformer
-	pods            cache.Indexer
-	autoscalers     cache.Indexer
-	mountEvents     cache.Indexer
-	creationEvents  cache.Indexer
-	caches          *cachehealth.Dependencies
-	queue           *queue.Queue
-	concurrentSyncs int
-	recorder        events.EventRecorder
-	clock           clock.PassiveClock
-	consistency     *consistency.Store
-	pace            *reconciler.StatusPace
-	rollouts        *rolloutRecord
-	progress        *progressRecord
+	*reconciler.Reconciler
+
+	modelClient    versioned.Interface
+	kubeClient     kubernetes.Interface
+	boxLister      modellisters.ModelBoxLister
+	kinds          []*children.Kind
+	children       *children.Engine[*modelv1.ModelBox]
+	claims         cache.Indexer
+	ingresses      cache.Indexer
+	ingressClasses cache.SharedIndexInformer
+	pods           cache.Indexer
+	autoscalers    cache.Indexer
+	mountEvents    cache.Indexer
+	creationEvents cache.Indexer
+	recorder       events.EventRecorder
+	clock          clock.PassiveClock
+	consistency    *consistency.Store
+	pace           *reconciler.StatusPace
+	rollouts       *rolloutRecord
+	progress       *progressRecord
 	// unrecorded are the boxes that were told to be too large for a record.
 	unrecorded sync.Map
 	metrics    *controllerMetrics
@@ -121,27 +120,33 @@ type ControllerParameters struct {
 
 // New returns a controller that does nothing until Run.
 func New(p ControllerParameters) (*Controller, error) {
-	workQueue := queue.New(Name, p.ConcurrentSyncs/2, p.Clock)
 	c := &Controller{
-		modelClient:     p.ModelClient,
-		kubeClient:      p.KubeClient,
-		boxLister:       p.Boxes.Lister(),
-		claims:          p.Claims.Informer().GetIndexer(),
-		ingresses:       p.Ingresses.Informer().GetIndexer(),
-		ingressClasses:  p.IngressClasses.Informer(),
-		pods:            p.Pods.Informer().GetIndexer(),
-		autoscalers:     p.Autoscalers.Informer().GetIndexer(),
-		mountEvents:     p.MountFailures.Informer().GetIndexer(),
-		creationEvents:  p.CreationFailures.Informer().GetIndexer(),
-		caches:          p.CacheHealth.NewDependencies(),
-		queue:           workQueue,
-		concurrentSyncs: p.ConcurrentSyncs,
-		recorder:        p.Recorder,
-		clock:           p.Clock,
-		pace:            reconciler.NewStatusPace(p.Clock),
-		rollouts:        newRolloutRecord(),
-		progress:        newProgressRecord(p.Clock),
-		metrics:         processMetrics(),
+		modelClient:    p.ModelClient,
+		kubeClient:     p.KubeClient,
+		boxLister:      p.Boxes.Lister(),
+		claims:         p.Claims.Informer().GetIndexer(),
+		ingresses:      p.Ingresses.Informer().GetIndexer(),
+		ingressClasses: p.IngressClasses.Informer(),
+		pods:           p.Pods.Informer().GetIndexer(),
+		autoscalers:    p.Autoscalers.Informer().GetIndexer(),
+		mountEvents:    p.MountFailures.Informer().GetIndexer(),
+		creationEvents: p.CreationFailures.Informer().GetIndexer(),
+		recorder:       p.Recorder,
+		clock:          p.Clock,
+		pace:           reconciler.NewStatusPace(p.Clock),
+		rollouts:       newRolloutRecord(),
+		progress:       newProgressRecord(p.Clock),
+		metrics:        processMetrics(),
+	}
+	c.Reconciler = &reconciler.Reconciler{
+		Controller:      Name,
+		Noun:            noun,
+		Queue:           queue.New(Name, p.ConcurrentSyncs/2, p.Clock),
+		Caches:          p.CacheHealth.NewDependencies(),
+		ConcurrentSyncs: p.ConcurrentSyncs,
+		Metrics:         c.metrics.Metrics,
+		Reconcile:       c.reconcile,
+		TellPanic:       c.tellPanic,
 	}
 	configMaps := c.configMapKind(p.KubeClient, p.ConfigMaps.Informer())
 	claims := claimKind(p.KubeClient, p.Claims.Informer())
@@ -176,7 +181,7 @@ func New(p ControllerParameters) (*Controller, error) {
 // box does not say why mounts fail, nor why a StatefulSet or a DaemonSet has no pods.
 func (c *Controller) watch(p *ControllerParameters) error {
 	boxes := p.Boxes.Informer()
-	if err := c.enqueueOn(boxResource, c.caches.AddRequired, boxes, boxKey); err != nil {
+	if err := c.Watch(boxResource, c.Caches.AddRequired, boxes, c.Queue.Handler(boxKey)); err != nil {
 		return err
 	}
 	for _, kind := range c.kinds {
@@ -184,27 +189,27 @@ func (c *Controller) watch(p *ControllerParameters) error {
 		if kind.Retention != nil {
 			owner = kind.Retention.MadeFor
 		}
-		dependOn := c.caches.AddRequired
+		dependOn := reconciler.DependFunc(c.Caches.AddRequired)
 		if kind.IsServed != nil {
-			dependOn = c.caches.AddOptional
+			dependOn = c.Caches.AddOptional
 		}
-		if err := c.enqueueOn(kind.Resource, dependOn, kind.Informer, owner); err != nil {
+		if err := c.Watch(kind.Resource, dependOn, kind.Informer, c.Queue.Handler(owner)); err != nil {
 			return err
 		}
 	}
-	if err := c.caches.AddOptional(networkingv1.Resource("ingressclasses"), p.IngressClasses.Informer(), p.IngressClasses.Informer().HasSynced); err != nil {
+	if err := c.Caches.AddOptional(networkingv1.Resource("ingressclasses"), p.IngressClasses.Informer(), p.IngressClasses.Informer().HasSynced); err != nil {
 		return err
 	}
-	if err := c.enqueueOn(corev1.Resource("pods"), c.caches.AddRequired, p.Pods.Informer(), podBoxKey); err != nil {
+	if err := c.Watch(corev1.Resource("pods"), c.Caches.AddRequired, p.Pods.Informer(), c.Queue.Handler(podBoxKey)); err != nil {
 		return err
 	}
-	if err := c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), c.caches.AddRequired, p.Autoscalers.Informer(), scaledBox); err != nil {
+	if err := c.Watch(autoscalingv2.Resource("horizontalpodautoscalers"), c.Caches.AddRequired, p.Autoscalers.Informer(), c.Queue.Handler(scaledBox)); err != nil {
 		return err
 	}
-	if err := c.enqueueOn(eventsv1.Resource("events"), c.caches.AddOptional, p.MountFailures.Informer(), c.boxOfPodEvent); err != nil {
+	if err := c.Watch(eventsv1.Resource("events"), c.Caches.AddOptional, p.MountFailures.Informer(), c.Queue.Handler(c.boxOfPodEvent)); err != nil {
 		return err
 	}
-	if err := c.enqueueOn(eventsv1.Resource("events"), c.caches.AddOptional, p.CreationFailures.Informer(), c.boxOfWorkloadEvent); err != nil {
+	if err := c.Watch(eventsv1.Resource("events"), c.Caches.AddOptional, p.CreationFailures.Informer(), c.Queue.Handler(c.boxOfWorkloadEvent)); err != nil {
 		return err
 	}
 	return c.addIndexes(p)
@@ -252,49 +257,13 @@ func indexBy(key func(metav1.Object) (types.NamespacedName, bool)) cache.IndexFu
 	}
 }
 
-// enqueueOn enqueues what owner makes of each object that the informer reports, nothing where it returns false, and
-// makes its cache one that the controller depends on.
-func (c *Controller) enqueueOn(resource schema.GroupResource, dependOn dependFunc, informer cache.SharedIndexInformer, owner func(metav1.Object) (types.NamespacedName, bool)) error {
-	registration, err := informer.AddEventHandler(c.queue.Handler(owner))
-	if err != nil {
-		return fmt.Errorf("watching %s: %w", resource, err)
-	}
-	return dependOn(resource, informer, registration.HasSynced)
-}
-
-// dependFunc is AddRequired or AddOptional of cachehealth.Dependencies.
-type dependFunc func(resource schema.GroupResource, informer cache.SharedIndexInformer, handlerHasSynced cache.InformerSynced) error
-
-// Name is what the controller is called.
-func (c *Controller) Name() string { return Name }
-
-// CheckHealth returns why the controller cannot work, nil when it can, or when nothing is wrong so far.
-func (c *Controller) CheckHealth() error { return c.caches.CheckHealth() }
-
-// HasSynced returns whether every cache has synced that the controller needs.
-func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
-
 // Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
 // is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
 // server may be able to.
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.metrics.boxes.Hide()
 	defer c.children.Wait()
-	return c.reconciler().Run(ctx, func() { c.metrics.boxes.Show(conditionsOfBoxes(c.boxLister)) })
-}
-
-// reconciler returns what runs reconcile.
-func (c *Controller) reconciler() *reconciler.Reconciler {
-	return &reconciler.Reconciler{
-		Name:            Name,
-		Noun:            noun,
-		Queue:           c.queue,
-		Caches:          c.caches,
-		ConcurrentSyncs: c.concurrentSyncs,
-		Metrics:         c.metrics.Metrics,
-		Reconcile:       c.reconcile,
-		TellPanic:       c.tellPanic,
-	}
+	return c.Reconciler.Run(ctx, func() { c.metrics.boxes.Show(conditionsOfBoxes(c.boxLister)) })
 }
 
 func keyOf(box metav1.Object) types.NamespacedName {

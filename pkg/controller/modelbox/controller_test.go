@@ -22,7 +22,7 @@ func TestALeadThatEndsBeforeItBeganLeavesNoQueue(t *testing.T) {
 	if err := f.run(ctx); err != nil {
 		t.Error(err)
 	}
-	if !f.queue.ShuttingDown() {
+	if !f.Queue.ShuttingDown() {
 		t.Error("the queue goes on")
 	}
 }
@@ -42,7 +42,7 @@ func TestPodsAreWatchedByTheLabelThatSelectsThem(t *testing.T) {
 	defer f.informers.Shutdown()
 	defer stop()
 	f.informers.Start(ctx)
-	if !f.caches.WaitForSync(ctx) {
+	if !f.Caches.WaitForSync(ctx) {
 		t.Fatal("the informers did not sync")
 	}
 	pods, err := f.podsOf(keyOf(box))
@@ -63,14 +63,14 @@ func TestPodsAreWatchedByTheLabelThatSelectsThem(t *testing.T) {
 
 func TestChildrenOfNoBoxAreNotEnqueued(t *testing.T) {
 	c := newTestController(t, nil).Controller
-	defer c.queue.ShutDown()
-	handler := c.queue.Handler(c.children.OwnerOf)
+	defer c.Queue.ShutDown()
+	handler := c.Queue.Handler(c.children.OwnerOf)
 	service := fixture.LiveService(t)
 	service.OwnerReferences = nil
 	handler.OnAdd(service, false)
 	handler.OnUpdate(service, service)
 	handler.OnDelete(service)
-	if c.queue.Len() != 0 {
-		t.Errorf("%d boxes are in the queue", c.queue.Len())
+	if c.Queue.Len() != 0 {
+		t.Errorf("%d boxes are in the queue", c.Queue.Len())
 	}
 }

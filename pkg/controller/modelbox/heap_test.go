@@ -55,7 +55,7 @@ func newCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Clientset) 
 	f.newController(b)
 	return &caches{
 		start:     f.informers.Start,
-		stop:      func() { f.informers.Shutdown(); f.queue.ShutDown() },
+		stop:      func() { f.informers.Shutdown(); f.Queue.ShutDown() },
 		hasSynced: []cache.InformerSynced{f.HasSynced},
 	}
 }

@@ -20,6 +20,7 @@ import (
 func (f *testController) measure() metrics.KubeRegistry {
 	registry := metrics.NewKubeRegistry()
 	f.metrics = newControllerMetrics()
+	f.Metrics = f.metrics.Metrics
 	f.metrics.register(registry.MustRegister, registry.CustomMustRegister)
 	f.restart()
 	return registry
@@ -124,8 +125,8 @@ func TestMetricsFollowTheConventions(t *testing.T) {
 	registry := f.measure()
 	f.metrics.boxes.Show(conditionsOfBoxes(f.boxLister))
 	f.converge(t)
-	f.queue.Add(fixture.WebKey)
-	f.reconciler().ReconcileNext(t.Context())
+	f.Queue.Add(fixture.WebKey)
+	f.ReconcileNext(t.Context())
 	f.scaleBy(t, "helm")
 	f.catchUp(t)
 	f.mustReconcile(t)

@@ -84,25 +84,25 @@ func TestStatusOfProgressIsWrittenAtItsPace(t *testing.T) {
 func TestStatusOfProgressIsWrittenBesideAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestController(t, fixture.WebBox(t))
-		defer f.queue.ShutDown()
+		defer f.Queue.ShutDown()
 		f.cluster.PrependReactor("patch", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, errors.New("refused")
 		})
 		// It has failed so often that the next try is in five minutes.
 		for range 20 {
-			f.queue.AddRateLimited(fixture.WebKey)
+			f.Queue.AddRateLimited(fixture.WebKey)
 		}
-		f.reconciler().ReconcileNext(t.Context())
+		f.ReconcileNext(t.Context())
 		f.catchUp(t)
 
 		f.setReady(t, 1)
-		f.queue.Add(fixture.WebKey)
-		f.reconciler().ReconcileNext(t.Context())
+		f.Queue.Add(fixture.WebKey)
+		f.ReconcileNext(t.Context())
 		f.catchUp(t)
 		check(t, "the number that is put off", int32(0), f.boxInServer(t).Status.ReadyReplicas)
 
 		begin := time.Now()
-		f.reconciler().ReconcileNext(t.Context())
+		f.ReconcileNext(t.Context())
 		check(t, "the number in the end", int32(1), f.boxInServer(t).Status.ReadyReplicas)
 		if took := time.Since(begin); took > reconciler.ProgressPeriod {
 			t.Errorf("it was told after %s, want %s at most", took, reconciler.ProgressPeriod)
@@ -111,7 +111,7 @@ func TestStatusOfProgressIsWrittenBesideAFailure(t *testing.T) {
 		// Nothing is put off any more, and the child is still tried again.
 		begin = time.Now()
 		f.catchUp(t)
-		f.reconciler().ReconcileNext(t.Context())
+		f.ReconcileNext(t.Context())
 		check(t, "requests", []string{"get services web", "patch services web"}, f.requests())
 		check(t, "the child is tried again after", 5*time.Minute, time.Since(begin))
 	})

@@ -33,7 +33,7 @@ func TestAPanicIsAFailureOfTheBoxAlone(t *testing.T) {
 		return false, nil, nil
 	})
 
-	_, err := f.reconciler().ReconcileSafely(t.Context(), fixture.WebKey)
+	_, err := f.ReconcileSafely(t.Context(), fixture.WebKey)
 	var panicked *reconciler.PanicError
 	if !errors.As(err, &panicked) || panicked.Value != "injected" {
 		t.Fatalf("got error %v, want the panic: the box has to be tried again", err)
@@ -63,11 +63,11 @@ modelbox_controller_reconcile_panics_total 1
 func TestAPanicDoesNotEndTheWorker(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.cluster.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { panic("injected") })
-	f.queue.Add(fixture.WebKey)
-	if !f.reconciler().ReconcileNext(t.Context()) {
+	f.Queue.Add(fixture.WebKey)
+	if !f.ReconcileNext(t.Context()) {
 		t.Error("the worker has ended")
 	}
-	check(t, "failures", 1, f.queue.NumRequeues(fixture.WebKey))
+	check(t, "failures", 1, f.Queue.NumRequeues(fixture.WebKey))
 }
 
 // What tells of a panic may panic as well.
@@ -75,7 +75,7 @@ func TestAPanicThatCannotBeToldIsStillAnError(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.cluster.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { panic("injected") })
 	f.boxes.PrependReactor("update", "*", func(clienttesting.Action) (bool, runtime.Object, error) { panic("injected again") })
-	if _, err := f.reconciler().ReconcileSafely(t.Context(), fixture.WebKey); err == nil {
+	if _, err := f.ReconcileSafely(t.Context(), fixture.WebKey); err == nil {
 		t.Error("got no error: the box would not be tried again")
 	}
 }

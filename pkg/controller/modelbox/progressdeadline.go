@@ -90,7 +90,7 @@ func (m milestone) furthest(later milestone) milestone {
 // isRollingOut returns whether the workload gets further with a rollout as long as nothing keeps its pods from running.
 func isRollingOut(workload workload) bool {
 	pause := workload.pause()
-	return workload.rollout().isTrue && (pause == nil || !pause.stopsRollout)
+	return workload.rollout().IsTrue && (pause == nil || !pause.stopsRollout)
 }
 
 // wasOverdue returns whether the last status of the box says so of what there is now.

@@ -63,7 +63,7 @@ func TestTakenNameIsWatchedForItsBox(t *testing.T) {
 				f := newTestController(t, fixture.WebBox(t), foreign)
 				changes := watch.NewRaceFreeFake()
 				f.cluster.PrependWatchReactor("services", func(clienttesting.Action) (bool, watch.Interface, error) { return true, changes, nil })
-				defer f.queue.ShutDown()
+				defer f.Queue.ShutDown()
 				defer f.children.Wait()
 				defer f.children.Forget(fixture.WebKey)
 				check(t, "requeue after", children.RecheckPeriod, f.mustReconcile(t))
@@ -71,7 +71,7 @@ func TestTakenNameIsWatchedForItsBox(t *testing.T) {
 
 				row.change(t, f, foreign, changes)
 				synctest.Wait()
-				check(t, "the box is enqueued", row.isEnqueued, f.queue.Len() > 0)
+				check(t, "the box is enqueued", row.isEnqueued, f.Queue.Len() > 0)
 				f.mustReconcile(t)
 				synctest.Wait()
 				check(t, "the watch is over", row.isStopped, changes.IsStopped())

@@ -60,9 +60,9 @@ func describe(failures []error) string {
 
 // reasonAndMessage puts the reason before the message, unless the message says it in the API server's own words.
 func reasonAndMessage(v verdict) string {
-	says := map[string]string{modelv1.ReasonInvalid: " is invalid: ", modelv1.ReasonForbidden: " is forbidden: "}[v.reason]
-	if says != "" && strings.Contains(v.message, says) {
-		return v.message
+	says := map[string]string{modelv1.ReasonInvalid: " is invalid: ", modelv1.ReasonForbidden: " is forbidden: "}[v.Reason]
+	if says != "" && strings.Contains(v.Message, says) {
+		return v.Message
 	}
-	return fmt.Sprintf("%s: %s", v.reason, v.message)
+	return fmt.Sprintf("%s: %s", v.Reason, v.Message)
 }

@@ -81,7 +81,7 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelStack] {
 		Kinds:         c.kinds,
 		TypeConverter: newTypeConverter(),
 		Consistency:   c.consistency,
-		Enqueue:       c.queue.Add,
+		Enqueue:       c.Queue.Add,
 		Recorder:      c.recorder,
 		Metrics:       c.metrics,
 		Clock:         c.clock,

@@ -17,15 +17,11 @@ import (
 )
 
 // verdict is a condition without its bookkeeping.
-type verdict struct {
-	isTrue  bool
-	reason  string
-	message string
-}
+type verdict reconciler.Verdict
 
 // setCondition sets a condition of the generation. It keeps its time while its status stays the same.
 func setCondition(conditions *[]metav1.Condition, generation int64, conditionType string, v verdict) {
-	reconciler.SetCondition(conditions, generation, conditionType, reconciler.Verdict{IsTrue: v.isTrue, Reason: v.reason, Message: v.message})
+	reconciler.SetCondition(conditions, generation, conditionType, reconciler.Verdict(v))
 }
 
 // conditionsOf computes the conditions of this generation from the states of the components.
@@ -37,7 +33,7 @@ func conditionsOf(s *survey, status *modelv1.ModelStackStatus, result *children.
 	setCondition(&conditions, s.stack.Generation, modelv1.ConditionProgressing, progressingVerdict(status, stalled))
 	setCondition(&conditions, s.stack.Generation, modelv1.ConditionApplied, applied)
 	// Tools that wait for any kind of object look for this one, and take it for a failure.
-	if stalled.isTrue {
+	if stalled.IsTrue {
 		setCondition(&conditions, s.stack.Generation, modelv1.ConditionStalled, stalled)
 	} else {
 		meta.RemoveStatusCondition(&conditions, modelv1.ConditionStalled)
@@ -65,8 +61,8 @@ func appliedVerdict(status *modelv1.ModelStackStatus, result *children.Result) v
 
 // stalledVerdict is True when a component will not become what the stack says until somebody does something.
 func stalledVerdict(status *modelv1.ModelStackStatus, applied verdict) verdict {
-	if slices.Contains(lastingReasons, applied.reason) {
-		return verdict{true, applied.reason, applied.message}
+	if slices.Contains(lastingReasons, applied.Reason) {
+		return verdict{true, applied.Reason, applied.Message}
 	}
 	for i := range status.Components {
 		if component := &status.Components[i]; component.State == modelv1.ComponentStalled {
@@ -80,8 +76,8 @@ func progressingVerdict(status *modelv1.ModelStackStatus, stalled verdict) verdi
 	switch {
 	case len(inState(status, modelv1.ComponentProgressing)) > 0 || len(inState(status, modelv1.ComponentTerminating)) > 0:
 		return verdict{true, modelv1.ReasonProgressing, readyOf(status)}
-	case stalled.isTrue:
-		return verdict{false, stalled.reason, stalled.message}
+	case stalled.IsTrue:
+		return verdict{false, stalled.Reason, stalled.Message}
 	case status.ReadyComponents < status.TotalComponents:
 		return verdict{true, modelv1.ReasonProgressing, readyOf(status)}
 	default:
@@ -92,12 +88,12 @@ func progressingVerdict(status *modelv1.ModelStackStatus, stalled verdict) verdi
 // readyVerdict is True only for this generation: every component is what the stack says now, and nothing else is left.
 func readyVerdict(status *modelv1.ModelStackStatus, applied, stalled verdict) verdict {
 	switch {
-	case applied.reason == modelv1.ReasonPaused:
+	case applied.Reason == modelv1.ReasonPaused:
 		return applied
-	case !applied.isTrue && applied.reason != modelv1.ReasonWaiting:
-		return verdict{false, modelv1.ReasonNotApplied, fmt.Sprintf("%s: %s", applied.reason, applied.message)}
-	case stalled.isTrue:
-		return verdict{false, stalled.reason, stalled.message}
+	case !applied.IsTrue && applied.Reason != modelv1.ReasonWaiting:
+		return verdict{false, modelv1.ReasonNotApplied, fmt.Sprintf("%s: %s", applied.Reason, applied.Message)}
+	case stalled.IsTrue:
+		return verdict{false, stalled.Reason, stalled.Message}
 	case len(status.Components) > int(status.ReadyComponents):
 		return verdict{false, modelv1.ReasonProgressing, readyOf(status)}
 	default:

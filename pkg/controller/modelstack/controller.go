@@ -50,14 +50,14 @@ var stackResource = modelv1.Resource("modelstacks")
 
 // Controller reconciles ModelStacks.
 type Controller struct {
+	*reconciler.Reconciler
+
 	modelClient versioned.Interface
 	stackLister modellisters.ModelStackLister
 	boxLister   modellisters.ModelBoxLister
 	kinds       []*children.Kind
 	children    *children.Engine[*modelv1.ModelStack]
 	autoscalers cache.Indexer
-	caches      *cachehealth.Dependencies
-	queue       *queue.Queue
 	recorder    events.EventRecorder
 	clock       clock.PassiveClock
 	consistency *consistency.Store
@@ -94,8 +94,6 @@ func New(p ControllerParameters) (*Controller, error) {
 		stackLister: p.Stacks.Lister(),
 		boxLister:   p.Boxes.Lister(),
 		autoscalers: p.Autoscalers.Informer().GetIndexer(),
-		caches:      p.CacheHealth.NewDependencies(),
-		queue:       queue.New(Name, concurrentSyncs/2, p.Clock),
 		recorder:    p.Recorder,
 		clock:       p.Clock,
 		pace:        reconciler.NewStatusPace(p.Clock),
@@ -103,6 +101,16 @@ func New(p ControllerParameters) (*Controller, error) {
 		graphs:      lru.New(maxGraphs),
 		records:     lru.New(maxGraphs),
 		metrics:     processMetrics(),
+	}
+	c.Reconciler = &reconciler.Reconciler{
+		Controller:      Name,
+		Noun:            noun,
+		Queue:           queue.New(Name, concurrentSyncs/2, p.Clock),
+		Caches:          p.CacheHealth.NewDependencies(),
+		ConcurrentSyncs: concurrentSyncs,
+		Metrics:         c.metrics.Metrics,
+		Reconcile:       c.reconcile,
+		TellPanic:       c.tellPanic,
 	}
 	c.kinds = newKinds(&p)
 	caches := map[schema.GroupResource]consistency.LastSyncRVGetter{stackResource: p.Stacks.Informer().GetStore()}
@@ -120,13 +128,12 @@ func New(p ControllerParameters) (*Controller, error) {
 // watch enqueues a stack whenever it, one of its children or an autoscaler of one of its boxes changes. Autoscalers are
 // optional: without them, a box that gets its first one has its number of pods put back until the stack gives way to it.
 func (c *Controller) watch(p *ControllerParameters) error {
-	if err := c.enqueueOn(stackResource, c.caches.AddRequired, p.Stacks.Informer(), func(stack metav1.Object) (types.NamespacedName, bool) {
-		return keyOf(stack), true
-	}); err != nil {
+	stacks := c.Queue.Handler(func(stack metav1.Object) (types.NamespacedName, bool) { return keyOf(stack), true })
+	if err := c.Watch(stackResource, c.Caches.AddRequired, p.Stacks.Informer(), stacks); err != nil {
 		return err
 	}
 	for _, kind := range c.kinds {
-		if err := c.enqueueOn(kind.Resource, c.caches.AddRequired, kind.Informer, c.children.OwnerOf); err != nil {
+		if err := c.Watch(kind.Resource, c.Caches.AddRequired, kind.Informer, c.Queue.Handler(c.children.OwnerOf)); err != nil {
 			return err
 		}
 		for name, index := range c.children.Indexers() {
@@ -138,32 +145,8 @@ func (c *Controller) watch(p *ControllerParameters) error {
 	if err := informers.AddIndex(p.Autoscalers.Informer(), autoscaling.ByTarget, autoscaling.TargetKeys); err != nil {
 		return fmt.Errorf("indexing autoscalers: %w", err)
 	}
-	return c.enqueueOn(autoscalingv2.Resource("horizontalpodautoscalers"), c.caches.AddOptional, p.Autoscalers.Informer(), c.stackOfAutoscaler)
+	return c.Watch(autoscalingv2.Resource("horizontalpodautoscalers"), c.Caches.AddOptional, p.Autoscalers.Informer(), c.Queue.Handler(c.stackOfAutoscaler))
 }
-
-// enqueueOn enqueues what stackOf makes of each object that the informer reports, nothing where it returns false, and makes
-// its cache one that the controller depends on.
-func (c *Controller) enqueueOn(
-	resource schema.GroupResource,
-	dependOn func(schema.GroupResource, cache.SharedIndexInformer, cache.InformerSynced) error,
-	informer cache.SharedIndexInformer,
-	stackOf func(metav1.Object) (types.NamespacedName, bool),
-) error {
-	registration, err := informer.AddEventHandler(c.queue.Handler(stackOf))
-	if err != nil {
-		return fmt.Errorf("watching %s: %w", resource, err)
-	}
-	return dependOn(resource, informer, registration.HasSynced)
-}
-
-// Name is what the controller is called.
-func (c *Controller) Name() string { return Name }
-
-// CheckHealth returns why the controller cannot work, nil when it can, or when nothing is wrong so far.
-func (c *Controller) CheckHealth() error { return c.caches.CheckHealth() }
-
-// HasSynced returns whether every cache has synced that the controller needs.
-func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
 
 // Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
 // is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
@@ -171,21 +154,7 @@ func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.metrics.stacks.Hide()
 	defer c.children.Wait()
-	return c.reconciler().Run(ctx, func() { c.metrics.stacks.Show(conditionsOfStacks(c.stackLister)) })
-}
-
-// reconciler returns what runs reconcile.
-func (c *Controller) reconciler() *reconciler.Reconciler {
-	return &reconciler.Reconciler{
-		Name:            Name,
-		Noun:            noun,
-		Queue:           c.queue,
-		Caches:          c.caches,
-		ConcurrentSyncs: concurrentSyncs,
-		Metrics:         c.metrics.Metrics,
-		Reconcile:       c.reconcile,
-		TellPanic:       c.tellPanic,
-	}
+	return c.Reconciler.Run(ctx, func() { c.metrics.stacks.Show(conditionsOfStacks(c.stackLister)) })
 }
 
 func keyOf(stack metav1.Object) types.NamespacedName {

@@ -165,8 +165,8 @@ func deletingStatus(stack *modelv1.ModelStack, owned []children.Object, users ma
 	slices.Sort(deleting)
 	status.WaitingFor = someOf(deleting)
 	setCondition(&status.Conditions, stack.Generation, modelv1.ConditionReady, verdict{
-		reason:  modelv1.ReasonDeleting,
-		message: fmt.Sprintf("%d components are left; deleting %s", len(status.Components), status.WaitingFor),
+		Reason:  modelv1.ReasonDeleting,
+		Message: fmt.Sprintf("%d components are left; deleting %s", len(status.Components), status.WaitingFor),
 	})
 	return status
 }

@@ -79,7 +79,7 @@ func (c *Controller) newEngine() (*children.Engine[*modelv1.Network], error) {
 		Kinds:         []*children.Kind{c.definitions},
 		TypeConverter: typeConverter,
 		Consistency:   c.consistency,
-		Enqueue:       c.queue.Add,
+		Enqueue:       c.Queue.Add,
 		Recorder:      c.recorder,
 		Metrics:       c.metrics,
 		Clock:         c.clock,

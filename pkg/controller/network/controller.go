@@ -48,14 +48,14 @@ var (
 
 // Controller reconciles Networks.
 type Controller struct {
+	*reconciler.Reconciler
+
 	modelClient   versioned.Interface
 	networkLister modellisters.NetworkLister
 	boxes         cache.Indexer
 	pods          cache.Indexer
 	definitions   *children.Kind
 	children      *children.Engine[*modelv1.Network]
-	caches        *cachehealth.Dependencies
-	queue         *queue.Queue
 	recorder      events.EventRecorder
 	clock         clock.PassiveClock
 	consistency   *consistency.Store
@@ -88,12 +88,20 @@ func New(p ControllerParameters) (*Controller, error) {
 		boxes:         p.Boxes.Informer().GetIndexer(),
 		pods:          p.Pods.Informer().GetIndexer(),
 		definitions:   definitionKind(p.DynamicClient, p.Definitions),
-		caches:        p.CacheHealth.NewDependencies(),
-		queue:         queue.New(Name, concurrentSyncs/2, p.Clock),
 		recorder:      p.Recorder,
 		clock:         p.Clock,
 		pace:          reconciler.NewStatusPace(p.Clock),
 		metrics:       processMetrics(),
+	}
+	c.Reconciler = &reconciler.Reconciler{
+		Controller:      Name,
+		Noun:            noun,
+		Queue:           queue.New(Name, concurrentSyncs/2, p.Clock),
+		Caches:          p.CacheHealth.NewDependencies(),
+		ConcurrentSyncs: concurrentSyncs,
+		Metrics:         c.metrics.Metrics,
+		Reconcile:       c.reconcile,
+		TellPanic:       c.tellPanic,
 	}
 	c.consistency = consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
 		networkResource:        p.Networks.Informer().GetStore(),
@@ -109,23 +117,19 @@ func New(p ControllerParameters) (*Controller, error) {
 // watch enqueues a network whenever it, its NetworkAttachmentDefinition, one of its boxes or the addresses of one of their pods
 // change. NetworkAttachmentDefinitions are optional: a server that may not list them still says who uses a network.
 func (c *Controller) watch(p *ControllerParameters) error {
-	networks := c.queue.Handler(func(network metav1.Object) (types.NamespacedName, bool) { return keyOf(network), true })
+	networks := c.Queue.Handler(func(network metav1.Object) (types.NamespacedName, bool) { return keyOf(network), true })
 	for _, watched := range []struct {
 		resource schema.GroupResource
+		dependOn reconciler.DependFunc
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandler
-		dependOn func(schema.GroupResource, cache.SharedIndexInformer, cache.InformerSynced) error
 	}{
-		{networkResource, p.Networks.Informer(), networks, c.caches.AddRequired},
-		{boxResource, p.Boxes.Informer(), c.queue.HandlerOfAll(networksOf), c.caches.AddRequired},
-		{corev1.Resource("pods"), p.Pods.Informer(), c.queue.HandlerOfAll(networksOf), c.caches.AddRequired},
-		{c.definitions.Resource, c.definitions.Informer, c.queue.Handler(c.children.OwnerOf), c.caches.AddOptional},
+		{networkResource, c.Caches.AddRequired, p.Networks.Informer(), networks},
+		{boxResource, c.Caches.AddRequired, p.Boxes.Informer(), c.Queue.HandlerOfAll(networksOf)},
+		{corev1.Resource("pods"), c.Caches.AddRequired, p.Pods.Informer(), c.Queue.HandlerOfAll(networksOf)},
+		{c.definitions.Resource, c.Caches.AddOptional, c.definitions.Informer, c.Queue.Handler(c.children.OwnerOf)},
 	} {
-		registration, err := watched.informer.AddEventHandler(watched.handler)
-		if err != nil {
-			return fmt.Errorf("watching %s: %w", watched.resource, err)
-		}
-		if err := watched.dependOn(watched.resource, watched.informer, registration.HasSynced); err != nil {
+		if err := c.Watch(watched.resource, watched.dependOn, watched.informer, watched.handler); err != nil {
 			return err
 		}
 	}
@@ -142,36 +146,13 @@ func (c *Controller) watch(p *ControllerParameters) error {
 	return nil
 }
 
-// Name is what the controller is called.
-func (c *Controller) Name() string { return Name }
-
-// CheckHealth returns why the controller cannot work, nil when it can, or when nothing is wrong so far.
-func (c *Controller) CheckHealth() error { return c.caches.CheckHealth() }
-
-// HasSynced returns whether every cache has synced that the controller needs.
-func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
-
 // Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
 // is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
 // server may be able to.
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.metrics.networks.Hide()
 	defer c.children.Wait()
-	return c.reconciler().Run(ctx, func() { c.metrics.networks.Show(conditionsOfNetworks(c.networkLister)) })
-}
-
-// reconciler returns what runs reconcile.
-func (c *Controller) reconciler() *reconciler.Reconciler {
-	return &reconciler.Reconciler{
-		Name:            Name,
-		Noun:            noun,
-		Queue:           c.queue,
-		Caches:          c.caches,
-		ConcurrentSyncs: concurrentSyncs,
-		Metrics:         c.metrics.Metrics,
-		Reconcile:       c.reconcile,
-		TellPanic:       c.tellPanic,
-	}
+	return c.Reconciler.Run(ctx, func() { c.metrics.networks.Show(conditionsOfNetworks(c.networkLister)) })
 }
 
 func keyOf(network metav1.Object) types.NamespacedName {

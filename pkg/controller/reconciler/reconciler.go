@@ -7,11 +7,14 @@ package reconciler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
@@ -19,10 +22,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
 )
 
-// Reconciler reconciles the objects in a queue. Every field is required.
+// Reconciler reconciles the objects in a queue, for a controller that embeds it. Every field is required.
 type Reconciler struct {
-	// Name is that of the controller, Noun what logs call an object.
-	Name, Noun string
+	// Controller is its name, Noun what logs call an object.
+	Controller, Noun string
 
 	Queue *queue.Queue
 	// Caches have to be synced before anything is reconciled.
@@ -38,13 +41,35 @@ type Reconciler struct {
 	TellPanic func(ctx context.Context, key types.NamespacedName, failure *PanicError) error
 }
 
+// Name is what the controller is called.
+func (r *Reconciler) Name() string { return r.Controller }
+
+// CheckHealth returns why the controller cannot work, nil when it can, or when nothing is wrong so far.
+func (r *Reconciler) CheckHealth() error { return r.Caches.CheckHealth() }
+
+// HasSynced returns whether every cache has synced that the controller needs.
+func (r *Reconciler) HasSynced() bool { return r.Caches.HasSynced() }
+
+// DependFunc is AddRequired or AddOptional of cachehealth.Dependencies.
+type DependFunc func(resource schema.GroupResource, informer cache.SharedIndexInformer, handlerHasSynced cache.InformerSynced) error
+
+// Watch lets the handler, which is one of the queue's, know what the informer reports, and makes the informer's cache one that
+// the controller depends on.
+func (r *Reconciler) Watch(resource schema.GroupResource, dependOn DependFunc, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) error {
+	registration, err := informer.AddEventHandler(handler)
+	if err != nil {
+		return fmt.Errorf("watching %s: %w", resource, err)
+	}
+	return dependOn(resource, informer, registration.HasSynced)
+}
+
 // Run reconciles until ctx is done. It calls synced when the caches have synced. When it returns, the last write is done. It
 // returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another server may be able
 // to.
 func (r *Reconciler) Run(ctx context.Context, synced func()) error {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	defer r.Queue.ShutDown()
-	logger := klog.FromContext(ctx).WithName(r.Name)
+	logger := klog.FromContext(ctx).WithName(r.Controller)
 	ctx = klog.NewContext(ctx, logger)
 
 	ctx, giveUp := context.WithCancelCause(ctx)

@@ -42,7 +42,7 @@ func (c *Controller) newEngine() *children.Engine[*corev1.Service] {
 		Kinds:         []*children.Kind{c.ingresses},
 		TypeConverter: applyconfigurations.NewTypeConverter(scheme.Scheme),
 		Consistency:   c.consistency,
-		Enqueue:       c.queue.Add,
+		Enqueue:       c.Queue.Add,
 		Recorder:      c.recorder,
 		Metrics:       c.metrics,
 		Clock:         c.clock,

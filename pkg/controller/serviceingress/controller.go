@@ -45,13 +45,13 @@ const (
 
 // Controller reconciles the Ingresses of Services.
 type Controller struct {
+	*reconciler.Reconciler
+
 	kubeClient    kubernetes.Interface
 	serviceLister corelisters.ServiceLister
 	boxLister     modellisters.ModelBoxLister
 	ingresses     *children.Kind
 	children      *children.Engine[*corev1.Service]
-	caches        *cachehealth.Dependencies
-	queue         *queue.Queue
 	recorder      events.EventRecorder
 	clock         clock.PassiveClock
 	consistency   *consistency.Store
@@ -87,13 +87,21 @@ func New(p ControllerParameters) (*Controller, error) {
 		serviceLister: p.Services.Lister(),
 		boxLister:     p.Boxes.Lister(),
 		ingresses:     newIngressKind(p.KubeClient, p.Ingresses.Informer()),
-		caches:        p.CacheHealth.NewDependencies(),
-		queue:         queue.New(Name, concurrentSyncs/2, p.Clock),
 		recorder:      p.Recorder,
 		clock:         p.Clock,
 		defaults:      p.Defaults,
 		problems:      newProblemRecord(),
 		metrics:       processMetrics(),
+	}
+	c.Reconciler = &reconciler.Reconciler{
+		Controller:      Name,
+		Noun:            noun,
+		Queue:           queue.New(Name, concurrentSyncs/2, p.Clock),
+		Caches:          p.CacheHealth.NewDependencies(),
+		ConcurrentSyncs: concurrentSyncs,
+		Metrics:         c.metrics,
+		Reconcile:       c.reconcile,
+		TellPanic:       c.tellPanic,
 	}
 	c.consistency = consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
 		c.ingresses.Resource: c.ingresses.Informer.GetStore(),
@@ -117,11 +125,7 @@ func (c *Controller) watch(p *ControllerParameters) error {
 		{c.ingresses.Resource, c.ingresses.Informer, c.children.OwnerOf},
 		{modelv1.Resource("modelboxes"), p.Boxes.Informer(), serviceOfBox},
 	} {
-		registration, err := watched.informer.AddEventHandler(c.queue.Handler(watched.serviceOf))
-		if err != nil {
-			return fmt.Errorf("watching %s: %w", watched.resource, err)
-		}
-		if err := c.caches.AddRequired(watched.resource, watched.informer, registration.HasSynced); err != nil {
+		if err := c.Watch(watched.resource, c.Caches.AddRequired, watched.informer, c.Queue.Handler(watched.serviceOf)); err != nil {
 			return err
 		}
 	}
@@ -143,35 +147,12 @@ func serviceOfBox(object metav1.Object) (types.NamespacedName, bool) {
 	return keyOf(object), ok && box.Spec.Ingress != nil
 }
 
-// Name is what the controller is called.
-func (c *Controller) Name() string { return Name }
-
-// CheckHealth returns why the controller cannot work, nil when it can, or when nothing is wrong so far.
-func (c *Controller) CheckHealth() error { return c.caches.CheckHealth() }
-
-// HasSynced returns whether every cache has synced that the controller needs.
-func (c *Controller) HasSynced() bool { return c.caches.HasSynced() }
-
 // Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
 // is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
 // server may be able to.
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.children.Wait()
-	return c.reconciler().Run(ctx, func() {})
-}
-
-// reconciler returns what runs reconcile.
-func (c *Controller) reconciler() *reconciler.Reconciler {
-	return &reconciler.Reconciler{
-		Name:            Name,
-		Noun:            noun,
-		Queue:           c.queue,
-		Caches:          c.caches,
-		ConcurrentSyncs: concurrentSyncs,
-		Metrics:         c.metrics,
-		Reconcile:       c.reconcile,
-		TellPanic:       c.tellPanic,
-	}
+	return c.Reconciler.Run(ctx, func() {})
 }
 
 func keyOf(object metav1.Object) types.NamespacedName {
