@@ -104,6 +104,10 @@ func numbersOf(ports []corev1.ServicePort) map[string]string {
 	return numbers
 }
 
+func indexOfPort(ports []corev1.ServicePort, port corev1.ServicePort) int {
+	return slices.IndexFunc(ports, func(p corev1.ServicePort) bool { return p.Port == port.Port && p.Protocol == port.Protocol })
+}
+
 // Whatever was there before, client-side apply makes what is applied or is refused.
 func TestClientSideApplyOfPorts(t *testing.T) {
 	var lists [][]corev1.ServicePort
@@ -126,11 +130,11 @@ func TestClientSideApplyOfPorts(t *testing.T) {
 		}
 		want := slices.Clone(second)
 		for _, port := range others {
-			switch applied := findPort(want, port); {
-			case applied == nil:
+			switch i := indexOfPort(want, port); {
+			case i < 0:
 				want = append(want, port)
-			case applied.TargetPort.IntVal == 0: // stays who set it
-				applied.TargetPort = port.TargetPort
+			case want[i].TargetPort.IntVal == 0: // stays who set it
+				want[i].TargetPort = port.TargetPort
 			}
 		}
 		_, wanted := decodeBox(t, manifest(t, want))
@@ -150,7 +154,7 @@ func TestClientSideApplyOfPorts(t *testing.T) {
 	for _, first := range lists {
 		for _, second := range lists {
 			check(first, nil, second)
-			if others := servicePort(53, "UDP", 2000); findPort(first, others) == nil {
+			if others := servicePort(53, "UDP", 2000); indexOfPort(first, others) < 0 {
 				check(first, []corev1.ServicePort{others}, second)
 			}
 		}

@@ -7,6 +7,7 @@ package modelstack
 
 import (
 	"context"
+	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -102,7 +103,11 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 		errs = validation.ValidateStackLimitsUpdate(stack, oldStack)
 	}
 	if len(errs) == 0 {
-		errs = append(validation.ValidateModelStackUpdate(ctx, stack, oldStack), s.validateBoxes(ctx, stack, oldStack)...)
+		errs = slices.Concat(
+			validation.ValidateModelStackUpdate(ctx, stack, oldStack),
+			s.validateBoxes(ctx, stack, oldStack),
+			validateClientSideApply(stack, oldStack),
+		)
 	}
 	return validation.Told(errs)
 }
