@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"testing"
@@ -89,6 +90,11 @@ func ReadAuditLog(t *testing.T, path, text string) []auditv1.Event {
 		}
 		requests = append(requests, request)
 	}
+}
+
+// IsAccepted returns whether a write was taken. One that met a newer version of the object was not, and is tried again.
+func IsAccepted(write auditv1.Event) bool {
+	return write.ResponseStatus.Code < http.StatusMultipleChoices
 }
 
 // ReadWrites returns the requests in an audit log for changes of objects in a namespace.

@@ -200,7 +200,7 @@ func isQuiet(c *cluster) {
 		for _, log := range []string{c.ControlPlane.ClusterAuditLog(), c.ControlPlane.ServerAuditLog()} {
 			for _, write := range framework.ReadWrites(c.T, log, c.Name) {
 				resource := write.ObjectRef.Resource
-				if (resource == "networks" || resource == networkattachment.Resource.Resource) && write.ObjectRef.Name == "lan" {
+				if framework.IsAccepted(write) && (resource == "networks" || resource == networkattachment.Resource.Resource) && write.ObjectRef.Name == "lan" {
 					writes = append(writes, fmt.Sprintf("%s %s %s", write.Verb, resource, write.ObjectRef.Subresource))
 				}
 			}
