@@ -44,7 +44,7 @@ func attachmentOf(spec *model.NetworkSpec) model.NetworkSpec {
 // validateAttachment returns what is wrong with how pods are attached to a network of the range, whatever the range is if that
 // is the zero Prefix. Which types and numbers there are, tags say.
 func validateAttachment(spec *model.NetworkSpec, cidr netip.Prefix, path *field.Path) field.ErrorList {
-	errs := validateRoutes(spec.Routes, cidr, path.Child("routes"))
+	errs := validateGatewayRoutes(spec.Routes, cidr, path.Child("routes"))
 	if cidr.IsValid() && cidr.Addr().Is6() && spec.MTU > 0 && spec.MTU < minIPv6MTU {
 		errs = append(errs, field.Invalid(path.Child("mtu"), spec.MTU, fmt.Sprintf("must be at least %d for IPv6", minIPv6MTU)))
 	}
@@ -82,8 +82,8 @@ func validateInterfaceName(name string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateRoutes returns what is wrong with the ranges that the gateway leads to.
-func validateRoutes(routes []string, cidr netip.Prefix, path *field.Path) field.ErrorList {
+// validateGatewayRoutes returns what is wrong with the ranges that the gateway leads to.
+func validateGatewayRoutes(routes []string, cidr netip.Prefix, path *field.Path) field.ErrorList {
 	if len(routes) > maxRoutes {
 		return field.ErrorList{field.TooMany(path, len(routes), maxRoutes)}
 	}
