@@ -7,7 +7,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY cmd cmd
 COPY pkg pkg
-COPY hack/go-build.sh hack/build-release.sh hack/
+COPY hack/go-build.sh hack/build-release.sh hack/version-ldflags.sh hack/
 RUN hack/build-release.sh
 
 # hack/build-image.sh builds this stage without a container engine.

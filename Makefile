@@ -41,7 +41,7 @@ help: ## Show this help
 
 .PHONY: build
 build: ## Build the server and the local control plane into _output/bin
-	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver
+	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver -ldflags "$$(hack/version-ldflags.sh)"
 	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -trimpath -ldflags '$(LOCALCLUSTER_LDFLAGS)'
 	@ln -sf localcluster $(BIN)/kubectl
 

@@ -15,12 +15,12 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // for the metrics of clients, leader election and work queues
 	"k8s.io/component-base/term"
-	"k8s.io/component-base/version/verflag"
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/version"
 )
 
 // NewCommand returns the command that runs the server until ctx is done.
@@ -31,12 +31,12 @@ func NewCommand(ctx context.Context, o *options.Options) *cobra.Command {
 		Long: `modelbox-apiserver is an aggregated API server. It serves ModelBox objects (model.github.com/v1) from an etcd
 of its own and turns each of them into a Deployment and a Service in the cluster.`,
 		Args:         cobra.NoArgs,
+		Version:      version.Get().String(),
 		SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return o.Server.ComponentGlobalsRegistry.Set()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			verflag.PrintAndExitIfRequested()
 			if err := logsapi.ValidateAndApply(o.Logs, o.Server.ComponentGlobalsRegistry.FeatureGateFor(o.Server.ComponentName)); err != nil {
 				return err
 			}
@@ -50,10 +50,11 @@ of its own and turns each of them into a Deployment and a Service in the cluster
 		},
 	}
 	cmd.SetContext(ctx)
+	cmd.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 
 	flags := o.Flags()
 	globalflag.AddGlobalFlags(flags.FlagSet("global"), cmd.Name())
-	verflag.AddFlags(flags.FlagSet("global"))
+	flags.FlagSet("global").Bool("version", false, "Print the version of the server and of what it is built from, and quit")
 	for _, set := range flags.FlagSets {
 		cmd.Flags().AddFlagSet(set)
 	}
@@ -77,6 +78,8 @@ func Run(ctx context.Context, o *options.Options) error {
 }
 
 func run(ctx context.Context, o *options.Options) error {
+	info := version.Get()
+	klog.FromContext(ctx).Info("Starting", "version", info.Version, "commit", info.Commit, "treeState", info.TreeState, "kubernetesLibraries", info.Kubernetes, "goVersion", info.GoVersion)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var etcd *embeddedetcd.Server

@@ -39,13 +39,18 @@ func (p *ControlPlane) ReadAPIService(t *testing.T) *APIService {
 	return service
 }
 
+// ServerHost is where the server itself listens.
+func (*ControlPlane) ServerHost(service *APIService) string {
+	return fmt.Sprintf("https://localhost:%d", service.Spec.Service.Port)
+}
+
 // DirectClient is the administrator's connection to the server itself: /metrics is not part of its API group, and the
 // kube-apiserver answers for its own.
 func (p *ControlPlane) DirectClient(t *testing.T) rest.Interface {
 	t.Helper()
 	service := p.ReadAPIService(t)
 	config := rest.CopyConfig(p.Config)
-	config.Host = fmt.Sprintf("https://localhost:%d", service.Spec.Service.Port)
+	config.Host = p.ServerHost(service)
 	config.CAFile, config.CAData = "", service.Spec.CABundle
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

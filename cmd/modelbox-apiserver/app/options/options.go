@@ -176,6 +176,7 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	if err := o.Server.ApplyTo(&config.Config); err != nil {
 		return nil, fmt.Errorf("applying the server options: %w", err)
 	}
+	config.EffectiveVersion = productversion.Serving(config.EffectiveVersion)
 	recommended := *o.Recommended
 	recommended.Etcd = nil // Storage applies it: see there.
 	storageQuota, err := storageQuotaFor(etcd, o.Storage.namespaceLimit(etcd), &config.Config)
