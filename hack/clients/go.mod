@@ -4,6 +4,7 @@ module github.com/sharelinuxs/modelbox-apiserver/hack/clients
 go 1.26.0
 
 require (
+	github.com/google/go-cmp v0.7.0
 	github.com/sharelinuxs/modelbox-apiserver v0.0.0
 	helm.sh/helm/v4 v4.3.1
 	k8s.io/api v0.37.2
@@ -12,6 +13,9 @@ require (
 	k8s.io/utils v0.0.0-20260707023825-cf1189d6abe3
 	sigs.k8s.io/cli-utils v0.37.2
 	sigs.k8s.io/controller-runtime v0.25.2
+	sigs.k8s.io/kustomize/api v0.21.1
+	sigs.k8s.io/kustomize/kyaml v0.21.2
+	sigs.k8s.io/yaml v1.6.0
 )
 
 require (
@@ -127,11 +131,8 @@ require (
 	k8s.io/kubectl v0.37.2 // indirect
 	oras.land/oras-go/v2 v2.6.2 // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
-	sigs.k8s.io/kustomize/api v0.21.1 // indirect
-	sigs.k8s.io/kustomize/kyaml v0.21.2 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
-	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
 replace github.com/sharelinuxs/modelbox-apiserver => ../..
