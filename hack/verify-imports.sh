@@ -19,12 +19,14 @@ declare -A may_import=(
   [pkg/registry]="pkg/apis pkg/render pkg/registry"
   [pkg/admission]="pkg/apis pkg/render pkg/admission"
   [pkg/storage]="pkg/apis pkg/render pkg/storage"
-  [pkg/servingcertificate]=""
+  [pkg/etcdcertificates]="pkg/pki"
+  [pkg/pki]=""
+  [pkg/servingcertificate]="pkg/pki"
   [pkg/version]=""
   [pkg/apiserver]="pkg/apis pkg/registry pkg/apiserver"
   [pkg/controller]="pkg/apis pkg/render pkg/generated pkg/controller"
   [pkg/e2e]="pkg/apis pkg/generated pkg/render pkg/e2e"
-  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/controller pkg/generated pkg/render pkg/servingcertificate pkg/storage pkg/version"
+  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/controller pkg/etcdcertificates pkg/generated pkg/render pkg/servingcertificate pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
 )
 

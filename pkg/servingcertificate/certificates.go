@@ -4,15 +4,13 @@
 package servingcertificate
 
 import (
-	"crypto"
-	"crypto/ecdsa"
 	"crypto/x509"
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	certutil "k8s.io/client-go/util/cert"
-	"k8s.io/client-go/util/keyutil"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/pki"
 )
 
 // What is where in the Secret, whose serving certificate is where every Secret of its type has it.
@@ -30,10 +28,10 @@ type certificates struct {
 	// trusted are the CAs that clients have to trust: those below, and former ones until they expire. The oldest is the first.
 	trusted []*x509.Certificate
 	// signer signs serving certificates.
-	signer *keyPair
+	signer *pki.KeyPair
 	// next signs as soon as the cluster trusts it. Nil most of the time.
-	next    *keyPair
-	serving *keyPair
+	next    *pki.KeyPair
+	serving *pki.KeyPair
 }
 
 // bundle returns the CAs that clients have to trust, in PEM.
@@ -47,7 +45,7 @@ func (c *certificates) bundle() ([]byte, error) {
 
 // encode returns the data of the Secret.
 func (c *certificates) encode() (map[string][]byte, error) {
-	certificate, key, err := c.serving.encode()
+	certificate, key, err := c.serving.Encode()
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +54,11 @@ func (c *certificates) encode() (map[string][]byte, error) {
 		return nil, err
 	}
 	data := map[string][]byte{trustedKey: bundle, corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key}
-	if _, data[signerKey], err = c.signer.encode(); err != nil {
+	if _, data[signerKey], err = c.signer.Encode(); err != nil {
 		return nil, err
 	}
 	if c.next != nil {
-		if _, data[nextSignerKey], err = c.next.encode(); err != nil {
+		if _, data[nextSignerKey], err = c.next.Encode(); err != nil {
 			return nil, err
 		}
 	}
@@ -79,11 +77,11 @@ func decode(data map[string][]byte) (*certificates, error) {
 		}
 	}
 	c := &certificates{trusted: trusted}
-	if c.signer, err = decodePair(trusted, data[signerKey]); err != nil {
+	if c.signer, err = pki.Find(trusted, data[signerKey]); err != nil {
 		return nil, fmt.Errorf("%s: %w", signerKey, err)
 	}
 	if key, hasNext := data[nextSignerKey]; hasNext {
-		if c.next, err = decodePair(trusted, key); err != nil {
+		if c.next, err = pki.Find(trusted, key); err != nil {
 			return nil, fmt.Errorf("%s: %w", nextSignerKey, err)
 		}
 	}
@@ -91,35 +89,13 @@ func decode(data map[string][]byte) (*certificates, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", corev1.TLSCertKey, err)
 	}
-	if c.serving, err = decodePair(serving[:1], data[corev1.TLSPrivateKeyKey]); err != nil {
+	if c.serving, err = pki.Find(serving[:1], data[corev1.TLSPrivateKeyKey]); err != nil {
 		return nil, fmt.Errorf("%s: %w", corev1.TLSPrivateKeyKey, err)
 	}
-	if !c.isTrusted(c.serving.certificate) {
+	if !c.isTrusted(c.serving.Certificate) {
 		return nil, fmt.Errorf("%s: it is signed by no CA in %s", corev1.TLSCertKey, trustedKey)
 	}
 	return c, nil
-}
-
-// decodePair finds the certificate of a private key.
-func decodePair(certificates []*x509.Certificate, keyPEM []byte) (*keyPair, error) {
-	parsed, err := keyutil.ParsePrivateKeyPEM(keyPEM)
-	if err != nil {
-		return nil, errors.New("it is no private key")
-	}
-	key, isSigner := parsed.(crypto.Signer)
-	if !isSigner {
-		return nil, errors.New("it is no private key that signs")
-	}
-	public, isECDSA := key.Public().(*ecdsa.PublicKey)
-	if !isECDSA {
-		return nil, errors.New("it is not of the kind that is issued here")
-	}
-	for _, certificate := range certificates {
-		if public.Equal(certificate.PublicKey) {
-			return &keyPair{certificate: certificate, key: key}, nil
-		}
-	}
-	return nil, errors.New("its certificate is missing")
 }
 
 // isTrusted returns whether one of the trusted CAs has signed the certificate.

@@ -126,7 +126,7 @@ func New(config Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.certificate, c.key, err = temporary.serving.encode(); err != nil {
+	if c.certificate, c.key, err = temporary.serving.Encode(); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -226,12 +226,12 @@ func (c *Controller) sync(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	expiration.WithLabelValues(servingLabel).Set(float64(current.serving.certificate.NotAfter.Unix()))
-	expiration.WithLabelValues(caLabel).Set(float64(current.signer.certificate.NotAfter.Unix()))
+	expiration.WithLabelValues(servingLabel).Set(float64(current.serving.Certificate.NotAfter.Unix()))
+	expiration.WithLabelValues(caLabel).Set(float64(current.signer.Certificate.NotAfter.Unix()))
 	if isNew {
 		klog.FromContext(ctx).Info("Serving with a certificate", "secret", c.secrets.key,
-			"serialNumber", current.serving.certificate.SerialNumber, "expires", current.serving.certificate.NotAfter,
-			"ca", current.signer.certificate.Subject.CommonName)
+			"serialNumber", current.serving.Certificate.SerialNumber, "expires", current.serving.Certificate.NotAfter,
+			"ca", current.signer.Certificate.Subject.CommonName)
 	}
 
 	if trustError == nil {
@@ -318,8 +318,8 @@ func (c *Controller) syncAPIService(ctx context.Context, apiService *apiregistra
 		bundleWrites.Inc()
 		klog.FromContext(ctx).Info("Wrote the caBundle", "apiService", c.apiServices.name, "cas", len(current.trusted))
 	}
-	if current.next != nil && !current.next.certificate.Equal(c.nextTrusted) {
-		c.nextTrusted, c.nextTrustedSince = current.next.certificate, time.Now()
+	if current.next != nil && !current.next.Certificate.Equal(c.nextTrusted) {
+		c.nextTrusted, c.nextTrustedSince = current.next.Certificate, time.Now()
 	}
 	return nil
 }
@@ -327,7 +327,7 @@ func (c *Controller) syncAPIService(ctx context.Context, apiService *apiregistra
 // isNextTrusted returns whether the cluster has trusted the next CA for long enough. This server has then seen that it did
 // in each sync since.
 func (c *Controller) isNextTrusted(apiService *apiregistrationv1.APIService, current *certificates) bool {
-	if current.next == nil || !current.next.certificate.Equal(c.nextTrusted) || time.Since(c.nextTrustedSince) < c.trustDelay {
+	if current.next == nil || !current.next.Certificate.Equal(c.nextTrusted) || time.Since(c.nextTrustedSince) < c.trustDelay {
 		return false
 	}
 	bundle, err := current.bundle()

@@ -7,6 +7,8 @@ import (
 	"crypto/x509"
 	"slices"
 	"time"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/pki"
 )
 
 // rotation says which certificates are issued, and for how long.
@@ -37,21 +39,21 @@ func (r *rotation) rotate(current *certificates, now time.Time, isNextTrusted bo
 		return issued, []change{issuedAll}, err
 	}
 	rotated, changes := *current, []change(nil)
-	if next := rotated.next; next != nil && isExpired(next.certificate, now) {
+	if next := rotated.next; next != nil && isExpired(next.Certificate, now) {
 		rotated.next = nil
 		changes = append(changes, removedUnusable)
 	}
-	if rotated.next == nil && !now.Before(renewalTime(rotated.signer.certificate, r.caLifetime)) {
+	if rotated.next == nil && !now.Before(pki.RenewalTime(rotated.signer.Certificate, r.caLifetime)) {
 		next, err := newCA(now, r.caLifetime)
 		if err != nil {
 			return nil, nil, err
 		}
-		rotated.next, rotated.trusted = next, append(slices.Clip(rotated.trusted), next.certificate)
+		rotated.next, rotated.trusted = next, append(slices.Clip(rotated.trusted), next.Certificate)
 		changes = append(changes, issuedNextCA)
 		isNextTrusted = false
 	}
 	// A CA that has expired is trusted by nobody: nothing is lost by another one.
-	if rotated.next != nil && (isNextTrusted || isExpired(rotated.signer.certificate, now)) {
+	if rotated.next != nil && (isNextTrusted || isExpired(rotated.signer.Certificate, now)) {
 		rotated.signer, rotated.next = rotated.next, nil
 		changes = append(changes, promotedNextCA)
 	}
@@ -82,19 +84,19 @@ func (r *rotation) issueAll(now time.Time) (*certificates, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &certificates{trusted: []*x509.Certificate{ca.certificate}, signer: ca, serving: serving}, nil
+	return &certificates{trusted: []*x509.Certificate{ca.Certificate}, signer: ca, serving: serving}, nil
 }
 
 // servingHosts returns the hosts of the serving certificate to issue, none where the present one will do.
 func (r *rotation) servingHosts(c *certificates, now time.Time) []string {
-	serving := c.serving.certificate
+	serving := c.serving.Certificate
 	if missing := slices.DeleteFunc(slices.Clone(r.hosts), func(host string) bool {
 		return serving.VerifyHostname(host) == nil
 	}); len(missing) > 0 {
 		// Servers with other flags may want the others: neither takes away from the certificate what the other one wants.
 		return append(hostsOf(serving), missing...)
 	}
-	isOfSigner := serving.CheckSignatureFrom(c.signer.certificate) == nil
+	isOfSigner := serving.CheckSignatureFrom(c.signer.Certificate) == nil
 	if !isOfSigner || !now.Before(r.servingRenewalTime(c)) {
 		return r.hosts
 	}
@@ -112,7 +114,7 @@ func hostsOf(certificate *x509.Certificate) []string {
 // withoutExpired returns those of the trusted CAs that have not expired, and the one that signs.
 func (c *certificates) withoutExpired(now time.Time) []*x509.Certificate {
 	return slices.DeleteFunc(slices.Clone(c.trusted), func(ca *x509.Certificate) bool {
-		return isExpired(ca, now) && ca != c.signer.certificate
+		return isExpired(ca, now) && ca != c.signer.Certificate
 	})
 }
 
@@ -120,7 +122,7 @@ func (c *certificates) withoutExpired(now time.Time) []*x509.Certificate {
 func (r *rotation) nextTime(c *certificates) time.Time {
 	next := r.servingRenewalTime(c)
 	if c.next == nil {
-		next = earliest(next, renewalTime(c.signer.certificate, r.caLifetime))
+		next = earliest(next, pki.RenewalTime(c.signer.Certificate, r.caLifetime))
 	}
 	for _, ca := range c.trusted {
 		next = earliest(next, ca.NotAfter)
@@ -130,16 +132,10 @@ func (r *rotation) nextTime(c *certificates) time.Time {
 
 // servingRenewalTime is the end of the CA for a certificate that lasts until then: another one would do so too.
 func (r *rotation) servingRenewalTime(c *certificates) time.Time {
-	if end := c.signer.certificate.NotAfter; !c.serving.certificate.NotAfter.Before(end) {
+	if end := c.signer.Certificate.NotAfter; !c.serving.Certificate.NotAfter.Before(end) {
 		return end
 	}
-	return renewalTime(c.serving.certificate, r.lifetime)
-}
-
-// renewalTime is after two thirds of the life of the certificate, or of the lifetime where that is shorter by now.
-func renewalTime(certificate *x509.Certificate, lifetime time.Duration) time.Time {
-	issued := certificate.NotBefore.Add(backdate)
-	return issued.Add(min(certificate.NotAfter.Sub(issued), lifetime) * 2 / 3)
+	return pki.RenewalTime(c.serving.Certificate, r.lifetime)
 }
 
 func isExpired(certificate *x509.Certificate, now time.Time) bool {

@@ -59,7 +59,7 @@ func TestRotation(t *testing.T) {
 					t.Errorf("-want +got:\n%s", diff)
 				}
 				for _, host := range row.rotation.hosts {
-					if err := rotated.serving.certificate.VerifyHostname(host); err != nil {
+					if err := rotated.serving.Certificate.VerifyHostname(host); err != nil {
 						t.Error(err)
 					}
 				}
@@ -74,11 +74,11 @@ func TestRotation(t *testing.T) {
 func TestNextCASignsOnceItIsTrusted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		current := issueNow(t, yearly)
-		former := current.signer.certificate
+		former := current.signer.Certificate
 		time.Sleep(240 * day)
 		current, _, _ = yearly.rotate(current, time.Now(), false)
-		if current.signer.certificate != former || len(current.trusted) != 2 {
-			t.Fatalf("%d CAs are trusted, and %s signs", len(current.trusted), current.signer.certificate.Subject)
+		if current.signer.Certificate != former || len(current.trusted) != 2 {
+			t.Fatalf("%d CAs are trusted, and %s signs", len(current.trusted), current.signer.Certificate.Subject)
 		}
 
 		current, changes, err := yearly.rotate(current, time.Now(), true)
@@ -88,7 +88,7 @@ func TestNextCASignsOnceItIsTrusted(t *testing.T) {
 		if diff := cmp.Diff([]change{promotedNextCA, issuedServing}, changes); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		if current.serving.certificate.CheckSignatureFrom(former) == nil {
+		if current.serving.Certificate.CheckSignatureFrom(former) == nil {
 			t.Error("the former CA signs")
 		}
 		if len(current.trusted) != 2 {
@@ -113,7 +113,7 @@ func TestNextCAThatNobodyTrusted(t *testing.T) {
 		current := issueNow(t, yearly)
 		time.Sleep(240 * day)
 		current, _, _ = yearly.rotate(current, time.Now(), false)
-		unusable := current.next.certificate
+		unusable := current.next.Certificate
 		time.Sleep(361 * day)
 		current, changes, err := yearly.rotate(current, time.Now(), false)
 		if err != nil {
@@ -133,7 +133,7 @@ func TestServingCertificateIsNotIssuedAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		current := issueNow(t, yearly)
 		issued := 0
-		for end := current.signer.certificate.NotAfter; !time.Now().After(end); time.Sleep(time.Until(yearly.nextTime(current)) + time.Second) {
+		for end := current.signer.Certificate.NotAfter; !time.Now().After(end); time.Sleep(time.Until(yearly.nextTime(current)) + time.Second) {
 			rotated, changes, err := yearly.rotate(current, time.Now(), false)
 			if err != nil {
 				t.Fatal(err)
@@ -169,7 +169,7 @@ func TestIssuedCertificates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := rotation{hosts: []string{host, "127.0.0.1"}, lifetime: 90 * day, caLifetime: 60 * day}
 		issued := issueNow(t, r)
-		ca, serving := issued.signer.certificate, issued.serving.certificate
+		ca, serving := issued.signer.Certificate, issued.serving.Certificate
 		for _, row := range []struct {
 			name      string
 			got, want any

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/pki"
 )
 
 // served is what this server serves with, and why that is not as it should be.
@@ -29,13 +31,13 @@ type served struct {
 }
 
 // load lets the server serve with another certificate from the next connection on. It returns whether it is another one.
-func (s *served) load(pair *keyPair) (bool, error) {
-	certificate, key, err := pair.encode()
+func (s *served) load(pair *pki.KeyPair) (bool, error) {
+	certificate, key, err := pair.Encode()
 	if err != nil {
 		return false, err
 	}
 	s.mu.Lock()
-	s.leaf, s.loadError = pair.certificate, nil
+	s.leaf, s.loadError = pair.Certificate, nil
 	isNew := !bytes.Equal(s.certificate, certificate)
 	s.certificate, s.key = certificate, key
 	listeners := s.listeners
