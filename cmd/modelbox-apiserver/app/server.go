@@ -60,8 +60,15 @@ of its own and turns each of them into a Deployment and a Service in the cluster
 	}
 	columns, _, _ := term.TerminalSize(cmd.OutOrStdout())
 	cliflag.SetUsageAndHelpFunc(cmd, flags, columns)
-	cmd.AddCommand(newSnapshotCommand())
+	cmd.AddCommand(newSnapshotCommand(), newEtcdCertificatesCommand())
 	return cmd
+}
+
+// usePlainHelp gives a command its own help and that of its children: the server's lists the flags of the server.
+func usePlainHelp(cmd *cobra.Command) {
+	plain := &cobra.Command{}
+	cmd.SetHelpFunc(plain.HelpFunc())
+	cmd.SetUsageFunc(plain.UsageFunc())
 }
 
 // Run serves until ctx is done and everything is stopped: first the controllers, then the requests, then the

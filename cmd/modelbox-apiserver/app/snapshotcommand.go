@@ -29,10 +29,7 @@ outside etcd is restored with.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	// Those of the server list its own flags.
-	plain := &cobra.Command{}
-	cmd.SetHelpFunc(plain.HelpFunc())
-	cmd.SetUsageFunc(plain.UsageFunc())
+	usePlainHelp(cmd)
 	cmd.AddCommand(newSaveCommand(), newStatusCommand(), newRestoreCommand())
 	return cmd
 }
