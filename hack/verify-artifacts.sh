@@ -8,4 +8,5 @@ set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/clients"
 
-go test ./chart
+# What it reads is outside of its module, where a change does not make Go test again.
+go test -count=1 ./chart
