@@ -11,6 +11,7 @@ SPDX-License-Identifier: Apache-2.0
 - --etcd-cafile=/etc/modelbox/etcd/ca.crt
 - --etcd-certfile=/etc/modelbox/etcd/tls.crt
 - --etcd-keyfile=/etc/modelbox/etcd/tls.key
+- --shutdown-delay-duration=10s
 {{- else }}
 - --data-dir=/var/lib/modelbox
 {{- end }}
