@@ -39,7 +39,7 @@ func writeArchive(output string, image v1.Image, name reference.NamedTagged) err
 		return err
 	}
 	files = append(files,
-		contentFile("oci-layout", []byte(`{"imageLayoutVersion":"1.0.0"}`)),
+		layoutFile(),
 		contentFile("index.json", index),
 		contentFile("manifest.json", manifest))
 
@@ -125,9 +125,18 @@ func ociIndex(image v1.Image, name reference.NamedTagged) ([]byte, error) {
 			Digest:      manifest.Digest,
 			Size:        manifest.Size,
 			Platform:    config.Platform(),
-			Annotations: map[string]string{containerdName: name.String(), referenceName: name.Tag()},
+			Annotations: nameAnnotations(name),
 		}},
 	})
+}
+
+// layoutFile says that the archive is an OCI image layout.
+func layoutFile() file {
+	return contentFile("oci-layout", []byte(`{"imageLayoutVersion":"1.0.0"}`))
+}
+
+func nameAnnotations(name reference.NamedTagged) map[string]string {
+	return map[string]string{containerdName: name.String(), referenceName: name.Tag()}
 }
 
 // dockerManifest returns manifest.json: where a reader of what "docker save" writes begins.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command ociarchive packs files into a container image of one layer and writes it as an OCI archive. It needs neither
-// a container engine nor a registry, and the same files always become the same bytes.
+// a container engine nor a registry, and the same files always become the same bytes. "ociarchive index" joins such archives for
+// several platforms.
 package main
 
 import (
@@ -27,6 +28,9 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) > 0 && args[0] == "index" {
+		return runIndex(args[1:])
+	}
 	wanted, err := parse(args)
 	if err != nil {
 		return err
