@@ -69,6 +69,14 @@ down: ## Stop it
 image: ## Build the container image as an OCI archive, without a container engine
 	@hack/build-image.sh modelbox-apiserver:latest _output/images/modelbox-apiserver.tar
 
+# The images in the manifests that are written: a name with a tag, a digest or both.
+IMAGE := modelbox-apiserver:latest
+ETCD_IMAGE := etcd:v3.7.3
+
+.PHONY: install-files
+install-files: ## Write what there is to install into _output/release (IMAGE=name: with that image)
+	@hack/build-install.sh '$(IMAGE)' '$(ETCD_IMAGE)' _output/release
+
 ##@ Contribute
 
 .PHONY: clients
@@ -100,8 +108,9 @@ test-e2e: build clients test-images ## Run the tests that need a control plane, 
 	@hack/test-e2e.sh
 
 .PHONY: test-install
-test-install: build node-images image ## Install the image in a cluster as the README says (Linux, root)
-	@MODELBOX_E2E_IMAGE=$(CURDIR)/_output/images/modelbox-apiserver.tar go test ./pkg/e2e/containers -run TestInstall -v
+test-install: build clients node-images image install-files ## Install the image in clusters in each way of the README, and uninstall it (Linux, root)
+	@hack/build-etcd-image.sh _output/images/etcd.tar
+	@MODELBOX_E2E_IMAGES=$(CURDIR)/_output/images go test ./pkg/e2e/containers -run TestInstall -timeout 20m -v
 
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes

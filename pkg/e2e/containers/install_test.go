@@ -9,113 +9,299 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const (
-	// imageVariable names the archive of an image of the server, which is installed then.
-	imageVariable = "MODELBOX_E2E_IMAGE"
-	imageName     = "modelbox-apiserver:latest"
+	// imagesVariable names the folder of the images that are installed then.
+	imagesVariable = "MODELBOX_E2E_IMAGES"
 
 	volumeCapacity = "10Gi"
+	// volumesOfOne way to install are at most as many as an etcd has members.
+	volumesOfOne = 3
+
+	readme  = "README.md"
+	operate = "docs/operate.md"
+
+	// sampleBox and shop are an application: a box, and a stack with a box of another name.
+	sampleBox = "modelbox-sample"
+	shopBox   = "shop-api"
+	shop      = `{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: shop}, spec: {components: [{name: api, box: {image: "nginx:1.7.9", ports: [{port: 80}]}}]}}`
 )
 
-// TestInstallWorksAsReadmeSays installs the server in a cluster as the README tells people to, as a pod with no more
-// rights than its manifests give it, and uses it.
+// block is the commands in a section of a document that begin so.
+type block struct{ document, section, beginning string }
+
+var (
+	awaitInstalled   = block{readme, "## Install", "kubectl -n modelbox-system rollout status"}
+	deleteAll        = block{readme, "### Uninstall", "kubectl delete modelstacks,modelboxes,networks --all"}
+	orphanAll        = block{readme, "### Uninstall", "kubectl delete modelstacks --all"}
+	uninstall        = block{readme, "### Uninstall", "kubectl delete -k"}
+	uninstallRelease = block{operate, "## Uninstall", "helm uninstall"}
+	takeAway         = block{operate, "## Uninstall", "kubectl delete apiservice"}
+	deleteLabelled   = block{operate, "## Uninstall", "kubectl delete deployments"}
+)
+
+// TestInstallWorksAsReadmeSays installs the server in an empty cluster in each way that the README tells people to, as
+// pods with no more rights than the manifests give them, uses it, and uninstalls it.
 func TestInstallWorksAsReadmeSays(t *testing.T) {
-	image := os.Getenv(imageVariable)
-	if image == "" {
-		t.Skip(imageVariable + " names no image, as make test-install does")
+	images := os.Getenv(imagesVariable)
+	if images == "" {
+		t.Skip(imagesVariable + " names no folder, as make test-install does")
 	}
 	requireContainerNode(t)
 	p := framework.NewControlPlane(t, append(containerNodeFlags(), "--nodes=0", "--server=")...)
-	if output, err := exec.Command(framework.Binary("localcluster"), "load", "--dir="+p.Dir, image).CombinedOutput(); err != nil {
-		t.Fatalf("loading %s: %v\n%s", image, err, output)
+	for _, image := range []string{"modelbox-apiserver.tar", "etcd.tar"} {
+		archive := filepath.Join(images, image)
+		if output, err := exec.Command(framework.Binary("localcluster"), "load", "--dir="+p.Dir, archive).CombinedOutput(); err != nil {
+			t.Fatalf("loading %s: %v\n%s", archive, err, output)
+		}
 	}
-	provideVolume(t, p)
+	namespace := p.NewNamespace(t)
+	for _, test := range []struct {
+		name    string
+		install block
+		use     func(*application)
+	}{
+		{
+			"one server from a file is removed without a trace",
+			block{readme, "## Install", "kubectl apply -f"},
+			func(a *application) {
+				a.expectServedByOtherPods()
+				a.run(deleteAll, uninstall)
+			},
+		},
+		{
+			"one server from the repository leaves applications to nobody",
+			block{readme, "## Install", "kubectl apply -k artifacts/overlays/standalone"},
+			func(a *application) {
+				a.run(orphanAll, uninstall)
+				a.expectUntouched()
+				a.expectNoOwners()
+				a.run(deleteLabelled)
+			},
+		},
+		{
+			"what three servers with an etcd have left another one takes back",
+			block{readme, "## Install", "kubectl apply -k artifacts/overlays/ha-with-etcd"},
+			func(a *application) {
+				a.expectServedByOtherPods()
+				a.run(takeAway)
+				a.expectUntouched()
+				provideVolumes(a.T, a.ControlPlane)
+				a.run(block{readme, "## Install", "kubectl apply -k artifacts/overlays/standalone"}, awaitInstalled)
+				a.AwaitReady(sampleBox)
+				a.AwaitReady(shopBox)
+				a.expectUntouched()
+				a.run(deleteAll, uninstall)
+			},
+		},
+		{
+			"a release of Helm",
+			block{readme, "## Install", "helm install"},
+			func(a *application) { a.run(deleteAll, uninstallRelease) },
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			provideVolumes(t, p)
+			n := namespace.In(t)
+			before := everything(n)
+			a := &application{Namespace: n}
+			a.run(test.install, awaitInstalled)
+			a.start()
+			test.use(a)
+			n.Eventually("nothing is left", func() error {
+				if diff := cmp.Diff(before, everything(n)); diff != "" {
+					return fmt.Errorf("the cluster (+) is not what it was (-):\n%s", diff)
+				}
+				return nil
+			})
+		})
+	}
+}
 
-	script := strings.ReplaceAll(readmeBlock(t, "## Install", "kubectl apply"), "YOUR-IMAGE", imageName)
-	runScript(t, p, script)
+// application is what runs in a namespace while servers come and go.
+type application struct {
+	*framework.Namespace
+	deployments, pods map[types.UID]string
+}
 
-	n := p.NewNamespace(t)
-	n.Kubectl.Run("apply", "--filename="+framework.Sample("modelbox.yaml"))
-	n.AwaitReady("modelbox-sample")
-	awaitAnswer(n, "modelbox-sample", "/")
+func (a *application) start() {
+	a.T.Helper()
+	a.Kubectl.Run("apply", "--filename="+framework.Sample("modelbox.yaml"))
+	a.Kubectl.RunWithInput(shop, "apply", "--filename=-")
+	a.AwaitReady(sampleBox)
+	a.AwaitReady(shopBox)
+	awaitAnswer(a.Namespace, sampleBox, "/")
+	a.deployments, a.pods = a.running()
+}
 
-	n.Kubectl.Run("delete", "pods", "--namespace="+framework.ServerNamespace, "--all")
-	n.Eventually("another pod of the server serves the same boxes", func() error {
-		_, err := n.Boxes.Get(n.Ctx, "modelbox-sample", metav1.GetOptions{})
+// running returns the names of the Deployments and of the pods.
+func (a *application) running() (deployments, pods map[types.UID]string) {
+	a.T.Helper()
+	deploymentList, err := a.Deployments.List(a.Ctx, metav1.ListOptions{})
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	podList, err := a.Pods.List(a.Ctx, metav1.ListOptions{})
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	deployments, pods = map[types.UID]string{}, map[types.UID]string{}
+	for _, deployment := range deploymentList.Items {
+		deployments[deployment.UID] = deployment.Name
+	}
+	for _, pod := range podList.Items {
+		pods[pod.UID] = pod.Name
+	}
+	return deployments, pods
+}
+
+// expectUntouched fails the test unless the same Deployments and pods are there as at the start, and answer.
+func (a *application) expectUntouched() {
+	a.T.Helper()
+	deployments, pods := a.running()
+	framework.ExpectEqual(a.T, "Deployments", fmt.Sprint(a.deployments), fmt.Sprint(deployments))
+	framework.ExpectEqual(a.T, "pods", fmt.Sprint(a.pods), fmt.Sprint(pods))
+	service := a.GetService(sampleBox)
+	framework.ExpectEqual(a.T, "ports of the Service", 1, len(service.Spec.Ports))
+}
+
+func (a *application) expectNoOwners() {
+	a.T.Helper()
+	for _, name := range []string{sampleBox, shopBox} {
+		framework.ExpectEqual(a.T, "owners of Deployment "+name, 0, len(a.GetDeployment(name).OwnerReferences))
+		framework.ExpectEqual(a.T, "owners of Service "+name, 0, len(a.GetService(name).OwnerReferences))
+	}
+}
+
+// expectServedByOtherPods deletes all pods of the servers, at which the application looks on.
+func (a *application) expectServedByOtherPods() {
+	a.T.Helper()
+	a.Kubectl.Run("delete", "pods", "--namespace="+framework.ServerNamespace, "--selector=app.kubernetes.io/name=modelbox-apiserver")
+	a.Eventually("other pods serve the same boxes", func() error {
+		_, err := a.Boxes.Get(a.Ctx, sampleBox, metav1.GetOptions{})
 		return err
 	})
-	if _, err := visit(http.MethodGet, nodePortURL(n, "modelbox-sample", 80)); err != nil {
-		t.Errorf("the application noticed that the server was away: %v", err)
+	if _, err := visit(http.MethodGet, nodePortURL(a.Namespace, sampleBox, 80)); err != nil {
+		a.T.Errorf("the application noticed that the servers were away: %v", err)
+	}
+	a.expectUntouched()
+}
+
+// run runs the commands of the blocks as a user of the cluster would in the folder of the repository, but writes to
+// another one.
+func (a *application) run(blocks ...block) {
+	a.T.Helper()
+	folder := a.T.TempDir()
+	for _, name := range []string{"artifacts", "_output"} {
+		if err := os.Symlink(framework.InRepository(name), filepath.Join(folder, name)); err != nil {
+			a.T.Fatal(err)
+		}
+	}
+	for _, block := range blocks {
+		command := exec.CommandContext(a.Ctx, "bash", "-o", "errexit", "-o", "nounset", "-o", "pipefail", "-c", block.read(a.T))
+		command.Dir = folder
+		command.Env = append(os.Environ(),
+			"KUBECONFIG="+a.ControlPlane.Kubeconfig(),
+			"KUBERC=off",
+			fmt.Sprintf("PATH=%s:%s", filepath.Dir(framework.Binary("kubectl")), os.Getenv("PATH")))
+		output, err := command.CombinedOutput()
+		a.T.Logf("%s:\n%s", block.beginning, output)
+		if err != nil {
+			a.T.Fatal(err)
+		}
 	}
 }
 
-// provideVolume gives the server's claim a volume, as a cluster with a storage class does by itself.
-func provideVolume(t *testing.T, p *framework.ControlPlane) {
+// read returns the commands.
+func (b block) read(t *testing.T) string {
 	t.Helper()
-	if err := os.Mkdir(filepath.Join(p.Dir, "node", "volume"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	volume := &corev1.PersistentVolume{
-		ObjectMeta: metav1.ObjectMeta{Name: "modelbox"},
-		Spec: corev1.PersistentVolumeSpec{
-			Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(volumeCapacity)},
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			// Where the directory of the cluster is on the node.
-			PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/run/localcluster/node/volume"}},
-			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-				MatchExpressions: []corev1.NodeSelectorRequirement{{
-					Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{containerNode},
-				}},
-			}}}},
-		},
-	}
-	if _, err := p.KubeClient.CoreV1().PersistentVolumes().Create(t.Context(), volume, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// readmeBlock returns the commands of the block in that section of the README that begins so.
-func readmeBlock(t *testing.T, section, beginning string) string {
-	t.Helper()
-	readme, err := os.ReadFile(framework.InRepository("README.md"))
+	document, err := os.ReadFile(framework.InRepository(b.document))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(readme), "\n"+section+"\n")
-	_, rest, found := strings.Cut(rest, "```\n"+beginning)
-	block, _, closed := strings.Cut(rest, "```")
+	_, rest, _ := strings.Cut(string(document), "\n"+b.section+"\n")
+	_, rest, found := strings.Cut(rest, "```\n"+b.beginning)
+	commands, _, closed := strings.Cut(rest, "```")
 	if !found || !closed {
-		t.Fatalf("the README has no block in %q that begins with %q", section, beginning)
+		t.Fatalf("%s has no block in %q that begins with %q", b.document, b.section, b.beginning)
 	}
-	return beginning + block
+	return b.beginning + commands
 }
 
-// runScript runs commands as a user of the cluster would in the folder of the repository, but writes to another one.
-func runScript(t *testing.T, p *framework.ControlPlane, script string) {
-	t.Helper()
-	folder := t.TempDir()
-	if err := os.Symlink(framework.InRepository("artifacts"), filepath.Join(folder, "artifacts")); err != nil {
-		t.Fatal(err)
+// everything returns the names of all objects, by resource, but of those that come and go by themselves.
+func everything(n *framework.Namespace) map[string][]string {
+	n.T.Helper()
+	lists, err := n.ControlPlane.KubeClient.Discovery().ServerPreferredResources()
+	if err != nil {
+		n.T.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "bash", "-o", "errexit", "-o", "nounset", "-o", "pipefail", "-c", script)
-	command.Dir = folder
-	command.Env = append(os.Environ(),
-		"KUBECONFIG="+p.Kubeconfig(),
-		"KUBERC=off",
-		fmt.Sprintf("PATH=%s:%s", filepath.Dir(framework.Binary("kubectl")), os.Getenv("PATH")))
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	} else {
-		t.Logf("%s", output)
+	client, err := metadata.NewForConfig(n.ControlPlane.Config)
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	all := map[string][]string{}
+	for _, list := range lists {
+		group, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			n.T.Fatal(err)
+		}
+		for _, r := range list.APIResources {
+			if !slices.Contains(r.Verbs, "list") || r.Name == "events" || r.Name == "persistentvolumes" {
+				continue
+			}
+			key := r.Name + "." + group.String()
+			all[key] = []string{}
+			objects, err := client.Resource(group.WithResource(r.Name)).List(n.Ctx, metav1.ListOptions{})
+			if err != nil {
+				n.T.Fatalf("listing %s: %v", key, err)
+			}
+			for _, object := range objects.Items {
+				all[key] = append(all[key], object.Namespace+"/"+object.Name)
+			}
+			slices.Sort(all[key])
+		}
+	}
+	return all
+}
+
+// provideVolumes gives the claims of one way to install volumes, as a cluster with a storage class does by itself.
+func provideVolumes(t *testing.T, p *framework.ControlPlane) {
+	t.Helper()
+	for range volumesOfOne {
+		folder, err := os.MkdirTemp(filepath.Join(p.Dir, "node"), "volume-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		volume := &corev1.PersistentVolume{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "modelbox-"},
+			Spec: corev1.PersistentVolumeSpec{
+				Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(volumeCapacity)},
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				// Where the directory of the cluster is on the node.
+				PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/run/localcluster/node/" + filepath.Base(folder)}},
+				NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+					MatchExpressions: []corev1.NodeSelectorRequirement{{
+						Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{containerNode},
+					}},
+				}}}},
+			},
+		}
+		if _, err := p.KubeClient.CoreV1().PersistentVolumes().Create(t.Context(), volume, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
