@@ -4,6 +4,7 @@
 package containers
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
+	certutil "k8s.io/client-go/util/cert"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
@@ -70,14 +72,18 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 		}
 	}
 	namespace := p.NewNamespace(t)
+	namespace.Kubectl.Run("apply", "--filename=testdata/cert-manager.yaml")
 	for _, test := range []struct {
 		name    string
 		install block
-		use     func(*application)
+		// help does what others do in a cluster before the server can start.
+		help func(*application)
+		use  func(*application)
 	}{
 		{
 			"one server from a file is removed without a trace",
 			block{readme, "## Install", "kubectl apply -f"},
+			nil,
 			func(a *application) {
 				a.expectServedByOtherPods()
 				a.run(deleteAll, uninstall)
@@ -86,6 +92,7 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 		{
 			"one server from the repository leaves applications to nobody",
 			block{readme, "## Install", "kubectl apply -k artifacts/overlays/standalone"},
+			nil,
 			func(a *application) {
 				a.run(orphanAll, uninstall)
 				a.expectUntouched()
@@ -96,6 +103,7 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 		{
 			"what three servers with an etcd have left another one takes back",
 			block{readme, "## Install", "kubectl apply -k artifacts/overlays/ha-with-etcd"},
+			nil,
 			func(a *application) {
 				a.expectServedByOtherPods()
 				a.run(takeAway)
@@ -111,7 +119,21 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 		{
 			"a release of Helm",
 			block{readme, "## Install", "helm install"},
+			nil,
 			func(a *application) { a.run(deleteAll, uninstallRelease) },
+		},
+		{
+			"one server with a certificate of cert-manager",
+			block{operate, "## Certificates", "kubectl apply -k artifacts/overlays/cert-manager"},
+			(*application).issueCertificate,
+			func(a *application) {
+				secrets, err := a.ControlPlane.KubeClient.CoreV1().Secrets(framework.ServerNamespace).List(a.Ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=modelbox-apiserver"})
+				if err != nil {
+					a.T.Fatal(err)
+				}
+				framework.ExpectEqual(a.T, "Secrets that the server has made", 0, len(secrets.Items))
+				a.run(deleteAll, uninstall)
+			},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,7 +141,11 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 			n := namespace.In(t)
 			before := everything(n)
 			a := &application{Namespace: n}
-			a.run(test.install, awaitInstalled)
+			a.run(test.install)
+			if test.help != nil {
+				test.help(a)
+			}
+			a.run(awaitInstalled)
 			a.start()
 			test.use(a)
 			n.Eventually("nothing is left", func() error {
@@ -199,6 +225,30 @@ func (a *application) expectServedByOtherPods() {
 		a.T.Errorf("the application noticed that the servers were away: %v", err)
 	}
 	a.expectUntouched()
+}
+
+// issueCertificate does what cert-manager and its cainjector do about the objects that were installed.
+func (a *application) issueCertificate() {
+	a.T.Helper()
+	const apiService = "apiservice/v1.model.github.com"
+	injected := a.Kubectl.Run("get", apiService, `--output=jsonpath={.metadata.annotations.cert-manager\.io/inject-ca-from}`)
+	namespace, name, _ := strings.Cut(injected, "/")
+	field := func(path string) string {
+		return a.Kubectl.Run("get", "certificates.cert-manager.io", name, "--namespace="+namespace, "--output=jsonpath={.spec."+path+"}")
+	}
+	certificate, key, err := certutil.GenerateSelfSignedCertKey(field("dnsNames[0]"), nil, nil)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	if _, err := a.ControlPlane.KubeClient.CoreV1().Secrets(namespace).Create(a.Ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: field("secretName")},
+		Type:       corev1.SecretTypeTLS,
+		Data:       map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
+	}, metav1.CreateOptions{}); err != nil {
+		a.T.Fatal(err)
+	}
+	a.Kubectl.Run("patch", apiService, "--type=merge",
+		fmt.Sprintf(`--patch={"spec": {"caBundle": "%s"}}`, base64.StdEncoding.EncodeToString(certificate)))
 }
 
 // run runs the commands of the blocks as a user of the cluster would in the folder of the repository, but writes to
