@@ -12,6 +12,7 @@ SPDX-License-Identifier: Apache-2.0
 - --etcd-certfile=/etc/modelbox/etcd/tls.crt
 - --etcd-keyfile=/etc/modelbox/etcd/tls.key
 - --shutdown-delay-duration=10s
+- --disable-http2-serving=true
 {{- else }}
 - --data-dir=/var/lib/modelbox
 {{- end }}
