@@ -98,6 +98,8 @@ test: build clients test-images ## Run all tests
 	@cd hack/localcluster && go test ./corevalidation ./node ./pki ./supervisor ./workdir
 	@echo "testing the tools"
 	@cd hack/tools && go test ./...
+	@echo "testing the rules for Prometheus"
+	@cd hack/prometheus && go test ./...
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go, without what takes long

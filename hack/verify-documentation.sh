@@ -78,7 +78,7 @@ check_code() { # file inline|block code
 
   while read -r word; do
     grep --quiet --recursive --fixed-strings --include='*.go' "\"${word}\"" cmd pkg || fail "${file}: there is no metric ${word}"
-  done < <(matches "${code}" 'modelbox_(controller|storage|snapshot|store)_[a-z_]+' | sed 's/^modelbox_[a-z]*_//')
+  done < <(matches "${code}" 'modelbox_(controller|storage|snapshot|store)_[a-z_]+' | sed -E 's/^modelbox_[a-z]*_//; s/_(bucket|count|sum)$//')
 
   while read -r word; do
     grep --quiet --recursive --extended-regexp --include='*_test.go' "^func ${word}" cmd pkg hack || fail "${file}: there is no ${word}"
