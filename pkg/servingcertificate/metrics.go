@@ -33,7 +33,13 @@ var (
 	})
 )
 
-var registerMetrics = sync.OnceFunc(func() { legacyregistry.MustRegister(expiration, rotations, bundleWrites) })
+// registerMetrics registers them, with every value of a label: what is counted first is an increase of 0.
+var registerMetrics = sync.OnceFunc(func() {
+	legacyregistry.MustRegister(expiration, rotations, bundleWrites)
+	for _, certificate := range []string{servingLabel, caLabel} {
+		rotations.WithLabelValues(certificate)
+	}
+})
 
 // Values of the label certificate.
 const (

@@ -10,6 +10,13 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
+// How a reconcile can end.
+const (
+	resultSuccess = "success"
+	resultRequeue = "requeue"
+	resultError   = "error"
+)
+
 // Metrics is what every controller counts and measures. Their names begin with that of the subsystem.
 type Metrics struct {
 	Subsystem string
@@ -55,19 +62,22 @@ func NewMetrics(controller, noun string) *Metrics {
 	}
 }
 
-// Register registers the metrics.
+// Register registers the metrics. Of what is measured by result there is a series for each from the start on.
 func (m *Metrics) Register(register func(...metrics.Registerable)) {
 	register(m.duration, m.panics, m.childWrites, m.driftRestored)
+	for _, result := range []string{resultSuccess, resultRequeue, resultError} {
+		m.duration.WithLabelValues(result)
+	}
 }
 
 // reconciled observes a reconcile that began then and returned this.
 func (m *Metrics) reconciled(begin time.Time, again time.Duration, err error) {
-	result := "success"
+	result := resultSuccess
 	switch {
 	case err != nil:
-		result = "error"
+		result = resultError
 	case again > 0:
-		result = "requeue"
+		result = resultRequeue
 	}
 	m.duration.WithLabelValues(result).Observe(time.Since(begin).Seconds())
 }

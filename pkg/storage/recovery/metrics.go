@@ -37,4 +37,12 @@ var (
 	}, []string{"action"})
 )
 
-func init() { legacyregistry.MustRegister(starts, recoveredBoxes, recoveredStacks, recoveredNetworks) }
+// Every action has a series from the start on: what is counted first is an increase of 0.
+func init() {
+	legacyregistry.MustRegister(starts, recoveredBoxes, recoveredStacks, recoveredNetworks)
+	for _, recovered := range []*metrics.CounterVec{recoveredBoxes, recoveredStacks, recoveredNetworks} {
+		for _, done := range []action{create, update, replace, remove} {
+			recovered.WithLabelValues(string(done))
+		}
+	}
+}

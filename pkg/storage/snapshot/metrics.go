@@ -27,4 +27,10 @@ var (
 	})
 )
 
-var registerMetrics = sync.OnceFunc(func() { legacyregistry.MustRegister(attempts, lastSuccess) })
+// registerMetrics registers them, with every value of a label: what is counted first is an increase of 0.
+var registerMetrics = sync.OnceFunc(func() {
+	legacyregistry.MustRegister(attempts, lastSuccess)
+	for _, result := range []string{"success", "error"} {
+		attempts.WithLabelValues(result)
+	}
+})
