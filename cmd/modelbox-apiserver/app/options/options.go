@@ -199,6 +199,7 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 		return nil, err
 	}
 	tellShortage(&config.Config, shortageOf(etcd))
+	drainConnections(&config.Config)
 	if err := refuseUntilReady(&config.Config); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"net/http"
+	"strconv"
+	"sync/atomic"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+)
+
+// drainConnections lets every connection end with the next answer on it while the server is not ready. A Service leads new
+// connections to others then, but leaves those alone that are there already, such as the ones that the aggregation layer keeps.
+//
+// A server that is shutting down serves on for --shutdown-delay-duration. When it stops to, none of its connections is in use
+// any more, and no request is on its way that nobody would answer.
+func drainConnections(config *genericapiserver.Config) {
+	d := &drainer{shutdown: config.ShutdownInitiatedNotify()}
+	build := config.BuildHandlerChainFunc
+	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
+		return d.wrap(build(handler, c))
+	}
+}
+
+// drainer knows whether connections are to end.
+type drainer struct {
+	// shutdown is closed as soon as the server is shutting down.
+	shutdown <-chan struct{}
+	// unready is whether the last one who asked was told so. Whoever probes the server, such as kubelet, goes by the same.
+	unready atomic.Bool
+}
+
+// wrap ends the connection of a watch with it in any case: watches end when the server stops, and the client would send its next
+// request on a connection that is just about to end.
+//
+// It leaves connections of HTTP/2 alone, which carry several requests at a time: the server would ignore those that the
+// client has sent before it learns of the end, and whoever relays them, such as the aggregation layer, cannot send them again.
+func (d *drainer) wrap(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 1 && (isWatch(r) || d.unready.Load() || isClosed(d.shutdown)) {
+			w.Header().Set("Connection", "close")
+		}
+		if r.URL.Path != "/readyz" || r.URL.Query().Has("exclude") {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		recorder := &statusRecorder{ResponseWriter: w, status: http.StatusOK}
+		handler.ServeHTTP(recorder, r)
+		d.unready.Store(recorder.status != http.StatusOK)
+	})
+}
+
+func isWatch(r *http.Request) bool {
+	watch, err := strconv.ParseBool(r.URL.Query().Get("watch"))
+	return err == nil && watch
+}

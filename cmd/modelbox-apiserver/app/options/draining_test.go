@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"cmp"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+func TestConnectionsEndWhileServerIsNotReady(t *testing.T) {
+	closed := make(chan struct{})
+	close(closed)
+	for _, test := range []struct {
+		name     string
+		shutdown chan struct{}
+		// readyz is what was answered to who asked last; 0 if nobody has.
+		readyz int
+		query  string
+		http2  bool
+		path   string
+		ends   bool
+	}{
+		{name: "nobody has asked"},
+		{name: "ready", readyz: http.StatusOK},
+		{name: "not ready", readyz: http.StatusInternalServerError, ends: true},
+		{name: "not ready but for some checks", readyz: http.StatusInternalServerError, query: "?exclude=etcd"},
+		{name: "not ready, HTTP/2", readyz: http.StatusInternalServerError, http2: true},
+		{name: "watch", path: "/apis?watch=true", ends: true},
+		{name: "watch, HTTP/2", path: "/apis?watch=true", http2: true},
+		{name: "shutting down", shutdown: closed, ends: true},
+		{name: "shutting down, HTTP/2", shutdown: closed, http2: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := &drainer{shutdown: test.shutdown}
+			server := httptest.NewUnstartedServer(d.wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/readyz" {
+					w.WriteHeader(test.readyz)
+				}
+			})))
+			server.EnableHTTP2 = test.http2
+			server.StartTLS()
+			t.Cleanup(server.Close)
+			if test.readyz != 0 {
+				answerTo(t, server, "/readyz"+test.query)
+			}
+			if response := answerTo(t, server, cmp.Or(test.path, "/apis")); response.Close != test.ends {
+				t.Errorf("the connection, %s, ends: %t, want %t", response.Proto, response.Close, test.ends)
+			}
+		})
+	}
+}
+
+func TestConnectionsGoOnOnceServerIsReadyAgain(t *testing.T) {
+	status := http.StatusInternalServerError
+	server := httptest.NewTLSServer((&drainer{}).wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/readyz" {
+			w.WriteHeader(status)
+		}
+	})))
+	t.Cleanup(server.Close)
+	for _, step := range []struct {
+		status int
+		ends   bool
+	}{{http.StatusInternalServerError, true}, {http.StatusOK, false}} {
+		status = step.status
+		answerTo(t, server, "/readyz")
+		if response := answerTo(t, server, "/apis"); response.Close != step.ends {
+			t.Errorf("after /readyz said %d the connection ends: %t, want %t", step.status, response.Close, step.ends)
+		}
+	}
+}
+
+func answerTo(t *testing.T, server *httptest.Server, path string) *http.Response {
+	t.Helper()
+	response, err := server.Client().Get(server.URL + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
