@@ -9,15 +9,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -47,16 +41,22 @@ func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
 	n.CreateReadyBox(framework.NewBox("web"))
 	given := p.ReadAPIService(t).Spec.CABundle
 
-	balancer := newBalancer(t)
-	servers := []*replica{newReplica(t, p, "one"), newReplica(t, p, "two")}
+	service := newService(t)
+	var servers []*replica
+	for _, name := range []string{"one", "two"} {
+		servers = append(servers, newReplica(t, p, name, "",
+			"--tls-cert-file=", "--tls-private-key-file=", "--serving-certificate=issue",
+			"--serving-certificate-lifetime="+certificateLifetime.String(), "--serving-certificate-ca-lifetime="+caLifetime.String(),
+			"--shutdown-delay-duration=2s", "--disable-http2-serving"))
+	}
 	for _, server := range servers {
 		server.start(t)
 	}
 	for _, server := range servers {
 		server.awaitReady(t)
-		balancer.add(server.address())
+		service.add(server)
 	}
-	leadTo(t, p, balancer.port())
+	leadTo(t, p, service.port())
 	n.Eventually("the cluster reaches the servers by the CA that they issued", func() error {
 		if bytes.Equal(p.ReadAPIService(t).Spec.CABundle, given) {
 			return fmt.Errorf("the caBundle is the one that was given")
@@ -65,7 +65,7 @@ func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
 		return err
 	})
 
-	if !t.Run("no request fails", func(t *testing.T) { rotateUnderLoad(n.In(t), balancer, servers) }) {
+	if !t.Run("no request fails", func(t *testing.T) { rotateUnderLoad(n.In(t), service, servers) }) {
 		return
 	}
 	t.Run("a caBundle that somebody edits is written again", func(t *testing.T) { editCABundle(n.In(t)) })
@@ -73,7 +73,7 @@ func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
 }
 
 // rotateUnderLoad restarts the servers one after the other, and waits until the CA that there is now is not trusted any more.
-func rotateUnderLoad(n *framework.Namespace, balancer *balancer, servers []*replica) {
+func rotateUnderLoad(n *framework.Namespace, service *service, servers []*replica) {
 	first := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle
 	ctx, stop := context.WithCancel(n.Ctx)
 	answers, seen := &answers{counts: map[string]int{}}, &seenCertificates{leaves: map[string]bool{}, bundles: map[string]bool{}}
@@ -87,9 +87,9 @@ func rotateUnderLoad(n *framework.Namespace, balancer *balancer, servers []*repl
 	defer stop()
 
 	for _, server := range servers {
-		balancer.remove(server.address())
+		service.remove(server)
 		server.restart(n.T)
-		balancer.add(server.address())
+		service.add(server)
 	}
 	framework.Eventually(n.T, rotationTimeout, "the first CA is not trusted any more", func() error {
 		if bundle := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle; bytes.Contains(bundle, first) {
@@ -230,165 +230,4 @@ func patchAPIService(t *testing.T, p *framework.ControlPlane, patch string) {
 		AbsPath("/apis/apiregistration.k8s.io/v1/apiservices/v1.model.github.com").Body([]byte(patch)).Do(t.Context()).Error(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// replica is one of several servers that issue their certificate.
-type replica struct {
-	name      string
-	port      int
-	arguments []string
-	dir, log  string
-	process   *exec.Cmd
-	ended     chan error
-}
-
-// newReplica returns a server with the flags of the first one, but with certificates of its own. It is stopped when the test
-// ends.
-func newReplica(t *testing.T, p *framework.ControlPlane, name string) *replica {
-	t.Helper()
-	token, _ := issueServerToken(t, p)
-	kubeconfig := writePeerKubeconfig(t, p, token)
-	r := &replica{name: name, port: freePort(t), dir: filepath.Join(p.Dir, "modelbox"), log: filepath.Join(p.Dir, "logs", "replica-"+name+".log")}
-	r.arguments = append(commandLine(t, p.ServerPID(t)),
-		fmt.Sprintf("--secure-port=%d", r.port),
-		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
-		"--audit-log-path="+filepath.Join(p.Dir, "logs", "replica-"+name+"-audit.log"),
-		"--tls-cert-file=", "--tls-private-key-file=", "--serving-certificate=issue",
-		"--serving-certificate-lifetime="+certificateLifetime.String(), "--serving-certificate-ca-lifetime="+caLifetime.String(),
-		"--shutdown-delay-duration=2s")
-	t.Cleanup(func() {
-		if r.process != nil && r.process.Process.Signal(syscall.SIGKILL) == nil {
-			<-r.ended
-		}
-	})
-	return r
-}
-
-func (r *replica) address() string { return fmt.Sprintf("127.0.0.1:%d", r.port) }
-
-func (r *replica) start(t *testing.T) {
-	t.Helper()
-	log, err := os.OpenFile(r.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	r.process = exec.Command(r.arguments[0], r.arguments[1:]...)
-	r.process.Dir, r.process.Env = r.dir, append(os.Environ(), "POD_NAMESPACE="+framework.ServerNamespace)
-	r.process.Stdout, r.process.Stderr = log, log
-	if r.ended, err = framework.StartProcess(r.process, syscall.SIGKILL); err != nil {
-		t.Fatalf("starting server %s: %v", r.name, err)
-	}
-}
-
-// awaitReady returns when the server is ready. Who asks for that does not verify it, as kubelet does not.
-func (r *replica) awaitReady(t *testing.T) {
-	t.Helper()
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
-	framework.Eventually(t, framework.Patience, "server "+r.name+" is ready", func() error {
-		response, err := client.Get("https://" + r.address() + "/readyz?verbose")
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		if body, _ := io.ReadAll(response.Body); response.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s: %s", response.Status, body)
-		}
-		return nil
-	})
-}
-
-// restart returns when the server has ended and is ready again.
-func (r *replica) restart(t *testing.T) {
-	t.Helper()
-	r.stop(t)
-	r.start(t)
-	r.awaitReady(t)
-}
-
-func (r *replica) stop(t *testing.T) {
-	t.Helper()
-	if err := r.process.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatalf("stopping server %s: %v", r.name, err)
-	}
-	select {
-	case err := <-r.ended:
-		if err != nil {
-			t.Errorf("server %s ended with: %v", r.name, err)
-		}
-	case <-time.After(framework.Patience):
-		t.Fatalf("server %s does not end", r.name)
-	}
-}
-
-// balancer leads each connection to one of the servers, as a Service does.
-type balancer struct {
-	listener net.Listener
-	mu       sync.Mutex
-	servers  []string
-	next     int
-}
-
-func newBalancer(t *testing.T) *balancer {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	b := &balancer{listener: listener}
-	go func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go b.lead(connection)
-		}
-	}()
-	return b
-}
-
-func (b *balancer) port() int { return b.listener.Addr().(*net.TCPAddr).Port }
-
-func (b *balancer) lead(client net.Conn) {
-	defer client.Close()
-	server, err := net.Dial("tcp", b.pick())
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	go func() {
-		_, _ = io.Copy(server, client)
-		_ = server.(*net.TCPConn).CloseWrite()
-	}()
-	_, _ = io.Copy(client, server)
-}
-
-func (b *balancer) pick() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.servers) == 0 {
-		return ""
-	}
-	b.next++
-	return b.servers[b.next%len(b.servers)]
-}
-
-func (b *balancer) add(server string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.servers = append(b.servers, server)
-}
-
-func (b *balancer) remove(server string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var left []string
-	for _, other := range b.servers {
-		if other != server {
-			left = append(left, other)
-		}
-	}
-	b.servers = left
 }

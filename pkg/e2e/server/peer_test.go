@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,7 @@ type peer struct {
 func startPeer(t *testing.T, p *framework.ControlPlane, flags ...string) *peer {
 	t.Helper()
 	token, credential := issueServerToken(t, p)
-	kubeconfig := writePeerKubeconfig(t, p, token)
+	kubeconfig := writeServerKubeconfig(t, p, "peer", token, "")
 	port := freePort(t)
 	second := &peer{
 		credential: credential,
@@ -117,8 +118,9 @@ func issueServerToken(t *testing.T, p *framework.ControlPlane) (token, credentia
 	return answer.Status.Token, "JTI=" + claims.ID
 }
 
-// writePeerKubeconfig writes the kubeconfig of the first server with another token.
-func writePeerKubeconfig(t *testing.T, p *framework.ControlPlane, token string) string {
+// writeServerKubeconfig writes the kubeconfig of the first server into a file of that name, with another token, and with the
+// URL if it is not empty.
+func writeServerKubeconfig(t *testing.T, p *framework.ControlPlane, name, token, url string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(filepath.Join(p.Dir, "modelbox", "kubeconfig"))
 	if err != nil {
@@ -127,7 +129,10 @@ func writePeerKubeconfig(t *testing.T, p *framework.ControlPlane, token string) 
 	for name := range config.AuthInfos {
 		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: token}
 	}
-	path := filepath.Join(p.Dir, "modelbox", "peer.kubeconfig")
+	for _, cluster := range config.Clusters {
+		cluster.Server = cmp.Or(url, cluster.Server)
+	}
+	path := filepath.Join(p.Dir, "modelbox", name+".kubeconfig")
 	if err := clientcmd.WriteToFile(*config, path); err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +157,10 @@ func (p *peer) signal(t *testing.T, signal syscall.Signal) {
 }
 
 // sent tells the requests of this server in the cluster's audit log from those of the first one.
-func (p *peer) sent(request auditv1.Event) bool {
-	return slices.Contains(request.User.Extra["authentication.kubernetes.io/credential-id"], p.credential)
+func (p *peer) sent(request auditv1.Event) bool { return hasCredential(request, p.credential) }
+
+func hasCredential(request auditv1.Event, credential string) bool {
+	return slices.Contains(request.User.Extra["authentication.kubernetes.io/credential-id"], credential)
 }
 
 // logs returns nil when a line of the log contains the text.

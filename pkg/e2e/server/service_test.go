@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+const (
+	// probePeriod and probeTimeout are shorter than kubelet's, for tests that do not wait long.
+	probePeriod  = 200 * time.Millisecond
+	probeTimeout = time.Second
+)
+
+// service is the address that the APIService leads to. It leads each connection to one of its endpoints at random, as
+// kube-proxy does, and leaves those alone that are there already.
+type service struct {
+	listener net.Listener
+
+	mu          sync.Mutex
+	endpoints   []*replica
+	connections map[*replica]int
+}
+
+func newService(t *testing.T) *service {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	s := &service{listener: listener, connections: map[*replica]int{}}
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go s.lead(connection)
+		}
+	}()
+	return s
+}
+
+func (s *service) port() int { return s.listener.Addr().(*net.TCPAddr).Port }
+
+func (s *service) lead(client net.Conn) {
+	defer client.Close()
+	endpoint := s.pick()
+	if endpoint == nil {
+		return
+	}
+	defer s.count(endpoint, -1)
+	server, err := net.Dial("tcp", endpoint.address())
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go func() {
+		_, _ = io.Copy(server, client)
+		_ = server.(*net.TCPConn).CloseWrite()
+	}()
+	_, _ = io.Copy(client, server)
+}
+
+// pick returns nil when there is no endpoint. The connection is counted as one to the endpoint.
+func (s *service) pick() *replica {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.endpoints) == 0 {
+		return nil
+	}
+	endpoint := s.endpoints[rand.IntN(len(s.endpoints))]
+	s.connections[endpoint]++
+	return endpoint
+}
+
+func (s *service) count(endpoint *replica, change int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.connections[endpoint] += change
+}
+
+func (s *service) add(server *replica) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.endpoints, server) {
+		s.endpoints = append(s.endpoints, server)
+	}
+}
+
+func (s *service) remove(server *replica) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endpoints = slices.DeleteFunc(s.endpoints, func(endpoint *replica) bool { return endpoint == server })
+}
+
+// probe makes the servers endpoints while they are ready, as kubelet and the EndpointSlice controller do, until ctx is done.
+func (s *service) probe(ctx context.Context, servers ...*replica) {
+	var probing sync.WaitGroup
+	defer probing.Wait()
+	for _, server := range servers {
+		probing.Go(func() {
+			ticker := time.NewTicker(probePeriod)
+			defer ticker.Stop()
+			for ctx.Err() == nil {
+				if server.isReady(ctx) == nil {
+					s.add(server)
+				} else {
+					s.remove(server)
+				}
+				<-ticker.C
+			}
+		})
+	}
+}
+
+// awaitEndpoints returns when these servers are the endpoints, and no others.
+func (s *service) awaitEndpoints(t *testing.T, servers ...*replica) {
+	t.Helper()
+	framework.Eventually(t, framework.Patience, "the service leads to those servers that it should", func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, server := range servers {
+			if !slices.Contains(s.endpoints, server) {
+				return fmt.Errorf("not to server %s", server.name)
+			}
+		}
+		if len(s.endpoints) != len(servers) {
+			return fmt.Errorf("to %d of them", len(s.endpoints))
+		}
+		return nil
+	})
+}
+
+// awaitNoConnections returns when the last connection to the server has ended.
+func (s *service) awaitNoConnections(t *testing.T, server *replica) {
+	t.Helper()
+	framework.Eventually(t, framework.Patience, "there is no connection to server "+server.name, func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if count := s.connections[server]; count > 0 {
+			return fmt.Errorf("there are %d", count)
+		}
+		return nil
+	})
+}
