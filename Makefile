@@ -126,6 +126,10 @@ test-disaster: build ## Lose the store in every way with 200 boxes, and kill the
 test-healing: build ## Edit every field of what boxes become, in every way, and see it healed
 	@MODELBOX_E2E_HEALING=1 go test ./pkg/e2e/ownership -run TestEveryEditIsRestored -timeout 60m -v
 
+.PHONY: test-availability
+test-availability: build ## Stop, kill and cut off one of three servers, etcd and kube-apiserver under requests, and count what fails
+	@MODELBOX_E2E_AVAILABILITY=1 go test ./pkg/e2e/server -run '^TestAvailability$$' -timeout 20m -v
+
 .PHONY: fuzz
 fuzz: ## Fuzz with each target for two minutes (FUZZTIME=10m: for ten)
 	@hack/fuzz.sh $(FUZZTIME)

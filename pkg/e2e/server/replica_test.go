@@ -119,7 +119,7 @@ func (r *replica) restart(t *testing.T) {
 func (r *replica) stop(t *testing.T) {
 	t.Helper()
 	r.terminate(t)
-	r.awaitEnd(t)
+	r.awaitEnd(t, framework.Patience)
 }
 
 // terminate asks the server to end.
@@ -131,14 +131,14 @@ func (r *replica) terminate(t *testing.T) {
 }
 
 // awaitEnd returns when the server has ended well.
-func (r *replica) awaitEnd(t *testing.T) {
+func (r *replica) awaitEnd(t *testing.T, timeout time.Duration) {
 	t.Helper()
 	select {
 	case err := <-r.ended:
 		if err != nil {
 			t.Errorf("server %s ended with: %v", r.name, err)
 		}
-	case <-time.After(framework.Patience):
+	case <-time.After(timeout):
 		t.Fatalf("server %s does not end", r.name)
 	}
 }

@@ -56,12 +56,13 @@ func newService(t *testing.T) *service {
 func (s *service) port() int { return s.listener.Addr().(*net.TCPAddr).Port }
 
 func (s *service) lead(client net.Conn) {
-	defer client.Close()
 	endpoint := s.pick()
 	if endpoint == nil {
+		client.Close()
 		return
 	}
 	defer s.count(endpoint, -1)
+	defer client.Close()
 	server, err := net.Dial("tcp", endpoint.address())
 	if err != nil {
 		return

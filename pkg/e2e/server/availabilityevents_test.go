@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"errors"
+	"slices"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// restartAll restarts one server after the other, as a rollout does.
+func (a *availability) restartAll() time.Time {
+	for _, server := range a.servers {
+		a.stop(server)
+		a.bringBack(server)
+	}
+	return time.Time{}
+}
+
+// upgradeAll restarts them one after the other as the program that is tested. Those of another release may not know how to end
+// without failing a request.
+func (a *availability) upgradeAll() time.Time {
+	for _, server := range a.servers {
+		a.stop(server)
+		server.arguments[0] = framework.Binary("modelbox-apiserver")
+		a.bringBack(server)
+	}
+	return time.Now()
+}
+
+// drainLeader stops the server that leads, and lets the others do for a while.
+func (a *availability) drainLeader() time.Time {
+	leader := a.leader()
+	a.stop(leader)
+	a.traffic.awaitAnswers(a.n, answersBetweenEvents)
+	a.bringBack(leader)
+	return time.Time{}
+}
+
+// killLeader kills the server that leads, and starts it again when another one has taken over.
+func (a *availability) killLeader() time.Time {
+	lease := a.n.ControlPlane.AwaitLeader(a.n.T, "")
+	leader := a.leader()
+	leader.kill(a.n.T)
+	a.service.awaitEndpoints(a.n.T, a.but(leader)...)
+	a.service.awaitNoConnections(a.n.T, leader)
+	a.traffic.awaitAnswers(a.n, answersBetweenEvents) // kube-apiserver notices that its connections have ended
+	over := time.Now()
+	a.n.ControlPlane.AwaitLeader(a.n.T, *lease.Spec.HolderIdentity)
+	a.bringBack(leader)
+	return over
+}
+
+// cutOff cuts the last server off from etcd and from the cluster until nobody waits for it any more. It fails one request on
+// each connection that there is to it.
+func (a *availability) cutOff() time.Time {
+	server := a.servers[len(a.servers)-1]
+	for _, link := range a.links {
+		link.cut()
+	}
+	a.service.awaitEndpoints(a.n.T, a.but(server)...)
+	taken := time.Now()
+	a.traffic.awaitEarlier(a.n, taken)
+	a.traffic.awaitAnswers(a.n, answersBetweenEvents)
+	over := time.Now()
+	for _, link := range a.links {
+		link.mend()
+	}
+	a.service.awaitEndpoints(a.n.T, a.servers...)
+	return over
+}
+
+// killEtcdLeader kills the member of etcd that leads, and starts it again when another one does.
+func (a *availability) killEtcdLeader() time.Time {
+	leads := func(member *etcdMember) bool { return member.leads(a.n.T) }
+	leader := a.etcd[slices.IndexFunc(a.etcd, leads)]
+	leader.kill(a.n.T)
+	a.n.Eventually("another member of etcd leads", func() error {
+		for _, member := range a.etcd {
+			if member != leader && member.leads(a.n.T) {
+				return nil
+			}
+		}
+		return errors.New("none does")
+	})
+	over := time.Now()
+	a.traffic.awaitAnswers(a.n, answersBetweenEvents)
+	leader.start(a.n.T)
+	leader.awaitHealthy(a.n.T)
+	a.service.awaitEndpoints(a.n.T, a.servers...)
+	return over
+}
+
+// killAPIServer kills the kube-apiserver, which is started again.
+func (a *availability) killAPIServer() time.Time {
+	a.n.ControlPlane.SignalProcess(a.n.T, "kube-apiserver", syscall.SIGKILL)
+	a.n.Eventually("the cluster serves boxes again", func() error {
+		_, err := a.n.Boxes.List(a.n.Ctx, metav1.ListOptions{Limit: 1})
+		return err
+	})
+	return time.Now()
+}
+
+// stop ends a server as the deletion of its pod does: the service is told of it just after the server.
+func (a *availability) stop(server *replica) {
+	a.n.T.Helper()
+	server.terminate(a.n.T)
+	a.service.remove(server)
+	server.awaitEnd(a.n.T, shutdownDelay()+framework.Patience)
+}
+
+// but returns all servers but one.
+func (a *availability) but(server *replica) []*replica {
+	return slices.DeleteFunc(slices.Clone(a.servers), func(other *replica) bool { return other == server })
+}
+
+// bringBack starts a server again and returns when the service leads to all of them.
+func (a *availability) bringBack(server *replica) {
+	a.n.T.Helper()
+	server.start(a.n.T)
+	a.service.awaitEndpoints(a.n.T, a.servers...)
+}
