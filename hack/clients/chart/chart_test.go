@@ -54,6 +54,7 @@ func TestChartInstallsWhatOverlaysDo(t *testing.T) {
 certManager: {enabled: true}
 priorityAndFairness: {enabled: true}
 serviceMonitor: {enabled: true}
+prometheusRules: {enabled: true}
 serviceIngress: {enabled: true}
 `},
 	} {
