@@ -14,6 +14,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 func adopting(box *modelv1.ModelBox) {
@@ -92,6 +93,50 @@ func TestAdoptTakesOverAnObjectWithoutController(t *testing.T) {
 	adopted := f.deployment(t)
 	check(t, "UID", orphan.UID, adopted.UID)
 	check(t, "it is controlled by the box", true, metav1.IsControlledBy(adopted, f.boxInServer(t)))
+}
+
+func TestAdoptKeepsWhatHoldsThePods(t *testing.T) {
+	labels := func(d *appsv1.Deployment) { d.Spec.Template.Labels["app"] = "web" }
+	for _, row := range []struct {
+		name   string
+		change func(*appsv1.Deployment)
+	}{
+		{"another selector of labels", func(d *appsv1.Deployment) {
+			d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+		}},
+		{"a selector of expressions", func(d *appsv1.Deployment) {
+			d.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+				{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{"web", "api"}},
+			}}
+		}},
+		{"a pause", func(d *appsv1.Deployment) { d.Spec.Paused = true }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			orphan := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil }, labels, row.change)
+			f := newTestController(t, fixture.WebBox(t, adopting), orphan)
+			f.mustReconcile(t)
+			adopted := f.deployment(t)
+			check(t, "it is controlled by the box", true, metav1.IsControlledBy(adopted, f.boxInServer(t)))
+			check(t, "selector", orphan.Spec.Selector, adopted.Spec.Selector)
+			check(t, "paused", orphan.Spec.Paused, adopted.Spec.Paused)
+			check(t, "label of the pods", "web", adopted.Spec.Template.Labels["app"])
+			f.cache(t, adopted)
+			f.mustReconcile(t)
+			check(t, "UID after another reconcile", orphan.UID, f.deployment(t).UID)
+		})
+	}
+}
+
+func TestReconcileReplacesTheDeploymentOfADeletedBoxWithItsSelector(t *testing.T) {
+	left := fixture.LiveDeployment(t, func(d *appsv1.Deployment) {
+		d.OwnerReferences[0].UID = "before"
+		d.Spec.Template.Labels["app"] = "web"
+		d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	})
+	f := newTestController(t, fixture.WebBox(t), left)
+	f.cache(t, left)
+	f.mustReconcile(t)
+	check(t, "selector", modelboxrender.Selector(f.boxInServer(t)), f.deployment(t).Spec.Selector.MatchLabels)
 }
 
 func TestAdoptStopsWhenTheBoxHasChanged(t *testing.T) {

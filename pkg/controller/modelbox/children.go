@@ -60,6 +60,9 @@ func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstr
 	if err != nil {
 		return nil, fmt.Errorf("rendering the children: %w", err)
 	}
+	if err := keepSelector(box, rendered[0], object); err != nil {
+		return nil, err
+	}
 	return rendered, keepGrownSizes(rendered, live)
 }
 

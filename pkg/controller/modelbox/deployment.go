@@ -28,7 +28,7 @@ func (c *Controller) deploymentKind(cluster kubernetes.Interface, informer cache
 			return cluster.AppsV1().Deployments(namespace)
 		})
 	kind.Immutable = immutableSelector(func(live children.Object) *metav1.LabelSelector { return live.(*appsv1.Deployment).Spec.Selector })
-	kind.Kept = fieldpath.NewSet(replicasPath, podMetadataPath)
+	kind.Kept = fieldpath.NewSet(replicasPath, podMetadataPath, pausedPath)
 	kind.HandOver = handOverReplicas
 	kind.Recorded = c.rollouts.annotated
 	return kind

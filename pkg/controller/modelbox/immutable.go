@@ -9,19 +9,23 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // immutableSelector returns what children.Kind.Immutable is of a workload, which keeps its selector for life.
 func immutableSelector(selectorOf func(children.Object) *metav1.LabelSelector) func(*unstructured.Unstructured, children.Object) string {
 	return func(rendered *unstructured.Unstructured, live children.Object) string {
-		wanted, _, _ := unstructured.NestedStringMap(rendered.Object, "spec", "selector", "matchLabels")
+		wanted := &metav1.LabelSelector{}
+		field, _, _ := unstructured.NestedMap(rendered.Object, "spec", "selector")
+		if err := render.Convert(field, wanted); err != nil {
+			return err.Error()
+		}
 		selector := selectorOf(live)
-		if apiequality.Semantic.DeepEqual(selector, &metav1.LabelSelector{MatchLabels: wanted}) {
+		if apiequality.Semantic.DeepEqual(selector, wanted) {
 			return ""
 		}
-		return fmt.Sprintf("its selector is %q and cannot become %q", metav1.FormatLabelSelector(selector), labels.Set(wanted))
+		return fmt.Sprintf("its selector is %q and cannot become %q", metav1.FormatLabelSelector(selector), metav1.FormatLabelSelector(wanted))
 	}
 }

@@ -25,7 +25,8 @@ func TestAdoptionTakesOverWhatExists(t *testing.T) {
 	}{
 		{"a box takes back what another one of its name left behind", orphansAreTakenBack},
 		{"a box takes over what people made by hand, and keeps its pods", handMadeIsTakenOver},
-		{"a selector that cannot change is in the way", anotherSelectorIsRefused},
+		{"a box takes over a Deployment with its selector", anotherSelectorIsKept},
+		{"a selector that selects other pods is in the way", foreignSelectorIsRefused},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -69,13 +70,26 @@ func handMadeIsTakenOver(n *framework.Namespace) {
 	awaitQuietDeployment(n, "web")
 }
 
-func anotherSelectorIsRefused(n *framework.Namespace) {
-	createHandMade(n, map[string]string{"app": "web"})
+func anotherSelectorIsKept(n *framework.Namespace) {
+	pods := createHandMade(n, map[string]string{"app": "web"})
+	box := n.CreateReadyBox(adoptingBox("web", framework.WithReplicas(2)))
+	n.Events.Await("web", "AdoptedDeployment")
+	expectControlled(n.T, n.GetDeployment("web"), box)
+	framework.ExpectEqual(n.T, "selector", fmt.Sprint(map[string]string{"app": "web"}), fmt.Sprint(n.GetDeployment("web").Spec.Selector.MatchLabels))
+	framework.ExpectEqual(n.T, "pods, which run what the box says already", pods, fmt.Sprint(box.Status.PodNames))
+
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitReady("web")
+	framework.ExpectEqual(n.T, "image", framework.NewImage, n.GetDeployment("web").Spec.Template.Spec.Containers[0].Image)
+}
+
+func foreignSelectorIsRefused(n *framework.Namespace) {
+	createHandMade(n, map[string]string{"app.kubernetes.io/instance": "other"})
 	before := n.GetDeployment("web")
 	n.CreateBox(adoptingBox("web"))
 	n.AwaitNotOwned("web")
 	message := meta.FindStatusCondition(n.GetBox("web").Status.Conditions, modelv1.ConditionApplied).Message
-	if !strings.Contains(message, `its selector is "app=web" and cannot become "modelbox=web"`) {
+	if !strings.Contains(message, `its selector is "app.kubernetes.io/instance=other" and cannot become "modelbox=web"`) {
 		n.T.Errorf("the condition does not say what is in the way: %s", message)
 	}
 	framework.ExpectEqual(n.T, "resourceVersion", before.ResourceVersion, n.GetDeployment("web").ResourceVersion)

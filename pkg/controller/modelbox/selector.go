@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// keepSelector renders the Deployment of the box with the selector of the live one, which that has for life, if it selects
+// the pods that the box asks for, with what others have set among their labels. A Deployment that was adopted can have another
+// selector than one that is created for a box. One that another owner controls is not kept, and neither is its selector.
+func keepSelector(box *modelv1.ModelBox, rendered *unstructured.Unstructured, object children.Object) error {
+	live, isDeployment := object.(*appsv1.Deployment)
+	if !isDeployment {
+		return nil
+	}
+	if controller := metav1.GetControllerOfNoCopy(live); controller != nil && controller.UID != box.UID {
+		return nil
+	}
+	renderedLabels, _, err := unstructured.NestedStringMap(rendered.Object, "spec", "template", "metadata", "labels")
+	if err != nil {
+		return fmt.Errorf("reading the labels of the rendered pods: %w", err)
+	}
+	podLabels := labels.Set{}
+	maps.Copy(podLabels, live.Spec.Template.Labels)
+	maps.Copy(podLabels, renderedLabels)
+	selector, err := metav1.LabelSelectorAsSelector(live.Spec.Selector)
+	if err != nil {
+		return fmt.Errorf("reading the selector of Deployment %s: %w", live.Name, err)
+	}
+	if selector.Empty() || !selector.Matches(podLabels) {
+		return nil // it is in the way, which Kind.Immutable tells
+	}
+	kept := map[string]any{}
+	if err := render.Convert(live.Spec.Selector, &kept); err != nil {
+		return err
+	}
+	return unstructured.SetNestedMap(rendered.Object, kept, "spec", "selector")
+}
