@@ -40,8 +40,9 @@ help: ## Show this help
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
-build: ## Build the server and the local control plane into _output/bin
+build: ## Build the server, the plugin of kubectl and the local control plane into _output/bin
 	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver -ldflags "$$(hack/version-ldflags.sh)"
+	@hack/go-build.sh . ./cmd/kubectl-modelbox $(BIN)/kubectl-modelbox -ldflags "$$(hack/version-ldflags.sh)"
 	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -trimpath -ldflags '$(LOCALCLUSTER_LDFLAGS)'
 	@ln -sf localcluster $(BIN)/kubectl
 

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package migrate brings boxes that are custom resources to the aggregated server, with what an operator has made of them,
+// and back. No pod restarts.
+//
+// The two serve the same API group, only one at a time, and number their objects with UIDs of their own. As the garbage
+// collector deletes what belongs to an owner that is not served with that very UID, the children belong to nobody while
+// the group changes hands.
+package migrate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// options are those of all commands of the package.
+type options struct {
+	genericiooptions.IOStreams
+	flags genericclioptions.RESTClientGetter
+
+	directory string
+	timeout   time.Duration
+	operator  string
+	filename  string
+	dryRun    dryRun
+
+	clients *clients
+}
+
+// NewCommand returns the command "kubectl modelbox migrate".
+func NewCommand(flags genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring boxes from a CustomResourceDefinition to the aggregated server, and back",
+		Long: "Bring all boxes of a cluster from a CustomResourceDefinition to the aggregated server, and back.\n\n" +
+			"Deployments and Services that an operator has made are taken over as they run. The way back is open until the " +
+			"CustomResourceDefinition is deleted.",
+		Example: "  kubectl modelbox migrate check --operator=box-system/box-operator\n" +
+			"  kubectl --namespace=box-system scale deployment/box-operator --replicas=0\n" +
+			"  kubectl modelbox migrate export --directory=boxes\n" +
+			"  kubectl modelbox migrate move --directory=boxes --operator=box-system/box-operator\n" +
+			"  kubectl modelbox migrate verify --directory=boxes",
+	}
+	for _, newCommand := range []func(*options) *cobra.Command{newCheckCommand, newExportCommand, newMoveCommand, newVerifyCommand, newRollbackCommand} {
+		cmd.AddCommand(newCommand(&options{IOStreams: streams, flags: flags}))
+	}
+	return cmd
+}
+
+// complete connects to the cluster.
+func (o *options) complete() (err error) {
+	o.clients, err = newClients(o.flags)
+	return err
+}
+
+func (o *options) addDirectoryFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.directory, "directory", "d", "", "Directory of the export.")
+	utilruntime.Must(cmd.MarkFlagRequired("directory"))
+}
+
+func (o *options) addOperatorFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.operator, "operator", "", "Deployment of the operator, as NAMESPACE/NAME, which must not run; "+noOperator+" if there is none.")
+}
+
+func (o *options) addTimeoutFlag(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 5*time.Minute, "How long to wait for the cluster, such as for one box to be taken over.")
+}
+
+// say prints a line about what was done, or would be.
+func (o *options) say(format string, args ...any) {
+	fmt.Fprintf(o.Out, format+o.dryRun.suffix()+"\n", args...)
+}

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// export is what is known of all boxes of a cluster before they are moved.
+type export struct {
+	ClusterUID    types.UID `json:"clusterUID"`
+	DefinitionUID types.UID `json:"definitionUID"`
+	// Boxes are in the order of their creation.
+	Boxes []*exportedBox `json:"boxes"`
+}
+
+// exportedBox is a box with what belongs to it.
+type exportedBox struct {
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	UID       types.UID `json:"uid"`
+	Pods      []pod     `json:"pods,omitempty"`
+
+	// object is the custom resource, children what names it as an owner. Both are in files of their own.
+	object   *unstructured.Unstructured
+	children []*unstructured.Unstructured
+}
+
+// pod is what a pod can be recognized by, and how often its containers have restarted.
+type pod struct {
+	Name     string    `json:"name"`
+	UID      types.UID `json:"uid"`
+	Restarts int32     `json:"restarts"`
+}
+
+func (b *exportedBox) String() string { return b.Namespace + "/" + b.Name }
+
+func newExportCommand(o *options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write boxes and what belongs to them into files",
+		Long: "Write all boxes of a CustomResourceDefinition, what belongs to them, and the UIDs of their pods into files.\n\n" +
+			"They are needed to move the boxes, and for the way back: keep them until the CustomResourceDefinition is deleted.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.complete(); err != nil {
+				return err
+			}
+			return o.runExport(cmd.Context())
+		},
+	}
+	o.addDirectoryFlag(cmd)
+	return cmd
+}
+
+func (o *options) runExport(ctx context.Context) error {
+	exported, err := o.clients.export(ctx)
+	if err != nil {
+		return err
+	}
+	if err := writeExport(o.directory, exported); err != nil {
+		return err
+	}
+	o.say("%d boxes exported to %s", len(exported.Boxes), o.directory)
+	return nil
+}
+
+var errServedByServer = errors.New("the group is served by the aggregated server already: custom resources cannot be read any more")
+
+// export reads all custom resources and what belongs to them.
+func (c *clients) export(ctx context.Context) (*export, error) {
+	definition, err := c.definition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if isServed, err := c.isServedByServer(ctx); err != nil || isServed {
+		return nil, cmp.Or(err, errServedByServer)
+	}
+	e := &export{DefinitionUID: definition.GetUID()}
+	if e.ClusterUID, err = c.clusterID(ctx); err != nil {
+		return nil, err
+	}
+	objects, err := c.list(ctx, boxes)
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range objects {
+		e.Boxes = append(e.Boxes, &exportedBox{Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), object: object})
+	}
+	sortByCreation(e.Boxes)
+	return e, c.addChildren(ctx, e.Boxes)
+}
+
+// sortByCreation puts boxes in the order in which they were created. Those of the same second are told apart by the
+// version of their state, which is later where a box has been changed, and by their names.
+func sortByCreation(exported []*exportedBox) {
+	version := func(b *exportedBox) uint64 {
+		// Versions of etcd are numbers. Where one is not, the name decides.
+		version, _ := strconv.ParseUint(b.object.GetResourceVersion(), 10, 64)
+		return version
+	}
+	slices.SortStableFunc(exported, func(a, b *exportedBox) int {
+		return cmp.Or(
+			createdAt(a).Compare(createdAt(b)),
+			cmp.Compare(version(a), version(b)),
+			cmp.Compare(a.String(), b.String()),
+		)
+	})
+}
+
+func createdAt(b *exportedBox) time.Time { return b.object.GetCreationTimestamp().Time }

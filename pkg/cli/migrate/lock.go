@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// The Lease that whoever changes anything holds. It expires when the one who holds it is killed.
+const (
+	leaseName     = "modelbox-migration"
+	leaseDuration = 10 * time.Second
+	renewDeadline = 7 * time.Second
+	retryPeriod   = time.Second
+)
+
+var errLostLease = errors.New("somebody else is at it")
+
+// exclusively does something that nobody else does in the cluster at the same time, and waits for its turn.
+func (o *options) exclusively(ctx context.Context, do func(context.Context) error) error {
+	if o.dryRun.isDry() {
+		return do(ctx)
+	}
+	_, err := o.clients.cluster.CoreV1().Namespaces().Get(ctx, serverNamespace, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("looking for the namespace of the server: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("finding a name for the Lease: %w", err)
+	}
+	identity := host + "_" + string(uuid.NewUUID())
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	result := errLostLease
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: &resourcelock.LeaseLock{
+			LeaseMeta:  metav1.ObjectMeta{Namespace: serverNamespace, Name: leaseName},
+			Client:     o.clients.cluster.CoordinationV1(),
+			LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
+		},
+		LeaseDuration:   leaseDuration,
+		RenewDeadline:   renewDeadline,
+		RetryPeriod:     retryPeriod,
+		ReleaseOnCancel: true,
+		Name:            leaseName,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(ctx context.Context) {
+				defer cancel()
+				result = do(ctx)
+			},
+			OnStoppedLeading: func() {},
+			OnNewLeader: func(holder string) {
+				if holder != identity {
+					fmt.Fprintf(o.ErrOut, "waiting for %s, who is at it\n", holder)
+				}
+			},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("preparing the Lease: %w", err)
+	}
+	elector.Run(ctx)
+	return result
+}

@@ -1,0 +1,509 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// sourceAnnotation is on a box that was moved, with the UID of the custom resource. It tells such a box from one that somebody
+// else has created under its name.
+const sourceAnnotation = modelv1.GroupName + "/migrated-from"
+
+// moveOptions are those of the command "kubectl modelbox migrate move".
+type moveOptions struct {
+	*options
+	// allowDisruption moves boxes whose pods have to be replaced, and allowRefused leaves behind what cannot be moved.
+	allowDisruption, allowRefused bool
+	// left are the boxes that stay behind.
+	left map[*exportedBox]bool
+}
+
+func newMoveCommand(o *options) *cobra.Command {
+	m := &moveOptions{options: o, left: map[*exportedBox]bool{}}
+	cmd := &cobra.Command{
+		Use:   "move",
+		Short: "Move exported boxes to the aggregated server",
+		Long: "Move all boxes of an export to the aggregated server, which takes over what an operator has made of them.\n\n" +
+			"From then on the server serves the API group. The custom resources stay in the cluster, where they cannot be reached, " +
+			"until the CustomResourceDefinition is deleted. When the command is interrupted, run it again.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := m.complete(); err != nil {
+				return err
+			}
+			return m.exclusively(cmd.Context(), m.run)
+		},
+	}
+	o.addDirectoryFlag(cmd)
+	o.addOperatorFlag(cmd)
+	utilruntime.Must(cmd.MarkFlagRequired("operator"))
+	o.addTimeoutFlag(cmd)
+	o.addDryRunFlag(cmd)
+	cmd.Flags().StringVarP(&o.filename, "filename", "f", "", "File with the APIService of the server. By default it is that of an installation in "+serverNamespace+".")
+	cmd.Flags().BoolVar(&m.allowDisruption, "allow-disruption", false, "Move boxes whose pods have to be replaced, too.")
+	cmd.Flags().BoolVar(&m.allowRefused, "allow-refused", false, "Leave behind boxes that cannot be moved. What belongs to them runs on without a box.")
+	return cmd
+}
+
+func (m *moveOptions) run(ctx context.Context) error {
+	exported, err := readExport(m.directory)
+	if err != nil {
+		return err
+	}
+	if err := m.clients.checkIdentity(ctx, exported); err != nil {
+		return err
+	}
+	isServed, err := m.clients.isServedByServer(ctx)
+	if err != nil {
+		return err
+	}
+	if !isServed {
+		if err := m.leave(ctx, exported); err != nil || m.dryRun.isDry() {
+			return err
+		}
+	}
+	if err := m.awaitAvailable(ctx, true); err != nil {
+		return err
+	}
+	if err := m.judgeAgain(ctx, exported); err != nil {
+		return err
+	}
+	return m.arrive(ctx, m.moved(exported))
+}
+
+// moved returns the boxes that do not stay behind.
+func (m *moveOptions) moved(exported *export) []*exportedBox {
+	return slices.DeleteFunc(slices.Clone(exported.Boxes), func(box *exportedBox) bool { return m.left[box] })
+}
+
+// checkIdentity returns an error if the export is not of this cluster, or there is no way back to what it is of.
+func (c *clients) checkIdentity(ctx context.Context, exported *export) error {
+	cluster, err := c.clusterID(ctx)
+	if err != nil {
+		return err
+	}
+	if cluster != exported.ClusterUID {
+		return errors.New("the export is of another cluster")
+	}
+	definition, err := c.definition(ctx)
+	if err != nil {
+		return err
+	}
+	if definition.GetUID() != exported.DefinitionUID {
+		return errors.New("the export is of another CustomResourceDefinition")
+	}
+	return nil
+}
+
+// leave makes sure that nothing is lost, and lets the server have the group.
+func (m *moveOptions) leave(ctx context.Context, exported *export) error {
+	current, err := m.clients.export(ctx)
+	if err != nil {
+		return err
+	}
+	if err := compareExports(exported, current); err != nil {
+		return err
+	}
+	addOrphans(exported, current)
+	found, err := m.check(ctx, current)
+	if err != nil {
+		return err
+	}
+	if err := m.decide(exported, found); err != nil {
+		return errors.Join(printFindings(m.ErrOut, found), err)
+	}
+	wanted, err := m.readAPIService()
+	if err != nil {
+		return err
+	}
+	err = inParallel(ctx, exported.Boxes, func(ctx context.Context, box *exportedBox) error {
+		if err := m.setFinalizers(ctx, box, nil); err != nil {
+			return err
+		}
+		return m.orphan(ctx, box)
+	})
+	if err != nil {
+		return err
+	}
+	m.say("%d boxes have let go of what belongs to them", len(exported.Boxes))
+	if m.dryRun.isDry() {
+		if m.dryRun.sends() {
+			err = m.clients.handToServer(ctx, wanted, m.dryRun)
+		}
+		m.say("apiservice.apiregistration.k8s.io/%s configured", apiServiceName)
+		for _, box := range m.moved(exported) {
+			m.say("modelbox.%s/%s moved", modelv1.GroupName, box)
+		}
+		return err
+	}
+	if err := m.clients.checkOrphans(ctx, exported.Boxes); err != nil {
+		return err
+	}
+	if err := m.clients.handToServer(ctx, wanted, m.dryRun); err != nil {
+		return err
+	}
+	m.say("apiservice.apiregistration.k8s.io/%s configured", apiServiceName)
+	return nil
+}
+
+// compareExports returns an error if boxes, or what belongs to them, have been changed since they were exported. Children that a
+// former attempt has made orphans are not missed.
+func compareExports(exported, current *export) error {
+	now := map[types.UID]*exportedBox{}
+	for _, box := range current.Boxes {
+		now[box.UID] = box
+	}
+	for _, box := range exported.Boxes {
+		live := now[box.UID]
+		if live == nil || live.object.GetGeneration() != box.object.GetGeneration() ||
+			!maps.Equal(live.object.GetLabels(), box.object.GetLabels()) || !maps.Equal(live.object.GetAnnotations(), box.object.GetAnnotations()) {
+			return fmt.Errorf("%s has been changed since it was exported: export again, into another directory", box)
+		}
+		for _, child := range live.children {
+			if !slices.ContainsFunc(box.children, func(c *unstructured.Unstructured) bool { return c.GetUID() == child.GetUID() }) {
+				return fmt.Errorf("%s has got the %s %s since it was exported: export again, into another directory", box, child.GetKind(), child.GetName())
+			}
+		}
+		delete(now, box.UID)
+	}
+	for _, box := range now {
+		return fmt.Errorf("%s was created since the export: export again, into another directory", box)
+	}
+	return nil
+}
+
+// addOrphans adds what a former attempt has made orphans, as it was exported.
+func addOrphans(exported, current *export) {
+	for _, box := range current.Boxes {
+		i := slices.IndexFunc(exported.Boxes, func(b *exportedBox) bool { return b.UID == box.UID })
+		for _, child := range exported.Boxes[i].children {
+			if !slices.ContainsFunc(box.children, func(c *unstructured.Unstructured) bool { return c.GetUID() == child.GetUID() }) {
+				box.children = append(box.children, child)
+			}
+		}
+	}
+}
+
+// decide returns an error if something was found that is not allowed, and takes note of which boxes stay behind.
+func (m *moveOptions) decide(exported *export, found []finding) error {
+	for i := range found {
+		f := &found[i]
+		switch {
+		case f.Severity == refused && f.Name == "":
+			return errors.New("the cluster is not ready")
+		case f.Severity == refused && !m.allowRefused:
+			return errors.New("there are boxes that cannot be moved: mend them, or leave them behind with --allow-refused")
+		case f.Severity == refused:
+			i := slices.IndexFunc(exported.Boxes, func(b *exportedBox) bool { return b.Namespace == f.Namespace && b.Name == f.Name })
+			m.left[exported.Boxes[i]] = true
+		}
+	}
+	if has(found, disruptive) && !m.allowDisruption {
+		return errors.New("there are boxes that cannot be moved without disruption: --allow-disruption moves them all the same")
+	}
+	return nil
+}
+
+// judgeAgain asks the server itself what it refuses, before the first box is created. What is judged here without a server
+// may differ from that by its admission.
+func (m *moveOptions) judgeAgain(ctx context.Context, exported *export) error {
+	var found []finding
+	for _, box := range exported.Boxes {
+		f := &findings{namespace: box.Namespace, name: box.Name}
+		f.judgeBox(ctx, box.object)
+		found = append(found, f.list...)
+	}
+	if err := m.decide(exported, found); err != nil {
+		return err
+	}
+	var lock sync.Mutex
+	refusals := map[*exportedBox]error{}
+	err := inParallel(ctx, m.moved(exported), func(ctx context.Context, box *exportedBox) error {
+		if err := m.create(ctx, box, []string{metav1.DryRunAll}); err != nil {
+			lock.Lock()
+			defer lock.Unlock()
+			refusals[box] = err
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, box := range exported.Boxes {
+		switch err := refusals[box]; {
+		case err != nil && !m.allowRefused:
+			return fmt.Errorf("the server refuses %d boxes, such as %w; \"kubectl modelbox migrate rollback\" is the way back", len(refusals), err)
+		case err != nil:
+			m.left[box] = true
+			m.say("modelbox.%s/%s stays behind: %v", modelv1.GroupName, box, err)
+		}
+	}
+	return nil
+}
+
+// arrive creates the boxes in their order, and has each take over what belonged to it.
+func (m *moveOptions) arrive(ctx context.Context, moved []*exportedBox) error {
+	if err := inParallel(ctx, moved, m.prepare); err != nil {
+		return err
+	}
+	for _, box := range moved {
+		if err := m.create(ctx, box, nil); err != nil {
+			return err
+		}
+	}
+	err := inParallel(ctx, moved, func(ctx context.Context, box *exportedBox) error {
+		if err := m.settle(ctx, box); err != nil {
+			return fmt.Errorf("box %s: %w", box, err)
+		}
+		m.say("modelbox.%s/%s moved", modelv1.GroupName, box)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w; run the command again", err)
+	}
+	return nil
+}
+
+// rendered returns what the server makes of an exported box.
+func (b *exportedBox) rendered() (*renderedChildren, error) {
+	box, _, err := decode(b.object)
+	if err != nil {
+		return nil, err
+	}
+	return renderChildren(defaulted(box))
+}
+
+// prepare pauses the Deployment of a box and gives its pods the labels that the server gives them, by which the Service of
+// the box will find them.
+func (m *moveOptions) prepare(ctx context.Context, box *exportedBox) error {
+	child := box.child(deploymentKind)
+	if child == nil {
+		return nil
+	}
+	deployment, err := m.clients.cluster.AppsV1().Deployments(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && deployment.UID != child.GetUID() {
+		return fmt.Errorf("the Deployment of box %s is gone: export again", box)
+	}
+	if err != nil {
+		return err
+	}
+	if metav1.GetControllerOfNoCopy(deployment) != nil {
+		return nil // the box has it already
+	}
+	if err := m.setPaused(ctx, deployment, true); err != nil {
+		return err
+	}
+	rendered, err := box.rendered()
+	if err != nil {
+		return err
+	}
+	wanted := rendered.deployment.Spec.Template
+	template := withMetadata(&deployment.Spec.Template, &wanted)
+	set, err := m.clients.currentReplicaSet(ctx, deployment, &deployment.Spec.Template, template)
+	if err != nil {
+		return err
+	}
+	if set == nil {
+		return fmt.Errorf("no ReplicaSet has the pods of Deployment %s", box)
+	}
+	if !isSameTemplate(&set.Spec.Template, template) {
+		if err := m.setTemplate(ctx, set, template); err != nil {
+			return err
+		}
+	}
+	return m.labelPods(ctx, set, anyMap(wanted.Labels), anyMap(wanted.Annotations))
+}
+
+// withMetadata returns the template with the labels and annotations of the other one besides.
+func withMetadata(template, other *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
+	template = template.DeepCopy()
+	template.Labels = merged(template.Labels, other.Labels)
+	if len(other.Annotations) > 0 {
+		template.Annotations = merged(template.Annotations, other.Annotations)
+	}
+	return template
+}
+
+func anyMap(values map[string]string) map[string]any {
+	converted := make(map[string]any, len(values))
+	for key, value := range values {
+		converted[key] = value
+	}
+	return converted
+}
+
+// arriving returns the box as it is created.
+func (b *exportedBox) arriving() (*modelv1.ModelBox, error) {
+	box, _, err := decode(b.object)
+	if err != nil {
+		return nil, err
+	}
+	box.ObjectMeta = metav1.ObjectMeta{
+		Namespace: b.Namespace,
+		Name:      b.Name,
+		Labels:    box.Labels,
+		Annotations: merged(box.Annotations, map[string]string{
+			modelv1.AdoptAnnotation: "true",
+			sourceAnnotation:        string(b.UID),
+		}),
+		OwnerReferences: box.OwnerReferences,
+	}
+	return box, nil
+}
+
+// create creates a box unless it is there already.
+func (m *moveOptions) create(ctx context.Context, exported *exportedBox, dryRun []string) error {
+	box, err := exported.arriving()
+	if err != nil {
+		return err
+	}
+	client := m.clients.boxes.ModelV1().ModelBoxes(box.Namespace)
+	return m.await(ctx, "box "+exported.String(), func(ctx context.Context) (bool, string, error) {
+		_, err := client.Create(ctx, box, metav1.CreateOptions{FieldManager: fieldManager, DryRun: dryRun})
+		if !apierrors.IsAlreadyExists(err) {
+			return err == nil, "", err
+		}
+		there, err := client.Get(ctx, box.Name, metav1.GetOptions{})
+		switch {
+		case err != nil:
+			return false, "", err
+		case there.UID == exported.UID:
+			return false, "a kube-apiserver still serves the custom resource", nil
+		case there.Annotations[sourceAnnotation] != string(exported.UID):
+			return false, "", errors.New("the server has another box of this name")
+		}
+		return true, "", nil
+	})
+}
+
+// settle waits until a box has taken over what belonged to it, and lets its Deployment go on.
+func (m *moveOptions) settle(ctx context.Context, exported *exportedBox) error {
+	box, err := m.awaitApplied(ctx, exported)
+	if err != nil {
+		return err
+	}
+	before, err := exported.deployment()
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		if err := m.settleDeployment(ctx, before); err != nil {
+			return err
+		}
+	}
+	err = m.eachChild(ctx, exported, func(child, live *unstructured.Unstructured) error {
+		if metav1.IsControlledBy(live, box) {
+			return nil
+		}
+		return m.setOwners(ctx, live, ownedBy(child.GetOwnerReferences(), exported.UID, box.UID))
+	})
+	if err != nil {
+		return err
+	}
+	return m.stopAdopting(ctx, exported, box)
+}
+
+// ownedBy returns owner references to the one UID in place of those to the other one.
+func ownedBy(references []metav1.OwnerReference, from, to types.UID) []metav1.OwnerReference {
+	references = slices.Clone(references)
+	for i := range references {
+		if references[i].UID == from {
+			references[i].UID = to
+		}
+	}
+	return references
+}
+
+// awaitApplied returns the box when its children are what it says.
+func (m *moveOptions) awaitApplied(ctx context.Context, exported *exportedBox) (box *modelv1.ModelBox, err error) {
+	err = m.await(ctx, "it to take over what belonged to it", func(ctx context.Context) (_ bool, _ string, err error) {
+		box, err = m.clients.boxes.ModelV1().ModelBoxes(exported.Namespace).Get(ctx, exported.Name, metav1.GetOptions{})
+		if err != nil {
+			return false, "", err
+		}
+		applied := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionApplied)
+		if applied == nil {
+			return false, "the controller has not seen it yet", nil
+		}
+		isCurrent := box.Status.ObservedGeneration >= box.Generation
+		return isCurrent && applied.Status == metav1.ConditionTrue, applied.Message, nil
+	})
+	return box, err
+}
+
+// settleDeployment lets a Deployment that was taken over go on with the pods that it has, unless they have to be replaced.
+func (m *moveOptions) settleDeployment(ctx context.Context, before *appsv1.Deployment) error {
+	live, err := m.clients.cluster.AppsV1().Deployments(before.Namespace).Get(ctx, before.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if live.UID != before.UID {
+		return fmt.Errorf("the Deployment %s was created anew", live.Name)
+	}
+	if !live.Spec.Paused {
+		return nil
+	}
+	change, err := compareTemplates(&before.Spec.Template, &live.Spec.Template)
+	if err != nil {
+		return err
+	}
+	if len(change.disruptive) > 0 {
+		if !m.allowDisruption {
+			return fmt.Errorf("the Deployment %s stays paused, for %v has changed: --allow-disruption replaces its pods", live.Name, change.disruptive)
+		}
+		return m.setPaused(ctx, live, before.Spec.Paused)
+	}
+	set, err := m.clients.currentReplicaSet(ctx, live, &live.Spec.Template, withMetadata(&before.Spec.Template, &live.Spec.Template), &before.Spec.Template)
+	if err != nil {
+		return err
+	}
+	if set == nil {
+		return fmt.Errorf("no ReplicaSet has the pods of Deployment %s", live.Name)
+	}
+	if !isSameTemplate(&set.Spec.Template, &live.Spec.Template) {
+		if err := m.setTemplate(ctx, set, &live.Spec.Template); err != nil {
+			return err
+		}
+	}
+	if before.Spec.Paused {
+		return nil // and stays so
+	}
+	return m.resume(ctx, live)
+}
+
+// stopAdopting takes from a box what it was created with to take over its children.
+func (m *moveOptions) stopAdopting(ctx context.Context, exported *exportedBox, box *modelv1.ModelBox) error {
+	original, had := exported.object.GetAnnotations()[modelv1.AdoptAnnotation]
+	if is, has := box.Annotations[modelv1.AdoptAnnotation]; is == original && has == had {
+		return nil
+	}
+	annotation := map[string]any{modelv1.AdoptAnnotation: nil}
+	if had {
+		annotation[modelv1.AdoptAnnotation] = original
+	}
+	data, err := patch(box.UID, map[string]any{"metadata": map[string]any{"annotations": annotation}})
+	if err != nil {
+		return err
+	}
+	_, err = m.clients.boxes.ModelV1().ModelBoxes(box.Namespace).Patch(ctx, box.Name, types.MergePatchType, data, m.patchOptions())
+	return err
+}

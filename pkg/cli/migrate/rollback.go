@@ -1,0 +1,341 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// rollbackOptions are those of the command "kubectl modelbox migrate rollback".
+type rollbackOptions struct {
+	*options
+	discardChanges bool
+}
+
+func newRollbackCommand(o *options) *cobra.Command {
+	r := &rollbackOptions{options: o}
+	cmd := &cobra.Command{
+		Use:   "rollback",
+		Short: "Go back to the CustomResourceDefinition",
+		Long: "Go back to the custom resources of an export, as long as their CustomResourceDefinition is there.\n\n" +
+			"Boxes of the server are deleted, and what belongs to them becomes what it was when it was exported. Start the operator " +
+			"afterwards. When the command is interrupted, run it again.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := r.complete(); err != nil {
+				return err
+			}
+			return r.exclusively(cmd.Context(), r.run)
+		},
+	}
+	o.addDirectoryFlag(cmd)
+	o.addTimeoutFlag(cmd)
+	o.addDryRunFlag(cmd)
+	cmd.Flags().BoolVar(&r.discardChanges, "discard-changes", false, "Lose what has been changed of boxes since they were moved, and boxes that have been created since. What belongs to those runs on without a box.")
+	return cmd
+}
+
+func (r *rollbackOptions) run(ctx context.Context) error {
+	exported, err := readExport(r.directory)
+	if err != nil {
+		return err
+	}
+	if err := r.clients.checkIdentity(ctx, exported); err != nil {
+		return err
+	}
+	isServed, err := r.clients.isServedByServer(ctx)
+	if err != nil {
+		return err
+	}
+	if isServed {
+		if err := r.leaveServer(ctx, exported); err != nil {
+			return err
+		}
+	}
+	if r.dryRun.isDry() {
+		return nil
+	}
+	if err := inParallel(ctx, exported.Boxes, r.restore); err != nil {
+		return fmt.Errorf("%w; run the command again", err)
+	}
+	if err := r.clients.handToDefinition(ctx, r.dryRun); err != nil {
+		return err
+	}
+	if err := r.awaitAvailable(ctx, false); err != nil {
+		return err
+	}
+	if err := inParallel(ctx, exported.Boxes, r.arriveBack); err != nil {
+		return fmt.Errorf("%w; run the command again", err)
+	}
+	r.say("customresourcedefinition.apiextensions.k8s.io/%s has its %d boxes again: start the operator", definitionName, len(exported.Boxes))
+	return nil
+}
+
+// leaveServer deletes all boxes of the server, which let go of what belongs to them.
+func (r *rollbackOptions) leaveServer(ctx context.Context, exported *export) error {
+	if err := r.awaitAvailable(ctx, true); err != nil {
+		return err
+	}
+	list, err := r.clients.boxes.ModelV1().ModelBoxes(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing the boxes of the server: %w", err)
+	}
+	lost, err := changedBoxes(exported, list.Items)
+	if err != nil {
+		return err
+	}
+	if len(lost) > 0 && !r.discardChanges {
+		return fmt.Errorf("would lose what has been changed since the boxes were moved: --discard-changes goes back all the same: %s", strings.Join(lost, ", "))
+	}
+	if !r.discardChanges {
+		if err := inParallel(ctx, exported.Boxes, r.checkPods); err != nil {
+			return err
+		}
+	}
+	live := make([]*modelv1.ModelBox, 0, len(list.Items))
+	for i := range list.Items {
+		live = append(live, &list.Items[i])
+	}
+	return inParallel(ctx, live, r.deleteBox)
+}
+
+// changedBoxes returns the boxes that are not what was exported.
+func changedBoxes(exported *export, live []modelv1.ModelBox) ([]string, error) {
+	byKey := map[types.NamespacedName]*exportedBox{}
+	for _, box := range exported.Boxes {
+		byKey[box.key()] = box
+	}
+	var changed []string
+	for i := range live {
+		box := &live[i]
+		before := byKey[types.NamespacedName{Namespace: box.Namespace, Name: box.Name}]
+		if before != nil && before.isMoved(box) {
+			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(box)
+			if err != nil {
+				return nil, fmt.Errorf("encoding a box: %w", err)
+			}
+			if isSameSpec(before.object, &unstructured.Unstructured{Object: content}) && maps.Equal(before.object.GetLabels(), box.Labels) {
+				continue
+			}
+		}
+		changed = append(changed, box.Namespace+"/"+box.Name)
+	}
+	return changed, nil
+}
+
+// checkPods returns an error if pods of a box would have to be replaced to be what they were.
+func (r *rollbackOptions) checkPods(ctx context.Context, box *exportedBox) error {
+	before, err := box.deployment()
+	if before == nil || err != nil {
+		return err
+	}
+	live, err := r.clients.cluster.AppsV1().Deployments(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && live.UID != before.UID {
+		return nil // there is nothing to restore
+	}
+	if err != nil {
+		return err
+	}
+	change, err := compareTemplates(&before.Spec.Template, &live.Spec.Template)
+	if err == nil && len(change.disruptive) > 0 {
+		err = fmt.Errorf("box %s: pods are not what they were in %v: --discard-changes replaces them", box, change.disruptive)
+	}
+	return err
+}
+
+// deleteBox deletes a box and returns when its children are nobody's.
+func (r *rollbackOptions) deleteBox(ctx context.Context, box *modelv1.ModelBox) error {
+	client := r.clients.boxes.ModelV1().ModelBoxes(box.Namespace)
+	if r.dryRun.sends() {
+		err := client.Delete(ctx, box.Name, metav1.DeleteOptions{
+			DryRun:            r.dryRun.option(),
+			Preconditions:     &metav1.Preconditions{UID: &box.UID},
+			PropagationPolicy: ptr.To(metav1.DeletePropagationOrphan),
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("deleting box %s/%s: %w", box.Namespace, box.Name, err)
+		}
+	}
+	r.say("modelbox.%s/%s/%s deleted", modelv1.GroupName, box.Namespace, box.Name)
+	if r.dryRun.isDry() {
+		return nil
+	}
+	return r.await(ctx, "box "+box.Namespace+"/"+box.Name+" to be gone", func(ctx context.Context) (bool, string, error) {
+		live, err := client.Get(ctx, box.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && live.UID != box.UID {
+			return true, "", nil
+		}
+		return false, "it still has finalizers", err
+	})
+}
+
+// restore makes of the children of a box what they were when they were exported, while nobody controls them.
+func (r *rollbackOptions) restore(ctx context.Context, box *exportedBox) error {
+	if err := r.restoreService(ctx, box); err != nil {
+		return fmt.Errorf("box %s: %w", box, err)
+	}
+	if err := r.restoreDeployment(ctx, box); err != nil {
+		return fmt.Errorf("box %s: %w", box, err)
+	}
+	return nil
+}
+
+// restoredAnnotations returns the annotations of a live child as they were. Those of Kubernetes itself are as they are.
+func restoredAnnotations(before, now map[string]string) map[string]string {
+	annotations := merged(before, nil)
+	for key, value := range now {
+		if strings.HasPrefix(key, "deployment.kubernetes.io/") {
+			annotations[key] = value
+		}
+	}
+	return annotations
+}
+
+func (r *rollbackOptions) restoreService(ctx context.Context, box *exportedBox) error {
+	child := box.child(serviceKind)
+	if child == nil {
+		return nil
+	}
+	before := &corev1.Service{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(child.Object, before); err != nil {
+		return fmt.Errorf("reading the exported Service: %w", err)
+	}
+	client := r.clients.cluster.CoreV1().Services(box.Namespace)
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := client.Get(ctx, box.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && (live.UID != before.UID || live.Labels[render.ManagedByLabel] != render.ManagedBy) {
+			return nil // there is nothing to restore
+		}
+		if err != nil {
+			return err
+		}
+		live.Labels, live.Annotations, live.Spec = before.Labels, restoredAnnotations(before.Annotations, live.Annotations), before.Spec
+		_, err = client.Update(ctx, live, metav1.UpdateOptions{FieldManager: fieldManager})
+		return err
+	})
+}
+
+func (r *rollbackOptions) restoreDeployment(ctx context.Context, box *exportedBox) error {
+	before, err := box.deployment()
+	if before == nil || err != nil {
+		return err
+	}
+	client := r.clients.cluster.AppsV1().Deployments(box.Namespace)
+	live, err := client.Get(ctx, box.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && live.UID != before.UID {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if controller := metav1.GetControllerOfNoCopy(live); controller != nil {
+		if controller.UID == box.UID {
+			return nil // it has never been taken from the custom resource, or is back
+		}
+		return fmt.Errorf("the Deployment %s is controlled by %s %s", live.Name, controller.Kind, controller.Name)
+	}
+	set, err := r.clients.currentReplicaSet(ctx, live, &live.Spec.Template, withMetadata(&before.Spec.Template, &live.Spec.Template), &before.Spec.Template)
+	if err != nil {
+		return err
+	}
+	if set == nil && !r.discardChanges {
+		return errors.New("no ReplicaSet has the pods of the Deployment: --discard-changes replaces them")
+	}
+	var labels, annotations map[string]any
+	if set != nil {
+		labels, annotations = added(before.Spec.Template.Labels, set.Spec.Template.Labels), added(before.Spec.Template.Annotations, set.Spec.Template.Annotations)
+	}
+	if err := r.setPaused(ctx, live, true); err != nil {
+		return err
+	}
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if live, err = client.Get(ctx, box.Name, metav1.GetOptions{}); err != nil {
+			return err
+		}
+		replicas := live.Spec.Replicas
+		live.Labels, live.Annotations = before.Labels, restoredAnnotations(before.Annotations, live.Annotations)
+		before.Spec.DeepCopyInto(&live.Spec)
+		live.Spec.Replicas, live.Spec.Paused = replicas, true
+		live, err = client.Update(ctx, live, metav1.UpdateOptions{FieldManager: fieldManager})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("restoring Deployment %s: %w", before.Name, err)
+	}
+	return r.restorePods(ctx, before, live, set, labels, annotations)
+}
+
+// restorePods lets the Deployment go on with the pods of its ReplicaSet. They are replaced where they are not what they were,
+// which was agreed to, or where there is no such ReplicaSet.
+func (r *rollbackOptions) restorePods(ctx context.Context, before, live *appsv1.Deployment, set *appsv1.ReplicaSet, labels, annotations map[string]any) error {
+	if set == nil {
+		return r.setPaused(ctx, live, before.Spec.Paused)
+	}
+	change, err := compareTemplates(&before.Spec.Template, &set.Spec.Template)
+	if err != nil {
+		return err
+	}
+	if len(change.disruptive) > 0 {
+		return r.setPaused(ctx, live, before.Spec.Paused)
+	}
+	if !isSameTemplate(&set.Spec.Template, &live.Spec.Template) {
+		if err := r.setTemplate(ctx, set, &live.Spec.Template); err != nil {
+			return err
+		}
+	}
+	if err := r.labelPods(ctx, set, labels, annotations); err != nil {
+		return err
+	}
+	if before.Spec.Paused {
+		return nil
+	}
+	return r.resume(ctx, live)
+}
+
+// added returns a patch that removes what is in the one map and was not in the other, but for the hash of the pod template.
+func added(before, now map[string]string) map[string]any {
+	patch := map[string]any{}
+	for key := range now {
+		if _, was := before[key]; !was && key != appsv1.DefaultDeploymentUniqueLabelKey {
+			patch[key] = nil
+		}
+	}
+	return patch
+}
+
+// arriveBack gives a custom resource what belonged to it.
+func (r *rollbackOptions) arriveBack(ctx context.Context, box *exportedBox) error {
+	err := r.await(ctx, "custom resource "+box.String(), func(ctx context.Context) (bool, string, error) {
+		object, err := r.clients.dynamic.Resource(boxes).Namespace(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) {
+			return false, err.Error(), nil
+		}
+		return err == nil && object.GetUID() == box.UID, "another one is served", err
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.setFinalizers(ctx, box, box.object.GetFinalizers()); err != nil {
+		return err
+	}
+	return r.giveBack(ctx, box)
+}

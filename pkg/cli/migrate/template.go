@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// withoutHash returns the template without the label that the Deployment controller adds to that of a ReplicaSet.
+func withoutHash(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
+	template = template.DeepCopy()
+	delete(template.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	return template
+}
+
+// isSameTemplate returns whether pods of both templates are the same for the Deployment controller.
+func isSameTemplate(a, b *corev1.PodTemplateSpec) bool {
+	return apiequality.Semantic.DeepEqual(withoutHash(a), withoutHash(b))
+}
+
+// templateChange is what becomes of a pod template.
+type templateChange struct {
+	// deferred are fields that pods that run can do without: they have them from their next start.
+	deferred []string
+	// disruptive are fields in which pods that run would not be what the template says. Their pods have to be replaced.
+	disruptive []string
+}
+
+// compareTemplates says what it means to pods that run the one template to become pods of the other. Labels and annotations are
+// nothing to them: they are set on pods as they run.
+func compareTemplates(from, to *corev1.PodTemplateSpec) (templateChange, error) {
+	from, to = from.DeepCopy(), to.DeepCopy()
+	deferred := deferFields(&from.Spec, &to.Spec)
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&from.Spec)
+	if err != nil {
+		return templateChange{}, fmt.Errorf("encoding a pod template: %w", err)
+	}
+	after, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&to.Spec)
+	if err != nil {
+		return templateChange{}, fmt.Errorf("encoding a pod template: %w", err)
+	}
+	change := templateChange{deferred: deferred}
+	if !apiequality.Semantic.DeepEqual(from.Spec, to.Spec) {
+		change.disruptive = differences("spec.template.spec", before, after)
+	}
+	return change, nil
+}
+
+// deferFields makes equal what pods that run can do without, and returns its paths: what the server adds for the sake of rollouts
+// to come. That is a field which was not set, and a longer time to stop.
+func deferFields(from, to *corev1.PodSpec) []string {
+	const path = "spec.template.spec"
+	var deferred []string
+	if isLonger(to, from) {
+		from.TerminationGracePeriodSeconds = to.TerminationGracePeriodSeconds
+		deferred = append(deferred, path+".terminationGracePeriodSeconds")
+	}
+	for i := range to.Containers {
+		container := &to.Containers[i]
+		j := slices.IndexFunc(from.Containers, func(c corev1.Container) bool { return c.Name == container.Name })
+		if j < 0 {
+			continue
+		}
+		live := &from.Containers[j]
+		at := fmt.Sprintf("%s.containers[%s]", path, container.Name)
+		for _, probe := range []struct {
+			field    string
+			from, to **corev1.Probe
+		}{
+			{"readinessProbe", &live.ReadinessProbe, &container.ReadinessProbe},
+			{"livenessProbe", &live.LivenessProbe, &container.LivenessProbe},
+			{"startupProbe", &live.StartupProbe, &container.StartupProbe},
+		} {
+			if *probe.from == nil && *probe.to != nil {
+				*probe.from = *probe.to
+				deferred = append(deferred, at+"."+probe.field)
+			}
+		}
+		if live.Lifecycle == nil && container.Lifecycle != nil && container.Lifecycle.PostStart == nil {
+			live.Lifecycle = container.Lifecycle
+			deferred = append(deferred, at+".lifecycle")
+		}
+	}
+	return deferred
+}
+
+func isLonger(a, b *corev1.PodSpec) bool {
+	seconds := func(spec *corev1.PodSpec) int64 {
+		if spec.TerminationGracePeriodSeconds == nil {
+			return corev1.DefaultTerminationGracePeriodSeconds
+		}
+		return *spec.TerminationGracePeriodSeconds
+	}
+	return seconds(a) > seconds(b)
+}
+
+// differences returns the paths at which two values differ, as deep as both have maps, or lists of the same length.
+func differences(path string, a, b any) []string {
+	if apiequality.Semantic.DeepEqual(a, b) {
+		return nil
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok {
+			break
+		}
+		var found []string
+		for _, key := range slices.Sorted(maps.Keys(union(a, b))) {
+			found = append(found, differences(path+"."+key, a[key], b[key])...)
+		}
+		return found
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			break
+		}
+		var found []string
+		for i := range a {
+			found = append(found, differences(fmt.Sprintf("%s[%d]", path, i), a[i], b[i])...)
+		}
+		return found
+	}
+	return []string{path}
+}
+
+func union(a, b map[string]any) map[string]any {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+func TestCompareTemplatesTellsWhatPodsCanDoWithout(t *testing.T) {
+	probe := &corev1.Probe{PeriodSeconds: 5}
+	for _, row := range []struct {
+		name   string
+		before func(*corev1.PodTemplateSpec)
+		after  func(*corev1.PodTemplateSpec)
+		want   templateChange
+	}{
+		{name: "the same template changes nothing"},
+		{
+			name: "labels and annotations can be set on pods as they run",
+			after: func(t *corev1.PodTemplateSpec) {
+				t.Labels, t.Annotations = map[string]string{"a": "b"}, map[string]string{"c": "d"}
+			},
+		},
+		{
+			name:  "a probe that was not set is for the next start",
+			after: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].ReadinessProbe = probe },
+			want:  templateChange{deferred: []string{"spec.template.spec.containers[main].readinessProbe"}},
+		},
+		{
+			name:   "another probe is not",
+			before: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].ReadinessProbe = &corev1.Probe{PeriodSeconds: 1} },
+			after:  func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].ReadinessProbe = probe },
+			want:   templateChange{disruptive: []string{"spec.template.spec.containers[0].readinessProbe.periodSeconds"}},
+		},
+		{
+			name:   "a probe that goes is not",
+			before: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].LivenessProbe = probe },
+			want:   templateChange{disruptive: []string{"spec.template.spec.containers[0].livenessProbe"}},
+		},
+		{
+			name: "a delay before the stop is for the next start",
+			after: func(t *corev1.PodTemplateSpec) {
+				t.Spec.TerminationGracePeriodSeconds = ptr.To[int64](40)
+				t.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 10}}}
+			},
+			want: templateChange{deferred: []string{
+				"spec.template.spec.terminationGracePeriodSeconds", "spec.template.spec.containers[main].lifecycle",
+			}},
+		},
+		{
+			name: "a hook after the start is not",
+			after: func(t *corev1.PodTemplateSpec) {
+				t.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{}}
+			},
+			want: templateChange{disruptive: []string{"spec.template.spec.containers[0].lifecycle"}},
+		},
+		{
+			name:   "less time to stop is not",
+			before: func(t *corev1.PodTemplateSpec) { t.Spec.TerminationGracePeriodSeconds = ptr.To[int64](60) },
+			want:   templateChange{disruptive: []string{"spec.template.spec.terminationGracePeriodSeconds"}},
+		},
+		{
+			name:  "another image replaces pods",
+			after: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Image = "nginx:2" },
+			want:  templateChange{disruptive: []string{"spec.template.spec.containers[0].image"}},
+		},
+		{
+			name: "a container more replaces pods",
+			after: func(t *corev1.PodTemplateSpec) {
+				t.Spec.Containers = append(t.Spec.Containers, corev1.Container{Name: "side", ReadinessProbe: probe})
+			},
+			want: templateChange{disruptive: []string{"spec.template.spec.containers"}},
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			from := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				TerminationGracePeriodSeconds: ptr.To[int64](30),
+				Containers:                    []corev1.Container{{Name: "main", Image: "nginx:1"}},
+			}}
+			to := from.DeepCopy()
+			if row.before != nil {
+				row.before(from)
+			}
+			if row.after != nil {
+				row.after(to)
+			}
+			got, err := compareTemplates(from, to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(row.want, got, cmp.AllowUnexported(templateChange{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

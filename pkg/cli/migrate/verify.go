@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+func newVerifyCommand(o *options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Compare moved boxes and what belongs to them with an export",
+		Long: "Compare each box, what belongs to it, and its pods with an export, wherever the boxes are now.\n\n" +
+			"The command fails if something is missing or different, or a pod has been restarted.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.complete(); err != nil {
+				return err
+			}
+			return o.runVerify(cmd.Context())
+		},
+	}
+	o.addDirectoryFlag(cmd)
+	return cmd
+}
+
+func (o *options) runVerify(ctx context.Context) error {
+	exported, err := readExport(o.directory)
+	if err != nil {
+		return err
+	}
+	if err := o.clients.checkIdentity(ctx, exported); err != nil && !errors.Is(err, errNoDefinition) {
+		return err
+	}
+	live, err := o.clients.liveBoxes(ctx)
+	if err != nil {
+		return err
+	}
+	found := compareOrder(exported.Boxes, live)
+	children, pods := 0, 0
+	for _, box := range exported.Boxes {
+		f := &findings{namespace: box.Namespace, name: box.Name}
+		f.compareBox(box, live[box.key()])
+		found = append(found, f.list...)
+		children, pods = children+len(box.children), pods+len(box.Pods)
+	}
+	if len(found) > 0 {
+		return errors.Join(printFindings(o.Out, found), errors.New("not all is as it was"))
+	}
+	o.say("%d boxes, %d objects of theirs and %d pods are as they were: no pod was restarted", len(exported.Boxes), children, pods)
+	return nil
+}
+
+func (b *exportedBox) key() types.NamespacedName {
+	return types.NamespacedName{Namespace: b.Namespace, Name: b.Name}
+}
+
+// liveBoxes returns all boxes by their names, with what belongs to them.
+func (c *clients) liveBoxes(ctx context.Context) (map[types.NamespacedName]*exportedBox, error) {
+	objects, err := c.list(ctx, boxes)
+	if err != nil {
+		return nil, err
+	}
+	live := map[types.NamespacedName]*exportedBox{}
+	for _, object := range objects {
+		box := &exportedBox{Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), object: object}
+		live[box.key()] = box
+	}
+	all := slices.Collect(maps.Values(live))
+	return live, c.addChildren(ctx, all)
+}
+
+// compareOrder says which boxes were created before one that had been there before them.
+func compareOrder(exported []*exportedBox, live map[types.NamespacedName]*exportedBox) []finding {
+	var found []finding
+	var latest *exportedBox
+	for _, box := range exported {
+		now := live[box.key()]
+		if now == nil {
+			continue
+		}
+		if latest != nil && createdAt(now).Before(createdAt(latest)) {
+			f := &findings{namespace: box.Namespace, name: box.Name}
+			f.add(changed, "metadata.creationTimestamp", "is before that of %s", latest)
+			found = append(found, f.list...)
+			continue
+		}
+		latest = now
+	}
+	return found
+}
+
+// compareBox says how a box, what belongs to it and its pods differ from what was exported.
+func (f *findings) compareBox(exported, live *exportedBox) {
+	if live == nil {
+		f.add(changed, "", "is missing")
+		return
+	}
+	f.compareObject(exported.object, live.object)
+	for _, child := range exported.children {
+		f.compareChild(child, live)
+	}
+	for _, before := range exported.Pods {
+		i := slices.IndexFunc(live.Pods, func(p pod) bool { return p.UID == before.UID })
+		switch {
+		case i < 0:
+			f.add(disruptive, "", "pod %s is gone", before.Name)
+		case live.Pods[i].Restarts != before.Restarts:
+			f.add(disruptive, "", "pod %s was restarted %d times", before.Name, live.Pods[i].Restarts-before.Restarts)
+		}
+	}
+}
+
+func (f *findings) compareObject(before, now *unstructured.Unstructured) {
+	annotations := maps.Clone(now.GetAnnotations())
+	delete(annotations, sourceAnnotation)
+	for _, field := range []struct {
+		name   string
+		isSame bool
+	}{
+		{"metadata.labels", maps.Equal(before.GetLabels(), now.GetLabels())},
+		{"metadata.annotations", maps.Equal(before.GetAnnotations(), annotations)},
+		{"metadata.ownerReferences", apiequality.Semantic.DeepEqual(before.GetOwnerReferences(), now.GetOwnerReferences())},
+		{"spec", isSameSpec(before, now)},
+	} {
+		if !field.isSame {
+			f.add(changed, field.name, "is not what it was")
+		}
+	}
+}
+
+// isSameSpec returns whether two boxes are the same with their defaults.
+func isSameSpec(a, b *unstructured.Unstructured) bool {
+	before, _, err := decode(a)
+	if err != nil {
+		return false
+	}
+	now, _, err := decode(b)
+	if err != nil {
+		return false
+	}
+	return apiequality.Semantic.DeepEqual(defaulted(before).Spec, defaulted(now).Spec)
+}
+
+func (f *findings) compareChild(child *unstructured.Unstructured, live *exportedBox) {
+	i := slices.IndexFunc(live.children, func(c *unstructured.Unstructured) bool { return c.GetUID() == child.GetUID() })
+	if i < 0 {
+		f.add(disruptive, "", "%s %s is gone, or belongs to nobody", child.GetKind(), child.GetName())
+		return
+	}
+	now := live.children[i]
+	before := metav1.GetControllerOfNoCopy(child)
+	if controller := metav1.GetControllerOfNoCopy(now); before != nil && (controller == nil || controller.UID != live.UID) {
+		f.add(changed, "metadata.ownerReferences", "of %s %s does not name the box as its controller", child.GetKind(), child.GetName())
+	}
+	wasPaused, _, _ := unstructured.NestedBool(child.Object, "spec", "paused")
+	isPaused, _, _ := unstructured.NestedBool(now.Object, "spec", "paused")
+	if child.GroupVersionKind() == deploymentKind && wasPaused != isPaused {
+		f.add(changed, "spec.paused", "of Deployment %s is not what it was", child.GetName())
+	}
+}
+
+// isMoved returns whether the live box is the exported one, as the server has it.
+func (b *exportedBox) isMoved(live *modelv1.ModelBox) bool {
+	return live.Annotations[sourceAnnotation] == string(b.UID)
+}
