@@ -131,6 +131,10 @@ test-healing: build ## Edit every field of what boxes become, in every way, and 
 test-availability: build ## Stop, kill and cut off one of three servers, etcd and kube-apiserver under requests, and count what fails
 	@MODELBOX_E2E_AVAILABILITY=1 go test ./pkg/e2e/server -run '^TestAvailability$$' -timeout 20m -v
 
+.PHONY: test-migrate
+test-migrate: build ## Move 500 boxes from a CustomResourceDefinition to the server, and back
+	@MODELBOX_E2E_MIGRATED_BOXES=500 go test ./pkg/e2e/migrate -timeout 60m -v
+
 .PHONY: fuzz
 fuzz: ## Fuzz with each target for two minutes (FUZZTIME=10m: for ten)
 	@hack/fuzz.sh $(FUZZTIME)
