@@ -37,7 +37,7 @@ CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/mode
 
 .PHONY: help
 help: ## Show this help
-	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  make %-18s%s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
 build: ## Build the server, the plugin of kubectl and the local control plane into _output/bin
@@ -77,6 +77,13 @@ ETCD_IMAGE := etcd:v3.7.3
 .PHONY: install-files
 install-files: ## Write what there is to install into _output/release (IMAGE=name: with that image)
 	@hack/build-install.sh '$(IMAGE)' '$(ETCD_IMAGE)' _output/release
+
+# The name of the image in a release, without a tag.
+RELEASE_IMAGE := modelbox-apiserver
+
+.PHONY: release
+release: ## Make a release of this commit in _output/dist (RELEASE_IMAGE=name: of that image)
+	@hack/release.sh '$(RELEASE_IMAGE)' '$(ETCD_IMAGE)'
 
 ##@ Contribute
 

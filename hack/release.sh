@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Makes a release of a commit in _output/dist: hack/release.sh <image> <image of etcd>
+# There are the server for linux and its image, the files and the chart that install this image, the plugin of kubectl, what each
+# program was built from, and checksums of all. The same commit makes the same bytes everywhere. The images are names without a
+# tag, and with one.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly DIST=_output/dist
+readonly SERVER_PLATFORMS=(linux/amd64 linux/arm64)
+readonly PLUGIN_PLATFORMS=(linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64)
+
+repository=$1 etcd_image=$2
+version=$(git describe --tags --always --dirty --match 'v[0-9]*')
+created=$(git log -1 --format=%ct)
+image=${repository}:${version}
+
+rm -rf "${DIST}"
+mkdir -p "${DIST}"
+hack/go-build.sh hack/tools ./sbom _output/tools/sbom
+
+# describe writes what the program was built from, beside it or the archive that it is in.
+describe() {
+  local program=$1 file=$2
+  _output/tools/sbom -version "${version}" -created "${created}" -output "${file}.spdx.json" "${program}"
+}
+
+# archive packs what is in the folder, with the times and owners of no machine.
+archive() {
+  local folder=$1 file=$2
+  tar --create --directory "${folder}" --sort=name --mtime="@${created}" --owner=0 --group=0 --numeric-owner --mode='u=rwX,go=rX' . |
+    gzip --no-name --best >"${file}"
+}
+
+image_archives=()
+for platform in "${SERVER_PLATFORMS[@]}"; do
+  arch=${platform#*/}
+  image_archives+=("${DIST}/modelbox-apiserver-image-${arch}.tar")
+  GOARCH=${arch} hack/build-image.sh "${image}" "${image_archives[-1]}"
+  cp _output/release/modelbox-apiserver "${DIST}/modelbox-apiserver-linux-${arch}"
+  describe "${DIST}/modelbox-apiserver-linux-${arch}" "${DIST}/modelbox-apiserver-linux-${arch}"
+done
+
+# A registry has the image for both under one digest.
+image=$(_output/tools/ociarchive index -name "${image}" -output "${DIST}/modelbox-apiserver-image.tar" "${image_archives[@]}")
+hack/build-install.sh "${image}" "${etcd_image}" "${DIST}"
+
+chart=_output/release/chart
+rm -rf "${chart}"
+mkdir -p "${chart}"
+cp -rL artifacts/chart/modelbox-apiserver "${chart}"
+sed -i -e "s,repository: modelbox-apiserver$,repository: ${repository}," -e "s,tag: latest$,tag: ${version}," -e "s,digest: \"\"$,digest: ${image#*@}," \
+  "${chart}/modelbox-apiserver/values.yaml"
+sed -i -e "s,^appVersion: .*,appVersion: ${version}," "${chart}/modelbox-apiserver/Chart.yaml"
+archive "${chart}" "${DIST}/modelbox-apiserver-chart.tgz"
+
+for platform in "${PLUGIN_PLATFORMS[@]}"; do
+  os=${platform%/*} arch=${platform#*/} suffix=
+  [[ "${os}" != windows ]] || suffix=.exe
+  folder=_output/release/kubectl-modelbox-${os}-${arch}
+  rm -rf "${folder}"
+  CGO_ENABLED=0 GOOS=${os} GOARCH=${arch} hack/go-build.sh . ./cmd/kubectl-modelbox "${folder}/kubectl-modelbox${suffix}" \
+    -trimpath -buildvcs=false -ldflags "-s -w $(hack/version-ldflags.sh)"
+  cp LICENSE "${folder}"
+  archive "${folder}" "${DIST}/kubectl-modelbox-${os}-${arch}.tar.gz"
+  describe "${folder}/kubectl-modelbox${suffix}" "${DIST}/kubectl-modelbox-${os}-${arch}"
+done
+
+(cd "${DIST}" && sha256sum -- * >SHA256SUMS)
+echo "${version}:"
+sed 's/^/  /' "${DIST}/SHA256SUMS"
