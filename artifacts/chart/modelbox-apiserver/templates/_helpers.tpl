@@ -11,7 +11,7 @@ SPDX-License-Identifier: Apache-2.0
 - --etcd-cafile=/etc/modelbox/etcd/ca.crt
 - --etcd-certfile=/etc/modelbox/etcd/tls.crt
 - --etcd-keyfile=/etc/modelbox/etcd/tls.key
-- --shutdown-delay-duration=10s
+- --shutdown-delay-duration=100s
 - --disable-http2-serving=true
 {{- else }}
 - --data-dir=/var/lib/modelbox
