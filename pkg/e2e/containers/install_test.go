@@ -106,6 +106,7 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 			nil,
 			func(a *application) {
 				a.expectServedByOtherPods()
+				a.runOnce("modelbox-etcd-certificates")
 				a.run(takeAway)
 				a.expectUntouched()
 				provideVolumes(a.T, a.ControlPlane)
@@ -225,6 +226,13 @@ func (a *application) expectServedByOtherPods() {
 		a.T.Errorf("the application noticed that the servers were away: %v", err)
 	}
 	a.expectUntouched()
+}
+
+// runOnce runs the CronJob now.
+func (a *application) runOnce(cronJob string) {
+	a.T.Helper()
+	a.Kubectl.Run("create", "job", "now", "--namespace="+framework.ServerNamespace, "--from=cronjob/"+cronJob)
+	a.Kubectl.Run("wait", "job/now", "--namespace="+framework.ServerNamespace, "--for=condition=Complete", "--timeout="+framework.Patience.String())
 }
 
 // issueCertificate does what cert-manager and its cainjector do about the objects that were installed.
