@@ -21,7 +21,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
 
-const controllersHook = "modelbox-controllers"
+const (
+	controllersHook = "modelbox-controllers"
+
+	// instrumentation names what records the spans of the command.
+	instrumentation = "github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app"
+)
 
 // addControllers lets the controllers that are enabled run from when the server serves, from a store that has
 // everything, until just before it stops to. What keeps them from being started goes to fail, which has to end the
@@ -73,7 +78,11 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 		}
 		return context.Cause(ctx)
 	}
+	tracer := config.GenericConfig.TracerProvider.Tracer(instrumentation)
 	return runWhileServing(ctx, server, func(ctx context.Context) {
+		// Reconciles are recorded by what records this one.
+		ctx, span := tracer.Start(ctx, "Run controllers")
+		defer span.End()
 		select {
 		case <-store.Done():
 		case <-ctx.Done():

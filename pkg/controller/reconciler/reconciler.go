@@ -122,7 +122,9 @@ func (r *Reconciler) ReconcileNext(ctx context.Context) bool {
 
 	logger := klog.FromContext(ctx).WithValues(r.Noun, key)
 	begin := time.Now()
-	again, err := r.ReconcileSafely(klog.NewContext(ctx, logger), key)
+	traced, end := startSpan(klog.NewContext(ctx, logger), r.Controller, key)
+	again, err := r.ReconcileSafely(traced, key)
+	end(err)
 	r.Metrics.reconciled(begin, again, err)
 	switch {
 	case err != nil && ctx.Err() == nil:
