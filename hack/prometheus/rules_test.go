@@ -19,7 +19,6 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
-	"github.com/prometheus/prometheus/promql/parser"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -98,44 +97,6 @@ spec:
 	}
 	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
 		t.Errorf("run: go test . -update; -want +got:\n%s", diff)
-	}
-}
-
-// TestRulesReadMetricsThatAreServed is about rules that never say anything. A test in a control plane says that the metrics of
-// docs/metrics.md are those that the server serves.
-func TestRulesReadMetricsThatAreServed(t *testing.T) {
-	text, err := os.ReadFile(root + "/docs/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := map[string]bool{}
-	for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(string(text), -1) {
-		known[name[1]] = true
-	}
-	groups := readRules(t)
-	for _, group := range groups {
-		for _, rule := range group.Rules {
-			known[rule.Record] = true
-		}
-	}
-	for _, group := range groups {
-		for _, rule := range group.Rules {
-			expression, err := language.ParseExpr(rule.Expr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, matchers := range parser.ExtractSelectors(expression) {
-				name := ""
-				for _, matcher := range matchers {
-					if matcher.Name == labels.MetricName {
-						name = matcher.Value
-					}
-				}
-				if !known[name] && !known[regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(name, "")] {
-					t.Errorf("%s%s reads %s, which is not served", rule.Record, rule.Alert, name)
-				}
-			}
-		}
 	}
 }
 
