@@ -56,6 +56,7 @@ priorityAndFairness: {enabled: true}
 serviceMonitor: {enabled: true}
 prometheusRules: {enabled: true}
 serviceIngress: {enabled: true}
+audit: {enabled: true}
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -30,6 +30,10 @@ SPDX-License-Identifier: Apache-2.0
 - --service-ingress-host-pattern={{ . }}
 {{- end }}
 {{- end }}
+{{- if .Values.audit.enabled }}
+- --audit-policy-file=/etc/modelbox/audit/audit-policy.yaml
+- --audit-log-path=-
+{{- end }}
 {{- if ne .Release.Namespace "modelbox-system" }}
 - --leader-elect-resource-namespace={{ .Release.Namespace }}
 {{- if not .Values.certManager.enabled }}
