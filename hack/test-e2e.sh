@@ -14,15 +14,16 @@ run_tests() {
   go test -p 1 -count=1 -timeout 30m "$@"
 }
 
-# run_all runs the tests of containers beside all others: they have a control plane of their own, and mostly wait.
+# run_all runs the tests that have control planes of their own, and mostly wait, beside all others.
 beside=
 run_all() {
-  local containers others output status=0
-  containers=$(go list ./pkg/e2e/containers)
-  others=$(go list ./pkg/e2e/... | grep -vFx "${containers}")
+  local own others output status=0
+  own=$(go list ./pkg/e2e/{containers,migrate})
+  others=$(go list ./pkg/e2e/... | grep -vFx "${own}")
   output=$(mktemp)
   set -o monitor # gives it a process group of its own, which can be interrupted
-  run_tests "${containers}" >"${output}" 2>&1 &
+  # shellcheck disable=SC2086 # a list of packages
+  run_tests ${own} >"${output}" 2>&1 &
   beside=$!
   set +o monitor
   # shellcheck disable=SC2086 # a list of packages
