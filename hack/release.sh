@@ -33,7 +33,7 @@ describe() {
 # archive packs what is in the folder, with the times and owners of no machine.
 archive() {
   local folder=$1 file=$2
-  tar --create --directory "${folder}" --sort=name --mtime="@${created}" --owner=0 --group=0 --numeric-owner --mode='u=rwX,go=rX' . |
+  (cd "${folder}" && tar --create --sort=name --mtime="@${created}" --owner=0 --group=0 --numeric-owner --mode='u=rwX,go=rX' -- *) |
     gzip --no-name --best >"${file}"
 }
 
@@ -54,9 +54,9 @@ chart=_output/release/chart
 rm -rf "${chart}"
 mkdir -p "${chart}"
 cp -rL artifacts/chart/modelbox-apiserver "${chart}"
-sed -i -e "s,repository: modelbox-apiserver$,repository: ${repository}," -e "s,tag: latest$,tag: ${version}," -e "s,digest: \"\"$,digest: ${image#*@}," \
+sed -i -e "s,repository: modelbox-apiserver$,repository: ${repository}," -e "s,tag: latest$,tag: \"${version}\"," -e "s,digest: \"\"$,digest: ${image#*@}," \
   "${chart}/modelbox-apiserver/values.yaml"
-sed -i -e "s,^appVersion: .*,appVersion: ${version}," "${chart}/modelbox-apiserver/Chart.yaml"
+sed -i -e "s,^appVersion: .*,appVersion: \"${version}\"," "${chart}/modelbox-apiserver/Chart.yaml"
 archive "${chart}" "${DIST}/modelbox-apiserver-chart.tgz"
 
 for platform in "${PLUGIN_PLATFORMS[@]}"; do
