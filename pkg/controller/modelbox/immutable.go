@@ -17,9 +17,8 @@ import (
 // immutableSelector returns what children.Kind.Immutable is of a workload, which keeps its selector for life.
 func immutableSelector(selectorOf func(children.Object) *metav1.LabelSelector) func(*unstructured.Unstructured, children.Object) string {
 	return func(rendered *unstructured.Unstructured, live children.Object) string {
-		wanted := &metav1.LabelSelector{}
-		field, _, _ := unstructured.NestedMap(rendered.Object, "spec", "selector")
-		if err := render.Convert(field, wanted); err != nil {
+		wanted, err := renderedSelector(rendered)
+		if err != nil {
 			return err.Error()
 		}
 		selector := selectorOf(live)
@@ -28,4 +27,11 @@ func immutableSelector(selectorOf func(children.Object) *metav1.LabelSelector) f
 		}
 		return fmt.Sprintf("its selector is %q and cannot become %q", metav1.FormatLabelSelector(selector), metav1.FormatLabelSelector(wanted))
 	}
+}
+
+// renderedSelector returns the selector of a rendered workload.
+func renderedSelector(rendered *unstructured.Unstructured) (*metav1.LabelSelector, error) {
+	selector := &metav1.LabelSelector{}
+	field, _, _ := unstructured.NestedMap(rendered.Object, "spec", "selector")
+	return selector, render.Convert(field, selector)
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,6 +28,10 @@ func keepSelector(box *modelv1.ModelBox, rendered *unstructured.Unstructured, ob
 	}
 	if controller := metav1.GetControllerOfNoCopy(live); controller != nil && controller.UID != box.UID {
 		return nil
+	}
+	// Nearly all Deployments were created for their boxes, and are looked at all the time.
+	if wanted, err := renderedSelector(rendered); err != nil || apiequality.Semantic.DeepEqual(live.Spec.Selector, wanted) {
+		return err
 	}
 	renderedLabels, _, err := unstructured.NestedStringMap(rendered.Object, "spec", "template", "metadata", "labels")
 	if err != nil {
