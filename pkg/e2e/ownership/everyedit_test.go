@@ -6,7 +6,6 @@ package ownership
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -216,7 +215,7 @@ func (m *healingMatrix) expectOneEvent(n *framework.Namespace, resource childRes
 func (m *healingMatrix) expectFewWrites(t *testing.T) {
 	writes := map[string][]string{}
 	for _, write := range framework.ReadWrites(t, m.ControlPlane.ClusterAuditLog(), m.Name) {
-		if strings.Contains(write.User.Username, "modelbox") && write.ResponseStatus.Code < http.StatusMultipleChoices {
+		if strings.Contains(write.User.Username, "modelbox") && framework.IsAccepted(write) {
 			key := write.ObjectRef.Resource + " " + write.ObjectRef.Name
 			writes[key] = append(writes[key], write.Verb)
 		}

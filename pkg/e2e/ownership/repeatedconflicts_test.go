@@ -5,7 +5,6 @@ package ownership
 
 import (
 	"fmt"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -67,7 +66,7 @@ func TestRepeatedConflictIsGivenUpAndReported(t *testing.T) {
 	giveIn()
 	writes := map[string]int{}
 	for _, write := range n.Audit.ClusterWrites() {
-		if write.ResponseStatus.Code < http.StatusMultipleChoices { // what met a newer version was tried again
+		if framework.IsAccepted(write) {
 			writes[write.Verb+" "+write.ObjectRef.Resource]++
 		}
 	}

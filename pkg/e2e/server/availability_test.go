@@ -210,7 +210,7 @@ func (a *availability) expectChildrenWrittenOnce() {
 	for _, write := range a.n.Audit.ClusterWrites() {
 		which := child{write.ObjectRef.Resource, write.ObjectRef.Name}
 		switch {
-		case write.ResponseStatus.Code < 300:
+		case framework.IsAccepted(write):
 			written[which]++
 		case write.ResponseStatus.Code >= 500:
 			unanswered[which]++
@@ -250,7 +250,7 @@ func (a *availability) expectOneWriter() {
 				terms++
 			}
 			holder = sender
-		case request.ResponseStatus.Code >= 300:
+		case !framework.IsAccepted(request):
 		case sender != holder:
 			a.n.T.Errorf("%s: server %s sent %s %s while server %s led", when(request), sender.name, request.Verb, request.RequestURI, holder.name)
 		default:
@@ -266,7 +266,7 @@ func (a *availability) leaseWrites() []auditv1.Event {
 	var writes []auditv1.Event
 	for _, request := range framework.ReadWrites(a.n.T, a.n.ControlPlane.ClusterAuditLog(), framework.ServerNamespace) {
 		if request.ObjectRef.Resource == "leases" && request.ObjectRef.Name == "modelbox-controller" &&
-			request.ResponseStatus.Code < 300 && a.sender(request) != nil {
+			framework.IsAccepted(request) && a.sender(request) != nil {
 			writes = append(writes, request)
 		}
 	}

@@ -120,7 +120,7 @@ func expectNoWrites(n *framework.Namespace, p *peer, since time.Time) {
 			before++
 		case write.ObjectRef.Resource == "events":
 			events++
-		case write.ResponseStatus.Code < 300:
+		case framework.IsAccepted(write):
 			n.T.Errorf("%s after another server took over: %s %s", at.Sub(since), write.Verb, write.RequestURI)
 		default:
 			attempts++
