@@ -4,8 +4,6 @@
 package containers
 
 import (
-	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -56,23 +54,7 @@ func visit(method, url string) (string, error) {
 		return "", err
 	}
 	request.Close = true
-	return answerTo(&http.Client{Timeout: answerTimeout}, request)
-}
-
-func answerTo(client *http.Client, request *http.Request) (string, error) {
-	response, err := client.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return "", err
-	}
-	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s: %s", response.Status, body)
-	}
-	return string(body), nil
+	return framework.Answer(&http.Client{Timeout: answerTimeout}, request)
 }
 
 // awaitAnswer returns what the box answers as soon as it does: a Service leads to its pods a moment after they are

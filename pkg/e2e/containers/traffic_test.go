@@ -65,7 +65,7 @@ func (t *traffic) ask(ctx context.Context, transport *http.Transport, url string
 			panic(err) // it is not a URL
 		}
 		began := time.Now()
-		answer, err := answerTo(client, request)
+		answer, err := framework.Answer(client, request)
 		t.count(answer, err, began)
 	}
 }

@@ -39,6 +39,17 @@ func StartProcess(command *exec.Cmd, signal syscall.Signal) (chan error, error) 
 	return ended, <-started
 }
 
+// StartLoggedProcess is StartProcess with what the process says at the end of a log.
+func StartLoggedProcess(command *exec.Cmd, path string, signal syscall.Signal) (chan error, error) {
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	command.Stdout, command.Stderr = log, log
+	return StartProcess(command, signal)
+}
+
 // ProcessesMentioning returns the command lines of all processes that have the text in their arguments or in their
 // environment.
 func ProcessesMentioning(text string) ([]string, error) {

@@ -6,9 +6,7 @@ package server
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -74,14 +72,9 @@ func startEtcdCluster(t *testing.T, p *framework.ControlPlane) []*etcdMember {
 
 func (m *etcdMember) start(t *testing.T) {
 	t.Helper()
-	log, err := os.OpenFile(m.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
 	m.process = exec.Command(framework.Binary("localcluster"), m.arguments...)
-	m.process.Stdout, m.process.Stderr = log, log
-	if m.ended, err = framework.StartProcess(m.process, syscall.SIGKILL); err != nil {
+	var err error
+	if m.ended, err = framework.StartLoggedProcess(m.process, m.log, syscall.SIGKILL); err != nil {
 		t.Fatalf("starting %s: %v", m.name, err)
 	}
 }
@@ -119,17 +112,5 @@ func (m *etcdMember) get(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return "", err
-	}
-	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s: %s", response.Status, body)
-	}
-	return string(body), nil
+	return framework.Answer(http.DefaultClient, request)
 }

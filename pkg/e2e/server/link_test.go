@@ -27,21 +27,8 @@ func newLink(t *testing.T, target string) *link {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	l := &link{listener: listener, target: parsed}
-	go func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go l.lead(connection)
-		}
-	}()
+	l := &link{target: parsed}
+	l.listener = serveConnections(t, l.lead)
 	return l
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -68,15 +67,10 @@ func (r *replica) address() string { return fmt.Sprintf("127.0.0.1:%d", r.port) 
 
 func (r *replica) start(t *testing.T) {
 	t.Helper()
-	log, err := os.OpenFile(r.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
 	r.process = exec.Command(r.arguments[0], r.arguments[1:]...)
 	r.process.Dir, r.process.Env = r.dir, append(os.Environ(), "POD_NAMESPACE="+framework.ServerNamespace)
-	r.process.Stdout, r.process.Stderr = log, log
-	if r.ended, err = framework.StartProcess(r.process, syscall.SIGKILL); err != nil {
+	var err error
+	if r.ended, err = framework.StartLoggedProcess(r.process, r.log, syscall.SIGKILL); err != nil {
 		t.Fatalf("starting server %s: %v", r.name, err)
 	}
 }
@@ -95,15 +89,8 @@ func (r *replica) isReady(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	response, err := prober.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if body, _ := io.ReadAll(response.Body); response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", response.Status, body)
-	}
-	return nil
+	_, err = framework.Answer(prober, request)
+	return err
 }
 
 var prober = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}

@@ -35,21 +35,8 @@ type service struct {
 
 func newService(t *testing.T) *service {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	s := &service{listener: listener, connections: map[*replica]int{}}
-	go func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go s.lead(connection)
-		}
-	}()
+	s := &service{connections: map[*replica]int{}}
+	s.listener = serveConnections(t, s.lead)
 	return s
 }
 
