@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,55 +31,21 @@ const serverAccount = "modelbox-apiserver"
 
 // peer is a second server of a control plane. The APIService does not point to it.
 type peer struct {
-	pid   int
-	ended chan error
+	*replica
 	// boxes are served by this very server.
 	boxes versioned.Interface
-	// credential marks its requests in the cluster's audit log.
-	credential string
-	// log and auditLog are files.
-	log, auditLog string
 }
 
 // startPeer starts a second server with the flags of the first one, and with these, and returns when it is ready.
 func startPeer(t *testing.T, p *framework.ControlPlane, flags ...string) *peer {
 	t.Helper()
-	token, credential := issueServerToken(t, p)
-	kubeconfig := writeServerKubeconfig(t, p, "peer", token, "")
-	port := freePort(t)
-	second := &peer{
-		credential: credential,
-		log:        filepath.Join(p.Dir, "logs", "peer.log"),
-		auditLog:   filepath.Join(p.Dir, "logs", "peer-audit.log"),
-	}
-	log, err := os.Create(second.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-
-	arguments := append(commandLine(t, p.ServerPID(t)),
-		fmt.Sprintf("--secure-port=%d", port),
-		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
-		"--audit-log-path="+second.auditLog)
-	command := exec.Command(arguments[0], append(arguments[1:], flags...)...)
-	command.Dir = filepath.Join(p.Dir, "modelbox")
-	command.Env = append(os.Environ(), "POD_NAMESPACE="+framework.ServerNamespace)
-	command.Stdout, command.Stderr = log, log
-	if second.ended, err = framework.StartProcess(command, syscall.SIGKILL); err != nil {
-		t.Fatalf("starting a second server: %v", err)
-	}
-	second.pid = command.Process.Pid
-	t.Cleanup(func() {
-		// Killed it ends even when it is frozen.
-		if err := syscall.Kill(second.pid, syscall.SIGKILL); err == nil {
-			<-second.ended
-		}
-	})
+	second := &peer{replica: newReplica(t, p, "peer", "", flags...)}
+	second.start(t)
 
 	config := rest.CopyConfig(p.Config)
-	config.Host = fmt.Sprintf("https://127.0.0.1:%d", port)
+	config.Host = "https://" + second.address()
 	config.CAData, config.CAFile = nil, filepath.Join(p.Dir, "modelbox", "ca.crt")
+	var err error
 	if second.boxes, err = versioned.NewForConfig(config); err != nil {
 		t.Fatal(err)
 	}
@@ -151,13 +116,10 @@ func commandLine(t *testing.T, pid int) []string {
 
 func (p *peer) signal(t *testing.T, signal syscall.Signal) {
 	t.Helper()
-	if err := syscall.Kill(p.pid, signal); err != nil {
+	if err := p.process.Process.Signal(signal); err != nil {
 		t.Fatalf("sending %s to the second server: %v", signal, err)
 	}
 }
-
-// sent tells the requests of this server in the cluster's audit log from those of the first one.
-func (p *peer) sent(request auditv1.Event) bool { return hasCredential(request, p.credential) }
 
 func hasCredential(request auditv1.Event, credential string) bool {
 	return slices.Contains(request.User.Extra["authentication.kubernetes.io/credential-id"], credential)

@@ -29,9 +29,10 @@ type replica struct {
 	// credential marks its requests in the cluster's audit log.
 	credential string
 	arguments  []string
-	dir, log   string
-	process    *exec.Cmd
-	ended      chan error
+	// log and auditLog are files.
+	dir, log, auditLog string
+	process            *exec.Cmd
+	ended              chan error
 }
 
 // newReplica returns a server with the flags of the first one, but for these, that reaches the cluster at the URL, or where all
@@ -40,11 +41,18 @@ func newReplica(t *testing.T, p *framework.ControlPlane, name, clusterURL string
 	t.Helper()
 	token, credential := issueServerToken(t, p)
 	kubeconfig := writeServerKubeconfig(t, p, "replica-"+name, token, clusterURL)
-	r := &replica{name: name, port: freePort(t), credential: credential, dir: filepath.Join(p.Dir, "modelbox"), log: filepath.Join(p.Dir, "logs", "replica-"+name+".log")}
+	r := &replica{
+		name: name, port: freePort(t), credential: credential, dir: filepath.Join(p.Dir, "modelbox"),
+		log: filepath.Join(p.Dir, "logs", "replica-"+name+".log"), auditLog: filepath.Join(p.Dir, "logs", "replica-"+name+"-audit.log"),
+	}
+	// That of a former test is of another server.
+	if err := os.RemoveAll(r.log); err != nil {
+		t.Fatal(err)
+	}
 	flags = append([]string{
 		fmt.Sprintf("--secure-port=%d", r.port),
 		"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
-		"--audit-log-path=" + filepath.Join(p.Dir, "logs", "replica-"+name+"-audit.log"),
+		"--audit-log-path=" + r.auditLog,
 	}, flags...)
 	r.arguments = append(withoutFlags(commandLine(t, p.ServerPID(t)), flags), flags...)
 	t.Cleanup(func() {
