@@ -20,12 +20,17 @@ const (
 )
 
 // auditPolicy records what the product asks of the cluster, and nothing else, so
-// that its requests can be counted.
+// that its requests can be counted. A write is recorded twice: what it does can
+// be seen before its end is recorded, and who counts has to know that one is
+// under way.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
-omitStages:
-- RequestReceived
 rules:
+- level: Metadata
+  users:
+  - system:serviceaccount:modelbox-system:modelbox-apiserver
+  verbs: [get, list, watch]
+  omitStages: [RequestReceived]
 - level: Metadata
   users:
   - system:serviceaccount:modelbox-system:modelbox-apiserver

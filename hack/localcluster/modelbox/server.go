@@ -14,11 +14,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
-// auditPolicy records every write the server is asked for.
+// auditPolicy records the beginning and the end of every write the server is
+// asked for, as that of the cluster does.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
-omitStages:
-- RequestReceived
 rules:
 - level: Metadata
   verbs: [create, update, patch, delete, deletecollection]

@@ -9,11 +9,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
 	"testing"
+	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
@@ -63,7 +66,12 @@ func (a Audit) StatusWrites(box string) int {
 	return count
 }
 
-// ReadAuditLog returns the requests in an audit log whose lines contain the text. A last line that is still being
+// answerPatience is how long a write may take from when it was received. What has no end by then was received by a server that
+// was killed.
+const answerPatience = 5 * time.Second
+
+// ReadAuditLog returns the requests in an audit log whose lines contain the text. What a write did can be seen before its end is
+// in the log, so it waits for the ends of the writes that were under way when it was called. A last line that is still being
 // written is left out.
 func ReadAuditLog(t *testing.T, path, text string) []auditv1.Event {
 	t.Helper()
@@ -72,23 +80,38 @@ func ReadAuditLog(t *testing.T, path, text string) []auditv1.Event {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	begin := time.Now()
 	var requests []auditv1.Event
+	underWay := map[types.UID]time.Time{}
+	var line []byte
 	for reader := bufio.NewReader(file); ; {
-		line, err := reader.ReadBytes('\n')
+		read, err := reader.ReadBytes('\n')
+		line = append(line, read...)
 		if errors.Is(err, io.EOF) {
-			return requests
+			maps.DeleteFunc(underWay, func(_ types.UID, received time.Time) bool { return time.Since(received) > answerPatience })
+			if len(underWay) == 0 {
+				return requests
+			}
+			time.Sleep(PollInterval)
+			continue
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Contains(line, []byte(text)) {
-			continue
+		if bytes.Contains(line, []byte(text)) {
+			var request auditv1.Event
+			if err := json.Unmarshal(line, &request); err != nil {
+				t.Fatalf("reading %s: %v: %s", path, err, line)
+			}
+			switch received := request.RequestReceivedTimestamp.Time; {
+			case request.Stage != auditv1.StageRequestReceived:
+				delete(underWay, request.AuditID)
+				requests = append(requests, request)
+			case received.Before(begin):
+				underWay[request.AuditID] = received
+			}
 		}
-		var request auditv1.Event
-		if err := json.Unmarshal(line, &request); err != nil {
-			t.Fatalf("reading %s: %v: %s", path, err, line)
-		}
-		requests = append(requests, request)
+		line = line[:0]
 	}
 }
 
