@@ -226,8 +226,8 @@ func (c *Controller) sync(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	expiration.WithLabelValues(servingLabel).Set(float64(current.serving.Certificate.NotAfter.Unix()))
-	expiration.WithLabelValues(caLabel).Set(float64(current.signer.Certificate.NotAfter.Unix()))
+	setExpiration(servingLabel, current.serving.Certificate)
+	setExpiration(caLabel, current.signer.Certificate)
 	if isNew {
 		klog.FromContext(ctx).Info("Serving with a certificate", "secret", c.secrets.key,
 			"serialNumber", current.serving.Certificate.SerialNumber, "expires", current.serving.Certificate.NotAfter,

@@ -4,6 +4,7 @@
 package servingcertificate
 
 import (
+	"crypto/x509"
 	"sync"
 
 	"k8s.io/component-base/metrics"
@@ -16,7 +17,7 @@ var (
 	expiration = metrics.NewGaugeVec(&metrics.GaugeOpts{
 		Subsystem:      metricsSubsystem,
 		Name:           "expiration_timestamp_seconds",
-		Help:           "When the certificate expires, in seconds since the epoch: serving is the one that this server serves with, ca the one that signed it.",
+		Help:           "When the certificate expires, in seconds since the epoch: serving is the one that this server serves with, issued or from a file, ca the one that signed what is issued.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"certificate"})
 	rotations = metrics.NewCounterVec(&metrics.CounterOpts{
@@ -33,9 +34,13 @@ var (
 	})
 )
 
-// registerMetrics registers them, with every value of a label: what is counted first is an increase of 0.
+// registerExpiration registers what there is about every certificate that somebody verifies.
+var registerExpiration = sync.OnceFunc(func() { legacyregistry.MustRegister(expiration) })
+
+// registerMetrics registers all, with every value of a label: what is counted first is an increase of 0.
 var registerMetrics = sync.OnceFunc(func() {
-	legacyregistry.MustRegister(expiration, rotations, bundleWrites)
+	registerExpiration()
+	legacyregistry.MustRegister(rotations, bundleWrites)
 	for _, certificate := range []string{servingLabel, caLabel} {
 		rotations.WithLabelValues(certificate)
 	}
@@ -46,6 +51,10 @@ const (
 	servingLabel = "serving"
 	caLabel      = "ca"
 )
+
+func setExpiration(label string, certificate *x509.Certificate) {
+	expiration.WithLabelValues(label).Set(float64(certificate.NotAfter.Unix()))
+}
 
 func countRotations(changes []change) {
 	for _, done := range changes {

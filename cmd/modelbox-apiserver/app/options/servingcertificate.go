@@ -141,11 +141,21 @@ func (o *ServingCertificateOptions) prepare(serving *genericoptions.SecureServin
 }
 
 // ApplyTo lets the server serve with certificates that it issues, where it does. It runs what keeps them, as it does what
-// reads files, and is not ready before the cluster trusts them.
+// reads files, and is not ready before the cluster trusts them. Of certificates in files it measures when they expire.
 func (o *ServingCertificateOptions) ApplyTo(config *genericapiserver.RecommendedConfig) error {
-	if o.Mode != servingCertificateIssued || config.SecureServing == nil {
+	if config.SecureServing == nil {
 		return nil
 	}
+	switch o.Mode {
+	case servingCertificateIssued:
+		return o.issue(config)
+	case servingCertificateFiles:
+		return servingcertificate.MeasureExpiration(config.SecureServing.Cert)
+	}
+	return nil
+}
+
+func (o *ServingCertificateOptions) issue(config *genericapiserver.RecommendedConfig) error {
 	secret, err := o.secretKey()
 	if err != nil {
 		return err

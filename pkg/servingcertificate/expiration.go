@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package servingcertificate
+
+import (
+	"fmt"
+
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	certutil "k8s.io/client-go/util/cert"
+	"k8s.io/klog/v2"
+)
+
+// MeasureExpiration measures when the certificate expires that the source provides, and from each change on when the next one
+// does. It is for certificates that somebody else issues: a Controller measures its own.
+func MeasureExpiration(source dynamiccertificates.CertKeyContentProvider) error {
+	registerExpiration()
+	m := &measurement{source}
+	if err := m.update(); err != nil {
+		return err
+	}
+	source.AddListener(m)
+	return nil
+}
+
+// measurement is told when the source provides another certificate.
+type measurement struct {
+	source dynamiccertificates.CertKeyContentProvider
+}
+
+var _ dynamiccertificates.Listener = &measurement{}
+
+// Enqueue measures the certificate that there is now.
+func (m *measurement) Enqueue() {
+	if err := m.update(); err != nil {
+		klog.Background().Error(err, "The expiration of the serving certificate is not measured")
+	}
+}
+
+func (m *measurement) update() error {
+	content, _ := m.source.CurrentCertKeyContent()
+	chain, err := certutil.ParseCertsPEM(content)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", m.source.Name(), err)
+	}
+	setExpiration(servingLabel, chain[0])
+	return nil
+}
