@@ -120,6 +120,7 @@ test-e2e: build clients test-images ## Run the tests that need a control plane, 
 .PHONY: test-install
 test-install: build clients node-images image install-files ## Install the image in clusters in each way of the README, and uninstall it (Linux, root)
 	@hack/build-etcd-image.sh _output/images/etcd.tar
+	@hack/go-build.sh hack/certmanager . $(BIN)/cert-manager -ldflags '-s -w'
 	@MODELBOX_E2E_IMAGES=$(CURDIR)/_output/images go test ./pkg/e2e/containers -run TestInstall -timeout 20m -v
 
 .PHONY: test-chaos

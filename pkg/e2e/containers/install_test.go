@@ -4,7 +4,6 @@
 package containers
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
-	certutil "k8s.io/client-go/util/cert"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
@@ -72,7 +71,7 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 		}
 	}
 	namespace := p.NewNamespace(t)
-	namespace.Kubectl.Run("apply", "--filename=testdata/cert-manager.yaml")
+	defineCertManager(namespace)
 	for _, test := range []struct {
 		name    string
 		install block
@@ -126,7 +125,7 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 		{
 			"one server with a certificate of cert-manager",
 			block{operate, "## Certificates", "kubectl apply -k artifacts/overlays/cert-manager"},
-			(*application).issueCertificate,
+			(*application).runCertManager,
 			func(a *application) {
 				secrets, err := a.ControlPlane.KubeClient.CoreV1().Secrets(framework.ServerNamespace).List(a.Ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=modelbox-apiserver"})
 				if err != nil {
@@ -235,28 +234,45 @@ func (a *application) runOnce(cronJob string) {
 	a.Kubectl.Run("wait", "job/now", "--namespace="+framework.ServerNamespace, "--for=condition=Complete", "--timeout="+framework.Patience.String())
 }
 
-// issueCertificate does what cert-manager and its cainjector do about the objects that were installed.
-func (a *application) issueCertificate() {
-	a.T.Helper()
-	const apiService = "apiservice/v1.model.github.com"
-	injected := a.Kubectl.Run("get", apiService, `--output=jsonpath={.metadata.annotations.cert-manager\.io/inject-ca-from}`)
-	namespace, name, _ := strings.Cut(injected, "/")
-	field := func(path string) string {
-		return a.Kubectl.Run("get", "certificates.cert-manager.io", name, "--namespace="+namespace, "--output=jsonpath={.spec."+path+"}")
+// defineCertManager has the cluster serve the kinds that cert-manager needs to issue certificates.
+func defineCertManager(n *framework.Namespace) {
+	n.T.Helper()
+	kinds := []string{"certificaterequests", "certificates", "clusterissuers", "issuers"}
+	for _, kind := range kinds {
+		n.Kubectl.Run("create", "--filename="+framework.InModule(n.T, "hack/certmanager", "github.com/cert-manager/cert-manager",
+			"deploy/crds", "cert-manager.io_"+kind+".yaml"))
 	}
-	certificate, key, err := certutil.GenerateSelfSignedCertKey(field("dnsNames[0]"), nil, nil)
+	n.Eventually("the kinds of cert-manager are served", func() error {
+		served := everything(n)
+		for _, kind := range kinds {
+			if _, found := served[kind+".cert-manager.io/v1"]; !found {
+				return fmt.Errorf("%s are not", kind)
+			}
+		}
+		return nil
+	})
+}
+
+// runCertManager runs cert-manager beside the cluster until the test ends, and waits until it has issued the certificate.
+func (a *application) runCertManager() {
+	a.T.Helper()
+	command := exec.Command(framework.Binary("cert-manager"))
+	command.Env = append(os.Environ(), "KUBECONFIG="+a.ControlPlane.Kubeconfig())
+	log := filepath.Join(a.T.TempDir(), "cert-manager.log")
+	ended, err := framework.StartLoggedProcess(command, log, syscall.SIGTERM)
 	if err != nil {
 		a.T.Fatal(err)
 	}
-	if _, err := a.ControlPlane.KubeClient.CoreV1().Secrets(namespace).Create(a.Ctx, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: field("secretName")},
-		Type:       corev1.SecretTypeTLS,
-		Data:       map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
-	}, metav1.CreateOptions{}); err != nil {
-		a.T.Fatal(err)
-	}
-	a.Kubectl.Run("patch", apiService, "--type=merge",
-		fmt.Sprintf(`--patch={"spec": {"caBundle": "%s"}}`, base64.StdEncoding.EncodeToString(certificate)))
+	a.T.Cleanup(func() {
+		if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+			a.T.Errorf("ending cert-manager: %v", err)
+		}
+		<-ended
+		if text, err := os.ReadFile(log); a.T.Failed() {
+			a.T.Logf("cert-manager says (%v):\n%s", err, text)
+		}
+	})
+	a.Kubectl.Run("wait", "certificates.cert-manager.io/modelbox-apiserver", "--namespace="+framework.ServerNamespace, "--for=condition=Ready", "--timeout="+framework.Patience.String())
 }
 
 // run runs the commands of the blocks as a user of the cluster would in the folder of the repository, but writes to

@@ -5,9 +5,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,16 +20,6 @@ func withRoute(hosts ...string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Route = &modelv1.ModelBoxRoute{ParentRefs: []modelv1.RouteParentReference{{Name: "public"}}, Hosts: hosts}
 	}
-}
-
-// httpRouteDefinition is the file of the CustomResourceDefinition of HTTPRoutes, of their own module.
-func httpRouteDefinition(t *testing.T) string {
-	t.Helper()
-	folder, err := exec.Command("go", "list", "-m", "-f={{.Dir}}", "sigs.k8s.io/gateway-api").Output()
-	if err != nil {
-		t.Fatalf("looking for the module: %v", err)
-	}
-	return filepath.Join(strings.TrimSpace(string(folder)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml")
 }
 
 // awaitRoute waits until the HTTPRoute is there and has the host, and returns it.
@@ -67,7 +54,7 @@ func TestRouteOfABox(t *testing.T) {
 		return framework.CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotServed)
 	})
 
-	definition := httpRouteDefinition(t)
+	definition := framework.InModule(t, ".", "sigs.k8s.io/gateway-api", "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml")
 	n.Kubectl.Run("create", "--filename="+definition)
 	t.Cleanup(func() { n.Kubectl.Command("delete", "--ignore-not-found", "--filename="+definition).Run() })
 	awaitRoute(n, client, "web", "web.example.com")
