@@ -190,6 +190,16 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 	if a.position, err = a.store.setIdentity(ctx, a.position, identity); err != nil {
 		return Position{}, err
 	}
+	// Before anything is restored: clients compare the versions of objects, and have seen the former ones.
+	to := raisedRevision(identity.Recovery.Mark)
+	if a.IsExclusive && to-a.position.Revision > maxRaiseByWriting {
+		err := &RaiseRevisionError{To: to}
+		a.fail(err)
+		return Position{}, err
+	}
+	if err := a.store.raise(ctx, a.position.Revision, to); err != nil {
+		return Position{}, err
+	}
 	done := &recovered{}
 	if a.Policy == Recover {
 		if done, err = recoverObjects(ctx, a.situation, a.contents, a.cluster()); err != nil {
@@ -198,19 +208,6 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 		if err := lostError(done.lost); err != nil {
 			return Position{}, err
 		}
-	}
-	now, err := a.store.Position(ctx)
-	if err != nil {
-		return Position{}, err
-	}
-	to := raisedRevision(identity.Recovery.Mark)
-	if a.IsExclusive && to-now.Revision > maxRaiseByWriting {
-		err := &RaiseRevisionError{To: to}
-		a.fail(err)
-		return Position{}, err
-	}
-	if err := a.store.raise(ctx, now.Revision, to); err != nil {
-		return Position{}, err
 	}
 	history := Identity{UID: uuid.NewUUID(), Ancestors: ancestorsOf(identity, identity.Recovery.Mark)}
 	if a.position, err = a.store.setIdentity(ctx, a.position, history); err != nil {
