@@ -40,17 +40,23 @@ func (p *ControlPlane) ReadAPIService(t *testing.T) *APIService {
 }
 
 // ServerHost is where the server itself listens.
-func (*ControlPlane) ServerHost(service *APIService) string {
-	return fmt.Sprintf("https://localhost:%d", service.Spec.Service.Port)
-}
+func (*ControlPlane) ServerHost(service *APIService) string { return hostAt(service.Spec.Service.Port) }
+
+func hostAt(port int) string { return fmt.Sprintf("https://localhost:%d", port) }
 
 // DirectClient is the administrator's connection to the server itself: /metrics is not part of its API group, and the
 // kube-apiserver answers for its own.
 func (p *ControlPlane) DirectClient(t *testing.T) rest.Interface {
 	t.Helper()
+	return p.DirectClientAt(t, p.ReadAPIService(t).Spec.Service.Port)
+}
+
+// DirectClientAt is the administrator's connection to another server of the control plane, which listens on that port.
+func (p *ControlPlane) DirectClientAt(t *testing.T, port int) rest.Interface {
+	t.Helper()
 	service := p.ReadAPIService(t)
 	config := rest.CopyConfig(p.Config)
-	config.Host = p.ServerHost(service)
+	config.Host = hostAt(port)
 	config.CAFile, config.CAData = "", service.Spec.CABundle
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

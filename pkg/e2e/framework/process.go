@@ -7,10 +7,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -48,6 +50,38 @@ func StartLoggedProcess(command *exec.Cmd, path string, signal syscall.Signal) (
 	defer log.Close()
 	command.Stdout, command.Stderr = log, log
 	return StartProcess(command, signal)
+}
+
+// CommandLine returns the program of a process and its arguments.
+func CommandLine(t *testing.T, pid int) []string {
+	t.Helper()
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(content), "\x00"), "\x00")
+}
+
+// ServerCommand is what the server runs as, with these flags in place of its own of the same names: one that has a list
+// would have both.
+func (p *ControlPlane) ServerCommand(t *testing.T, flags ...string) []string {
+	t.Helper()
+	command := slices.DeleteFunc(CommandLine(t, p.ServerPID(t)), func(argument string) bool {
+		name, _, _ := strings.Cut(argument, "=")
+		return slices.ContainsFunc(flags, func(flag string) bool { return strings.HasPrefix(flag, name+"=") })
+	})
+	return append(command, flags...)
+}
+
+// FreePort returns a port that nobody listens on.
+func FreePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
 }
 
 // ProcessesMentioning returns the command lines of all processes that have the text in their arguments or in their

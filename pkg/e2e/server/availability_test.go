@@ -41,7 +41,7 @@ const (
 type availability struct {
 	n       *framework.Namespace
 	servers []*replica
-	etcd    []*etcdMember
+	etcd    []*framework.EtcdMember
 	// links are what the last of the servers reaches etcd and the cluster by.
 	links   []*link
 	service *service
@@ -83,12 +83,12 @@ func startAvailability(t *testing.T) *availability {
 	t.Helper()
 	// The server that comes with the control plane is not one of them, and has nothing to reconcile.
 	p := framework.NewControlPlane(t, framework.ServerFlags(append(framework.OutsideEtcd, "--controllers=-modelbox")...)...)
-	a := &availability{etcd: startEtcdCluster(t, p), service: newService(t)}
+	a := &availability{etcd: framework.StartEtcdCluster(t, p), service: newService(t)}
 	var direct, linked []string
 	for _, member := range a.etcd {
-		l := newLink(t, member.clientURL)
+		l := newLink(t, member.ClientURL)
 		a.links = append(a.links, l)
-		direct, linked = append(direct, member.clientURL), append(linked, l.url())
+		direct, linked = append(direct, member.ClientURL), append(linked, l.url())
 	}
 	toCluster := newLink(t, p.Config.Host)
 	a.links = append(a.links, toCluster)

@@ -78,12 +78,12 @@ func (a *availability) cutOff() time.Time {
 
 // killEtcdLeader kills the member of etcd that leads, and starts it again when another one does.
 func (a *availability) killEtcdLeader() time.Time {
-	leads := func(member *etcdMember) bool { return member.leads(a.n.T) }
+	leads := func(member *framework.EtcdMember) bool { return member.Leads(a.n.T) }
 	leader := a.etcd[slices.IndexFunc(a.etcd, leads)]
-	leader.kill(a.n.T)
+	leader.Kill(a.n.T)
 	a.n.Eventually("another member of etcd leads", func() error {
 		for _, member := range a.etcd {
-			if member != leader && member.leads(a.n.T) {
+			if member != leader && member.Leads(a.n.T) {
 				return nil
 			}
 		}
@@ -91,8 +91,8 @@ func (a *availability) killEtcdLeader() time.Time {
 	})
 	over := time.Now()
 	a.traffic.awaitAnswers(a.n, answersBetweenEvents)
-	leader.start(a.n.T)
-	leader.awaitHealthy(a.n.T)
+	leader.Start(a.n.T)
+	leader.AwaitHealthy(a.n.T)
 	a.service.awaitEndpoints(a.n.T, a.servers...)
 	return over
 }

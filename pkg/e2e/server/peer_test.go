@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,16 +101,6 @@ func writeServerKubeconfig(t *testing.T, p *framework.ControlPlane, name, token,
 		t.Fatal(err)
 	}
 	return path
-}
-
-// commandLine returns the program of a process and its arguments.
-func commandLine(t *testing.T, pid int) []string {
-	t.Helper()
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(strings.TrimSuffix(string(content), "\x00"), "\x00")
 }
 
 func (p *peer) signal(t *testing.T, signal syscall.Signal) {

@@ -11,8 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -42,7 +40,7 @@ func newReplica(t *testing.T, p *framework.ControlPlane, name, clusterURL string
 	token, credential := issueServerToken(t, p)
 	kubeconfig := writeServerKubeconfig(t, p, "replica-"+name, token, clusterURL)
 	r := &replica{
-		name: name, port: freePort(t), credential: credential, dir: filepath.Join(p.Dir, "modelbox"),
+		name: name, port: framework.FreePort(t), credential: credential, dir: filepath.Join(p.Dir, "modelbox"),
 		log: filepath.Join(p.Dir, "logs", "replica-"+name+".log"), auditLog: filepath.Join(p.Dir, "logs", "replica-"+name+"-audit.log"),
 	}
 	// That of a former test is of another server.
@@ -54,21 +52,13 @@ func newReplica(t *testing.T, p *framework.ControlPlane, name, clusterURL string
 		"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
 		"--audit-log-path=" + r.auditLog,
 	}, flags...)
-	r.arguments = append(withoutFlags(commandLine(t, p.ServerPID(t)), flags), flags...)
+	r.arguments = p.ServerCommand(t, flags...)
 	t.Cleanup(func() {
 		if r.process != nil && r.process.Process.Signal(syscall.SIGKILL) == nil {
 			<-r.ended
 		}
 	})
 	return r
-}
-
-// withoutFlags returns the arguments but for the flags that are given anew: one that has a list would have both.
-func withoutFlags(arguments, flags []string) []string {
-	return slices.DeleteFunc(slices.Clone(arguments), func(argument string) bool {
-		name, _, _ := strings.Cut(argument, "=")
-		return slices.ContainsFunc(flags, func(flag string) bool { return strings.HasPrefix(flag, name+"=") })
-	})
 }
 
 func (r *replica) address() string { return fmt.Sprintf("127.0.0.1:%d", r.port) }

@@ -137,7 +137,7 @@ func wrongAnswer(how string, response *http.Response, body string) string {
 // serverURL is where the server itself serves, the aggregation layer left out.
 func serverURL(t *testing.T, p *framework.ControlPlane) string {
 	t.Helper()
-	for _, argument := range commandLine(t, p.ServerPID(t)) {
+	for _, argument := range framework.CommandLine(t, p.ServerPID(t)) {
 		if port, isPort := strings.CutPrefix(argument, "--secure-port="); isPort {
 			return "https://127.0.0.1:" + port
 		}

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -86,16 +85,6 @@ func TestDataDirectoryIsUsedByOneServer(t *testing.T) {
 // secondServer is another process with the arguments of the one that runs, but with a port of its own.
 func secondServer(ctx context.Context, t *testing.T, first int) *exec.Cmd {
 	t.Helper()
-	arguments := append(commandLine(t, first), fmt.Sprintf("--secure-port=%d", freePort(t)), "--audit-log-path=-")
+	arguments := append(framework.CommandLine(t, first), fmt.Sprintf("--secure-port=%d", framework.FreePort(t)), "--audit-log-path=-")
 	return exec.CommandContext(ctx, arguments[0], arguments[1:]...)
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }

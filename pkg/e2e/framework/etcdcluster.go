@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const etcdMembers = 3
+
+// EtcdMember is one of an etcd of several, beside that of the cluster.
+type EtcdMember struct {
+	Name, ClientURL, PeerURL string
+	// Dir is for its data, and not there before it is started.
+	Dir string
+
+	log       string
+	arguments []string
+	process   *exec.Cmd
+	ended     chan error
+}
+
+// StartEtcdCluster returns the members of a new etcd when all of them are healthy. They are stopped when the test ends.
+func StartEtcdCluster(t *testing.T, p *ControlPlane) []*EtcdMember {
+	t.Helper()
+	members := NewEtcdCluster(t, p)
+	StartEtcdMembers(t, members)
+	return members
+}
+
+// NewEtcdCluster returns the members of an etcd that are yet to be started. They are stopped when the test ends.
+func NewEtcdCluster(t *testing.T, p *ControlPlane) []*EtcdMember {
+	t.Helper()
+	var members []*EtcdMember
+	for number := range etcdMembers {
+		name := fmt.Sprintf("etcd-%d", number)
+		members = append(members, &EtcdMember{
+			Name:      name,
+			ClientURL: fmt.Sprintf("http://127.0.0.1:%d", FreePort(t)),
+			PeerURL:   fmt.Sprintf("http://127.0.0.1:%d", FreePort(t)),
+			Dir:       filepath.Join(p.Dir, "modelbox", name),
+			log:       filepath.Join(p.Dir, "logs", name+".log"),
+		})
+	}
+	for _, member := range members {
+		member.arguments = []string{"etcd",
+			"--name=" + member.Name,
+			"--data-dir=" + member.Dir,
+			"--listen-client-urls=" + member.ClientURL, "--advertise-client-urls=" + member.ClientURL,
+			"--listen-peer-urls=" + member.PeerURL, "--initial-advertise-peer-urls=" + member.PeerURL,
+			"--initial-cluster=" + InitialCluster(members),
+			"--unsafe-no-fsync", // processes are killed, the machine is not
+			"--log-level=warn",
+		}
+	}
+	t.Cleanup(func() {
+		for _, member := range members {
+			if member.process != nil && member.process.Process.Kill() == nil {
+				<-member.ended
+			}
+		}
+	})
+	return members
+}
+
+// InitialCluster is how the members of an etcd are told of each other.
+func InitialCluster(members []*EtcdMember) string {
+	var peers []string
+	for _, member := range members {
+		peers = append(peers, member.Name+"="+member.PeerURL)
+	}
+	return strings.Join(peers, ",")
+}
+
+// ClientURLs are where the members of an etcd serve their clients, as the flag --etcd-servers has them.
+func ClientURLs(members []*EtcdMember) string {
+	var urls []string
+	for _, member := range members {
+		urls = append(urls, member.ClientURL)
+	}
+	return strings.Join(urls, ",")
+}
+
+// StartEtcdMembers starts all members and returns when they are healthy.
+func StartEtcdMembers(t *testing.T, members []*EtcdMember) {
+	t.Helper()
+	for _, member := range members {
+		member.Start(t)
+	}
+	for _, member := range members {
+		member.AwaitHealthy(t)
+	}
+}
+
+// Start starts the process of the member.
+func (m *EtcdMember) Start(t *testing.T) {
+	t.Helper()
+	m.process = exec.Command(Binary("localcluster"), m.arguments...)
+	var err error
+	if m.ended, err = StartLoggedProcess(m.process, m.log, syscall.SIGKILL); err != nil {
+		t.Fatalf("starting %s: %v", m.Name, err)
+	}
+}
+
+// Kill returns when the member is gone.
+func (m *EtcdMember) Kill(t *testing.T) {
+	t.Helper()
+	if err := m.process.Process.Kill(); err != nil {
+		t.Fatalf("killing %s: %v", m.Name, err)
+	}
+	<-m.ended
+}
+
+// AwaitHealthy returns when the member is one of a cluster with a leader.
+func (m *EtcdMember) AwaitHealthy(t *testing.T) {
+	t.Helper()
+	Eventually(t, Patience, m.Name+" is healthy", func() error {
+		_, err := m.get(t.Context(), "/health")
+		return err
+	})
+}
+
+// Leads tells whether the member leads the others.
+func (m *EtcdMember) Leads(t *testing.T) bool {
+	t.Helper()
+	metrics, err := m.get(t.Context(), "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(metrics, "\netcd_server_is_leader 1\n")
+}
+
+func (m *EtcdMember) get(ctx context.Context, path string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.ClientURL+path, nil)
+	if err != nil {
+		return "", err
+	}
+	return Answer(http.DefaultClient, request)
+}
