@@ -138,6 +138,12 @@ func (a *attempt) serve(ctx context.Context) (Position, error) {
 			return Position{}, err
 		}
 	}
+	// Its caches would never be filled, and it would take the place of a server that can read.
+	if a.Policy != Ignore {
+		if err := a.contents.checkReadable(ctx); err != nil {
+			return Position{}, err
+		}
+	}
 	var err error
 	if a.position.Identity.UID == "" {
 		if a.position, err = a.store.setIdentity(ctx, a.position, Identity{UID: uuid.NewUUID()}); err != nil {

@@ -73,3 +73,15 @@ func (c *contents) count(ctx context.Context) (counts, error) {
 	}
 	return counted, nil
 }
+
+// checkReadable returns an error when there is an object that cannot be read, such as one that is encrypted with a key that
+// this server does not have.
+func (c *contents) checkReadable(ctx context.Context) error {
+	for _, objects := range c.all() {
+		if err := objects.each(ctx, func(object) {}); err != nil {
+			return fmt.Errorf("what is stored has to be readable before it is served, and is not: %w. "+
+				"Give the server every key that --encryption-provider-config had before, or have it serve what it can read with --store-recovery=ignore", err)
+		}
+	}
+	return nil
+}

@@ -93,29 +93,36 @@ func (o *objects) count(ctx context.Context) (int64, error) {
 // summaries returns all objects.
 func (o *objects) summaries(ctx context.Context) (map[types.NamespacedName]summary, error) {
 	summaries := map[types.NamespacedName]summary{}
+	err := o.each(ctx, func(stored object) {
+		summaries[nameOf(stored)] = summary{
+			UID:        stored.GetUID(),
+			Generation: stored.GetGeneration(),
+			Created:    stored.GetCreationTimestamp(),
+			Owners:     ownOwners(stored),
+			IsApplied:  meta.IsStatusConditionTrue(o.conditions(stored), modelv1.ConditionApplied),
+			IsDeleted:  stored.GetDeletionTimestamp() != nil,
+		}
+	})
+	return summaries, err
+}
+
+// each calls do for all objects. It returns an error when one of them cannot be read.
+func (o *objects) each(ctx context.Context, do func(object)) error {
 	predicate := storage.Everything
 	predicate.Limit = objectsPerPage
 	for {
 		list := o.newList()
 		if err := o.storage.GetList(ctx, o.prefix+"/", storage.ListOptions{Predicate: predicate, Recursive: true}, list); err != nil {
-			return nil, fmt.Errorf("listing the %s in the store: %w", o.plural, err)
+			return fmt.Errorf("listing the %s in the store: %w", o.plural, err)
 		}
 		if err := meta.EachListItem(list, func(item runtime.Object) error {
-			stored := item.(object)
-			summaries[nameOf(stored)] = summary{
-				UID:        stored.GetUID(),
-				Generation: stored.GetGeneration(),
-				Created:    stored.GetCreationTimestamp(),
-				Owners:     ownOwners(stored),
-				IsApplied:  meta.IsStatusConditionTrue(o.conditions(stored), modelv1.ConditionApplied),
-				IsDeleted:  stored.GetDeletionTimestamp() != nil,
-			}
+			do(item.(object))
 			return nil
 		}); err != nil {
-			return nil, err
+			return err
 		}
 		if predicate.Continue = list.(metav1.ListInterface).GetContinue(); predicate.Continue == "" {
-			return summaries, nil
+			return nil
 		}
 	}
 }

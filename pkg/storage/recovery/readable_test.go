@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// A server without the key that an object is encrypted with must not take the place of one that has it.
+func TestStoreWithAnObjectThatCannotBeReadIsNotServed(t *testing.T) {
+	const encrypted = "k8s:enc:secretbox:v1:key1:…"
+	for _, test := range []struct {
+		name string
+		// lease is what the cluster knows of the store.
+		lease Position
+		key   func(*fixture) string
+		texts []string
+	}{
+		{"a box of a store that is current", Position{},
+			func(f *fixture) string {
+				return f.boxes.rawKey(types.NamespacedName{Namespace: testNamespace, Name: "web"})
+			},
+			[]string{"listing the boxes in the store", "--encryption-provider-config", "--store-recovery=ignore"}},
+		{"a stack of a store that is current", Position{},
+			func(f *fixture) string {
+				return f.stacks.rawKey(types.NamespacedName{Namespace: testNamespace, Name: "shop"})
+			},
+			[]string{"listing the stacks in the store"}},
+		{"a network of a store that is foreign", earlier,
+			func(f *fixture) string {
+				return f.networks.rawKey(types.NamespacedName{Namespace: testNamespace, Name: "lan"})
+			},
+			[]string{"listing the networks in the store"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t)
+			f.put(box("other", "1"))
+			key := test.key(f)
+			if _, err := f.store.client.Put(t.Context(), key, encrypted); err != nil {
+				t.Fatal(err)
+			}
+			if test.lease.Identity.UID != "" {
+				f.setLease(test.lease)
+			}
+			expectRefused(t, f, test.texts...)
+
+			f.config.Policy = Ignore
+			if _, err := f.attempt(); err != nil {
+				t.Errorf("it is not served although that is asked for: %v", err)
+			}
+			response, err := f.store.client.Get(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(response.Kvs) != 1 || string(response.Kvs[0].Value) != encrypted {
+				t.Errorf("the object is not there any more as it was: %v", response.Kvs)
+			}
+		})
+	}
+}
