@@ -153,6 +153,13 @@ test-scale: build ## Converge a thousand boxes, 200 stacks, a chain of 300 compo
 	@MODELBOX_E2E_CHAIN=300 MODELBOX_E2E_STACKS=200 go test ./pkg/e2e/stack -parallel 1 -run 'Chain|ManyStacks' -timeout 90m -v
 	@MODELBOX_E2E_SERVICES=10000 go test ./pkg/e2e/serviceingress -run TestManyServices -timeout 30m -v
 
+.PHONY: test-growth
+test-growth: build ## Move the store to another etcd and back, encrypt it, and serve 25,000 boxes by three servers
+	@hack/go-build.sh . go.etcd.io/etcd/server/v3 $(BIN)/etcd
+	@hack/go-build.sh hack/tools go.etcd.io/etcd/etcdutl/v3 $(BIN)/etcdutl
+	@MODELBOX_E2E_GROWTH=1 go test ./pkg/e2e/storage -run '^(TestStoreMovesOutAndBack|TestStoreIsEncryptedInPlace)$$' -timeout 30m -v
+	@MODELBOX_E2E_GROWN_BOXES=25000 go test ./pkg/e2e/server -run '^TestManyBoxesOnThreeServers$$' -timeout 90m -v
+
 .PHONY: bench
 bench: ## Run all benchmarks, each beside what it is to be compared with
 	@go test -p 1 -run '^$$' -bench . $$(grep -rl --include='*_test.go' '^func Benchmark' pkg | sed 's,\(.*\)/.*,./\1,' | sort -u)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"k8s.io/component-base/metrics/testutil"
 )
 
 const etcdMembers = 3
@@ -21,6 +23,8 @@ type EtcdMember struct {
 	Name, ClientURL, PeerURL string
 	// Dir is for its data, and not there before it is started.
 	Dir string
+	// Program is the etcd that it runs. It is that of the control plane where it is empty.
+	Program string
 
 	log       string
 	arguments []string
@@ -51,7 +55,7 @@ func NewEtcdCluster(t *testing.T, p *ControlPlane) []*EtcdMember {
 		})
 	}
 	for _, member := range members {
-		member.arguments = []string{"etcd",
+		member.arguments = []string{
 			"--name=" + member.Name,
 			"--data-dir=" + member.Dir,
 			"--listen-client-urls=" + member.ClientURL, "--advertise-client-urls=" + member.ClientURL,
@@ -103,7 +107,10 @@ func StartEtcdMembers(t *testing.T, members []*EtcdMember) {
 // Start starts the process of the member.
 func (m *EtcdMember) Start(t *testing.T) {
 	t.Helper()
-	m.process = exec.Command(Binary("localcluster"), m.arguments...)
+	m.process = exec.Command(Binary("localcluster"), append([]string{"etcd"}, m.arguments...)...)
+	if m.Program != "" {
+		m.process = exec.Command(m.Program, m.arguments...)
+	}
 	var err error
 	if m.ended, err = StartLoggedProcess(m.process, m.log, syscall.SIGKILL); err != nil {
 		t.Fatalf("starting %s: %v", m.Name, err)
@@ -131,11 +138,17 @@ func (m *EtcdMember) AwaitHealthy(t *testing.T) {
 // Leads tells whether the member leads the others.
 func (m *EtcdMember) Leads(t *testing.T) bool {
 	t.Helper()
-	metrics, err := m.get(t.Context(), "/metrics")
+	return Sum(m.Scrape(t), "etcd_server_is_leader", nil) == 1
+}
+
+// Scrape returns the present metrics of the member.
+func (m *EtcdMember) Scrape(t *testing.T) testutil.Metrics {
+	t.Helper()
+	text, err := m.get(t.Context(), "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Contains(metrics, "\netcd_server_is_leader 1\n")
+	return parseMetrics(t, text)
 }
 
 func (m *EtcdMember) get(ctx context.Context, path string) (string, error) {

@@ -17,9 +17,14 @@ func Scrape(t *testing.T, server rest.Interface) testutil.Metrics {
 	if err != nil {
 		t.Fatalf("reading the server's metrics: %v", err)
 	}
+	return parseMetrics(t, string(text))
+}
+
+func parseMetrics(t *testing.T, text string) testutil.Metrics {
+	t.Helper()
 	metrics := testutil.NewMetrics()
-	if err := testutil.ParseMetrics(string(text), &metrics); err != nil {
-		t.Fatalf("reading the server's metrics: %v", err)
+	if err := testutil.ParseMetrics(text, &metrics); err != nil {
+		t.Fatalf("reading metrics: %v", err)
 	}
 	return metrics
 }

@@ -31,6 +31,9 @@ const (
 	// disasterBoxesVariable is how many boxes live through a disaster.
 	disasterBoxesVariable = "MODELBOX_E2E_DISASTER_BOXES"
 	fewBoxes              = 12
+
+	// heldSuffix of the name of the file with the server's flags makes that of a file that keeps the server from starting.
+	heldSuffix = ".held"
 )
 
 // TestLostStoreIsRecovered loses the store, or puts another one in its place, and restarts the cluster's garbage
@@ -72,7 +75,8 @@ func newDisaster(t *testing.T) *disaster {
 	boxes := framework.Setting(t, disasterBoxesVariable, fewBoxes, strconv.Atoi)
 	dir := t.TempDir()
 	script, flagsFile := filepath.Join(dir, "server"), filepath.Join(dir, "flags")
-	content := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\" $(cat %q)\n", framework.Binary("modelbox-apiserver"), flagsFile)
+	content := fmt.Sprintf("#!/bin/sh\nwhile [ -e %q ]; do sleep 0.1; done\nexec %q \"$@\" $(cat %q)\n",
+		flagsFile+heldSuffix, framework.Binary("modelbox-apiserver"), flagsFile)
 	for file, content := range map[string]string{script: content, flagsFile: ""} {
 		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
 			t.Fatal(err)
