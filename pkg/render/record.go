@@ -10,11 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/unknownfields"
 )
 
 // recordVersion is the first byte of a record, before a gzip stream of the object's protobuf form.
@@ -80,7 +83,7 @@ func EncodeRecord(object Recordable, limits RecordLimits) (string, error) {
 }
 
 // DecodeRecord reads an object from its record, which EncodeRecord made in this release or in an earlier one. It takes no more
-// memory than the limits allow, and returns an error for anything that is not whole.
+// memory than the limits allow, and returns an error for anything that is not whole, or that this release would not keep whole.
 func DecodeRecord(value string, into Recordable, limits RecordLimits) error {
 	if len(value) > limits.Value {
 		return fmt.Errorf("a record has %d bytes, more than the %d that it may have", len(value), limits.Value)
@@ -97,6 +100,10 @@ func DecodeRecord(value string, into Recordable, limits RecordLimits) error {
 	}
 	if data, err = decompress(data[1:], limits.Object); err != nil {
 		return fmt.Errorf("decompressing a record: %w", err)
+	}
+	// A later release has recorded what would be lost.
+	if err := unknownfields.Verify(data, reflect.TypeOf(into).Elem()); err != nil {
+		return fmt.Errorf("decoding the object of a record: %w", err)
 	}
 	if err := into.Unmarshal(data); err != nil {
 		return fmt.Errorf("decoding the object of a record: %w", err)

@@ -18,7 +18,9 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/laterrelease"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/version"
 )
@@ -110,6 +112,7 @@ func run(ctx context.Context, o *options.Options) error {
 	if err != nil {
 		return err
 	}
+	config.GenericConfig.RESTOptionsGetter = laterrelease.WithCheck(config.GenericConfig.RESTOptionsGetter, apiserver.Scheme, cancel)
 	store, err := o.Recovery(config.GenericConfig, cancel)
 	if err != nil {
 		return err

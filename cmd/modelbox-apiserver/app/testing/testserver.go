@@ -28,6 +28,9 @@ import (
 // readyTimeout is how long a server may take until it is ready.
 const readyTimeout = time.Minute
 
+// endTimeout is how long a server may take that is to end by itself.
+const endTimeout = time.Minute
+
 // TestServer is a server that runs as the command runs it, on an embedded etcd, in front of a cluster without nodes,
 // workloads and policies. Its controllers do not work there: nothing but the test changes what is stored.
 type TestServer struct {
@@ -35,11 +38,41 @@ type TestServer struct {
 	ClientConfig *rest.Config
 	// EtcdClient reads and writes the server's etcd.
 	EtcdClient *clientv3.Client
+
+	run *running
 }
 
 // StartTestServer starts a server with the flags and returns it when it is ready. It is stopped at the end of the test,
 // which fails when the server does not end as it should.
 func StartTestServer(t testing.TB, flags ...string) *TestServer {
+	t.Helper()
+	server, caFile := launch(t, flags)
+	awaitReady(t, server.ClientConfig, caFile)
+	return server
+}
+
+// RunTestServer runs a server with the flags that is to end by itself, and returns why it has.
+func RunTestServer(t testing.TB, flags ...string) error {
+	t.Helper()
+	server, _ := launch(t, flags)
+	return server.AwaitEnd(t)
+}
+
+// AwaitEnd waits until the server has ended by itself, and returns why.
+func (s *TestServer) AwaitEnd(t testing.TB) error {
+	t.Helper()
+	select {
+	case err := <-s.run.ended:
+		s.run.isOver = true
+		return err
+	case <-time.After(endTimeout):
+		t.Fatalf("the server goes on for %s", endTimeout)
+		return nil
+	}
+}
+
+// launch starts a server and returns the file that its CA will be in.
+func launch(t testing.TB, flags []string) (server *TestServer, caFile string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,7 +81,6 @@ func StartTestServer(t testing.TB, flags ...string) *TestServer {
 	kubeconfig := writeKubeconfig(t, startCluster(t))
 	certDir := t.TempDir()
 	o := parse(t, append([]string{
-		"--data-dir=" + t.TempDir(),
 		"--serving-certificate=self-signed",
 		"--cert-dir=" + certDir,
 		"--kubeconfig=" + kubeconfig,
@@ -57,6 +89,9 @@ func StartTestServer(t testing.TB, flags ...string) *TestServer {
 		"--authorization-kubeconfig=" + kubeconfig,
 		"--leader-elect=false",
 	}, flags...))
+	if len(o.Recommended.Etcd.StorageConfig.Transport.ServerList) == 0 && o.Storage.DataDir == "" {
+		o.Storage.DataDir = t.TempDir()
+	}
 	o.Recommended.SecureServing.Listener = listener
 	o.Recommended.SecureServing.BindPort = listener.Addr().(*net.TCPAddr).Port
 	if err := o.Complete(); err != nil {
@@ -65,20 +100,20 @@ func StartTestServer(t testing.TB, flags ...string) *TestServer {
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	run(t, o)
-
-	server := &TestServer{ClientConfig: &rest.Config{
-		Host:        "https://" + listener.Addr().String(),
-		BearerToken: "of-the-test",
-		QPS:         -1,
-	}}
-	awaitReady(t, server.ClientConfig, filepath.Join(certDir, "apiserver.crt"))
+	server = &TestServer{
+		ClientConfig: &rest.Config{
+			Host:        "https://" + listener.Addr().String(),
+			BearerToken: "of-the-test",
+			QPS:         -1,
+		},
+		run: run(t, o),
+	}
 	server.EtcdClient, err = clientv3.New(clientv3.Config{Endpoints: o.Recommended.Etcd.StorageConfig.Transport.ServerList})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.EtcdClient.Close() })
-	return server
+	return server, filepath.Join(certDir, "apiserver.crt")
 }
 
 // parse returns the options that a command line says. Versions and feature gates are apart from those of other servers
@@ -99,17 +134,27 @@ func parse(t testing.TB, args []string) *options.Options {
 	return o
 }
 
+// running is a server that runs. isOver is whether it is known how it ended.
+type running struct {
+	ended  chan error
+	isOver bool
+}
+
 // run runs the server until the test has ended.
-func run(t testing.TB, o *options.Options) {
+func run(t testing.TB, o *options.Options) *running {
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- app.Run(ctx, o) }()
+	r := &running{ended: make(chan error, 1)}
+	go func() { r.ended <- app.Run(ctx, o) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-ended; err != nil {
+		if r.isOver {
+			return
+		}
+		if err := <-r.ended; err != nil {
 			t.Errorf("the server ended with: %v", err)
 		}
 	})
+	return r
 }
 
 // awaitReady lets the config trust the CA in the file, which the server writes when it is configured: clients would not read it
