@@ -85,6 +85,13 @@ RELEASE_IMAGE := modelbox-apiserver
 release: ## Make a release of this commit in _output/dist (RELEASE_IMAGE=name: of that image)
 	@hack/release.sh '$(RELEASE_IMAGE)' '$(ETCD_IMAGE)'
 
+# The folder for what the release on the way stores and writes.
+RELEASE_RECORD = pkg/controller/fixture/testdata/releases/v$(shell sed -n 's/^const Current = "\(.*\)"$$/\1/p' pkg/version/version.go)
+
+.PHONY: release-record
+release-record: build ## Record what this release stores and writes, for the tests of later ones
+	@MODELBOX_E2E_RECORD_RELEASE=$(CURDIR)/$(RELEASE_RECORD) go test ./pkg/e2e/upgrade -run TestRecordRelease -count=1
+
 ##@ Contribute
 
 .PHONY: clients
@@ -142,6 +149,14 @@ test-availability: build ## Stop, kill and cut off one of three servers, etcd an
 .PHONY: test-migrate
 test-migrate: build ## Move 500 boxes from a CustomResourceDefinition to the server, and back
 	@MODELBOX_E2E_MIGRATED_BOXES=500 go test ./pkg/e2e/migrate -timeout 60m -v
+
+# The release before: the newest one, or what stands for it as long as there is none.
+FORMER_RELEASE = $(or $(shell git describe --tags --abbrev=0 --match 'v[0-9]*' HEAD^ 2>/dev/null),d9c4d18)
+
+.PHONY: test-upgrade
+test-upgrade: build ## Replace the server of the release before by this one and back, and see that nothing else changes (FORMER_RELEASE=commit)
+	@hack/build-former-server.sh '$(FORMER_RELEASE)' _output/former
+	@MODELBOX_E2E_FORMER_SERVER=$(CURDIR)/_output/former/modelbox-apiserver go test ./pkg/e2e/upgrade -run TestUpgrade -timeout 20m -v
 
 .PHONY: fuzz
 fuzz: ## Fuzz with each target for two minutes (FUZZTIME=10m: for ten)
