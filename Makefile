@@ -46,6 +46,10 @@ build: ## Build the server, the plugin of kubectl and the local control plane in
 	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -trimpath -ldflags '$(LOCALCLUSTER_LDFLAGS)'
 	@ln -sf localcluster $(BIN)/kubectl
 
+.PHONY: hosts
+hosts: ## Build control planes of the other versions of Kubernetes that are supported (HOSTS=v1.32: of that one)
+	@hack/build-hosts.sh $(HOSTS)
+
 .PHONY: node-images
 node-images:
 	@hack/build-node-images.sh $(NODE_IMAGES)

@@ -27,6 +27,7 @@ done < <(find cmd hack pkg -name '*.go' -not -name 'zz_generated.*')
 
 while read -r module; do
   (cd "$(dirname "${module}")" && go mod tidy -diff) || { echo "ERROR: ${module} is not tidy, run: go mod tidy"; failed=1; }
-done < <(find . -name go.mod -not -path './_output/*')
+# The modules of hosts are written tidy by hack/update-hosts.sh. To look again takes the sources of several Kubernetes.
+done < <(find . -name go.mod -not -path './_output/*' -not -path './hack/hosts/*')
 
 exit "${failed}"

@@ -47,7 +47,7 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 func (c *Cluster) apiServer() supervisor.Part {
 	return supervisor.Part{
 		Name: program.APIServer,
-		Path: c.binary,
+		Path: c.host,
 		Dir:  c.Run(), // where the socket of etcd is
 		Args: []string{
 			program.APIServer,

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -30,6 +31,7 @@ type Cluster struct {
 	Client kubernetes.Interface
 
 	binary      string // this program, which is all of the parts too
+	host        string // the program that is the parts of a Kubernetes control plane
 	ports       ports
 	credentials *credentials
 	nodes       Nodes
@@ -44,8 +46,9 @@ type ports struct{ apiServer, controllerManager, scheduler int }
 var servicesOfSimulated = netip.MustParsePrefix("10.96.0.0/16")
 
 // New prepares a cluster in a claimed directory: keys, kubeconfigs, ports,
-// addresses. Nothing runs yet.
-func New(claim *workdir.Claim, nodes Nodes, announce func(line string)) (*Cluster, error) {
+// addresses. Nothing runs yet. The program host will be kube-apiserver,
+// kube-controller-manager and kube-scheduler; this one is, where host is empty.
+func New(claim *workdir.Claim, nodes Nodes, host string, announce func(line string)) (*Cluster, error) {
 	if err := claim.Prepare(); err != nil {
 		return nil, err
 	}
@@ -64,6 +67,13 @@ func New(claim *workdir.Claim, nodes Nodes, announce func(line string)) (*Cluste
 	}
 	if c.binary, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	c.host = c.binary
+	if host != "" {
+		// They run in folders of their own.
+		if c.host, err = filepath.Abs(host); err != nil {
+			return nil, fmt.Errorf("resolving the path of the host's program: %w", err)
+		}
 	}
 	for _, port := range []*int{&c.ports.apiServer, &c.ports.controllerManager, &c.ports.scheduler} {
 		if *port, err = ReservePort(); err != nil {

@@ -77,7 +77,7 @@ func (c *Cluster) controller(name string, port int, args []string) supervisor.Pa
 	kubeconfig := c.partKubeconfig(name)
 	return supervisor.Part{
 		Name: name,
-		Path: c.binary,
+		Path: c.host,
 		Args: append([]string{
 			name,
 			"--authentication-kubeconfig=" + kubeconfig,

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -22,6 +23,7 @@ type options struct {
 	artifacts  string
 	sample     string
 	nodes      cluster.Nodes
+	host       string
 	timeout    time.Duration
 }
 
@@ -38,6 +40,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.nodes.Simulated, "nodes", 2, "how many simulated nodes to create; beside a container node they are tainted "+cluster.SimulatedTaint)
 	flags.BoolVar(&o.nodes.Container, "container-node", false, "also start a node that runs containers; needs what check says")
 	flags.StringVar(&o.nodes.Images, "images", "_output/images/node", "folder with OCI archives of the images that the container node starts with, its pause image among them")
+	flags.StringVar(&o.host, "host-binary", "", "the program that is kube-apiserver, kube-controller-manager and kube-scheduler of another Kubernetes, such as those that hack/hosts is built into; empty for this one")
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long the start may take")
 }
 
@@ -51,6 +54,7 @@ func (o *options) asArgs() []string {
 		fmt.Sprintf("--nodes=%d", o.nodes.Simulated),
 		fmt.Sprintf("--container-node=%t", o.nodes.Container),
 		"--images=" + o.nodes.Images,
+		"--host-binary=" + o.host,
 		fmt.Sprintf("--timeout=%s", o.timeout),
 	}
 	for _, arg := range o.serverArgs {
@@ -70,6 +74,14 @@ func (o *options) validate() error {
 		}
 		if _, err := os.Stat(o.nodes.Images); err != nil {
 			return fmt.Errorf("--images: %w", err)
+		}
+	}
+	if o.host != "" {
+		if o.nodes.Container {
+			return errors.New("--host-binary: a node that runs containers has the kubelet of this program, which another Kubernetes may be too old for")
+		}
+		if _, err := os.Stat(o.host); err != nil {
+			return fmt.Errorf("--host-binary: %w", err)
 		}
 	}
 	if o.server == "" {

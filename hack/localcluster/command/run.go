@@ -65,7 +65,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	report := &progress.Reporter{Out: out}
-	c, err := cluster.New(claim, o.nodes, report.Say)
+	c, err := cluster.New(claim, o.nodes, o.host, report.Say)
 	if err != nil {
 		return errors.Join(err, claim.Clear())
 	}
