@@ -100,6 +100,10 @@ kube::codegen::gen_client \
   --output-pkg "${module}/pkg/generated" \
   pkg/apis
 
+# Since which version of Kubernetes there are the fields of children that not every supported one has.
+introduced=$(go run ./hack/host-fields)
+echo "${introduced}" >pkg/hostcluster/introduced.txt
+
 # The generator calls the kinds themselves after their Go package, and all other types as OpenAPI does. What looks for the
 # schema of a kind, as managedfields.NewSchemeTypeConverter does, takes the latter.
 grep --files-with-matches --recursive "com.github.sharelinuxs.modelbox-apiserver.pkg.apis.model.v1" pkg/generated/applyconfiguration |

@@ -17,9 +17,11 @@ declare -A may_import=(
   [pkg/render]="pkg/apis pkg/render"
   [pkg/generated]="pkg/apis pkg/generated"
   [pkg/registry]="pkg/apis pkg/render pkg/registry"
-  [pkg/admission]="pkg/apis pkg/render pkg/admission"
+  [pkg/admission]="pkg/apis pkg/render pkg/admission pkg/hostcluster"
   [pkg/storage]="pkg/apis pkg/render pkg/storage"
   [pkg/etcdcertificates]="pkg/pki"
+  [pkg/hostcluster]=""
+  [pkg/hostcluster/hostclustertest]="pkg/generated pkg/hostcluster"
   [pkg/pki]=""
   [pkg/servingcertificate]="pkg/pki"
   [pkg/version]=""
@@ -27,7 +29,7 @@ declare -A may_import=(
   [pkg/controller]="pkg/apis pkg/render pkg/generated pkg/controller"
   [pkg/cli]="pkg/apis pkg/cli pkg/generated pkg/render"
   [pkg/e2e]="pkg/apis pkg/generated pkg/render pkg/e2e"
-  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/generated pkg/render pkg/servingcertificate pkg/storage pkg/version"
+  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/generated pkg/hostcluster pkg/render pkg/servingcertificate pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
 )
 

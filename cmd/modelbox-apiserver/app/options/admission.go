@@ -12,24 +12,26 @@ import (
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/claimresize"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/hostfields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/podsecurity"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/storagequota"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/workloadpermission"
 )
 
-// setAdmissionPlugins adds to what holds for every kind of object what holds for those that have pods, and what quotas
-// allow, and lets admission policies wait for a cluster that serves them. Quotas come last, as they do in a
+// setAdmissionPlugins adds to what holds for every kind of object what holds for those that have pods, what the cluster
+// knows, and what quotas allow, and lets admission policies wait for a cluster that serves them. Quotas come last, as they do in a
 // kube-apiserver: what is refused for another reason is not counted.
 func setAdmissionPlugins(options *genericoptions.AdmissionOptions, policies *policyKinds) {
 	options.Plugins = admission.NewPlugins()
 	policies.register(options.Plugins)
+	hostfields.Register(options.Plugins)
 	podsecurity.Register(options.Plugins)
 	workloadpermission.Register(options.Plugins)
 	claimresize.Register(options.Plugins)
 	storagequota.Register(options.Plugins)
 	resourcequota.Register(options.Plugins)
 	options.RecommendedPluginOrder = append(options.RecommendedPluginOrder,
-		podsecurity.PluginName, workloadpermission.PluginName, claimresize.PluginName, storagequota.PluginName, resourcequota.PluginName)
+		hostfields.PluginName, podsecurity.PluginName, workloadpermission.PluginName, claimresize.PluginName, storagequota.PluginName, resourcequota.PluginName)
 }
 
 // quotaInitializer makes the resource quotas of namespaces count boxes. Nothing but their number is known of them.

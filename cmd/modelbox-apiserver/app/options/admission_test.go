@@ -11,6 +11,7 @@ import (
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/claimresize"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/hostfields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/podsecurity"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/storagequota"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/workloadpermission"
@@ -23,7 +24,7 @@ func TestAdmissionPlugins(t *testing.T) {
 		"registered": {generic.Plugins.Registered(), options.Plugins.Registered()},
 		"on":         {generic.RecommendedPluginOrder, options.RecommendedPluginOrder},
 	} {
-		want := sets.New(lists[0]...).Insert(podsecurity.PluginName, workloadpermission.PluginName, claimresize.PluginName, storagequota.PluginName, resourcequota.PluginName)
+		want := sets.New(lists[0]...).Insert(hostfields.PluginName, podsecurity.PluginName, workloadpermission.PluginName, claimresize.PluginName, storagequota.PluginName, resourcequota.PluginName)
 		if got := sets.New(lists[1]...); !got.Equal(want) {
 			t.Errorf("%s: got %v, want %v", what, sets.List(got), sets.List(want))
 		}

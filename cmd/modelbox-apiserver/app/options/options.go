@@ -184,7 +184,11 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 		return nil, err
 	}
 	recommended.ExtraAdmissionInitializers = func(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
-		return []admission.PluginInitializer{storageQuota, quotaInitializer()}, o.policies.find(config)
+		hostFields, err := hostFieldsOf(config)
+		if err != nil {
+			return nil, err
+		}
+		return []admission.PluginInitializer{storageQuota, quotaInitializer(), hostFields}, o.policies.find(config)
 	}
 	if err := recommended.ApplyTo(config); err != nil {
 		return nil, fmt.Errorf("applying the options: %w", err)

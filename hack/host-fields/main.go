@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command host-fields prints since which version of Kubernetes there are the fields that its oldest supported version does
+// not have, of the types that children of boxes consist of. It compares the modules of the types.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// oldest is the first minor version of Kubernetes that is supported.
+const oldest = 32
+
+// module has the types.
+const module = "k8s.io/api"
+
+// packages are those of the module that children are of.
+var packages = []string{"apps/v1", "autoscaling/v2", "core/v1", "networking/v1", "policy/v1"}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "host-fields:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	newest, err := newestMinor()
+	if err != nil {
+		return err
+	}
+	since := map[string]int{}
+	for minor := oldest; minor <= newest; minor++ {
+		// Patch releases add no fields.
+		fields, err := fieldsOf(fmt.Sprintf("v0.%d.0", minor))
+		if err != nil {
+			return err
+		}
+		for _, field := range fields {
+			if _, isKnown := since[field]; !isKnown {
+				since[field] = minor
+			}
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(since)) {
+		if since[field] > oldest {
+			fmt.Printf("%s 1.%d\n", field, since[field])
+		}
+	}
+	return nil
+}
+
+// newestMinor is that of the module which the product is built with.
+func newestMinor() (int, error) {
+	output, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", module).Output()
+	if err != nil {
+		return 0, fmt.Errorf("asking for the version of %s: %w", module, err)
+	}
+	_, rest, _ := strings.Cut(string(output), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	return strconv.Atoi(minor)
+}
+
+// fieldsOf returns the fields of all types of a version of the module, as "core/v1.Container.image".
+func fieldsOf(version string) ([]string, error) {
+	download := exec.Command("go", "mod", "download", "-json", module+"@"+version)
+	download.Stderr = os.Stderr
+	output, err := download.Output()
+	if err != nil {
+		return nil, fmt.Errorf("downloading %s@%s: %w", module, version, err)
+	}
+	var downloaded struct{ Dir string }
+	if err := json.Unmarshal(output, &downloaded); err != nil {
+		return nil, fmt.Errorf("reading what was downloaded: %w", err)
+	}
+	var fields []string
+	for _, name := range packages {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(downloaded.Dir, name, "types.go"), nil, 0)
+		if err != nil {
+			return nil, fmt.Errorf("parsing the types: %w", err)
+		}
+		for _, object := range file.Decls {
+			fields = append(fields, fieldsIn(name, object)...)
+		}
+	}
+	return fields, nil
+}
+
+// fieldsIn returns the fields of the structs that are declared there.
+func fieldsIn(name string, declaration ast.Decl) []string {
+	general, ok := declaration.(*ast.GenDecl)
+	if !ok || general.Tok != token.TYPE {
+		return nil
+	}
+	var fields []string
+	for _, spec := range general.Specs {
+		declared := spec.(*ast.TypeSpec)
+		structure, ok := declared.Type.(*ast.StructType)
+		if !ok {
+			continue
+		}
+		for _, field := range structure.Fields.List {
+			if field.Tag == nil {
+				continue
+			}
+			tag, _ := strconv.Unquote(field.Tag.Value)
+			if key, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ","); key != "" && key != "-" {
+				fields = append(fields, fmt.Sprintf("%s.%s.%s", name, declared.Name.Name, key))
+			}
+		}
+	}
+	return fields
+}

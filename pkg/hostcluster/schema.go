@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hostcluster
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+)
+
+// childTypes are what children are specified with, by the path of the OpenAPI document that has them.
+var childTypes = map[string][]reflect.Type{
+	"api/v1":                    {reflect.TypeFor[corev1.ServiceSpec](), reflect.TypeFor[corev1.PersistentVolumeClaimSpec]()},
+	"apis/apps/v1":              {reflect.TypeFor[appsv1.DeploymentSpec](), reflect.TypeFor[appsv1.StatefulSetSpec](), reflect.TypeFor[appsv1.DaemonSetSpec]()},
+	"apis/autoscaling/v2":       {reflect.TypeFor[autoscalingv2.HorizontalPodAutoscalerSpec]()},
+	"apis/networking.k8s.io/v1": {reflect.TypeFor[networkingv1.IngressSpec]()},
+	"apis/policy/v1":            {reflect.TypeFor[policyv1.PodDisruptionBudgetSpec]()},
+}
+
+// definitions are those of an OpenAPI document, of which nothing but the names of properties is read.
+type definitions map[string]struct {
+	Properties map[string]json.RawMessage `json:"properties"`
+}
+
+func parseDefinitions(document []byte) (definitions, error) {
+	var parsed struct {
+		Components struct {
+			Schemas definitions `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(document, &parsed); err != nil {
+		return nil, fmt.Errorf("decoding the OpenAPI document: %w", err)
+	}
+	return parsed.Components.Schemas, nil
+}
+
+// unknownFields are the fields that a cluster does not know, by the struct that has them and their names.
+type unknownFields map[reflect.Type]map[string]Field
+
+// newUnknownFields returns the fields of the types, and of what they consist of, that the definitions do not have. Of a type
+// that is not defined at all there are none: what refers to it is unknown itself.
+func newUnknownFields(roots []reflect.Type, defined definitions) unknownFields {
+	unknown, seen := unknownFields{}, map[reflect.Type]bool{}
+	var visit func(reflect.Type)
+	visit = func(t reflect.Type) {
+		t = elementType(t)
+		if t.Kind() != reflect.Struct || seen[t] {
+			return
+		}
+		seen[t] = true
+		definition, isDefined := defined[definitionName(t)]
+		// What has no properties is not an object in JSON, as a quantity is not.
+		if !isDefined || len(definition.Properties) == 0 {
+			return
+		}
+		for name, field := range jsonFields(t) {
+			if _, isKnown := definition.Properties[name]; isKnown {
+				visit(field.valueType)
+				continue
+			}
+			if unknown[t] == nil {
+				unknown[t] = map[string]Field{}
+			}
+			unknown[t][name] = field.Field
+		}
+	}
+	for _, root := range roots {
+		visit(root)
+	}
+	return unknown
+}
+
+// all returns the fields, each once and sorted.
+func (u unknownFields) all() []Field {
+	var fields []Field
+	for _, ofType := range u {
+		for _, field := range ofType {
+			fields = append(fields, field)
+		}
+	}
+	slices.SortFunc(fields, func(a, b Field) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name)) })
+	return slices.Compact(fields)
+}
