@@ -162,6 +162,10 @@ test-upgrade: build ## Replace the server of the release before by this one and 
 	@hack/build-former-server.sh '$(FORMER_RELEASE)' _output/former
 	@MODELBOX_E2E_FORMER_SERVER=$(CURDIR)/_output/former/modelbox-apiserver go test ./pkg/e2e/upgrade -run TestUpgrade -timeout 20m -v
 
+.PHONY: test-hosts
+test-hosts: build hosts ## Run the end-to-end tests against control planes of each Kubernetes that is supported, and write docs/hosts.md (HOSTS=v1.32: of that one)
+	@hack/test-hosts.sh $(HOSTS)
+
 .PHONY: fuzz
 fuzz: ## Fuzz with each target for two minutes (FUZZTIME=10m: for ten)
 	@hack/fuzz.sh $(FUZZTIME)

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Runs the end-to-end tests, or those that the arguments for "go test" say, against one control plane: the one that runs
-# in MODELBOX_E2E_DIR, or one that is started for them and stopped again.
+# in MODELBOX_E2E_DIR, or one that is started for them and stopped again, of the program that MODELBOX_E2E_HOST_BINARY names
+# where that is set.
 
 set -o errexit -o nounset -o pipefail
 
@@ -82,6 +83,6 @@ stop() {
 }
 trap stop EXIT
 
-_output/bin/localcluster up --dir "${dir}" --server _output/bin/modelbox-apiserver --artifacts artifacts
+_output/bin/localcluster up --dir "${dir}" --server _output/bin/modelbox-apiserver --artifacts artifacts --host-binary "${MODELBOX_E2E_HOST_BINARY:-}"
 export MODELBOX_E2E_DIR=${dir}
 run "$@"

@@ -28,7 +28,7 @@ declare -A may_import=(
   [pkg/apiserver]="pkg/apis pkg/registry pkg/apiserver"
   [pkg/controller]="pkg/apis pkg/render pkg/generated pkg/controller"
   [pkg/cli]="pkg/apis pkg/cli pkg/generated pkg/render"
-  [pkg/e2e]="pkg/apis pkg/generated pkg/render pkg/e2e"
+  [pkg/e2e]="pkg/apis pkg/generated pkg/hostcluster pkg/render pkg/e2e"
   [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/generated pkg/hostcluster pkg/render pkg/servingcertificate pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
 )

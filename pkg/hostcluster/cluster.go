@@ -134,7 +134,7 @@ func (c *Cluster) Refresh(ctx context.Context, age time.Duration) error {
 	}
 	c.known.Store(now)
 	if before == nil || before.version != now.version || !slices.Equal(before.unknown.all(), now.unknown.all()) {
-		klog.FromContext(ctx).Info("Found out which Kubernetes the cluster is", "version", now.version, "unknownFields", now.unknown.all())
+		klog.FromContext(ctx).Info("Found out which Kubernetes the cluster is", "version", now.version, "unknownFields", now.unknown.names())
 	}
 	return nil
 }

@@ -90,3 +90,12 @@ func (u unknownFields) all() []Field {
 	slices.SortFunc(fields, func(a, b Field) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name)) })
 	return slices.Compact(fields)
 }
+
+// names returns all for people.
+func (u unknownFields) names() []string {
+	var names []string
+	for _, field := range u.all() {
+		names = append(names, field.String())
+	}
+	return names
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -81,8 +82,8 @@ func StartLocalCluster(flags ...string) (*LocalCluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the control plane's directory: %w", err)
 	}
-	supervisor := exec.Command(Binary("localcluster"), append([]string{"run",
-		"--dir=" + dir, "--server=" + Binary("modelbox-apiserver"), "--artifacts=" + InRepository("artifacts")}, flags...)...)
+	supervisor := exec.Command(Binary("localcluster"), slices.Concat([]string{"run",
+		"--dir=" + dir, "--server=" + Binary("modelbox-apiserver"), "--artifacts=" + InRepository("artifacts")}, hostFlags(), flags)...)
 	supervisor.Stdout, supervisor.Stderr = os.Stdout, os.Stderr
 	ended, err := StartProcess(supervisor, syscall.SIGTERM)
 	if err != nil {

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"os"
+	"testing"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/utils/clock"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
+)
+
+// hostVariable names the program of another Kubernetes, which control planes are then of that tests start.
+const hostVariable = "MODELBOX_E2E_HOST_BINARY"
+
+// hostFlags are the flags of localcluster for the Kubernetes that the control planes of tests are of.
+func hostFlags() []string {
+	if binary := os.Getenv(hostVariable); binary != "" {
+		return []string{"--host-binary=" + InRepository(binary)}
+	}
+	return nil
+}
+
+// HostCluster returns what the cluster of the control plane knows.
+func (p *ControlPlane) HostCluster(t *testing.T) *hostcluster.Cluster {
+	t.Helper()
+	client, err := discovery.NewDiscoveryClientForConfig(p.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := hostcluster.New(client, clock.RealClock{})
+	if err := cluster.Refresh(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	return cluster
+}
