@@ -32,6 +32,8 @@ func TestRunbookCommandsSucceed(t *testing.T) {
 	n.CreateReadyBox(framework.NewBox("web"))
 	inSystem := "--namespace=modelbox-system"
 	n.Kubectl.Run("create", "deployment", "modelbox-apiserver", "--image=modelbox-apiserver:latest", inSystem)
+	n.Kubectl.Run("patch", "deployment/modelbox-apiserver", inSystem, "--type=json",
+		`--patch=[{"op": "add", "path": "/spec/template/spec/containers/0/args", "value": ["--data-dir=/var/lib/modelbox"]}]`)
 	t.Cleanup(func() {
 		deletion := n.ControlPlane.KubectlCommand(context.WithoutCancel(n.Ctx), "delete", "deployment/modelbox-apiserver", inSystem)
 		if output, err := deletion.CombinedOutput(); err != nil {
@@ -68,8 +70,24 @@ func TestRunbookCommandsSucceed(t *testing.T) {
 	}
 }
 
+// runbookFunctions are kubectl with its arguments, but for what it executes in the pod of the server, which runs here; and what
+// docs/operate/README.md defines.
+const runbookFunctions = `
+kubectl() {
+  local i
+  for ((i = 1; i <= $#; i++)); do
+    if [[ "${!i}" == exec ]]; then
+      "${@:i+3}"
+      return
+    fi
+  done
+  command %[1]s "$@"
+}
+server() { kubectl --server=%[2]s --certificate-authority=%[3]s "$@"; }
+`
+
 // runbookShell returns what runs a command as an administrator who has defined what docs/operate/README.md defines. What the
-// runbooks call the namespace shop is that of the test.
+// runbooks call the namespace shop is that of the test, and the volume of the server its data directory.
 func runbookShell(n *framework.Namespace) func(command string) (string, error) {
 	service := n.ControlPlane.ReadAPIService(n.T)
 	bundle := filepath.Join(n.T.TempDir(), "ca.crt")
@@ -77,11 +95,23 @@ func runbookShell(n *framework.Namespace) func(command string) (string, error) {
 		n.T.Fatal(err)
 	}
 	kubectl := n.ControlPlane.KubectlCommand(n.Ctx)
-	definitions := fmt.Sprintf("kubectl() { command %s \"$@\"; }\nserver() { kubectl --server=%s --certificate-authority=%s \"$@\"; }\n",
-		strings.Join(kubectl.Args, " "), n.ControlPlane.ServerHost(service), bundle)
+	definitions := fmt.Sprintf(runbookFunctions, strings.Join(kubectl.Args, " "), n.ControlPlane.ServerHost(service), bundle)
+	data := filepath.Join(n.ControlPlane.Dir, "modelbox", "data")
+	for _, left := range []string{"by-hand.db", "restored"} {
+		n.T.Cleanup(func() {
+			if err := os.RemoveAll(filepath.Join(data, left)); err != nil {
+				n.T.Error(err)
+			}
+		})
+	}
+	replacer := strings.NewReplacer("--namespace=shop", "--namespace="+n.Name, "-- /modelbox-apiserver", "-- "+framework.Binary("modelbox-apiserver"))
+	inPod := strings.NewReplacer("/var/lib/modelbox", data)
 	return func(command string) (string, error) {
-		run := exec.CommandContext(n.Ctx, "bash", "-o", "errexit", "-o", "pipefail", "-c",
-			definitions+strings.ReplaceAll(command, "--namespace=shop", "--namespace="+n.Name))
+		command = replacer.Replace(command)
+		if strings.Contains(command, " exec ") {
+			command = inPod.Replace(command)
+		}
+		run := exec.CommandContext(n.Ctx, "bash", "-o", "errexit", "-o", "pipefail", "-c", definitions+command)
 		run.Env = kubectl.Env
 		output, err := run.CombinedOutput()
 		return string(output), err
