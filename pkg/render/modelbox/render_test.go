@@ -340,3 +340,16 @@ func encode(t *testing.T, children []*unstructured.Unstructured) string {
 	}
 	return string(data)
 }
+
+// A later release may have stored one.
+func TestUnknownWorkloadIsNotRendered(t *testing.T) {
+	box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: modelv1.ModelBoxSpec{Image: "nginx:1.7.9"}}
+	modelv1.SetObjectDefaults_ModelBox(box)
+	if _, err := Children(box, ScaledByBox); err != nil {
+		t.Fatal(err)
+	}
+	box.Spec.Workload = "Job"
+	if children, err := Children(box, ScaledByBox); err == nil {
+		t.Errorf("got %d children", len(children))
+	}
+}

@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"fmt"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,8 +30,10 @@ func workload(box *modelv1.ModelBox, scaling Scaling) (runtime.ApplyConfiguratio
 		return statefulSet(box, scaling, template), nil
 	case modelv1.WorkloadDaemonSet:
 		return daemonSet(box, template), nil
-	default:
+	case modelv1.WorkloadDeployment:
 		return deployment(box, scaling, template), nil
+	default:
+		return nil, fmt.Errorf("this release does not know the workload %q", box.Spec.Workload)
 	}
 }
 
