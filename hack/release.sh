@@ -20,8 +20,15 @@ version=$(git describe --tags --always --dirty --match 'v[0-9]*')
 created=$(git log -1 --format=%ct)
 image=${repository}:${version}
 
+notes=docs/releases/v$(sed -n 's/^const Current = "\(.*\)"$/\1/p' pkg/version/version.go).md
+if [[ ! -f "${notes}" ]]; then
+  echo "ERROR: the release has no notes: ${notes}"
+  exit 1
+fi
+
 rm -rf "${DIST}"
 mkdir -p "${DIST}"
+cp "${notes}" "${DIST}/RELEASE_NOTES.md"
 hack/go-build.sh hack/tools ./sbom _output/tools/sbom
 
 # describe writes what the program was built from, beside it or the archive that it is in.
