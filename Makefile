@@ -134,6 +134,10 @@ test-install: build clients node-images image install-files ## Install the image
 	@hack/go-build.sh hack/certmanager . $(BIN)/cert-manager -ldflags '-s -w'
 	@MODELBOX_E2E_IMAGES=$(CURDIR)/_output/images go test ./pkg/e2e/containers -run TestInstall -timeout 20m -v
 
+.PHONY: dashboard-picture
+dashboard-picture: build ## Draw the dashboard from what a real Prometheus has of a server at work (Debian)
+	@hack/draw-dashboard.sh docs/operate/dashboard.png
+
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes
 	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e/server -run TestChaosConverges -timeout 20m -v
