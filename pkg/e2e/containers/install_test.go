@@ -117,10 +117,14 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 			},
 		},
 		{
-			"a release of Helm",
+			"a release of Helm that goes before its applications leaves what has a label",
 			block{readme, "## Install", "helm install"},
 			nil,
-			func(a *application) { a.run(deleteAll, uninstallRelease) },
+			func(a *application) {
+				a.run(uninstallRelease)
+				a.expectUntouched()
+				a.run(deleteLabelled)
+			},
 		},
 		{
 			"one server with a certificate of cert-manager",
