@@ -4,7 +4,6 @@
 package clients
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -39,12 +38,7 @@ func TestClusterWithForeignKindsTakesEveryComponent(t *testing.T) {
 	n := framework.NewNamespace(t)
 	definitions := foreignDefinitions(t)
 	n.Kubectl.Run(append([]string{"create"}, definitions...)...)
-	t.Cleanup(func() {
-		deletion := n.ControlPlane.KubectlCommand(context.WithoutCancel(n.Ctx), append([]string{"delete"}, definitions...)...)
-		if output, err := deletion.CombinedOutput(); err != nil {
-			t.Errorf("deleting the definitions: %v\n%s", err, output)
-		}
-	})
+	n.Kubectl.RunAtEnd(append([]string{"delete"}, definitions...)...)
 	n.Kubectl.Run(append([]string{"wait", "--for=condition=Established", "--timeout=" + framework.Patience.String()}, definitions...)...)
 
 	n.Eventually("the cluster takes everything", func() error {

@@ -44,6 +44,18 @@ func (k Kubectl) RunFailing(stdin string, arguments ...string) string {
 	return run.Stderr
 }
 
+// RunAtEnd runs kubectl in the namespace when the test ends, however it does.
+func (k Kubectl) RunAtEnd(arguments ...string) {
+	k.n.T.Cleanup(func() {
+		// The test's own context has ended by now.
+		ended := *k.n
+		ended.Ctx = context.WithoutCancel(k.n.Ctx)
+		if run := RunKubectl(Kubectl{&ended}.Command(arguments...), ""); run.Err != nil {
+			k.n.T.Errorf("kubectl %s: %v\n%s", strings.Join(arguments, " "), run.Err, run.Stderr)
+		}
+	})
+}
+
 // Command is kubectl in the namespace.
 func (k Kubectl) Command(arguments ...string) *exec.Cmd {
 	return k.n.ControlPlane.KubectlCommand(k.n.Ctx, append([]string{"--namespace=" + k.n.Name}, arguments...)...)

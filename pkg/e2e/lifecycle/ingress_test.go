@@ -96,7 +96,7 @@ func TestReadyWaitsForAnAddressWhereTheClassGivesOne(t *testing.T) {
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { n.Kubectl.Command("delete", "ingressclass", class).Run() })
+	n.Kubectl.RunAtEnd("delete", "ingressclass", class)
 	n.AwaitBox("first", "says nothing of its class any more", func(box *modelv1.ModelBox) error {
 		if text := fmt.Sprint(box.Status.Conditions); strings.Contains(text, "IngressClass") {
 			return fmt.Errorf("it has %s", text)

@@ -56,7 +56,7 @@ func TestRouteOfABox(t *testing.T) {
 
 	definition := framework.InModule(t, ".", "sigs.k8s.io/gateway-api", "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml")
 	n.Kubectl.Run("create", "--filename="+definition)
-	t.Cleanup(func() { n.Kubectl.Command("delete", "--ignore-not-found", "--filename="+definition).Run() })
+	n.Kubectl.RunAtEnd("delete", "--ignore-not-found", "--filename="+definition)
 	awaitRoute(n, client, "web", "web.example.com")
 	n.AwaitReady("web")
 	n.ExpectConverged("web")

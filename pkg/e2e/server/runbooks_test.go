@@ -4,7 +4,6 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,12 +33,7 @@ func TestRunbookCommandsSucceed(t *testing.T) {
 	n.Kubectl.Run("create", "deployment", "modelbox-apiserver", "--image=modelbox-apiserver:latest", inSystem)
 	n.Kubectl.Run("patch", "deployment/modelbox-apiserver", inSystem, "--type=json",
 		`--patch=[{"op": "add", "path": "/spec/template/spec/containers/0/args", "value": ["--data-dir=/var/lib/modelbox"]}]`)
-	t.Cleanup(func() {
-		deletion := n.ControlPlane.KubectlCommand(context.WithoutCancel(n.Ctx), "delete", "deployment/modelbox-apiserver", inSystem)
-		if output, err := deletion.CombinedOutput(); err != nil {
-			t.Errorf("deleting the Deployment: %v\n%s", err, output)
-		}
-	})
+	n.Kubectl.RunAtEnd("delete", "deployment/modelbox-apiserver", inSystem)
 	shell := runbookShell(n)
 
 	files, err := filepath.Glob(framework.InRepository("docs", "operate", "*.md"))
