@@ -40,22 +40,23 @@ type TestServer struct {
 	EtcdClient *clientv3.Client
 
 	run *running
+	// caFile has the CA of the server, once it has been written.
+	caFile string
 }
 
 // StartTestServer starts a server with the flags and returns it when it is ready. It is stopped at the end of the test,
 // which fails when the server does not end as it should.
 func StartTestServer(t testing.TB, flags ...string) *TestServer {
 	t.Helper()
-	server, caFile := launch(t, flags)
-	awaitReady(t, server.ClientConfig, caFile)
+	server := start(t, flags...)
+	awaitReady(t, server.ClientConfig, server.caFile)
 	return server
 }
 
 // RunTestServer runs a server with the flags that is to end by itself, and returns why it has.
 func RunTestServer(t testing.TB, flags ...string) error {
 	t.Helper()
-	server, _ := launch(t, flags)
-	return server.AwaitEnd(t)
+	return start(t, flags...).AwaitEnd(t)
 }
 
 // AwaitEnd waits until the server has ended by itself, and returns why.
@@ -71,8 +72,8 @@ func (s *TestServer) AwaitEnd(t testing.TB) error {
 	}
 }
 
-// launch starts a server and returns the file that its CA will be in.
-func launch(t testing.TB, flags []string) (server *TestServer, caFile string) {
+// start is StartTestServer for a server that need not become ready.
+func start(t testing.TB, flags ...string) *TestServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -100,20 +101,21 @@ func launch(t testing.TB, flags []string) (server *TestServer, caFile string) {
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	server = &TestServer{
+	server := &TestServer{
 		ClientConfig: &rest.Config{
 			Host:        "https://" + listener.Addr().String(),
 			BearerToken: "of-the-test",
 			QPS:         -1,
 		},
-		run: run(t, o),
+		run:    run(t, o),
+		caFile: filepath.Join(certDir, "apiserver.crt"),
 	}
 	server.EtcdClient, err = clientv3.New(clientv3.Config{Endpoints: o.Recommended.Etcd.StorageConfig.Transport.ServerList})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.EtcdClient.Close() })
-	return server, filepath.Join(certDir, "apiserver.crt")
+	return server
 }
 
 // parse returns the options that a command line says. Versions and feature gates are apart from those of other servers

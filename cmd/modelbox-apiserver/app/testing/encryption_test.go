@@ -1,0 +1,394 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package testing
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	encryptionconfigcontroller "k8s.io/apiserver/pkg/server/options/encryptionconfig/controller"
+	kmstesting "k8s.io/apiserver/pkg/storage/value/encrypt/envelope/testing/v2"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+)
+
+const (
+	// reloadPeriod is how often the encryption configuration is looked at.
+	reloadPeriod = 100 * time.Millisecond
+	// encryptionTimeout is more than a server takes until it uses another key, and than a plugin is asked again.
+	encryptionTimeout = time.Minute
+
+	identityProvider = "identity: {}"
+	kmsProvider      = "kms: {apiVersion: v2, name: local, endpoint: %q, timeout: 3s}"
+)
+
+// aescbcProvider and secretboxProvider have one key.
+var (
+	aescbcProvider    = "aescbc: {keys: [{name: key1, secret: " + key('1') + "}]}"
+	secretboxProvider = "secretbox: {keys: [{name: key2, secret: " + key('2') + "}]}"
+)
+
+// key returns one that has 32 times the same byte.
+func key(character byte) string {
+	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(character), 32)))
+}
+
+// encryptedStore is the data directory of servers that are started one after the other.
+type encryptedStore struct {
+	dir, config string
+}
+
+func newEncryptedStore(t *testing.T) *encryptedStore {
+	t.Helper()
+	// Not in TMPDIR, which may be long: the path of a socket may not.
+	dir, err := os.MkdirTemp("/tmp", "mb-encryption-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return &encryptedStore{dir: dir, config: filepath.Join(dir, "encryption.yaml")}
+}
+
+// configure gives the servers these providers. The first one encrypts.
+func (s *encryptedStore) configure(t *testing.T, providers ...string) {
+	t.Helper()
+	lines := []string{
+		"apiVersion: apiserver.config.k8s.io/v1", "kind: EncryptionConfiguration", "resources:",
+		`- resources: ["*.model.github.com"]`, "  providers:",
+	}
+	for _, provider := range providers {
+		lines = append(lines, "  - "+provider)
+	}
+	draft := s.config + ".new" // a reload finds the whole file
+	if err := os.WriteFile(draft, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(draft, s.config); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// flags are those of a server on the store.
+func (s *encryptedStore) flags(flags ...string) []string {
+	return append([]string{"--data-dir=" + filepath.Join(s.dir, "data"), "--encryption-provider-config=" + s.config}, flags...)
+}
+
+// objects returns the UIDs of all objects that the server has.
+func (s *TestServer) objects(t *testing.T) map[string]types.UID {
+	t.Helper()
+	uids := map[string]types.UID{}
+	for _, resource := range []string{"modelboxes", "modelstacks", "networks"} {
+		list, err := s.dynamicClient(t).Resource(modelv1.SchemeGroupVersion.WithResource(resource)).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range list.Items {
+			uids[resource+"/"+object.GetName()] = object.GetUID()
+		}
+	}
+	return uids
+}
+
+func (s *TestServer) dynamicClient(t *testing.T) dynamic.Interface {
+	t.Helper()
+	client, err := dynamic.NewForConfig(s.ClientConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// createOneOfEach stores a box, a stack and a network.
+func (s *TestServer) createOneOfEach(t *testing.T) {
+	t.Helper()
+	client, err := versioned.NewForConfig(s.ClientConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := client.ModelV1()
+	spec := modelv1.ModelBoxSpec{Image: "nginx:1.7.9"}
+	if _, err := models.ModelBoxes(metav1.NamespaceDefault).Create(t.Context(),
+		&modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: spec}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	stack := &modelv1.ModelStack{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+	stack.Spec.Components = []modelv1.ModelStackComponent{{Name: "web", Box: &spec}}
+	if _, err := models.ModelStacks(metav1.NamespaceDefault).Create(t.Context(), stack, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	network := &modelv1.Network{ObjectMeta: metav1.ObjectMeta{Name: "lan"}, Spec: modelv1.NetworkSpec{CIDR: "192.168.0.0/16", Gateway: "192.168.0.1"}}
+	if _, err := models.Networks(metav1.NamespaceDefault).Create(t.Context(), network, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewrite writes all objects as they are, until the stored bytes of each begin with the prefix. An update that changes nothing
+// is stored where the bytes are not those of the present key.
+func (s *TestServer) rewrite(t *testing.T, prefix string) {
+	t.Helper()
+	s.eventually(t, "what is stored begins with "+prefix, func(ctx context.Context) error {
+		for _, resource := range []string{"modelboxes", "modelstacks", "networks"} {
+			objects := s.dynamicClient(t).Resource(modelv1.SchemeGroupVersion.WithResource(resource))
+			list, err := objects.List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return err
+			}
+			if err := meta.EachListItem(list, func(item runtime.Object) error {
+				object := item.(*unstructured.Unstructured)
+				_, err := objects.Namespace(object.GetNamespace()).Update(ctx, object, metav1.UpdateOptions{})
+				if apierrors.IsConflict(err) {
+					return nil // somebody else has written it
+				}
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+		return s.checkStored(ctx, prefix)
+	})
+}
+
+// checkStored returns an error when one of the three objects is stored otherwise than with the prefix.
+func (s *TestServer) checkStored(ctx context.Context, prefix string) error {
+	stored, err := s.EtcdClient.Get(ctx, "/registry/model.github.com/", clientv3.WithPrefix())
+	if err != nil {
+		return err
+	}
+	if len(stored.Kvs) != 3 {
+		return fmt.Errorf("%d objects are stored, not 3", len(stored.Kvs))
+	}
+	for _, pair := range stored.Kvs {
+		if !strings.HasPrefix(string(pair.Value), prefix) {
+			return fmt.Errorf("%s is stored as %.40q", pair.Key, pair.Value)
+		}
+		if prefix != plainPrefix && strings.Contains(string(pair.Value), "nginx:1.7.9") {
+			return fmt.Errorf("%s shows what it has", pair.Key)
+		}
+	}
+	return nil
+}
+
+// plainPrefix is what protobuf begins with that is not encrypted.
+const plainPrefix = "k8s\x00"
+
+func (s *TestServer) eventually(t *testing.T, what string, check func(context.Context) error) {
+	t.Helper()
+	var last error
+	if err := wait.PollUntilContextTimeout(t.Context(), reloadPeriod, encryptionTimeout, true, func(ctx context.Context) (bool, error) {
+		if err := check(ctx); err == nil || ctx.Err() == nil {
+			last = err
+		}
+		return last == nil, nil
+	}); err != nil {
+		t.Fatalf("%s: %v: %v", what, err, last)
+	}
+}
+
+// expectUnready waits until a check of readyz says these texts, and expects that nobody is served.
+func (s *TestServer) expectUnready(t *testing.T, check string, texts ...string) {
+	t.Helper()
+	s.eventually(t, check+" says what is wrong", func(ctx context.Context) error {
+		answer, err := s.ask(ctx, "/readyz/"+check)
+		if err == nil {
+			return fmt.Errorf("it passes")
+		}
+		for _, text := range texts {
+			if !strings.Contains(answer, text) {
+				return fmt.Errorf("%w: %s", err, answer)
+			}
+		}
+		return nil
+	})
+	for _, resource := range []string{"modelboxes", "modelstacks", "networks"} {
+		if _, err := s.ask(t.Context(), "/apis/model.github.com/v1/"+resource); !apierrors.IsServiceUnavailable(err) {
+			t.Errorf("a list of %s is answered with: %v", resource, err)
+		}
+	}
+}
+
+// ask returns what the server answers at once.
+func (s *TestServer) ask(ctx context.Context, path string) (string, error) {
+	var err error
+	if s.ClientConfig.CAData, err = os.ReadFile(s.caFile); err != nil {
+		return "", err
+	}
+	client, err := discovery.NewDiscoveryClientForConfig(s.ClientConfig)
+	if err != nil {
+		return "", err
+	}
+	answer, err := client.RESTClient().Get().AbsPath(path).MaxRetries(0).DoRaw(ctx)
+	return string(answer), err
+}
+
+// keepUsing reads and changes a box until stop is called, which returns how often.
+func (s *TestServer) keepUsing(t *testing.T) (stop func() int64) {
+	t.Helper()
+	client, err := versioned.NewForConfig(s.ClientConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	boxes := client.ModelV1().ModelBoxes(metav1.NamespaceDefault)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	var answered atomic.Int64
+	running.Go(func() {
+		for ctx.Err() == nil {
+			patch := fmt.Appendf(nil, `{"metadata": {"annotations": {"example.com/round": "%d"}}}`, answered.Load())
+			_, err := boxes.Patch(ctx, "web", types.MergePatchType, patch, metav1.PatchOptions{})
+			if err == nil {
+				_, err = boxes.List(ctx, metav1.ListOptions{})
+			}
+			if err != nil && ctx.Err() == nil {
+				t.Errorf("a request failed: %v", err)
+				return
+			}
+			answered.Add(1)
+		}
+	})
+	return func() int64 {
+		cancel()
+		running.Wait()
+		return answered.Load()
+	}
+}
+
+// TestEncryptionKeysAreRotatedUnderRequests turns encryption on, rotates its key while requests run, and takes the keys away
+// from what was encrypted with them.
+func TestEncryptionKeysAreRotatedUnderRequests(t *testing.T) {
+	usual := encryptionconfigcontroller.EncryptionConfigFileChangePollDuration
+	encryptionconfigcontroller.EncryptionConfigFileChangePollDuration = reloadPeriod
+	t.Cleanup(func() { encryptionconfigcontroller.EncryptionConfigFileChangePollDuration = usual })
+	store := newEncryptedStore(t)
+	var created map[string]types.UID
+
+	t.Run("turned on and rotated", func(t *testing.T) {
+		store.configure(t, identityProvider, aescbcProvider)
+		server := StartTestServer(t, store.flags("--encryption-provider-config-automatic-reload")...)
+		server.createOneOfEach(t)
+		created = server.objects(t)
+		if err := server.checkStored(t.Context(), plainPrefix); err != nil {
+			t.Fatal(err)
+		}
+		stop := server.keepUsing(t)
+		for _, step := range []struct {
+			providers []string
+			prefix    string
+		}{
+			{[]string{aescbcProvider, identityProvider}, "k8s:enc:aescbc:v1:key1:"},
+			{[]string{secretboxProvider, aescbcProvider}, "k8s:enc:secretbox:v1:key2:"},
+		} {
+			store.configure(t, step.providers...)
+			server.rewrite(t, step.prefix)
+		}
+		if stop() == 0 {
+			t.Error("no request was answered")
+		}
+	})
+	for _, test := range []struct {
+		name string
+		// configure takes the key away.
+		configure func(t *testing.T) []string
+		text      string
+	}{
+		{"without the key", func(t *testing.T) []string {
+			store.configure(t, aescbcProvider, identityProvider)
+			return store.flags()
+		}, "identity transformer tried to read encrypted data"},
+		{"with a wrong key of the same name", func(t *testing.T) []string {
+			store.configure(t, strings.ReplaceAll(secretboxProvider, key('2'), key('3')))
+			return store.flags()
+		}, "the box could not be decrypted"},
+		{"without encryption", func(*testing.T) []string { return store.flags()[:1] }, "identity transformer tried to read encrypted data"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := start(t, test.configure(t)...)
+			server.expectUnready(t, "store-recovery", "listing the boxes in the store", "/default/web", "--encryption-provider-config")
+		})
+	}
+	t.Run("with the last key alone", func(t *testing.T) {
+		store.configure(t, secretboxProvider)
+		server := StartTestServer(t, store.flags()...)
+		if diff := cmp.Diff(created, server.objects(t)); diff != "" {
+			t.Errorf("-created +now:\n%s", diff)
+		}
+	})
+}
+
+// TestEncryptionByPlugin encrypts with a plugin of KMS v2 that rotates its key and is out of order when a server starts.
+func TestEncryptionByPlugin(t *testing.T) {
+	store := newEncryptedStore(t)
+	socket := filepath.Join(store.dir, "kms.sock")
+	plugin := kmstesting.NewBase64Plugin(t, socket)
+	const prefix = "k8s:enc:kms:v2:local:"
+	store.configure(t, fmt.Sprintf(kmsProvider, "unix://"+socket))
+	var created map[string]types.UID
+
+	t.Run("on", func(t *testing.T) {
+		server := StartTestServer(t, store.flags()...)
+		server.createOneOfEach(t)
+		created = server.objects(t)
+		if err := server.checkStored(t.Context(), prefix); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("the plugin is out of order", func(t *testing.T) {
+		plugin.EnterFailedState()
+		server := start(t, store.flags()...)
+		server.expectUnready(t, "kms-providers", "local", "key disabled")
+		server.expectUnready(t, "store-recovery", "listing the boxes in the store")
+		plugin.ExitFailedState()
+		awaitReady(t, server.ClientConfig, server.caFile)
+		if diff := cmp.Diff(created, server.objects(t)); diff != "" {
+			t.Errorf("-created +now:\n%s", diff)
+		}
+	})
+	t.Run("its key is rotated", func(t *testing.T) {
+		plugin.UpdateKeyID()
+		server := StartTestServer(t, store.flags()...)
+		before := server.versions(t)
+		server.rewrite(t, prefix)
+		for key, version := range server.versions(t) {
+			if version == before[key] {
+				t.Errorf("%s is not encrypted anew", key)
+			}
+		}
+		if diff := cmp.Diff(created, server.objects(t)); diff != "" {
+			t.Errorf("-created +now:\n%s", diff)
+		}
+	})
+}
+
+// versions returns the revisions at which what is stored was written.
+func (s *TestServer) versions(t *testing.T) map[string]int64 {
+	t.Helper()
+	stored, err := s.EtcdClient.Get(t.Context(), "/registry/model.github.com/", clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]int64{}
+	for _, pair := range stored.Kvs {
+		versions[string(pair.Key)] = pair.ModRevision
+	}
+	return versions
+}
