@@ -185,6 +185,7 @@ test-growth: build ## Move the store to another etcd and back, encrypt it, and s
 	@hack/go-build.sh . go.etcd.io/etcd/server/v3 $(BIN)/etcd
 	@hack/go-build.sh hack/tools go.etcd.io/etcd/etcdutl/v3 $(BIN)/etcdutl
 	@MODELBOX_E2E_GROWTH=1 go test ./pkg/e2e/storage -run '^(TestStoreMovesOutAndBack|TestStoreIsEncryptedInPlace)$$' -timeout 30m -v
+	@MODELBOX_E2E_GROWTH=1 go test ./cmd/modelbox-apiserver/app/testing -run '^TestEncryption' -v
 	@MODELBOX_E2E_GROWN_BOXES=25000 go test ./pkg/e2e/server -run '^TestManyBoxesOnThreeServers$$' -timeout 90m -v
 
 .PHONY: bench

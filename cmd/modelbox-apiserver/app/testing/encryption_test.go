@@ -6,6 +6,7 @@ package testing
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,6 +39,9 @@ const (
 	reloadPeriod = 100 * time.Millisecond
 	// encryptionTimeout is more than a server takes until it uses another key, and than a plugin is asked again.
 	encryptionTimeout = time.Minute
+
+	// growthVariable asks for what takes long, as make test-growth does.
+	growthVariable = "MODELBOX_E2E_GROWTH"
 
 	identityProvider = "identity: {}"
 	kmsProvider      = "kms: {apiVersion: v2, name: local, endpoint: %q, timeout: 3s}"
@@ -211,7 +215,7 @@ func (s *TestServer) expectUnready(t *testing.T, check string, texts ...string) 
 	s.eventually(t, check+" says what is wrong", func(ctx context.Context) error {
 		answer, err := s.ask(ctx, "/readyz/"+check)
 		if err == nil {
-			return fmt.Errorf("it passes")
+			return errors.New("it passes")
 		}
 		for _, text := range texts {
 			if !strings.Contains(answer, text) {
@@ -333,6 +337,28 @@ func TestEncryptionKeysAreRotatedUnderRequests(t *testing.T) {
 			t.Errorf("-created +now:\n%s", diff)
 		}
 	})
+	t.Run("with a key that is lost", func(t *testing.T) {
+		store.configure(t, aescbcProvider)
+		server := StartTestServer(t, store.flags("--store-recovery=ignore")...)
+		box := server.dynamicClient(t).Resource(modelv1.SchemeGroupVersion.WithResource("modelboxes")).Namespace(metav1.NamespaceDefault)
+		if _, err := box.Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsInternalError(err) {
+			t.Errorf("a box that cannot be read is answered with: %v", err)
+		}
+		if err := box.Delete(t.Context(), "web", metav1.DeleteOptions{}); err == nil {
+			t.Error("it is deleted although it cannot be read")
+		}
+		client, err := discovery.NewDiscoveryClientForConfig(server.ClientConfig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.RESTClient().Delete().AbsPath("/apis/model.github.com/v1/namespaces/default/modelboxes/web").
+			Param("ignoreStoreReadErrorWithClusterBreakingPotential", "true").Do(t.Context()).Error(); err != nil {
+			t.Errorf("it cannot be deleted by force: %v", err)
+		}
+		if _, err := box.Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("it is still there: %v", err)
+		}
+	})
 }
 
 // TestEncryptionByPlugin encrypts with a plugin of KMS v2 that rotates its key and is out of order when a server starts.
@@ -375,6 +401,24 @@ func TestEncryptionByPlugin(t *testing.T) {
 		}
 		if diff := cmp.Diff(created, server.objects(t)); diff != "" {
 			t.Errorf("-created +now:\n%s", diff)
+		}
+
+		// What it has in memory is enough to go on for a while.
+		plugin.EnterFailedState()
+		stop := server.keepUsing(t)
+		if os.Getenv(growthVariable) != "" {
+			server.eventually(t, "the plugin is missed", func(ctx context.Context) error {
+				if _, err := server.ask(ctx, "/readyz/kms-providers"); err == nil {
+					return errors.New("the check passes")
+				}
+				return nil
+			})
+		}
+		if diff := cmp.Diff(created, server.objects(t)); diff != "" {
+			t.Errorf("-created +now:\n%s", diff)
+		}
+		if stop() == 0 {
+			t.Error("no request was answered")
 		}
 	})
 }
