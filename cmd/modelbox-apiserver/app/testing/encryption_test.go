@@ -53,6 +53,9 @@ var (
 	secretboxProvider = "secretbox: {keys: [{name: key2, secret: " + key('2') + "}]}"
 )
 
+// init sets what there is no option for, before any server reads it.
+func init() { encryptionconfigcontroller.EncryptionConfigFileChangePollDuration = reloadPeriod }
+
 // key returns one that has 32 times the same byte.
 func key(character byte) string {
 	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(character), 32)))
@@ -280,9 +283,6 @@ func (s *TestServer) keepUsing(t *testing.T) (stop func() int64) {
 // TestEncryptionKeysAreRotatedUnderRequests turns encryption on, rotates its key while requests run, and takes the keys away
 // from what was encrypted with them.
 func TestEncryptionKeysAreRotatedUnderRequests(t *testing.T) {
-	usual := encryptionconfigcontroller.EncryptionConfigFileChangePollDuration
-	encryptionconfigcontroller.EncryptionConfigFileChangePollDuration = reloadPeriod
-	t.Cleanup(func() { encryptionconfigcontroller.EncryptionConfigFileChangePollDuration = usual })
 	store := newEncryptedStore(t)
 	var created map[string]types.UID
 
