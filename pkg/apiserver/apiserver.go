@@ -10,6 +10,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 	modelrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/rest"
 )
 
@@ -24,6 +25,8 @@ type ExtraConfig struct {
 	// NodePortRange is what the cluster gives out. Empty where that is not known: the node ports of boxes are left to
 	// the cluster.
 	NodePortRange utilnet.PortRange
+	// HostCluster is the cluster that the children of boxes are in.
+	HostCluster *hostcluster.Cluster
 }
 
 // CompletedConfig can only be had from Config.Complete.

@@ -20,6 +20,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -31,6 +32,9 @@ type Context struct {
 	KubeClient    kubernetes.Interface
 	GatewayClient gatewayclient.Interface
 	DynamicClient dynamic.Interface
+
+	// HostCluster is what is known of the cluster. Nil: nothing is.
+	HostCluster *hostcluster.Cluster
 
 	// Informers are started by Run: a controller has to ask for its own when it is made.
 	Informers *informers.Factories

@@ -80,6 +80,7 @@ func newModelBoxController(c *Context) (Controller, error) {
 		Ingresses:        c.Informers.Children.Networking().V1().Ingresses(),
 		IngressClasses:   c.Informers.Kube.Networking().V1().IngressClasses(),
 		Routes:           routes,
+		HostCluster:      c.HostCluster,
 		Pods:             c.Informers.Pods.Core().V1().Pods(),
 		Autoscalers:      c.Informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		MountFailures:    c.Informers.MountFailures.Events().V1().Events(),

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
@@ -100,6 +101,16 @@ func (c *Cluster) UnknownIn(ctx context.Context, object any, path *field.Path) (
 	return known.unknown.usesIn(object, path)
 }
 
+// Known returns a child as it is applied without the fields that the cluster does not know, and the child itself where it has
+// none. It asks nobody.
+func (c *Cluster) Known(child *unstructured.Unstructured) *unstructured.Unstructured {
+	known := c.known.Load()
+	if known == nil {
+		return child
+	}
+	return known.unknown.without(child)
+}
+
 // Run looks now and then what the cluster serves until ctx is done, and logs what has changed.
 func (c *Cluster) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx)
@@ -150,7 +161,7 @@ func (c *Cluster) ask(ctx context.Context, before *knowledge) (*knowledge, error
 		return nil, fmt.Errorf("asking the cluster for its OpenAPI documents: %w", err)
 	}
 	now := &knowledge{version: version.GitVersion, documents: map[string]string{}, unknown: unknownFields{}, asked: c.clock.Now()}
-	for path := range childTypes {
+	for path := range specs {
 		if document, isServed := paths[path]; isServed {
 			now.documents[path] = document.ServerRelativeURL()
 		}
@@ -168,7 +179,7 @@ func (c *Cluster) ask(ctx context.Context, before *knowledge) (*knowledge, error
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		maps.Copy(now.unknown, newUnknownFields(childTypes[path], defined))
+		maps.Copy(now.unknown, newUnknownFields(maps.Values(specs[path]), defined))
 	}
 	return now, nil
 }

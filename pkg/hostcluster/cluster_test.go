@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
@@ -104,6 +105,32 @@ func TestClusterIsAskedAgainBeforeAFieldIsUnknown(t *testing.T) {
 	clock.SetTime(clock.Now().Add(time.Minute))
 	if got := unknownIn(t, cluster, newPod()); got != nil {
 		t.Errorf("once the cluster is upgraded, got %v, want nothing", got)
+	}
+}
+
+func TestKnownChildIsWithoutTheFieldsThatTheClusterDoesNotKnow(t *testing.T) {
+	newDeployment := func(pod map[string]any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "apps/v1", "kind": "Deployment",
+			"spec": map[string]any{"replicas": int64(1), "template": map[string]any{"spec": pod}},
+		}}
+	}
+	server := hostclustertest.NewServer(t, "1.33")
+	cluster := server.Cluster(t, clocktesting.NewFakePassiveClock(time.Now()))
+	child := newDeployment(map[string]any{"hostname": "web", "hostnameOverride": "web"})
+	if got := cluster.Known(child); got != child {
+		t.Errorf("of a cluster that was never asked, got %v, want the child", got)
+	}
+
+	if err := cluster.Refresh(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	want := newDeployment(map[string]any{"hostname": "web"})
+	if diff := cmp.Diff(want, cluster.Known(child)); diff != "" {
+		t.Errorf("known (-want +got):\n%s", diff)
+	}
+	if got := cluster.Known(want); got != want {
+		t.Errorf("of a child that is known, got %v, want the child itself", got)
 	}
 }
 

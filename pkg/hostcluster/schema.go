@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 
@@ -17,13 +18,20 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// childTypes are what children are specified with, by the path of the OpenAPI document that has them.
-var childTypes = map[string][]reflect.Type{
-	"api/v1":                    {reflect.TypeFor[corev1.ServiceSpec](), reflect.TypeFor[corev1.PersistentVolumeClaimSpec]()},
-	"apis/apps/v1":              {reflect.TypeFor[appsv1.DeploymentSpec](), reflect.TypeFor[appsv1.StatefulSetSpec](), reflect.TypeFor[appsv1.DaemonSetSpec]()},
-	"apis/autoscaling/v2":       {reflect.TypeFor[autoscalingv2.HorizontalPodAutoscalerSpec]()},
-	"apis/networking.k8s.io/v1": {reflect.TypeFor[networkingv1.IngressSpec]()},
-	"apis/policy/v1":            {reflect.TypeFor[policyv1.PodDisruptionBudgetSpec]()},
+// specs are what children are specified with, by the path of the OpenAPI document that has them and their kinds.
+var specs = map[string]map[string]reflect.Type{
+	"api/v1": {
+		"PersistentVolumeClaim": reflect.TypeFor[corev1.PersistentVolumeClaimSpec](),
+		"Service":               reflect.TypeFor[corev1.ServiceSpec](),
+	},
+	"apis/apps/v1": {
+		"DaemonSet":   reflect.TypeFor[appsv1.DaemonSetSpec](),
+		"Deployment":  reflect.TypeFor[appsv1.DeploymentSpec](),
+		"StatefulSet": reflect.TypeFor[appsv1.StatefulSetSpec](),
+	},
+	"apis/autoscaling/v2":       {"HorizontalPodAutoscaler": reflect.TypeFor[autoscalingv2.HorizontalPodAutoscalerSpec]()},
+	"apis/networking.k8s.io/v1": {"Ingress": reflect.TypeFor[networkingv1.IngressSpec]()},
+	"apis/policy/v1":            {"PodDisruptionBudget": reflect.TypeFor[policyv1.PodDisruptionBudgetSpec]()},
 }
 
 // definitions are those of an OpenAPI document, of which nothing but the names of properties is read.
@@ -48,7 +56,7 @@ type unknownFields map[reflect.Type]map[string]Field
 
 // newUnknownFields returns the fields of the types, and of what they consist of, that the definitions do not have. Of a type
 // that is not defined at all there are none: what refers to it is unknown itself.
-func newUnknownFields(roots []reflect.Type, defined definitions) unknownFields {
+func newUnknownFields(roots iter.Seq[reflect.Type], defined definitions) unknownFields {
 	unknown, seen := unknownFields{}, map[reflect.Type]bool{}
 	var visit func(reflect.Type)
 	visit = func(t reflect.Type) {
@@ -73,7 +81,7 @@ func newUnknownFields(roots []reflect.Type, defined definitions) unknownFields {
 			unknown[t][name] = field.Field
 		}
 	}
-	for _, root := range roots {
+	for root := range roots {
 		visit(root)
 	}
 	return unknown

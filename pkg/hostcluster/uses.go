@@ -8,7 +8,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -31,11 +33,34 @@ func (u unknownFields) usesIn(object any, path *field.Path) ([]Use, error) {
 		return nil, fmt.Errorf("encoding %T: %w", object, err)
 	}
 	var uses []Use
-	u.visit(value, reflect.TypeOf(object), path, func(use Use) { uses = append(uses, use) })
+	u.visit(value, reflect.TypeOf(object), path, func(use Use, _ map[string]any) { uses = append(uses, use) })
 	return uses, nil
 }
 
-func (u unknownFields) visit(value any, t reflect.Type, path *field.Path, found func(Use)) {
+// without returns a child without the fields, and the child itself where it sets none of them.
+func (u unknownFields) without(child *unstructured.Unstructured) *unstructured.Unstructured {
+	apiVersion, prefix := child.GetAPIVersion(), "apis/"
+	if !strings.Contains(apiVersion, "/") {
+		prefix = "api/"
+	}
+	spec, isKnown := specs[prefix+apiVersion][child.GetKind()]
+	if !isKnown || len(u) == 0 {
+		return child
+	}
+	pruned := child.DeepCopy()
+	isPruned := false
+	u.visit(pruned.Object["spec"], spec, field.NewPath("spec"), func(use Use, parent map[string]any) {
+		delete(parent, use.Field.Name)
+		isPruned = true
+	})
+	if !isPruned {
+		return child
+	}
+	return pruned
+}
+
+// visit calls found with each use of one of the fields in the value, and with the object that the field is in.
+func (u unknownFields) visit(value any, t reflect.Type, path *field.Path, found func(use Use, parent map[string]any)) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -58,7 +83,7 @@ func (u unknownFields) visit(value any, t reflect.Type, path *field.Path, found 
 	}
 }
 
-func (u unknownFields) visitStruct(value map[string]any, t reflect.Type, path *field.Path, found func(Use)) {
+func (u unknownFields) visitStruct(value map[string]any, t reflect.Type, path *field.Path, found func(use Use, parent map[string]any)) {
 	fields := jsonFields(t)
 	for _, name := range slices.Sorted(maps.Keys(value)) {
 		field, isField := fields[name]
@@ -66,7 +91,7 @@ func (u unknownFields) visitStruct(value map[string]any, t reflect.Type, path *f
 			continue
 		}
 		if _, isUnknown := u[t][name]; isUnknown {
-			found(Use{Field: field.Field, Path: path.Child(name), Value: value[name]})
+			found(Use{Field: field.Field, Path: path.Child(name), Value: value[name]}, value)
 			continue
 		}
 		u.visit(value[name], field.valueType, path.Child(name), found)

@@ -56,6 +56,7 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 
 	work := func(ctx context.Context) error {
 		controllerContext := controller.NewContext(clients.model, clients.kube, clients.gateway, clients.dynamic, configuration)
+		controllerContext.HostCluster = config.ExtraConfig.HostCluster
 		controllers, err := controller.BuildControllers(controllerContext, descriptors)
 		if err != nil {
 			return err

@@ -31,6 +31,8 @@ type appliedAnswer struct {
 	fingerprint string
 	// rejected are the fields that the answer lacked or had otherwise; nil is none.
 	rejected *fieldpath.Set
+	// isPartial says that fields were left out, which the cluster did not know.
+	isPartial bool
 	// kept is the version of the child that was last found to be as rendered, with all of its fields ours; empty is none.
 	kept string
 }
@@ -74,12 +76,16 @@ func (a *appliedAnswers) keep(owner types.NamespacedName, s Step) {
 	}
 }
 
-// find returns what the cluster answered to the apply of this very render to this very child, nil where that is not known.
+// find returns what the cluster answered to the apply of this very render to this very child, nil where that is not known, or
+// where the cluster did not know then what it does now.
 func (a *appliedAnswers) find(owner types.NamespacedName, s Step) *appliedAnswer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	answer, ok := a.answers[owner][childName{s.Kind.name(), s.Name()}]
 	if !ok || answer.uid != s.live.GetUID() || answer.render != render.Hash(s.rendered) {
+		return nil
+	}
+	if answer.isPartial && s.Kind.known(s.rendered) == s.rendered {
 		return nil
 	}
 	return &answer

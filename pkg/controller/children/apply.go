@@ -92,6 +92,7 @@ func (e *Engine[O]) rememberAnswer(owner O, s Step, applied Object) error {
 		render:      render.Hash(s.rendered),
 		fingerprint: fields.Fingerprint(applied),
 		rejected:    difference.Fields,
+		isPartial:   s.Kind.known(s.rendered) != s.rendered,
 	})
 	if !difference.IsEmpty() {
 		return e.rejection(s, difference)
@@ -101,7 +102,7 @@ func (e *Engine[O]) rememberAnswer(owner O, s Step, applied Object) error {
 
 // applyAs applies what is rendered in the name of a field manager, and nothing else.
 func (e *Engine[O]) applyAs(ctx context.Context, owner O, s Step, manager string, force bool) (Object, error) {
-	configuration := s.rendered
+	configuration := s.Kind.known(s.rendered)
 	if s.live != nil {
 		configuration = configuration.DeepCopy()
 		configuration.SetUID(s.live.GetUID())

@@ -116,7 +116,7 @@ type RejectedError struct {
 }
 
 func (e *RejectedError) Error() string {
-	return fmt.Sprintf("%s %s: the cluster does not accept what the %s asks for in %s: a feature gate is disabled, or an admission policy changes it",
+	return fmt.Sprintf("%s %s: the cluster does not accept what the %s asks for in %s: its version does not know it, a feature gate is disabled, or an admission policy changes it",
 		e.Kind, e.Name, e.Noun, e.Fields)
 }
 

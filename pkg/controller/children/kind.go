@@ -29,6 +29,9 @@ type Kind struct {
 
 	// IsServed returns whether the cluster serves the kind. Nil is a kind that every cluster does.
 	IsServed func() bool
+	// Known returns a rendered child without the fields that the cluster does not know, and the child itself where it has none.
+	// What is left out counts as not accepted. Nil is a kind of which every cluster knows all.
+	Known func(rendered *unstructured.Unstructured) *unstructured.Unstructured
 	// Immutable returns what keeps the live child from becoming the rendered one, because the API does not let it be
 	// changed, as "its selector is ...". It is empty where nothing does. Nil is a kind of which everything can be changed.
 	Immutable func(rendered *unstructured.Unstructured, live Object) string
@@ -126,6 +129,14 @@ func (k *Kind) immutable(rendered *unstructured.Unstructured, live Object) strin
 
 // isServed is IsServed of a kind that may have none.
 func (k *Kind) isServed() bool { return k.IsServed == nil || k.IsServed() }
+
+// known is Known of a kind that may have none.
+func (k *Kind) known(rendered *unstructured.Unstructured) *unstructured.Unstructured {
+	if k.Known == nil {
+		return rendered
+	}
+	return k.Known(rendered)
+}
 
 // kept is Kept of a kind that may have none.
 func (k *Kind) kept() *fieldpath.Set {

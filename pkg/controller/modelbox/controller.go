@@ -41,6 +41,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 )
 
 const (
@@ -101,6 +102,8 @@ type ControllerParameters struct {
 	Autoscalers       autoscalinginformers.HorizontalPodAutoscalerInformer
 	DisruptionBudgets policyinformers.PodDisruptionBudgetInformer
 	Pods              coreinformers.PodInformer
+	// HostCluster knows which fields of children the cluster knows. Nil: it is taken to know all.
+	HostCluster *hostcluster.Cluster
 	// Routes is that of NewRouteInformer.
 	Routes *informers.Optional
 	// MountFailures are the events about pods that cannot have a volume.
@@ -166,6 +169,11 @@ func New(p ControllerParameters) (*Controller, error) {
 		autoscalerKind(p.KubeClient, p.ChildAutoscalers.Informer()),
 		disruptionBudgetKind(p.KubeClient, p.DisruptionBudgets.Informer()),
 	})
+	if p.HostCluster != nil {
+		for _, kind := range c.kinds {
+			kind.Known = p.HostCluster.Known
+		}
+	}
 	c.consistency = newConsistencyStore(p.Clock, p.Boxes.Informer(), c.kinds)
 	c.children = c.newEngine()
 	if err := c.watch(&p); err != nil {

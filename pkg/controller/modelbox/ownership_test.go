@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -179,7 +180,7 @@ func TestReconcileRejectsAFieldThatTheClusterDrops(t *testing.T) {
 	check(t, "applied", "False Rejected", f.status(t).applied)
 	check(t, "stalled", "True Rejected", f.status(t).stalled)
 	const message = "Warning Rejected Deployment web: the cluster does not accept what the box asks for in spec.minReadySeconds: " +
-		"a feature gate is disabled, or an admission policy changes it"
+		"its version does not know it, a feature gate is disabled, or an admission policy changes it"
 	if events := f.told(); !slices.Contains(events, message) {
 		t.Errorf("nobody is told: %q", events)
 	}
@@ -199,6 +200,32 @@ func TestReconcileRejectsAFieldThatTheClusterDrops(t *testing.T) {
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "image", "nginx:1.7.9", fixture.MainContainer(f.deployment(t)).Image)
+}
+
+// A stored box has a field that the cluster is too old for, and the cluster is upgraded.
+func TestReconcileLeavesOutAFieldThatTheClusterDoesNotKnow(t *testing.T) {
+	f := newTestController(t, fixture.WebBox(t))
+	isOld := true
+	f.kind("Deployment").Known = func(rendered *unstructured.Unstructured) *unstructured.Unstructured {
+		if !isOld {
+			return rendered
+		}
+		known := rendered.DeepCopy()
+		unstructured.RemoveNestedField(known.Object, "spec", "minReadySeconds")
+		return known
+	}
+	f.mustReconcile(t)
+	check(t, "applied", "False Rejected", f.status(t).applied)
+	check(t, "field of the Deployment", int32(0), f.deployment(t).Spec.MinReadySeconds)
+	check(t, "image of the Deployment", "nginx:1.7.9", fixture.MainContainer(f.deployment(t)).Image)
+	f.catchUp(t)
+	f.requests()
+	f.mustReconcile(t)
+	check(t, "requests of the second time", []string(nil), f.requests())
+
+	isOld = false
+	f.mustReconcile(t)
+	check(t, "field of the Deployment once the cluster knows it", int32(3), f.deployment(t).Spec.MinReadySeconds)
 }
 
 // The API finds a field of somebody else's invalid beside one of the box.

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/hostfields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 )
 
@@ -23,18 +22,17 @@ const (
 	hostClusterTimeout = 30 * time.Second
 )
 
-// hostFieldsOf returns what the admission plugin goes by: the fields that the cluster knows, which is asked for them as long
-// as the server serves.
-func hostFieldsOf(config *genericapiserver.RecommendedConfig) (hostfields.Initializer, error) {
-	cluster := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "host-cluster")
-	cluster.Timeout = hostClusterTimeout
-	client, err := discovery.NewDiscoveryClientForConfig(cluster)
+// hostClusterOf returns the cluster that children are in, which is asked for what it serves as long as the server runs.
+func hostClusterOf(config *genericapiserver.RecommendedConfig) (*hostcluster.Cluster, error) {
+	clientConfig := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "host-cluster")
+	clientConfig.Timeout = hostClusterTimeout
+	client, err := discovery.NewDiscoveryClientForConfig(clientConfig)
 	if err != nil {
-		return hostfields.Initializer{}, fmt.Errorf("creating a discovery client for the fields of the cluster: %w", err)
+		return nil, fmt.Errorf("creating a discovery client for the fields of the cluster: %w", err)
 	}
-	initializer := hostfields.Initializer{Cluster: hostcluster.New(client, clock.RealClock{})}
-	return initializer, config.AddPostStartHook(hostClusterHook, func(hook genericapiserver.PostStartHookContext) error {
-		go initializer.Cluster.Run(hook)
+	cluster := hostcluster.New(client, clock.RealClock{})
+	return cluster, config.AddPostStartHook(hostClusterHook, func(hook genericapiserver.PostStartHookContext) error {
+		go cluster.Run(hook)
 		return nil
 	})
 }

@@ -27,9 +27,11 @@ import (
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 	baseversion "k8s.io/component-base/version"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/hostfields"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 	productversion "github.com/sharelinuxs/modelbox-apiserver/pkg/version"
 )
@@ -183,12 +185,13 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	var host *hostcluster.Cluster
 	recommended.ExtraAdmissionInitializers = func(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
-		hostFields, err := hostFieldsOf(config)
-		if err != nil {
+		var err error
+		if host, err = hostClusterOf(config); err != nil {
 			return nil, err
 		}
-		return []admission.PluginInitializer{storageQuota, quotaInitializer(), hostFields}, o.policies.find(config)
+		return []admission.PluginInitializer{storageQuota, quotaInitializer(), hostfields.Initializer{Cluster: host}}, o.policies.find(config)
 	}
 	if err := recommended.ApplyTo(config); err != nil {
 		return nil, fmt.Errorf("applying the options: %w", err)
@@ -208,6 +211,7 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 		return nil, err
 	}
 	result := &apiserver.Config{GenericConfig: config}
+	result.ExtraConfig.HostCluster = host
 	o.Cluster.ApplyTo(&result.ExtraConfig)
 	return result, nil
 }
