@@ -178,7 +178,7 @@ replace (
 	k8s.io/cri-client => k8s.io/cri-client v0.33.13
 	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.33.13
 	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.32.13
-	k8s.io/endpointslice => k8s.io/endpointslice v0.33.13
+	k8s.io/endpointslice => k8s.io/endpointslice v0.30.14
 	k8s.io/externaljwt => k8s.io/externaljwt v0.32.13
 	k8s.io/kms => k8s.io/kms v0.32.13
 	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.32.13
