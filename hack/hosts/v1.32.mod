@@ -174,7 +174,7 @@ replace (
 	k8s.io/component-base => k8s.io/component-base v0.32.13
 	k8s.io/component-helpers => k8s.io/component-helpers v0.32.13
 	k8s.io/controller-manager => k8s.io/controller-manager v0.32.13
-	k8s.io/cri-api => k8s.io/cri-api v0.32.3
+	k8s.io/cri-api => k8s.io/cri-api v0.33.13
 	k8s.io/cri-client => k8s.io/cri-client v0.33.13
 	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.33.13
 	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.32.13
