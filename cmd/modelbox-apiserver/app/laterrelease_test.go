@@ -98,14 +98,15 @@ func TestServerEndsBeforeItLosesWhatALaterReleaseStored(t *testing.T) {
 func TestStatusOfALaterReleaseIsServed(t *testing.T) {
 	server := startServer(t)
 	boxes := server.client.ModelV1().ModelBoxes(metav1.NamespaceDefault)
-	box, err := boxes.Create(t.Context(), &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: modelv1.ModelBoxSpec{Image: "nginx:1.7.9"}}, metav1.CreateOptions{})
-	if err != nil {
+	created := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: modelv1.ModelBoxSpec{Image: "nginx:1.7.9"}}
+	if _, err := boxes.Create(t.Context(), created, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := server.EtcdClient.Put(t.Context(), keyOf("web"), withLaterField(t, server.stored(t, "web"), statusNumber)); err != nil {
 		t.Fatal(err)
 	}
-	if box, err = boxes.Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
+	box, err := boxes.Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	box.Spec.Image = "nginx:2"
