@@ -53,7 +53,8 @@ func TestEvictionsKeepTheDisruptionBudget(t *testing.T) {
 			}
 			n.UpdateBox("web", withMaxUnavailable(intstr.FromString("1%")))
 			n.AwaitDisruptionBudget("web", 2, 1)
-			before := podUIDs(n)
+			n.AwaitApplied("web")
+			before, writes := podUIDs(n), n.Audit.ChildWrites("web")
 			if err := evict(n, "web"); err != nil {
 				t.Errorf("an eviction of the one pod that may be missing: %v", err)
 			}
@@ -68,7 +69,7 @@ func TestEvictionsKeepTheDisruptionBudget(t *testing.T) {
 			// How many may be evicted now is not known for two minutes: the new pod of a StatefulSet has the name of the old one, and
 			// counts as evicted where Kubernetes has not seen that go.
 			n.AwaitReady("web")
-			n.ExpectConverged("web")
+			framework.ExpectEqual(t, "writes of the children", writes, n.Audit.ChildWrites("web"))
 		})
 	}
 }
