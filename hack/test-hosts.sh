@@ -31,7 +31,7 @@ test_host() { # version
     failed=1
     grep --extended-regexp '^[[:space:]]*--- (FAIL|SKIP): ' "${log}" || tail -5 "${log}"
   fi
-  sed -i "s/^| ${minor#v} |.*/${row}/" docs/hosts.md
+  sed -i "s/^| ${minor#v} | \(v\|not yet\).*/${row}/" docs/hosts.md
 }
 
 mkdir -p _output/hosts
