@@ -18,6 +18,9 @@ import (
 // statusField is left out at the top: whoever does not know a field of a status writes a status of its own.
 const statusField = "status"
 
+// mapValueNumber is that of the value in an entry of a map.
+const mapValueNumber protowire.Number = 2
+
 // Error is a field that a type does not have.
 type Error struct {
 	// Path leads to the message that the field is in, such as spec.containers. Empty for the object itself.
@@ -146,7 +149,7 @@ func (m *message) find(data []byte, isObject bool) *Error {
 		}
 		value, _ = protowire.ConsumeBytes(value)
 		if known.isMap {
-			value = mapValue(value)
+			value = BytesField(value, mapValueNumber)
 		}
 		if unknown := known.message.find(value, false); unknown != nil {
 			unknown.Path = join(known.name, unknown.Path)
@@ -156,20 +159,20 @@ func (m *message) find(data []byte, isObject bool) *Error {
 	return nil
 }
 
-// mapValue returns the value of an entry of a map.
-func mapValue(entry []byte) []byte {
-	const valueNumber = 2
-	for len(entry) > 0 {
-		number, wireType, length := protowire.ConsumeField(entry)
+// BytesField returns the first field of that number in a message in its protobuf form, without copying it, where it has a
+// length of its own, as messages do; nil where there is none.
+func BytesField(message []byte, wanted protowire.Number) []byte {
+	for len(message) > 0 {
+		number, wireType, length := protowire.ConsumeField(message)
 		if length < 0 {
 			return nil
 		}
-		if number == valueNumber && wireType == protowire.BytesType {
-			_, _, tagLength := protowire.ConsumeTag(entry)
-			value, _ := protowire.ConsumeBytes(entry[tagLength:])
+		if number == wanted && wireType == protowire.BytesType {
+			_, _, tagLength := protowire.ConsumeTag(message)
+			value, _ := protowire.ConsumeBytes(message[tagLength:])
 			return value
 		}
-		entry = entry[length:]
+		message = message[length:]
 	}
 	return nil
 }

@@ -78,33 +78,18 @@ var (
 	jsonPrefix     = []byte("{")
 )
 
+// rawNumber is that of the object in its envelope, a runtime.Unknown.
+const rawNumber protowire.Number = 2
+
 func (c *codec) verify(data []byte, kind *schema.GroupVersionKind) error {
 	of, isKnown := c.scheme.AllKnownTypes()[*kind]
 	switch {
 	case !isKnown:
 		return nil
 	case bytes.HasPrefix(data, protobufPrefix):
-		return unknownfields.Verify(rawOf(data[len(protobufPrefix):]), of)
+		return unknownfields.Verify(unknownfields.BytesField(data[len(protobufPrefix):], rawNumber), of)
 	case bytes.HasPrefix(data, jsonPrefix):
 		return verifyJSON(data, of)
-	}
-	return nil
-}
-
-// rawOf returns the object in its envelope, a runtime.Unknown, without copying it.
-func rawOf(envelope []byte) []byte {
-	const rawNumber = 2
-	for len(envelope) > 0 {
-		number, wireType, length := protowire.ConsumeField(envelope)
-		if length < 0 {
-			return nil
-		}
-		if number == rawNumber && wireType == protowire.BytesType {
-			_, _, tagLength := protowire.ConsumeTag(envelope)
-			raw, _ := protowire.ConsumeBytes(envelope[tagLength:])
-			return raw
-		}
-		envelope = envelope[length:]
 	}
 	return nil
 }
