@@ -47,15 +47,13 @@ func (u unknownFields) without(child *unstructured.Unstructured) *unstructured.U
 	if !isKnown || len(u) == 0 {
 		return child
 	}
-	pruned := child.DeepCopy()
-	isPruned := false
-	u.visit(pruned.Object["spec"], spec, field.NewPath("spec"), func(use Use, parent map[string]any) {
-		delete(parent, use.Field.Name)
-		isPruned = true
-	})
-	if !isPruned {
+	path, isSet := field.NewPath("spec"), false
+	u.visit(child.Object["spec"], spec, path, func(Use, map[string]any) { isSet = true })
+	if !isSet {
 		return child
 	}
+	pruned := child.DeepCopy()
+	u.visit(pruned.Object["spec"], spec, path, func(use Use, parent map[string]any) { delete(parent, use.Field.Name) })
 	return pruned
 }
 
