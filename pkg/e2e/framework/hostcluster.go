@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 
@@ -36,4 +37,11 @@ func (p *ControlPlane) HostCluster(t *testing.T) *hostcluster.Cluster {
 		t.Fatal(err)
 	}
 	return cluster
+}
+
+// IsBefore returns whether the cluster of the control plane is of an earlier version than that, such as "1.34". What came with
+// a version without a field of its own, or was turned on by default, nothing else tells.
+func (p *ControlPlane) IsBefore(t *testing.T, earlier string) bool {
+	t.Helper()
+	return version.MustParseGeneric(p.HostCluster(t).Version()).LessThan(version.MustParseGeneric(earlier))
 }
