@@ -21,6 +21,7 @@ declare -A may_import=(
   [pkg/storage]="pkg/apis pkg/render pkg/storage"
   [pkg/etcdcertificates]="pkg/pki"
   [pkg/hostcluster]="pkg/generated pkg/hostcluster"
+  [pkg/hostcluster/boxchildren]="pkg/apis pkg/hostcluster pkg/render"
   [pkg/pki]=""
   [pkg/servingcertificate]="pkg/pki"
   [pkg/version]=""

@@ -11,6 +11,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	modelrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/rest"
 )
 
@@ -27,6 +28,8 @@ type ExtraConfig struct {
 	NodePortRange utilnet.PortRange
 	// HostCluster is the cluster that the children of boxes are in.
 	HostCluster *hostcluster.Cluster
+	// BoxChildren reads what there is of a box there.
+	BoxChildren modelbox.Cluster
 }
 
 // CompletedConfig can only be had from Config.Complete.
@@ -52,6 +55,7 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		Codecs:        Codecs,
 		Authorizer:    c.genericConfig.Authorization.Authorizer,
 		NodePortRange: c.extraConfig.NodePortRange,
+		Cluster:       c.extraConfig.BoxChildren,
 	}
 	group, err := provider.NewRESTStorage(c.genericConfig.RESTOptionsGetter)
 	if err != nil {

@@ -38,5 +38,7 @@ func init() {
 		&metav1.APIGroupList{},
 		&metav1.APIGroup{},
 		&metav1.APIResourceList{},
+		// What a box is rendered into is a List in every version of the API.
+		&metav1.List{},
 	)
 }

@@ -6,7 +6,6 @@ package autoscaling
 
 import (
 	"fmt"
-	"strconv"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // ByTarget is the name of the index of autoscalers by what they scale, which TargetKeys makes.
@@ -53,21 +53,18 @@ func targetKey(kind schema.GroupKind, name types.NamespacedName) string {
 }
 
 // Decides returns whether the number of pods of a live child of the kind, which is replicas, is left to an autoscaler while
-// its owner asks for wanted: to one that there is, and as the last one left it until the owner asks for another number. One
-// that is replaced by an autoscaler of something else must not cost pods in between. A child that is stopped is not
-// autoscaled, nor is one that is started again, until it has its pods. The autoscalers have the index ByTarget.
+// its owner asks for wanted, see render.LeavesReplicas. The autoscalers have the index ByTarget.
 func Decides(autoscalers cache.Indexer, kind schema.GroupKind, live metav1.Object, replicas, wanted int32) (bool, error) {
-	if wanted == 0 {
-		return false, nil
+	isScaled, err := IsScaled(autoscalers, kind, types.NamespacedName{Namespace: live.GetNamespace(), Name: live.GetName()})
+	if err != nil {
+		return false, err
 	}
-	leftAt, isLeft := live.GetAnnotations()[modelv1.AutoscaledAnnotation]
-	if isLeft && leftAt == strconv.Itoa(int(wanted)) {
-		return true, nil
-	}
-	if !isLeft && replicas == 0 {
-		return false, nil
-	}
-	found, err := autoscalers.ByIndex(ByTarget, targetKey(kind, types.NamespacedName{Namespace: live.GetNamespace(), Name: live.GetName()}))
+	return render.LeavesReplicas(live, replicas, wanted, isScaled), nil
+}
+
+// IsScaled returns whether one of the autoscalers, which have the index ByTarget, scales the object of the kind and name.
+func IsScaled(autoscalers cache.Indexer, kind schema.GroupKind, name types.NamespacedName) (bool, error) {
+	found, err := autoscalers.ByIndex(ByTarget, targetKey(kind, name))
 	if err != nil {
 		return false, fmt.Errorf("looking up the autoscalers of the %s: %w", kind.Kind, err)
 	}

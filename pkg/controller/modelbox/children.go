@@ -15,6 +15,7 @@ import (
 	applygateway "sigs.k8s.io/gateway-api/applyconfiguration"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -48,22 +49,44 @@ func newTypeConverter() managedfields.TypeConverter {
 
 // render returns the children that the box asks for while these are there.
 func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstructured.Unstructured, error) {
-	object, err := live.Child(modelboxrender.WorkloadKind(box), box.Name)
+	beside, err := c.liveBeside(box, live)
 	if err != nil {
 		return nil, err
 	}
-	scaling, err := c.scaling(box, asWorkload(object))
-	if err != nil {
-		return nil, err
-	}
-	rendered, err := modelboxrender.Children(box, scaling)
+	rendered, err := modelboxrender.ChildrenBeside(box, beside)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the children: %w", err)
 	}
-	if err := keepSelector(box, rendered[0], object); err != nil {
-		return nil, err
+	return rendered, nil
+}
+
+// liveBeside returns what of the live children decides about those of the box.
+func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (modelboxrender.Live, error) {
+	var beside modelboxrender.Live
+	kind := modelboxrender.WorkloadKind(box)
+	workload, err := live.Child(kind, box.Name)
+	if err != nil {
+		return beside, err
 	}
-	return rendered, keepGrownSizes(rendered, live)
+	if workload != nil {
+		beside.Workload = workload
+		if beside.IsScaled, err = autoscaling.IsScaled(c.autoscalers, kind.GroupKind(), keyOf(workload)); err != nil {
+			return beside, err
+		}
+	}
+	for _, name := range modelboxrender.ClaimNames(box) {
+		object, err := live.Child(claimGVK, name)
+		if err != nil {
+			return beside, err
+		}
+		if claim, isThere := object.(*corev1.PersistentVolumeClaim); isThere {
+			if beside.Claims == nil {
+				beside.Claims = map[string]*corev1.PersistentVolumeClaim{}
+			}
+			beside.Claims[name] = claim
+		}
+	}
+	return beside, nil
 }
 
 // reportUnrecorded records, once, that a box has no record on any child, which only one can be too large for that was

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -19,6 +18,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 var (
@@ -43,7 +43,7 @@ func claimBoxKey(claim metav1.Object) (types.NamespacedName, bool) { return podB
 
 // immutableClaim is about what a claim keeps for life: all but its size.
 func immutableClaim(rendered *unstructured.Unstructured, live children.Object) string {
-	wanted, err := renderedClaim(rendered)
+	wanted, err := modelboxrender.RenderedClaim(rendered)
 	if err != nil {
 		return err.Error()
 	}
@@ -56,7 +56,7 @@ func immutableClaim(rendered *unstructured.Unstructured, live children.Object) s
 
 // lacksOfClaim is about a claim that somebody else has made.
 func lacksOfClaim(rendered *unstructured.Unstructured, live children.Object) string {
-	wanted, err := renderedClaim(rendered)
+	wanted, err := modelboxrender.RenderedClaim(rendered)
 	if err != nil {
 		return err.Error()
 	}
@@ -80,44 +80,6 @@ func otherClass(wanted, claim *corev1.PersistentVolumeClaim) string {
 		return ""
 	}
 	return fmt.Sprintf("its storage class is %q and cannot become %q", class, *wanted.Spec.StorageClassName)
-}
-
-// renderedClaim returns what is rendered as what it is.
-func renderedClaim(rendered *unstructured.Unstructured) (*corev1.PersistentVolumeClaim, error) {
-	claim := &corev1.PersistentVolumeClaim{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, claim); err != nil {
-		return nil, fmt.Errorf("reading PersistentVolumeClaim %s: %w", rendered.GetName(), err)
-	}
-	return claim, nil
-}
-
-// keepGrownSizes lets claims that have grown beyond what the box asks for keep their size: a claim cannot shrink.
-func keepGrownSizes(rendered []*unstructured.Unstructured, live children.Live) error {
-	for _, child := range rendered {
-		if child.GroupVersionKind() != claimGVK {
-			continue
-		}
-		object, err := live.Child(claimGVK, child.GetName())
-		if err != nil {
-			return err
-		}
-		claim, isThere := object.(*corev1.PersistentVolumeClaim)
-		if !isThere {
-			continue
-		}
-		wanted, err := renderedClaim(child)
-		if err != nil {
-			return err
-		}
-		size := claim.Spec.Resources.Requests.Storage()
-		if size.Cmp(*wanted.Spec.Resources.Requests.Storage()) <= 0 {
-			continue
-		}
-		if err := unstructured.SetNestedField(child.Object, size.String(), "spec", "resources", "requests", string(corev1.ResourceStorage)); err != nil {
-			return fmt.Errorf("keeping the size of PersistentVolumeClaim %s: %w", child.GetName(), err)
-		}
-	}
-	return nil
 }
 
 // pendingClaims returns the claims that were made for the box and have no volume yet, by their names, with what to say of each.

@@ -93,10 +93,8 @@ func TestEarlierPodsOfADaemonSet(t *testing.T) {
 
 func TestDaemonSetIsNotScaled(t *testing.T) {
 	f := newTestController(t, daemonBox(t))
-	f.cache(t, autoscalerOf("apps/v1", "DaemonSet"))
-	scaling, err := f.scaling(daemonBox(t), asWorkload(completeDaemonSet()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	check(t, "scaling", modelboxrender.ScaledByBox, scaling)
+	f.cache(t, autoscalerOf("apps/v1", "DaemonSet"), completeDaemonSet(func(set *appsv1.DaemonSet) {
+		set.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("DaemonSet"))
+	}))
+	check(t, "scaling", modelboxrender.ScaledByBox, f.scaling(t, daemonBox(t)))
 }

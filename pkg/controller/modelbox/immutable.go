@@ -11,13 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // immutableSelector returns what children.Kind.Immutable is of a workload, which keeps its selector for life.
 func immutableSelector(selectorOf func(children.Object) *metav1.LabelSelector) func(*unstructured.Unstructured, children.Object) string {
 	return func(rendered *unstructured.Unstructured, live children.Object) string {
-		wanted, err := renderedSelector(rendered)
+		wanted, err := modelboxrender.RenderedSelector(rendered)
 		if err != nil {
 			return err.Error()
 		}
@@ -27,11 +27,4 @@ func immutableSelector(selectorOf func(children.Object) *metav1.LabelSelector) f
 		}
 		return fmt.Sprintf("its selector is %q and cannot become %q", metav1.FormatLabelSelector(selector), metav1.FormatLabelSelector(wanted))
 	}
-}
-
-// renderedSelector returns the selector of a rendered workload.
-func renderedSelector(rendered *unstructured.Unstructured) (*metav1.LabelSelector, error) {
-	selector := &metav1.LabelSelector{}
-	field, _, _ := unstructured.NestedMap(rendered.Object, "spec", "selector")
-	return selector, render.Convert(field, selector)
 }

@@ -7,15 +7,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 var (
@@ -27,20 +23,6 @@ var (
 func scaledBox(autoscaler metav1.Object) (types.NamespacedName, bool) {
 	kind, name, ok := autoscaling.Target(autoscaler)
 	return name, ok && kind.Group == appsv1.GroupName
-}
-
-// scaling leaves the number of pods to an autoscaler of the workload.
-func (c *Controller) scaling(box *modelv1.ModelBox, workload workload) (modelboxrender.Scaling, error) {
-	if workload == nil {
-		return modelboxrender.ScaledByBox, nil
-	}
-	kind := schema.GroupKind{Group: appsv1.GroupName, Kind: workload.kind()}
-	replicas := workload.replicas().desired
-	isAutoscaled, err := autoscaling.Decides(c.autoscalers, kind, workload, replicas, ptr.Deref(box.Spec.Replicas, 0))
-	if err != nil || !isAutoscaled {
-		return modelboxrender.ScaledByBox, err
-	}
-	return modelboxrender.ScaledByAutoscaler(replicas), nil
 }
 
 // handOverReplicas returns the number of pods of the live workload when the rendered one gives it up.

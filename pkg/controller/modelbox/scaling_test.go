@@ -65,13 +65,22 @@ func TestScaling(t *testing.T) {
 			if row.autoscaler != nil {
 				f.cache(t, row.autoscaler)
 			}
-			got, err := f.scaling(box, workloadOf(row.live))
-			if err != nil {
-				t.Fatal(err)
+			if row.live != nil {
+				f.cache(t, row.live)
 			}
-			check(t, "scaled by", row.want, got)
+			check(t, "scaled by", row.want, f.scaling(t, box))
 		})
 	}
+}
+
+// scaling returns who decides the number of pods of the box.
+func (f *testController) scaling(t *testing.T, box *modelv1.ModelBox) modelboxrender.Scaling {
+	t.Helper()
+	live, err := f.liveBeside(box, f.children.Live(box))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return modelboxrender.ScalingBeside(box, live)
 }
 
 func TestReplicasAreHandedOverToAnAutoscalerAndBack(t *testing.T) {

@@ -12,14 +12,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
-	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
 // escalations are boxes by which their authors could gain something, with the field that gives it. Each is written over
@@ -69,7 +66,7 @@ func TestCreateCannotEscalate(t *testing.T) {
 	n.Kubectl.Run("create", "rolebinding", "editor", "--clusterrole=edit", "--user=editor")
 	n.Kubectl.AwaitAllowed("weak", "create modelboxes.model.github.com")
 	n.Kubectl.AwaitAllowed("editor", "create deployments.apps")
-	weak, editor := boxesAs(n, "weak"), boxesAs(n, "editor")
+	weak, editor := n.BoxesAs("weak"), n.BoxesAs("editor")
 	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
 	for _, test := range escalations {
@@ -103,7 +100,7 @@ func TestUpdateCannotEscalate(t *testing.T) {
 	n.Kubectl.Run("create", "role", "boxes", "--verb=create,get,update,patch", "--resource=modelboxes.model.github.com,modelboxes.model.github.com/scale")
 	n.Kubectl.Run("create", "rolebinding", "weak", "--role=boxes", "--user=weak")
 	n.Kubectl.AwaitAllowed("weak", "patch modelboxes.model.github.com")
-	weak := boxesAs(n, "weak")
+	weak := n.BoxesAs("weak")
 	n.CreateReadyBox(framework.NewBox("web", func(spec *modelv1.ModelBoxSpec) {
 		if err := yaml.UnmarshalStrict([]byte(`
 serviceType: NodePort
@@ -161,16 +158,4 @@ func expectForbidden(err error, user, field string) error {
 		return fmt.Errorf("it is refused for something else than %s: %w", field, err)
 	}
 	return nil
-}
-
-// boxesAs returns the boxes of the namespace as that user has them.
-func boxesAs(n *framework.Namespace, user string) modelclient.ModelBoxInterface {
-	n.T.Helper()
-	config := rest.CopyConfig(n.ControlPlane.Config)
-	config.Impersonate.UserName = user
-	boxes, err := versioned.NewForConfig(config)
-	if err != nil {
-		n.T.Fatal(err)
-	}
-	return boxes.ModelV1().ModelBoxes(n.Name)
 }

@@ -212,6 +212,9 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	}
 	result := &apiserver.Config{GenericConfig: config}
 	result.ExtraConfig.HostCluster = host
+	if result.ExtraConfig.BoxChildren, err = boxChildrenOf(config, host); err != nil {
+		return nil, err
+	}
 	o.Cluster.ApplyTo(&result.ExtraConfig)
 	return result, nil
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	modelstackstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack/storage"
 	networkstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/network/storage"
@@ -59,6 +60,8 @@ type StorageProvider struct {
 	Authorizer authorizer.UnconditionalAuthorizer
 	// NodePortRange is what the cluster gives out, empty where that is not known.
 	NodePortRange utilnet.PortRange
+	// Cluster is asked for the children of boxes.
+	Cluster modelbox.Cluster
 }
 
 // GroupName returns the name of the group.
@@ -81,7 +84,7 @@ func (p StorageProvider) NewRESTStorage(optsGetter generic.RESTOptionsGetter) (g
 
 func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter, others map[string]rest.Storage) (map[string]rest.Storage, error) {
 	networks := others["networks"].(*networkstorage.REST)
-	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange, networks.GetFromCache)
+	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange, networks.GetFromCache, p.Cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +92,7 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes":        storage.ModelBox,
 		"modelboxes/status": storage.Status,
 		"modelboxes/scale":  storage.Scale,
+		"modelboxes/render": storage.Render,
 	}, nil
 }
 

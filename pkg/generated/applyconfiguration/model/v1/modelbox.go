@@ -84,6 +84,12 @@ func ExtractModelBox(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBox
 	return ExtractModelBoxFrom(modelBox, fieldManager, "")
 }
 
+// ExtractModelBoxRender extracts the applied configuration owned by fieldManager from
+// modelBox for the render subresource.
+func ExtractModelBoxRender(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
+	return ExtractModelBoxFrom(modelBox, fieldManager, "render")
+}
+
 // ExtractModelBoxScale extracts the applied configuration owned by fieldManager from
 // modelBox for the scale subresource.
 func ExtractModelBoxScale(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {

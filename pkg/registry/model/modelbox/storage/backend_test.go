@@ -26,7 +26,7 @@ func newBackend(t testing.TB) *backend {
 // newStorage returns the stores of another server, whose watch cache has what is in etcd now.
 func (b *backend) newStorage(t testing.TB) *Storage {
 	t.Helper()
-	storage, err := NewStorage(b.Scheme, b.Options, nil, utilnet.PortRange{}, nil)
+	storage, err := NewStorage(b.Scheme, b.Options, nil, utilnet.PortRange{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,12 +29,13 @@ type Storage struct {
 	ModelBox *REST
 	Status   *StatusREST
 	Scale    *ScaleREST
+	Render   *RenderREST
 }
 
 // NewStorage returns stores that share one connection to the storage backend. authorizer is asked for what the users of
 // requests may know of other boxes; nodePortRange is what the cluster gives out, empty where that is not known; getNetwork is
-// asked for the networks of boxes.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange, getNetwork modelbox.GetNetwork) (*Storage, error) {
+// asked for the networks of boxes, and cluster for what there is of a box.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange, getNetwork modelbox.GetNetwork, cluster modelbox.Cluster) (*Storage, error) {
 	store := &genericregistry.Store{}
 	strategy := modelbox.NewStrategy(scheme, listAllFromCache(store), getNetwork, authorizer, nodePortRange)
 	*store = genericregistry.Store{
@@ -65,6 +66,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		ModelBox: &REST{store},
 		Status:   &StatusREST{store: &statusStore},
 		Scale:    &ScaleREST{store: store},
+		Render:   &RenderREST{store, cluster},
 	}, nil
 }
 

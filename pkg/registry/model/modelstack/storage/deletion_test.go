@@ -26,7 +26,7 @@ import (
 func newStorage(t *testing.T) *Storage {
 	t.Helper()
 	backend := registrytest.NewBackend(t, model.Resource("modelstacks"), &model.ModelStack{})
-	boxes, err := modelboxstorage.NewStorage(backend.Scheme, backend.Options, nil, utilnet.PortRange{}, nil)
+	boxes, err := modelboxstorage.NewStorage(backend.Scheme, backend.Options, nil, utilnet.PortRange{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,8 @@ type ModelBoxInterface interface {
 	ApplyStatus(ctx context.Context, modelBox *applyconfigurationmodelv1.ModelBoxApplyConfiguration, opts metav1.ApplyOptions) (result *modelv1.ModelBox, err error)
 	GetScale(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*autoscalingv1.Scale, error)
 	UpdateScale(ctx context.Context, modelBoxName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
+	GetRender(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*metav1.List, error)
+	CreateRender(ctx context.Context, modelBoxName string, modelBox *modelv1.ModelBox, opts metav1.CreateOptions) (*metav1.List, error)
 
 	ModelBoxExpansion
 }
@@ -91,6 +93,37 @@ func (c *modelBoxes) UpdateScale(ctx context.Context, modelBoxName string, scale
 		SubResource("scale").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(scale).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// GetRender takes name of the modelBox, and returns the corresponding metav1.List object, and an error if there is any.
+func (c *modelBoxes) GetRender(ctx context.Context, modelBoxName string, options metav1.GetOptions) (result *metav1.List, err error) {
+	result = &metav1.List{}
+	err = c.GetClient().Get().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("render").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateRender takes the representation of a modelBox and creates it.  Returns the server's representation of the list, and an error, if there is any.
+func (c *modelBoxes) CreateRender(ctx context.Context, modelBoxName string, modelBox *modelv1.ModelBox, opts metav1.CreateOptions) (result *metav1.List, err error) {
+	result = &metav1.List{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("render").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelBox).
 		Do(ctx).
 		Into(result)
 	return

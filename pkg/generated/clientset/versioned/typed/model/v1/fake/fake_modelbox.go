@@ -63,3 +63,27 @@ func (c *fakeModelBoxes) UpdateScale(ctx context.Context, modelBoxName string, s
 	}
 	return obj.(*autoscalingv1.Scale), err
 }
+
+// GetRender takes name of the modelBox, and returns the corresponding list object, and an error if there is any.
+func (c *fakeModelBoxes) GetRender(ctx context.Context, modelBoxName string, options metav1.GetOptions) (result *metav1.List, err error) {
+	emptyResult := &metav1.List{}
+	obj, err := c.Fake.
+		Invokes(testing.NewGetSubresourceActionWithOptions(c.Resource(), c.Namespace(), "render", modelBoxName, options), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*metav1.List), err
+}
+
+// CreateRender takes the representation of a modelBox and creates it.  Returns the server's representation of the list, and an error, if there is any.
+func (c *fakeModelBoxes) CreateRender(ctx context.Context, modelBoxName string, modelBox *v1.ModelBox, opts metav1.CreateOptions) (result *metav1.List, err error) {
+	emptyResult := &metav1.List{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelBoxName, "render", c.Namespace(), modelBox, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*metav1.List), err
+}

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"fmt"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxchildren"
+)
+
+// boxChildrenOf returns what reads the children of boxes for requests. It has no rate limit of its own: the requests are
+// limited where they come in, by priority and fairness.
+func boxChildrenOf(config *genericapiserver.RecommendedConfig, host *hostcluster.Cluster) (*boxchildren.Reader, error) {
+	clientConfig := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "box-children")
+	clientConfig.QPS = -1
+	client, err := kubernetes.NewForConfig(clientConfig)
+	if err != nil {
+		return nil, fmt.Errorf("creating the client for the children of boxes: %w", err)
+	}
+	return boxchildren.NewReader(client, host), nil
+}

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package testing
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/version"
+	"sigs.k8s.io/yaml"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/fuzzer"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+)
+
+const (
+	renderedBoxes = 1000
+	// editsPerBox is how many choices the edits of a random box are made by at most.
+	editsPerBox = 16
+	// applyTimeout is how long the controllers may take for all boxes.
+	applyTimeout = 10 * time.Minute
+)
+
+// childLists are the collections that the controllers read. There is nothing in them.
+var childLists = map[string]metav1.TypeMeta{
+	"/api/v1/pods":                   {APIVersion: "v1", Kind: "PodList"},
+	"/api/v1/services":               {APIVersion: "v1", Kind: "ServiceList"},
+	"/api/v1/configmaps":             {APIVersion: "v1", Kind: "ConfigMapList"},
+	"/api/v1/persistentvolumeclaims": {APIVersion: "v1", Kind: "PersistentVolumeClaimList"},
+	"/apis/apps/v1/deployments":      {APIVersion: "apps/v1", Kind: "DeploymentList"},
+	"/apis/apps/v1/statefulsets":     {APIVersion: "apps/v1", Kind: "StatefulSetList"},
+	"/apis/apps/v1/daemonsets":       {APIVersion: "apps/v1", Kind: "DaemonSetList"},
+
+	"/apis/networking.k8s.io/v1/ingresses":          {APIVersion: "networking.k8s.io/v1", Kind: "IngressList"},
+	"/apis/networking.k8s.io/v1/ingressclasses":     {APIVersion: "networking.k8s.io/v1", Kind: "IngressClassList"},
+	"/apis/autoscaling/v2/horizontalpodautoscalers": {APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscalerList"},
+	"/apis/policy/v1/poddisruptionbudgets":          {APIVersion: "policy/v1", Kind: "PodDisruptionBudgetList"},
+	"/apis/discovery.k8s.io/v1/endpointslices":      {APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSliceList"},
+	"/apis/events.k8s.io/v1/events":                 {APIVersion: "events.k8s.io/v1", Kind: "EventList"},
+	"/apis/apps/v1/controllerrevisions":             {APIVersion: "apps/v1", Kind: "ControllerRevisionList"},
+}
+
+// appliedChildren keeps what the controllers apply to a cluster that takes it and shows none of it.
+type appliedChildren struct {
+	mu     sync.Mutex
+	bodies map[string][]byte
+}
+
+// ServeHTTP serves the cluster.
+func (a *appliedChildren) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	list, isList := childLists[r.URL.Path]
+	isMetadata := strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata")
+	switch {
+	case r.URL.Path == "/version":
+		answer(w, http.StatusOK, &version.Info{GitVersion: "v1.37.2"})
+	case r.URL.Path == "/openapi/v3": // without a document that lacks a field
+		answer(w, http.StatusOK, map[string]any{"paths": map[string]any{}})
+	case r.Method == http.MethodPatch && r.Header.Get("Content-Type") == string(types.ApplyPatchType):
+		a.apply(w, r)
+	case r.Method == http.MethodGet && isList && !isMetadata && r.URL.Query().Has("watch"):
+		watchNothing(w, r, metav1.TypeMeta{APIVersion: list.APIVersion, Kind: strings.TrimSuffix(list.Kind, "List")})
+	case r.Method == http.MethodGet && isList && !isMetadata:
+		answer(w, http.StatusOK, &metav1.PartialObjectMetadataList{TypeMeta: list, ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []metav1.PartialObjectMetadata{}})
+	default:
+		serveCluster(w, r)
+	}
+}
+
+func (a *appliedChildren) apply(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	child := &unstructured.Unstructured{}
+	if err == nil {
+		err = child.UnmarshalJSON(body)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	a.mu.Lock()
+	key := childKey(child)
+	if _, isKnown := a.bodies[key]; !isKnown {
+		a.bodies[key] = bytes.TrimSpace(body)
+	}
+	a.mu.Unlock()
+	child.SetUID(types.UID(key))
+	child.SetResourceVersion("2")
+	child.SetCreationTimestamp(metav1.Now())
+	answer(w, http.StatusCreated, child.Object)
+}
+
+func childKey(child *unstructured.Unstructured) string {
+	return child.GetKind() + " " + child.GetNamespace() + "/" + child.GetName()
+}
+
+func (a *appliedChildren) of(key string) []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.bodies[key]
+}
+
+// TestRenderIsWhatIsApplied creates a thousand random boxes in a server with all its controllers. What it applies to the
+// cluster, and what it says that it applies, are the same bytes.
+func TestRenderIsWhatIsApplied(t *testing.T) {
+	boxes := renderedBoxes
+	if testing.Short() {
+		boxes = 50
+	}
+	cluster := &appliedChildren{bodies: map[string][]byte{}}
+	host := httptest.NewServer(cluster)
+	t.Cleanup(func() {
+		host.CloseClientConnections()
+		host.Close()
+	})
+	server := StartTestServer(t, "--kubeconfig="+writeKubeconfig(t, host.URL))
+	client, err := versioned.NewForConfig(server.ClientConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := createRandomBoxes(t, client, boxes)
+
+	deadline := time.Now().Add(applyTimeout)
+	compared := map[string]int{}
+	for _, name := range names {
+		rendered, err := client.ModelV1().ModelBoxes(metav1.NamespaceDefault).GetRender(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatalf("rendering %s: %v", name, err)
+		}
+		for _, item := range rendered.Items {
+			child := &unstructured.Unstructured{}
+			if err := child.UnmarshalJSON(item.Raw); err != nil {
+				t.Fatal(err)
+			}
+			if child.GetKind() == "HTTPRoute" {
+				continue // the cluster does not serve them
+			}
+			applied := cluster.of(childKey(child))
+			for ; applied == nil && time.Now().Before(deadline); applied = cluster.of(childKey(child)) {
+				time.Sleep(time.Millisecond)
+			}
+			if !bytes.Equal(applied, item.Raw) {
+				t.Fatalf("%s was applied as\n%s\nand is rendered as\n%s", childKey(child), applied, item.Raw)
+			}
+			compared[child.GetKind()]++
+		}
+	}
+	t.Logf("compared %v", compared)
+	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet", "Service", "ConfigMap", "PersistentVolumeClaim", "Ingress", "HorizontalPodAutoscaler", "PodDisruptionBudget"} {
+		if compared[kind] == 0 && !testing.Short() {
+			t.Errorf("no %s was compared", kind)
+		}
+	}
+}
+
+// createRandomBoxes creates so many boxes that the server accepts, and returns their names. They are the same each time.
+func createRandomBoxes(t *testing.T, client versioned.Interface, count int) []string {
+	t.Helper()
+	samples := documents(t, "../../../../pkg/render/modelbox/testdata/*.box.yaml")
+	editor := fuzzer.NewEditor(append(documents(t, "../../../../pkg/apis/model/v1/testdata/HEAD/model.github.com.v1.ModelBox.yaml"), samples...)...)
+	random := rand.NewChaCha8([32]byte{})
+	var names []string
+	for i := 0; len(names) < count; i++ {
+		if i == 50*count {
+			t.Fatalf("of %d random boxes, %d are accepted", i, len(names))
+		}
+		choices := make([]byte, i/len(samples)%editsPerBox)
+		_, _ = random.Read(choices) // never fails
+		edited, isObject := editor.Edit(samples[i%len(samples)], choices).(map[string]any)
+		if !isObject {
+			continue
+		}
+		name := fmt.Sprintf("box-%d", i)
+		edited["apiVersion"], edited["kind"] = modelv1.SchemeGroupVersion.String(), "ModelBox"
+		metadata := map[string]any{"name": name}
+		if original, ok := edited["metadata"].(map[string]any); ok {
+			for _, field := range []string{"labels", "annotations"} {
+				if value, isSet := original[field]; isSet {
+					metadata[field] = value
+				}
+			}
+		}
+		edited["metadata"] = metadata
+		if spec, ok := edited["spec"].(map[string]any); ok {
+			delete(spec, "paused") // nothing is applied of a box that is
+		}
+		data, err := json.Marshal(edited)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = client.ModelV1().RESTClient().Post().Namespace(metav1.NamespaceDefault).Resource("modelboxes").
+			SetHeader("Content-Type", "application/json").Body(data).Do(t.Context()).Error()
+		if err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// documents returns the objects in YAML files.
+func documents(t *testing.T, pattern string) []any {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there is no %s: %v", pattern, err)
+	}
+	var documents []any
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var document map[string]any
+		if err := yaml.Unmarshal(data, &document); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		documents = append(documents, document)
+	}
+	return documents
+}

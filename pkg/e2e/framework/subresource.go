@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"strings"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
+)
+
+// subresources are those of boxes.
+var subresources = []string{"status", "scale", "render"}
+
+// SubresourceUsers returns the boxes as two users have them: one who has nothing but those verbs of the subresource, and one
+// who has every verb of boxes and of their other subresources.
+func (n *Namespace) SubresourceUsers(subresource, verbs string) (only, allElse modelclient.ModelBoxInterface) {
+	n.T.Helper()
+	const boxes = "modelboxes.model.github.com"
+	others := []string{boxes}
+	for _, other := range subresources {
+		if other != subresource {
+			others = append(others, boxes+"/"+other)
+		}
+	}
+	onlyUser, elseUser := "only-"+subresource, "all-but-"+subresource
+	n.Kubectl.Run("create", "role", onlyUser, "--verb="+verbs, "--resource="+boxes+"/"+subresource)
+	n.Kubectl.Run("create", "rolebinding", onlyUser, "--role="+onlyUser, "--user="+onlyUser)
+	n.Kubectl.Run("create", "role", elseUser, "--verb=*", "--resource="+strings.Join(others, ","))
+	n.Kubectl.Run("create", "rolebinding", elseUser, "--role="+elseUser, "--user="+elseUser)
+	for verb := range strings.SplitSeq(verbs, ",") {
+		n.Kubectl.AwaitAllowed(onlyUser, verb+" "+boxes+" --subresource="+subresource)
+	}
+	n.Kubectl.AwaitAllowed(elseUser, "delete "+boxes)
+	return n.BoxesAs(onlyUser), n.BoxesAs(elseUser)
+}
+
+// BoxesAs returns the boxes of the namespace as that user has them.
+func (n *Namespace) BoxesAs(user string) modelclient.ModelBoxInterface {
+	n.T.Helper()
+	config := rest.CopyConfig(n.ControlPlane.Config)
+	config.Impersonate.UserName = user
+	boxes, err := versioned.NewForConfig(config)
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	return boxes.ModelV1().ModelBoxes(n.Name)
+}

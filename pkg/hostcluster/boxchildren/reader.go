@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package boxchildren reads from the cluster what there is of a box, for a request about that box. The controller, which
+// looks at all boxes all the time, has caches instead.
+package boxchildren
+
+import (
+	"context"
+	"fmt"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// pageSize is how many objects of a namespace are read with one request.
+const pageSize = 500
+
+// Reader reads the children of boxes with the permissions of the server. Its methods return the errors of the cluster,
+// wrapped in what was being read, and nothing for what is not there.
+type Reader struct {
+	client kubernetes.Interface
+	host   *hostcluster.Cluster
+}
+
+// NewReader returns a reader of the cluster that client reaches, whose fields host knows.
+func NewReader(client kubernetes.Interface, host *hostcluster.Cluster) *Reader {
+	return &Reader{client, host}
+}
+
+// Known returns a rendered child without the fields that the cluster does not know, as it is applied.
+func (r *Reader) Known(child *unstructured.Unstructured) *unstructured.Unstructured {
+	return r.host.Known(child)
+}
+
+// Live returns what decides about the children of the box beside that. It costs a request for the workload, one for each
+// claim, and one for every 500 autoscalers of the namespace.
+func (r *Reader) Live(ctx context.Context, box *modelv1.ModelBox) (modelboxrender.Live, error) {
+	live := modelboxrender.Live{Claims: map[string]*corev1.PersistentVolumeClaim{}}
+	workload, err := r.workload(ctx, box)
+	if err != nil {
+		return live, err
+	}
+	if workload != nil {
+		live.Workload = workload
+		if live.IsScaled, err = r.isScaled(ctx, box); err != nil {
+			return live, err
+		}
+	}
+	for _, name := range modelboxrender.ClaimNames(box) {
+		claim, err := r.client.CoreV1().PersistentVolumeClaims(box.Namespace).Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return live, fmt.Errorf("reading PersistentVolumeClaim %s: %w", name, err)
+		default:
+			live.Claims[name] = claim
+		}
+	}
+	return live, nil
+}
+
+// workload returns the object that has the name of the box and the kind of its workload, nil where there is none.
+func (r *Reader) workload(ctx context.Context, box *modelv1.ModelBox) (metav1.Object, error) {
+	var workload metav1.Object
+	var err error
+	apps, options := r.client.AppsV1(), metav1.GetOptions{}
+	switch box.Spec.Workload {
+	case modelv1.WorkloadStatefulSet:
+		workload, err = apps.StatefulSets(box.Namespace).Get(ctx, box.Name, options)
+	case modelv1.WorkloadDaemonSet:
+		workload, err = apps.DaemonSets(box.Namespace).Get(ctx, box.Name, options)
+	default:
+		workload, err = apps.Deployments(box.Namespace).Get(ctx, box.Name, options)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading %s %s: %w", box.Spec.Workload, box.Name, err)
+	default:
+		return workload, nil
+	}
+}
+
+// isScaled returns whether an autoscaler, whoever made it, scales the workload of the box.
+func (r *Reader) isScaled(ctx context.Context, box *modelv1.ModelBox) (bool, error) {
+	options := metav1.ListOptions{Limit: pageSize}
+	for {
+		page, err := r.client.AutoscalingV2().HorizontalPodAutoscalers(box.Namespace).List(ctx, options)
+		if err != nil {
+			return false, fmt.Errorf("listing the HorizontalPodAutoscalers: %w", err)
+		}
+		for i := range page.Items {
+			if scales(&page.Items[i], modelboxrender.WorkloadKind(box).GroupKind(), box.Name) {
+				return true, nil
+			}
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			return false, nil
+		}
+	}
+}
+
+func scales(autoscaler *autoscalingv2.HorizontalPodAutoscaler, kind schema.GroupKind, name string) bool {
+	target := autoscaler.Spec.ScaleTargetRef
+	version, err := schema.ParseGroupVersion(target.APIVersion)
+	return err == nil && version.WithKind(target.Kind).GroupKind() == kind && target.Name == name
+}

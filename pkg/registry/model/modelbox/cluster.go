@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// clusterTimeout is how long a request waits for what it has to read from the cluster.
+const clusterTimeout = 10 * time.Second
+
+// Cluster is what the subresources of a box read from the cluster that its children are in.
+type Cluster interface {
+	// Live returns what decides about the children of the box beside that.
+	Live(ctx context.Context, box *modelv1.ModelBox) (modelboxrender.Live, error)
+	// Known returns a rendered child without the fields that the cluster does not know. It asks nobody.
+	Known(child *unstructured.Unstructured) *unstructured.Unstructured
+}
+
+// ReadCluster reads from the cluster for a request. An error of the cluster becomes 503, with the reason: there is nothing
+// wrong with the request.
+func ReadCluster[T any](ctx context.Context, read func(ctx context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	result, err := read(ctx)
+	if err != nil {
+		return result, apierrors.NewServiceUnavailable(fmt.Sprintf("asking the cluster: %v", err))
+	}
+	return result, nil
+}

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// testCluster is a cluster that has what a test says.
+type testCluster struct {
+	live modelboxrender.Live
+	// unknown is a field of every child that the cluster does not know.
+	unknown []string
+	// err is what it answers instead.
+	err error
+}
+
+func (c *testCluster) Live(context.Context, *modelv1.ModelBox) (modelboxrender.Live, error) {
+	return c.live, c.err
+}
+
+func (c *testCluster) Known(child *unstructured.Unstructured) *unstructured.Unstructured {
+	if c.unknown != nil {
+		child = child.DeepCopy()
+		unstructured.RemoveNestedField(child.Object, c.unknown...)
+	}
+	return child
+}

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// RenderREST is the render subresource: the children that a box asks for, as a List, each exactly as the controller applies
+// it. It is of the stored box, or of one that is sent and not stored.
+type RenderREST struct {
+	store   *genericregistry.Store
+	cluster modelbox.Cluster
+}
+
+var (
+	_ rest.Getter          = &RenderREST{}
+	_ rest.NamedCreater    = &RenderREST{}
+	_ rest.StorageMetadata = &RenderREST{}
+)
+
+// New returns an empty ModelBox, which is what can be sent.
+func (*RenderREST) New() runtime.Object { return &model.ModelBox{} }
+
+// Destroy does nothing: the underlying store belongs to REST.
+func (*RenderREST) Destroy() {}
+
+// ProducesMIMETypes returns none beside those of every resource.
+func (*RenderREST) ProducesMIMETypes(string) []string { return nil }
+
+// ProducesObject returns a List, whatever the verb.
+func (*RenderREST) ProducesObject(string) any { return metav1.List{} }
+
+// Get returns the children of the stored box.
+func (r *RenderREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	obj, err := r.store.Get(ctx, name, options)
+	if err != nil {
+		return nil, err
+	}
+	box, err := asServed(obj.(*model.ModelBox))
+	if err != nil {
+		return nil, err
+	}
+	live, err := modelbox.ReadCluster(ctx, func(ctx context.Context) (modelboxrender.Live, error) { return r.cluster.Live(ctx, box) })
+	if err != nil {
+		return nil, err
+	}
+	return r.render(box, live)
+}
+
+// Create returns the children of the box that is sent, which is defaulted and validated as a new one, and not stored. There
+// need not be one of the name. It is rendered as if the cluster had nothing of it yet, so its UID is missing in its children.
+func (r *RenderREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
+	sent, err := r.validated(ctx, name, obj, createValidation)
+	if err != nil {
+		return nil, err
+	}
+	box, err := asServed(sent)
+	if err != nil {
+		return nil, err
+	}
+	return r.render(box, modelboxrender.Live{})
+}
+
+// validated returns the box that was sent as it would be stored, but for what only a stored one has.
+func (r *RenderREST) validated(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc) (*model.ModelBox, error) {
+	sent, ok := obj.(*model.ModelBox)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a ModelBox, got %T", obj))
+	}
+	if sent.Name == "" {
+		sent.Name = name
+	}
+	if sent.Name != name {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", sent.Name, name))
+	}
+	rest.FillObjectMetaSystemFields(sent)
+	if err := rest.BeforeCreate(r.store.CreateStrategy, ctx, sent); err != nil {
+		return nil, err
+	}
+	sent.UID, sent.CreationTimestamp = "", metav1.Time{}
+	if createValidation != nil {
+		if err := createValidation(ctx, sent.DeepCopy()); err != nil {
+			return nil, err
+		}
+	}
+	return sent, nil
+}
+
+// render returns the children of the box in the form of the API.
+func (r *RenderREST) render(box *modelv1.ModelBox, live modelboxrender.Live) (*metav1.List, error) {
+	children, err := modelboxrender.ChildrenBeside(box, live)
+	if err != nil {
+		return nil, apierrors.NewInternalError(fmt.Errorf("rendering the children of %s: %w", box.Name, err))
+	}
+	list := &metav1.List{Items: make([]runtime.RawExtension, 0, len(children))}
+	for _, child := range children {
+		item, err := encodeChild(r.cluster.Known(child))
+		if err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
+		list.Items = append(list.Items, item)
+	}
+	return list, nil
+}
+
+// encodeChild returns the child as an item of a List, whose bytes are what counts. The object beside them keeps the encoder for
+// protobuf from taking the List apart: it would wrap each item in another message, which no client expects.
+func encodeChild(child *unstructured.Unstructured) (runtime.RawExtension, error) {
+	data, err := child.MarshalJSON()
+	if err != nil {
+		return runtime.RawExtension{}, fmt.Errorf("encoding %s %s: %w", child.GetKind(), child.GetName(), err)
+	}
+	return runtime.RawExtension{Raw: bytes.TrimSpace(data), Object: child}, nil
+}
+
+// asServed returns the box in the version that is rendered.
+func asServed(box *model.ModelBox) (*modelv1.ModelBox, error) {
+	served := &modelv1.ModelBox{}
+	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box.DeepCopy(), served, nil); err != nil {
+		return nil, apierrors.NewInternalError(fmt.Errorf("converting %s: %w", box.Name, err))
+	}
+	return served, nil
+}

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// Live is what of the cluster decides, beside the box, about its children. The zero value is a cluster that has nothing of
+// the kind.
+type Live struct {
+	// Workload is the object of WorkloadKind that has the name of the box, whomever it belongs to: a Deployment, a StatefulSet
+	// or a DaemonSet. It is nil where there is none.
+	Workload metav1.Object
+	// IsScaled says that there is a HorizontalPodAutoscaler, whoever made it, of the workload.
+	IsScaled bool
+	// Claims are the PersistentVolumeClaims of ClaimNames that there are, by name.
+	Claims map[string]*corev1.PersistentVolumeClaim
+}
+
+// ClaimNames returns the names of the PersistentVolumeClaims among the children of the box.
+func ClaimNames(box *modelv1.ModelBox) []string {
+	if box.Spec.Workload == modelv1.WorkloadStatefulSet {
+		return nil
+	}
+	names := make([]string, len(box.Spec.Storage))
+	for i := range box.Spec.Storage {
+		names[i] = helper.ClaimName(box.Name, box.Spec.Storage[i].Name)
+	}
+	return names
+}
+
+// ChildrenBeside returns Children of the box while that is in the cluster: an autoscaler keeps its number of pods, a
+// Deployment that was adopted its selector, and a claim that has grown its size.
+func ChildrenBeside(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured, error) {
+	children, err := Children(box, ScalingBeside(box, live))
+	if err != nil {
+		return nil, err
+	}
+	if deployment, ok := live.Workload.(*appsv1.Deployment); ok {
+		if err := keepSelector(box, children[0], deployment); err != nil {
+			return nil, err
+		}
+	}
+	return children, keepGrownSizes(children, live.Claims)
+}
+
+// ScalingBeside returns who decides the number of pods of the box: an autoscaler of the workload, where there is one.
+func ScalingBeside(box *modelv1.ModelBox, live Live) Scaling {
+	var replicas int32
+	switch workload := live.Workload.(type) {
+	case *appsv1.Deployment:
+		replicas = ptr.Deref(workload.Spec.Replicas, 1)
+	case *appsv1.StatefulSet:
+		replicas = ptr.Deref(workload.Spec.Replicas, 1)
+	default: // a DaemonSet has a pod on every node
+		return ScaledByBox
+	}
+	if !render.LeavesReplicas(live.Workload, replicas, ptr.Deref(box.Spec.Replicas, 0), live.IsScaled) {
+		return ScaledByBox
+	}
+	return ScaledByAutoscaler(replicas)
+}
+
+// keepGrownSizes lets claims that have grown beyond what the box asks for keep their size: a claim cannot shrink.
+func keepGrownSizes(children []*unstructured.Unstructured, live map[string]*corev1.PersistentVolumeClaim) error {
+	for _, child := range children {
+		claim := live[child.GetName()]
+		if claim == nil || child.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim") {
+			continue
+		}
+		wanted, err := RenderedClaim(child)
+		if err != nil {
+			return err
+		}
+		size := claim.Spec.Resources.Requests.Storage()
+		if size.Cmp(*wanted.Spec.Resources.Requests.Storage()) <= 0 {
+			continue
+		}
+		if err := unstructured.SetNestedField(child.Object, size.String(), "spec", "resources", "requests", string(corev1.ResourceStorage)); err != nil {
+			return fmt.Errorf("keeping the size of PersistentVolumeClaim %s: %w", child.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// RenderedClaim returns a rendered PersistentVolumeClaim as what it is.
+func RenderedClaim(rendered *unstructured.Unstructured) (*corev1.PersistentVolumeClaim, error) {
+	claim := &corev1.PersistentVolumeClaim{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, claim); err != nil {
+		return nil, fmt.Errorf("reading PersistentVolumeClaim %s: %w", rendered.GetName(), err)
+	}
+	return claim, nil
+}
