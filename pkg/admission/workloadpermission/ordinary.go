@@ -3,6 +3,8 @@
 
 package workloadpermission
 
+import modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+
 // What is listed here everybody may have who may create boxes. It is told to users in docs/security.md. Everything else
 // needs a permission, fields that a later Kubernetes adds included.
 
@@ -14,7 +16,8 @@ type rule struct {
 	values []any
 	// fields are those of an object, or of each object in a list, of which something is.
 	fields map[string]rule
-	// isMap says that the keys of the field are the user's, and each of them a matter of its own.
+	// isMap says that the keys of the field are the user's, and each of them a matter of its own. With fields, those keys are
+	// ordinary as far as these say.
 	isMap bool
 	// permissions are those that everything else needs in the field and below it; none for those of the field it is in.
 	permissions []permission
@@ -36,6 +39,9 @@ func (r rule) needs(permissions []permission) rule {
 // keyByKey is for labels and annotations. They are read by others: a label makes pods endpoints of any Service and peers of a
 // NetworkPolicy, annotations set up networks, sidecars, load balancers and DNS names.
 var keyByKey = rule{isMap: true}
+
+// podAnnotations are keyByKey but for that of a restart, which replaces pods by the same ones.
+var podAnnotations = rule{isMap: true, fields: fields{modelv1.RestartedAtAnnotation: anything}}
 
 var ordinarySpec = object(fields{
 	"name":                  anything,
@@ -74,7 +80,7 @@ var ordinarySpec = object(fields{
 	"labels":                keyByKey.needs(toDoBoth),
 	"annotations":           keyByKey.needs(toDoBoth),
 	"podTemplate": object(fields{
-		"metadata": object(fields{"labels": keyByKey, "annotations": keyByKey}),
+		"metadata": object(fields{"labels": keyByKey, "annotations": podAnnotations}),
 		"spec":     podSpec,
 	}),
 }).needs(toRun)

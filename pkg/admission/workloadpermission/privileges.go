@@ -143,7 +143,7 @@ func (w *walk) visit(ordinary rule, value any, path, id *field.Path, permissions
 			break
 		}
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			if ordinary.isMap {
+			if _, isKnown := ordinary.fields[key]; ordinary.isMap && !isKnown {
 				w.found(value[key], path.Key(key), id.Key(key), permissions) // an empty label is one
 				continue
 			}

@@ -58,6 +58,14 @@ func TestDiscoveryListsModelBoxes(t *testing.T) {
 			Name: "modelboxes/scale", Namespaced: true, Kind: "Scale", Group: "autoscaling", Version: "v1",
 			Verbs: metav1.Verbs{"get", "patch", "update"},
 		},
+		"modelboxes/render": {
+			Name: "modelboxes/render", Namespaced: true, Kind: "ModelBox",
+			Verbs: metav1.Verbs{"create", "get"},
+		},
+		"modelboxes/restart": {
+			Name: "modelboxes/restart", Namespaced: true, Kind: "ModelBoxRestart",
+			Verbs: metav1.Verbs{"create"},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("discovery of %s (-want +got):\n%s", modelv1.SchemeGroupVersion, diff)
@@ -108,4 +116,60 @@ func describesBox(document []byte) error {
 		}
 	}
 	return fmt.Errorf("no schema of %v with spec and status", want)
+}
+
+// TestOpenAPIDescribesSubresources looks what the actions on boxes take and answer.
+func TestOpenAPIDescribesSubresources(t *testing.T) {
+	t.Parallel()
+	data, err := framework.SharedControlPlane().KubeClient.Discovery().RESTClient().Get().AbsPath("/openapi/v3/apis/model.github.com/v1").
+		SetHeader("Accept", "application/json").DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type content struct {
+		Content map[string]struct {
+			Schema struct {
+				Ref   string `json:"$ref"`
+				AllOf []struct {
+					Ref string `json:"$ref"`
+				}
+			}
+		}
+	}
+	type operation struct {
+		RequestBody content
+		Responses   map[string]content
+	}
+	var document struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(data, &document); err != nil {
+		t.Fatal(err)
+	}
+	schemaOf := func(c content, mediaType string) string {
+		schema := c.Content[mediaType].Schema
+		if len(schema.AllOf) > 0 {
+			schema.Ref = schema.AllOf[0].Ref
+		}
+		return schema.Ref[strings.LastIndexByte(schema.Ref, '/')+1:]
+	}
+	for _, row := range []struct{ subresource, verb, code, takes, answers string }{
+		{"render", "get", "200", "", "io.k8s.apimachinery.pkg.apis.meta.v1.List"},
+		{"render", "post", "201", "com.github.model.v1.ModelBox", "io.k8s.apimachinery.pkg.apis.meta.v1.List"},
+		{"restart", "post", "201", "com.github.model.v1.ModelBoxRestart", "com.github.model.v1.ModelBoxRestart"},
+	} {
+		t.Run(row.verb+" "+row.subresource, func(t *testing.T) {
+			var described operation
+			path := "/apis/model.github.com/v1/namespaces/{namespace}/modelboxes/{name}/" + row.subresource
+			if err := json.Unmarshal(document.Paths[path][row.verb], &described); err != nil {
+				t.Fatalf("it is not described: %v", err)
+			}
+			if takes := schemaOf(described.RequestBody, "*/*"); takes != row.takes {
+				t.Errorf("it takes %q, want %q", takes, row.takes)
+			}
+			if answers := schemaOf(described.Responses[row.code], "application/json"); answers != row.answers {
+				t.Errorf("it answers %q, want %q", answers, row.answers)
+			}
+		})
+	}
 }

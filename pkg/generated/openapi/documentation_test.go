@@ -31,11 +31,11 @@ var scheme = func() *runtime.Scheme {
 	return scheme
 }()
 
-// storedKinds returns the types of the kinds of this API.
+// storedKinds returns the types of the objects of this API. What asks for something to be done has no spec.
 func storedKinds() []reflect.Type {
 	var kinds []reflect.Type
-	for kind, goType := range scheme.KnownTypes(modelv1.SchemeGroupVersion) {
-		if isOfThisAPI(goType) && !strings.HasSuffix(kind, "List") {
+	for _, goType := range scheme.KnownTypes(modelv1.SchemeGroupVersion) {
+		if _, hasSpec := goType.FieldByName("Spec"); isOfThisAPI(goType) && hasSpec {
 			kinds = append(kinds, goType)
 		}
 	}

@@ -32,6 +32,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxIngress{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxIngress(ref),
 		v1.ModelBoxIngressTLS{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxIngressTLS(ref),
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
+		v1.ModelBoxRestart{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxRestart(ref),
+		v1.ModelBoxRestartStatus{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxRestartStatus(ref),
 		v1.ModelBoxRoute{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxRoute(ref),
 		v1.ModelBoxService{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxService(ref),
 		v1.ModelBoxSpec{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxSpec(ref),
@@ -760,6 +762,77 @@ func schema_pkg_apis_model_v1_ModelBoxList(ref common.ReferenceCallback) common.
 		},
 		Dependencies: []string{
 			v1.ModelBox{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRestart(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRestart is a request to replace all pods of a box by new ones that are the same, as a rolling update, and the answer to it. It is the body of the subresource restart, and is not stored.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the restart has done. It is ignored in a request.\n\nExample: {restartedAt: \"2026-01-02T03:04:05Z\", generation: 2}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ModelBoxRestartStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxRestartStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRestartStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRestartStatus is what a restart has done.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"restartedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "restartedAt is the time of the restart, which the pods have in their annotation kubectl.kubernetes.io/restartedAt.\n\nExample: \"2026-01-02T03:04:05Z\"",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is that of the box with the restart: when the condition Progressing of the box has this observedGeneration, or a later one, and the reason RolloutComplete, the pods are replaced.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
 	}
 }
 

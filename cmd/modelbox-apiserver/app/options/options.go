@@ -215,6 +215,9 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	if result.ExtraConfig.BoxChildren, err = boxChildrenOf(config, host); err != nil {
 		return nil, err
 	}
+	if result.ExtraConfig.Recorder, err = recorderOf(config); err != nil {
+		return nil, err
+	}
 	o.Cluster.ApplyTo(&result.ExtraConfig)
 	return result, nil
 }

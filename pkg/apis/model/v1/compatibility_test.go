@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/apitesting/roundtrip"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -51,11 +50,11 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-// storedKinds returns the kinds of the API group whose objects have metadata of their own.
+// storedKinds returns the kinds of the objects of the API group. What asks for something to be done has no spec.
 func storedKinds(scheme *runtime.Scheme) []string {
 	var kinds []string
 	for kind, goType := range scheme.KnownTypes(modelv1.SchemeGroupVersion) {
-		if reflect.PointerTo(goType).Implements(reflect.TypeFor[metav1.ObjectMetaAccessor]()) {
+		if _, hasSpec := goType.FieldByName("Spec"); hasSpec && goType.PkgPath() == reflect.TypeFor[modelv1.ModelBox]().PkgPath() {
 			kinds = append(kinds, kind)
 		}
 	}

@@ -32,6 +32,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ModelBox{},
 		&ModelBoxList{},
+		&ModelBoxRestart{},
 		&ModelStack{},
 		&ModelStackList{},
 		&Network{},

@@ -44,6 +44,16 @@ func (in ModelBoxList) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRestart) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRestart"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRestartStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRestartStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxRoute) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxRoute"
 }

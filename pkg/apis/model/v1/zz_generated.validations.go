@@ -41,6 +41,21 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
 			}
 		})
+	// type ModelBoxRestart
+	scheme.AddValidationFunc(
+		(*ModelBoxRestart)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/":
+				return Validate_ModelBoxRestart(
+					ctx, op, nil, /* fldPath */
+					obj.(*ModelBoxRestart),
+					safe.Cast[*ModelBoxRestart](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
 	// type ModelStack
 	scheme.AddValidationFunc(
 		(*ModelStack)(nil),
@@ -392,6 +407,82 @@ func Validate_ModelBoxIngressTLS(
 				return &oldObj.SecretName
 			})
 		errs = append(errs, fn(fldPath.Child("secretName"), &obj.SecretName, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxRestart validates an instance of ModelBoxRestart according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxRestart(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxRestart) (errs field.ErrorList) {
+
+	// field ModelBoxRestart.TypeMeta has no validation
+	// field ModelBoxRestart.ObjectMeta has no validation
+
+	{ // field ModelBoxRestart.Status
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxRestartStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxRestartStatus(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRestart) *ModelBoxRestartStatus {
+				return &oldObj.Status
+			})
+		errs = append(errs, fn(fldPath.Child("status"), &obj.Status, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxRestartStatus validates an instance of ModelBoxRestartStatus according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxRestartStatus(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxRestartStatus) (errs field.ErrorList) {
+
+	// field ModelBoxRestartStatus.RestartedAt has no validation
+
+	{ // field ModelBoxRestartStatus.Generation
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRestartStatus) *int64 {
+				return &oldObj.Generation
+			})
+		errs = append(errs, fn(fldPath.Child("generation"), &obj.Generation, oldVal, oldObj != nil)...)
 	}
 
 	return errs

@@ -20,7 +20,6 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	modelstackstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack/storage"
 	networkstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/network/storage"
@@ -60,8 +59,8 @@ type StorageProvider struct {
 	Authorizer authorizer.UnconditionalAuthorizer
 	// NodePortRange is what the cluster gives out, empty where that is not known.
 	NodePortRange utilnet.PortRange
-	// Cluster is asked for the children of boxes.
-	Cluster modelbox.Cluster
+	// BoxSubresources is what the subresources of boxes need.
+	BoxSubresources modelboxstorage.Subresources
 }
 
 // GroupName returns the name of the group.
@@ -84,7 +83,7 @@ func (p StorageProvider) NewRESTStorage(optsGetter generic.RESTOptionsGetter) (g
 
 func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter, others map[string]rest.Storage) (map[string]rest.Storage, error) {
 	networks := others["networks"].(*networkstorage.REST)
-	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange, networks.GetFromCache, p.Cluster)
+	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange, networks.GetFromCache, p.BoxSubresources)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +92,8 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes/status": storage.Status,
 		"modelboxes/scale":  storage.Scale,
 		"modelboxes/render": storage.Render,
+
+		"modelboxes/restart": storage.Restart,
 	}, nil
 }
 

@@ -90,6 +90,12 @@ func ExtractModelBoxRender(modelBox *modelv1.ModelBox, fieldManager string) (*Mo
 	return ExtractModelBoxFrom(modelBox, fieldManager, "render")
 }
 
+// ExtractModelBoxRestart extracts the applied configuration owned by fieldManager from
+// modelBox for the restart subresource.
+func ExtractModelBoxRestart(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
+	return ExtractModelBoxFrom(modelBox, fieldManager, "restart")
+}
+
 // ExtractModelBoxScale extracts the applied configuration owned by fieldManager from
 // modelBox for the scale subresource.
 func ExtractModelBoxScale(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {

@@ -11,12 +11,16 @@ import (
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -30,12 +34,25 @@ type Storage struct {
 	Status   *StatusREST
 	Scale    *ScaleREST
 	Render   *RenderREST
+	Restart  *RestartREST
+}
+
+// Subresources is what the subresources of boxes need beside the store.
+type Subresources struct {
+	// Cluster is asked for what there is of a box.
+	Cluster modelbox.Cluster
+	// Admission sees the boxes that are changed through a subresource, as those that are changed themselves. Nil admits all.
+	Admission admission.Interface
+	// TypeConverter knows the schema of boxes, for the managed fields of what is changed.
+	TypeConverter managedfields.TypeConverter
+	// Recorder records who has used one. Nil records nothing.
+	Recorder events.EventRecorder
 }
 
 // NewStorage returns stores that share one connection to the storage backend. authorizer is asked for what the users of
 // requests may know of other boxes; nodePortRange is what the cluster gives out, empty where that is not known; getNetwork is
-// asked for the networks of boxes, and cluster for what there is of a box.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange, getNetwork modelbox.GetNetwork, cluster modelbox.Cluster) (*Storage, error) {
+// asked for the networks of boxes.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange, getNetwork modelbox.GetNetwork, subresources Subresources) (*Storage, error) {
 	store := &genericregistry.Store{}
 	strategy := modelbox.NewStrategy(scheme, listAllFromCache(store), getNetwork, authorizer, nodePortRange)
 	*store = genericregistry.Store{
@@ -62,11 +79,17 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 	statusStore.UpdateStrategy = statusStrategy
 	statusStore.ResetFieldsStrategy = statusStrategy
 
+	restarts, err := newBoxUpdater(scheme, store, "restart", &subresources)
+	if err != nil {
+		return nil, err
+	}
+
 	return &Storage{
 		ModelBox: &REST{store},
 		Status:   &StatusREST{store: &statusStore},
 		Scale:    &ScaleREST{store: store},
-		Render:   &RenderREST{store, cluster},
+		Render:   &RenderREST{store, subresources.Cluster},
+		Restart:  &RestartREST{restarts, subresources.Recorder, clock.RealClock{}},
 	}, nil
 }
 

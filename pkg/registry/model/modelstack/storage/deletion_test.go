@@ -11,6 +11,7 @@ import (
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -26,7 +27,7 @@ import (
 func newStorage(t *testing.T) *Storage {
 	t.Helper()
 	backend := registrytest.NewBackend(t, model.Resource("modelstacks"), &model.ModelStack{})
-	boxes, err := modelboxstorage.NewStorage(backend.Scheme, backend.Options, nil, utilnet.PortRange{}, nil, nil)
+	boxes, err := modelboxstorage.NewStorage(backend.Scheme, backend.Options, nil, utilnet.PortRange{}, nil, modelboxstorage.Subresources{TypeConverter: managedfields.NewDeducedTypeConverter()})
 	if err != nil {
 		t.Fatal(err)
 	}

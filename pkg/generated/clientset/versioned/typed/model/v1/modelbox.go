@@ -43,6 +43,7 @@ type ModelBoxInterface interface {
 	UpdateScale(ctx context.Context, modelBoxName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
 	GetRender(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*metav1.List, error)
 	CreateRender(ctx context.Context, modelBoxName string, modelBox *modelv1.ModelBox, opts metav1.CreateOptions) (*metav1.List, error)
+	CreateRestart(ctx context.Context, modelBoxName string, modelBoxRestart *modelv1.ModelBoxRestart, opts metav1.CreateOptions) (*modelv1.ModelBoxRestart, error)
 
 	ModelBoxExpansion
 }
@@ -124,6 +125,22 @@ func (c *modelBoxes) CreateRender(ctx context.Context, modelBoxName string, mode
 		SubResource("render").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(modelBox).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateRestart takes the representation of a modelBoxRestart and creates it.  Returns the server's representation of the modelBoxRestart, and an error, if there is any.
+func (c *modelBoxes) CreateRestart(ctx context.Context, modelBoxName string, modelBoxRestart *modelv1.ModelBoxRestart, opts metav1.CreateOptions) (result *modelv1.ModelBoxRestart, err error) {
+	result = &modelv1.ModelBoxRestart{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("restart").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelBoxRestart).
 		Do(ctx).
 		Into(result)
 	return

@@ -87,3 +87,15 @@ func (c *fakeModelBoxes) CreateRender(ctx context.Context, modelBoxName string, 
 	}
 	return obj.(*metav1.List), err
 }
+
+// CreateRestart takes the representation of a modelBoxRestart and creates it.  Returns the server's representation of the modelBoxRestart, and an error, if there is any.
+func (c *fakeModelBoxes) CreateRestart(ctx context.Context, modelBoxName string, modelBoxRestart *v1.ModelBoxRestart, opts metav1.CreateOptions) (result *v1.ModelBoxRestart, err error) {
+	emptyResult := &v1.ModelBoxRestart{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelBoxName, "restart", c.Namespace(), modelBoxRestart, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.ModelBoxRestart), err
+}
