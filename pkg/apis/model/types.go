@@ -162,6 +162,7 @@ type ModelBoxSpec struct {
 	Route                 *ModelBoxRoute
 	Autoscaling           *ModelBoxAutoscaling
 	DisruptionBudget      *ModelBoxDisruptionBudget
+	IgnoreDrift           *ModelBoxIgnoreDrift
 	Networks              []string
 	ServiceAccountName    string
 	ImagePullSecrets      []corev1.LocalObjectReference

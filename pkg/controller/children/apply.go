@@ -87,6 +87,9 @@ func (e *Engine[O]) rememberAnswer(owner O, s Step, applied Object) error {
 	if err != nil {
 		return err
 	}
+	if paths := e.ignoredPaths(owner, s.Kind); len(paths) > 0 {
+		leaveOutOf(difference, covered(difference.Fields, paths), paths)
+	}
 	e.applied.remember(keyOf(owner), s, appliedAnswer{
 		uid:         applied.GetUID(),
 		render:      render.Hash(s.rendered),

@@ -28,7 +28,7 @@ import (
 // Object is an owner or a child as the API has it. One that comes from a Kind carries its kind.
 type Object = fields.Object
 
-// Config is what an Engine has to be told of its owners and their children. Every field is required.
+// Config is what an Engine has to be told of its owners and their children. Every field but Ignored is required.
 type Config[O Object] struct {
 	// OwnerKind is the kind of the owners, as it is in owner references.
 	OwnerKind schema.GroupVersionKind
@@ -41,6 +41,10 @@ type Config[O Object] struct {
 	// Render returns what the owner asks for, as server-side apply takes it, while these children are there. Each has the
 	// namespace and a controller reference of the owner, and render.Hash.
 	Render func(owner O, live Live) ([]*unstructured.Unstructured, error)
+
+	// Ignored returns the paths of the fields that others may have of the owner's children of a kind, as childfields.Parse reads
+	// them. Nil is an owner all of whose fields are restored.
+	Ignored func(owner O, kind string) []string
 
 	// Kinds are those of the children.
 	Kinds []*Kind
@@ -97,6 +101,8 @@ type Result struct {
 	Pending []string
 	// Failures are what keeps children from being as rendered.
 	Failures []error
+	// Ignored are the fields that others have set of children, and that are left as they are.
+	Ignored []IgnoredDrift
 
 	owned  []Object
 	failed map[childName]error

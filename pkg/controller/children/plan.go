@@ -149,7 +149,11 @@ func (e *Engine[O]) planFields(owner O, s Step) (Step, error) {
 	if s.Difference, err = e.compareChild(s.rendered, s.live); err != nil {
 		return s, err
 	}
-	if fields.Fingerprint(s.live) != "" && render.Hash(s.rendered) != render.Hash(s.live) {
+	isUpdate := fields.Fingerprint(s.live) != "" && render.Hash(s.rendered) != render.Hash(s.live)
+	if s, err = e.ignoreDrift(owner, s, isUpdate); err != nil {
+		return s, err
+	}
+	if isUpdate {
 		s.Operation = Update
 		return s, nil
 	}
@@ -174,7 +178,9 @@ func (e *Engine[O]) planFields(owner O, s Step) (Step, error) {
 		s.Operation = Reclaim
 		return s, nil
 	}
-	e.applied.keep(keyOf(owner), s)
+	if s.ignored == nil {
+		e.applied.keep(keyOf(owner), s)
+	}
 	s.Operation = Keep
 	return s, nil
 }

@@ -85,6 +85,9 @@ func (e *Engine[O]) execute(ctx context.Context, owner O, s Step, result *Result
 		result.awaitsName = true
 		e.taken.watch(ctx, keyOf(owner), s.Kind, s.live)
 	}
+	if s.ignored != nil {
+		result.Ignored = append(result.Ignored, IgnoredDrift{Kind: s.Kind.name(), Name: s.Name(), Fields: s.ignored})
+	}
 	switch s.Operation {
 	case Create:
 		return e.create(ctx, owner, s)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
@@ -52,6 +53,10 @@ type Step struct {
 	Kind      *Kind
 	// Difference is how the live child differs from what is rendered; nil unless the fields were compared.
 	Difference *fields.Difference
+
+	// ignored are the fields that others have set and may have; nil where there are none. On the word of a cache, some may be
+	// what the owner asks for anew. What is live and rendered is without them.
+	ignored *fieldpath.Set
 
 	// rendered is what the owner asks for; nil to prune.
 	rendered *unstructured.Unstructured
@@ -115,7 +120,7 @@ func (s *Step) needsLive() bool {
 	case Create, Restore, Reclaim, Adopt:
 		return true
 	case Update:
-		return s.Difference.IsObstructed()
+		return s.Difference.IsObstructed() || s.ignored != nil
 	case Record:
 		return !ownsRecord(s.live)
 	case Replace:

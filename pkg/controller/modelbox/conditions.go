@@ -14,6 +14,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
@@ -75,9 +76,20 @@ func appliedVerdict(observed *observation) verdict {
 		return verdict{false, children.Classify(observed.failures[0]).Reason, describe(observed.failures)}
 	case len(observed.pending) > 0:
 		return verdict{false, modelv1.ReasonPaused, "the box is paused; not up to date: " + strings.Join(observed.pending, ", ")}
+	case len(observed.ignored) > 0:
+		return verdict{true, modelv1.ReasonApplied, "all children are up to date; others have set what the box ignores: " + describeIgnored(observed.ignored)}
 	default:
 		return verdict{true, modelv1.ReasonApplied, "all children are up to date"}
 	}
+}
+
+// describeIgnored names fields of children that others have set.
+func describeIgnored(ignored []children.IgnoredDrift) string {
+	var children []string
+	for _, child := range ignored {
+		children = append(children, fmt.Sprintf("%s of %s %s", fields.Names(child.Fields), child.Kind, child.Name))
+	}
+	return strings.Join(children, "; ")
 }
 
 // rolloutVerdict is True while the controller of the workload works on a rollout. One that is paused, or that makes no

@@ -111,6 +111,8 @@ type observation struct {
 	pending []string
 	// failures are what kept children from being what the box says.
 	failures []error
+	// ignored are fields of children that others have set and may have.
+	ignored []children.IgnoredDrift
 }
 
 // observe returns what there is of a box after its children were reconciled.
@@ -152,5 +154,6 @@ func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*o
 		now:             c.clock.Now(),
 		pending:         result.Pending,
 		failures:        result.Failures,
+		ignored:         result.Ignored,
 	}, nil
 }

@@ -27,6 +27,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxConfigApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxDisruptionBudget"):
 		return &modelv1.ModelBoxDisruptionBudgetApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxIgnoreDrift"):
+		return &modelv1.ModelBoxIgnoreDriftApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIngress"):
 		return &modelv1.ModelBoxIngressApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIngressTLS"):

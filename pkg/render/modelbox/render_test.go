@@ -193,6 +193,9 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 			s.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MaxUnavailable: ptr.To(intstr.FromInt32(1))}
 		}, neither},
 		{"Networks", "a network", func(s *modelv1.ModelBoxSpec) { s.Networks = []string{"lan"} }, deploymentOnly},
+		{"IgnoreDrift", "fields that others may have", func(s *modelv1.ModelBoxSpec) {
+			s.IgnoreDrift = &modelv1.ModelBoxIgnoreDrift{Deployment: []string{"spec.replicas"}}
+		}, neither},
 		{"ServiceAccountName", "a service account", func(s *modelv1.ModelBoxSpec) { s.ServiceAccountName = "web" }, deploymentOnly},
 		{"ImagePullSecrets", "a pull secret", func(s *modelv1.ModelBoxSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "registry"}} }, deploymentOnly},
 		{"PodTemplate", "an overlay", func(s *modelv1.ModelBoxSpec) {

@@ -33,6 +33,8 @@ func (m *ModelBoxConfig) Reset() { *m = ModelBoxConfig{} }
 
 func (m *ModelBoxDisruptionBudget) Reset() { *m = ModelBoxDisruptionBudget{} }
 
+func (m *ModelBoxIgnoreDrift) Reset() { *m = ModelBoxIgnoreDrift{} }
+
 func (m *ModelBoxIngress) Reset() { *m = ModelBoxIngress{} }
 
 func (m *ModelBoxIngressTLS) Reset() { *m = ModelBoxIngressTLS{} }
@@ -313,6 +315,101 @@ func (m *ModelBoxDisruptionBudget) MarshalToSizedBuffer(dAtA []byte) (int, error
 		}
 		i--
 		dAtA[i] = 0xa
+	}
+	return len(dAtA) - i, nil
+}
+
+func (m *ModelBoxIgnoreDrift) Marshal() (dAtA []byte, err error) {
+	size := m.Size()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBuffer(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *ModelBoxIgnoreDrift) MarshalTo(dAtA []byte) (int, error) {
+	size := m.Size()
+	return m.MarshalToSizedBuffer(dAtA[:size])
+}
+
+func (m *ModelBoxIgnoreDrift) MarshalToSizedBuffer(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	if len(m.PodDisruptionBudget) > 0 {
+		for iNdEx := len(m.PodDisruptionBudget) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.PodDisruptionBudget[iNdEx])
+			copy(dAtA[i:], m.PodDisruptionBudget[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.PodDisruptionBudget[iNdEx])))
+			i--
+			dAtA[i] = 0x42
+		}
+	}
+	if len(m.HorizontalPodAutoscaler) > 0 {
+		for iNdEx := len(m.HorizontalPodAutoscaler) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.HorizontalPodAutoscaler[iNdEx])
+			copy(dAtA[i:], m.HorizontalPodAutoscaler[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.HorizontalPodAutoscaler[iNdEx])))
+			i--
+			dAtA[i] = 0x3a
+		}
+	}
+	if len(m.HTTPRoute) > 0 {
+		for iNdEx := len(m.HTTPRoute) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.HTTPRoute[iNdEx])
+			copy(dAtA[i:], m.HTTPRoute[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.HTTPRoute[iNdEx])))
+			i--
+			dAtA[i] = 0x32
+		}
+	}
+	if len(m.Ingress) > 0 {
+		for iNdEx := len(m.Ingress) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.Ingress[iNdEx])
+			copy(dAtA[i:], m.Ingress[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.Ingress[iNdEx])))
+			i--
+			dAtA[i] = 0x2a
+		}
+	}
+	if len(m.Service) > 0 {
+		for iNdEx := len(m.Service) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.Service[iNdEx])
+			copy(dAtA[i:], m.Service[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.Service[iNdEx])))
+			i--
+			dAtA[i] = 0x22
+		}
+	}
+	if len(m.DaemonSet) > 0 {
+		for iNdEx := len(m.DaemonSet) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.DaemonSet[iNdEx])
+			copy(dAtA[i:], m.DaemonSet[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.DaemonSet[iNdEx])))
+			i--
+			dAtA[i] = 0x1a
+		}
+	}
+	if len(m.StatefulSet) > 0 {
+		for iNdEx := len(m.StatefulSet) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.StatefulSet[iNdEx])
+			copy(dAtA[i:], m.StatefulSet[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.StatefulSet[iNdEx])))
+			i--
+			dAtA[i] = 0x12
+		}
+	}
+	if len(m.Deployment) > 0 {
+		for iNdEx := len(m.Deployment) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.Deployment[iNdEx])
+			copy(dAtA[i:], m.Deployment[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.Deployment[iNdEx])))
+			i--
+			dAtA[i] = 0xa
+		}
 	}
 	return len(dAtA) - i, nil
 }
@@ -816,6 +913,20 @@ func (m *ModelBoxSpec) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.IgnoreDrift != nil {
+		{
+			size, err := m.IgnoreDrift.MarshalToSizedBuffer(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = encodeVarintGenerated(dAtA, i, uint64(size))
+		}
+		i--
+		dAtA[i] = 0x2
+		i--
+		dAtA[i] = 0xba
+	}
 	if len(m.Networks) > 0 {
 		for iNdEx := len(m.Networks) - 1; iNdEx >= 0; iNdEx-- {
 			i -= len(m.Networks[iNdEx])
@@ -2368,6 +2479,63 @@ func (m *ModelBoxDisruptionBudget) Size() (n int) {
 	return n
 }
 
+func (m *ModelBoxIgnoreDrift) Size() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	if len(m.Deployment) > 0 {
+		for _, s := range m.Deployment {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.StatefulSet) > 0 {
+		for _, s := range m.StatefulSet {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.DaemonSet) > 0 {
+		for _, s := range m.DaemonSet {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.Service) > 0 {
+		for _, s := range m.Service {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.Ingress) > 0 {
+		for _, s := range m.Ingress {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.HTTPRoute) > 0 {
+		for _, s := range m.HTTPRoute {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.HorizontalPodAutoscaler) > 0 {
+		for _, s := range m.HorizontalPodAutoscaler {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.PodDisruptionBudget) > 0 {
+		for _, s := range m.PodDisruptionBudget {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	return n
+}
+
 func (m *ModelBoxIngress) Size() (n int) {
 	if m == nil {
 		return 0
@@ -2727,6 +2895,10 @@ func (m *ModelBoxSpec) Size() (n int) {
 			l = len(s)
 			n += 2 + l + sovGenerated(uint64(l))
 		}
+	}
+	if m.IgnoreDrift != nil {
+		l = m.IgnoreDrift.Size()
+		n += 2 + l + sovGenerated(uint64(l))
 	}
 	return n
 }
@@ -3194,6 +3366,23 @@ func (this *ModelBoxDisruptionBudget) String() string {
 	}, "")
 	return s
 }
+func (this *ModelBoxIgnoreDrift) String() string {
+	if this == nil {
+		return "nil"
+	}
+	s := strings.Join([]string{`&ModelBoxIgnoreDrift{`,
+		`Deployment:` + fmt.Sprintf("%v", this.Deployment) + `,`,
+		`StatefulSet:` + fmt.Sprintf("%v", this.StatefulSet) + `,`,
+		`DaemonSet:` + fmt.Sprintf("%v", this.DaemonSet) + `,`,
+		`Service:` + fmt.Sprintf("%v", this.Service) + `,`,
+		`Ingress:` + fmt.Sprintf("%v", this.Ingress) + `,`,
+		`HTTPRoute:` + fmt.Sprintf("%v", this.HTTPRoute) + `,`,
+		`HorizontalPodAutoscaler:` + fmt.Sprintf("%v", this.HorizontalPodAutoscaler) + `,`,
+		`PodDisruptionBudget:` + fmt.Sprintf("%v", this.PodDisruptionBudget) + `,`,
+		`}`,
+	}, "")
+	return s
+}
 func (this *ModelBoxIngress) String() string {
 	if this == nil {
 		return "nil"
@@ -3443,6 +3632,7 @@ func (this *ModelBoxSpec) String() string {
 		`Autoscaling:` + strings.Replace(this.Autoscaling.String(), "ModelBoxAutoscaling", "ModelBoxAutoscaling", 1) + `,`,
 		`DisruptionBudget:` + strings.Replace(this.DisruptionBudget.String(), "ModelBoxDisruptionBudget", "ModelBoxDisruptionBudget", 1) + `,`,
 		`Networks:` + fmt.Sprintf("%v", this.Networks) + `,`,
+		`IgnoreDrift:` + strings.Replace(this.IgnoreDrift.String(), "ModelBoxIgnoreDrift", "ModelBoxIgnoreDrift", 1) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -4494,6 +4684,312 @@ func (m *ModelBoxDisruptionBudget) Unmarshal(dAtA []byte) error {
 			if err := m.MaxUnavailable.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
+			iNdEx = postIndex
+		default:
+			iNdEx = preIndex
+			skippy, err := skipGenerated(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+func (m *ModelBoxIgnoreDrift) Unmarshal(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return ErrIntOverflowGenerated
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: ModelBoxIgnoreDrift: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: ModelBoxIgnoreDrift: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Deployment", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Deployment = append(m.Deployment, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
+		case 2:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field StatefulSet", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.StatefulSet = append(m.StatefulSet, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
+		case 3:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field DaemonSet", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.DaemonSet = append(m.DaemonSet, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
+		case 4:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Service", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Service = append(m.Service, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
+		case 5:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Ingress", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Ingress = append(m.Ingress, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
+		case 6:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field HTTPRoute", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.HTTPRoute = append(m.HTTPRoute, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
+		case 7:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field HorizontalPodAutoscaler", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.HorizontalPodAutoscaler = append(m.HorizontalPodAutoscaler, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
+		case 8:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field PodDisruptionBudget", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.PodDisruptionBudget = append(m.PodDisruptionBudget, string(dAtA[iNdEx:postIndex]))
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
@@ -7649,6 +8145,42 @@ func (m *ModelBoxSpec) Unmarshal(dAtA []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			m.Networks = append(m.Networks, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
+		case 39:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field IgnoreDrift", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if m.IgnoreDrift == nil {
+				m.IgnoreDrift = &ModelBoxIgnoreDrift{}
+			}
+			if err := m.IgnoreDrift.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

@@ -567,6 +567,14 @@ type ModelBoxSpec struct {
 	// +k8s:opaqueType
 	PodTemplate *corev1.PodTemplateSpec `json:"podTemplate,omitempty" protobuf:"bytes,25,opt,name=podTemplate"`
 
+	// ignoreDrift are fields of the children that others may have: what they are set to is neither restored nor taken for a
+	// failure, and stays when the box is changed. A child is created with the fields as the box says. Defaults to none.
+	//
+	// Example: {deployment: ["spec.template.spec.containers[*].resources"]}
+	// +optional
+	// +k8s:optional
+	IgnoreDrift *ModelBoxIgnoreDrift `json:"ignoreDrift,omitempty" protobuf:"bytes,39,opt,name=ignoreDrift"`
+
 	// paused leaves the workload and the Services as they are: changes of the box wait until it is false again.
 	// Defaults to false.
 	//

@@ -29,6 +29,11 @@ func (in ModelBoxDisruptionBudget) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxIgnoreDrift) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxIgnoreDrift"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxIngress) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxIngress"
 }

@@ -67,7 +67,7 @@ func validateChildLabels(labels map[string]string, path *field.Path) field.Error
 func validateChildAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {
 	errs := apivalidation.ValidateAnnotations(annotations, path)
 	for _, key := range validate.Each(slices.Sorted(maps.Keys(annotations)), &errs) {
-		if slices.ContainsFunc(fixedAnnotations, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+		if isFixedAnnotation(key) {
 			errs = append(errs, field.Forbidden(path.Key(key), "is kept on the children by others"))
 		}
 	}
@@ -75,6 +75,10 @@ func validateChildAnnotations(annotations map[string]string, path *field.Path) f
 		return errs
 	}
 	return validateAnnotationsSize(annotations, path)
+}
+
+func isFixedAnnotation(key string) bool {
+	return slices.ContainsFunc(fixedAnnotations, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
 func validateAnnotationsSize(annotations map[string]string, path *field.Path) field.ErrorList {

@@ -53,14 +53,18 @@ func ChangedBy(live metav1.Object, fields, conflicting *fieldpath.Set) map[strin
 func touched(fields, managed, conflicting *fieldpath.Set) *fieldpath.Set {
 	found := fieldpath.NewSet()
 	fields.Iterate(func(path fieldpath.Path) {
-		if managed.Has(path) || hasBelow(managed, path) || conflictsWith(managed, path, conflicting) {
+		if HasAny(managed, path) || conflictsWith(managed, path, conflicting) {
 			found.Insert(path.Copy())
 		}
 	})
 	return found
 }
 
-func hasBelow(set *fieldpath.Set, path fieldpath.Path) bool {
+// HasAny returns whether a set has the field of a path or something below it.
+func HasAny(set *fieldpath.Set, path fieldpath.Path) bool {
+	if set.Has(path) {
+		return true
+	}
 	for _, step := range path {
 		set = set.WithPrefix(step)
 	}
@@ -73,7 +77,7 @@ func conflictsWith(managed *fieldpath.Set, path fieldpath.Path, conflicting *fie
 	found := false
 	conflicting.Iterate(func(other fieldpath.Path) {
 		parent := other[:len(other)-1]
-		if len(path) >= len(parent) && path[:len(parent)].Equals(parent) && (managed.Has(other) || hasBelow(managed, other)) {
+		if len(path) >= len(parent) && path[:len(parent)].Equals(parent) && HasAny(managed, other) {
 			found = true
 		}
 	})

@@ -59,6 +59,16 @@ func Fingerprint(object metav1.Object) string {
 	return ""
 }
 
+// Owned returns the fields of an object that we own, none of one that we have not applied.
+func Owned(object metav1.Object) (*fieldpath.Set, error) {
+	for i := range object.GetManagedFields() {
+		if entry := &object.GetManagedFields()[i]; IsOurs(entry) && entry.FieldsV1 != nil {
+			return Decode(entry)
+		}
+	}
+	return noFields(), nil
+}
+
 // Digest identifies the managed fields of an entry, or any other text.
 func Digest(fields string) string {
 	sum := sha256.Sum256([]byte(fields))

@@ -37,7 +37,7 @@ func (c *Comparer) Without(rendered *unstructured.Unstructured, live Object, con
 	}
 	left := fieldpath.NewSet()
 	contested.Iterate(func(path fieldpath.Path) {
-		isThere := have.Has(path) || hasBelow(have, path)
+		isThere := HasAny(have, path)
 		if !path.Equals(RenderHashPath) && !(isThere && c.isAssociative(want, path)) {
 			left.Insert(path.Copy())
 		}
@@ -61,16 +61,18 @@ func (c *Comparer) isAssociative(of *typed.TypedValue, path fieldpath.Path) bool
 	return path[len(path)-1].FieldName == nil || atom.List != nil && atom.List.ElementRelationship == schema.Associative
 }
 
-// dropNulls removes what removing fields has left empty.
+// dropNulls removes what removing fields has left empty, and what that leaves empty in turn.
 func dropNulls(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
+		before := len(value)
 		for name, field := range value {
-			if field == nil {
+			if dropNulls(field) == nil {
 				delete(value, name)
-				continue
 			}
-			dropNulls(field)
+		}
+		if before > 0 && len(value) == 0 {
+			return nil
 		}
 	case []any:
 		for _, element := range value {

@@ -81,6 +81,57 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: minAvailable
       type:
         namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+- name: com.github.model.v1.ModelBoxIgnoreDrift
+  map:
+    fields:
+    - name: daemonSet
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: deployment
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: horizontalPodAutoscaler
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: httpRoute
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: ingress
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: podDisruptionBudget
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: service
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: statefulSet
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
 - name: com.github.model.v1.ModelBoxIngress
   map:
     fields:
@@ -260,6 +311,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: ignoreDrift
+      type:
+        namedType: com.github.model.v1.ModelBoxIgnoreDrift
     - name: image
       type:
         scalar: string

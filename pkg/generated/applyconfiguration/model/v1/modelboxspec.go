@@ -214,6 +214,11 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: {spec: {nodeSelector: {disk: ssd}}}
 	PodTemplate *corev1.PodTemplateSpecApplyConfiguration `json:"podTemplate,omitempty"`
+	// ignoreDrift are fields of the children that others may have: what they are set to is neither restored nor taken for a
+	// failure, and stays when the box is changed. A child is created with the fields as the box says. Defaults to none.
+	//
+	// Example: {deployment: ["spec.template.spec.containers[*].resources"]}
+	IgnoreDrift *ModelBoxIgnoreDriftApplyConfiguration `json:"ignoreDrift,omitempty"`
 	// paused leaves the workload and the Services as they are: changes of the box wait until it is false again.
 	// Defaults to false.
 	//
@@ -590,6 +595,14 @@ func (b *ModelBoxSpecApplyConfiguration) WithImagePullSecrets(values ...*corev1.
 // If called multiple times, the PodTemplate field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithPodTemplate(value *corev1.PodTemplateSpecApplyConfiguration) *ModelBoxSpecApplyConfiguration {
 	b.PodTemplate = value
+	return b
+}
+
+// WithIgnoreDrift sets the IgnoreDrift field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the IgnoreDrift field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithIgnoreDrift(value *ModelBoxIgnoreDriftApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.IgnoreDrift = value
 	return b
 }
 

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+// ModelBoxIgnoreDrift are the fields of the children that others may have.
+type ModelBoxIgnoreDrift struct {
+	Deployment              []string
+	StatefulSet             []string
+	DaemonSet               []string
+	Service                 []string
+	Ingress                 []string
+	HTTPRoute               []string
+	HorizontalPodAutoscaler []string
+	PodDisruptionBudget     []string
+}

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// ModelBoxIgnoreDrift are the fields of the children that others may have, by the kind of the child. A field is the path to it,
+// with all that is below it: "spec.template.spec.containers[*].resources" is that of all containers,
+// "spec.template.spec.containers[name=app].resources" that of one, and "metadata.annotations[example.com/team]" an annotation.
+type ModelBoxIgnoreDrift struct {
+	// deployment are fields of the Deployment. Defaults to none.
+	//
+	// Example: ["spec.template.spec.containers[*].resources"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	Deployment []string `json:"deployment,omitempty" protobuf:"bytes,1,rep,name=deployment"`
+
+	// statefulSet are fields of the StatefulSet. Defaults to none.
+	//
+	// Example: ["spec.replicas"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	StatefulSet []string `json:"statefulSet,omitempty" protobuf:"bytes,2,rep,name=statefulSet"`
+
+	// daemonSet are fields of the DaemonSet. Defaults to none.
+	//
+	// Example: ["spec.template.spec.containers[*].resources"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	DaemonSet []string `json:"daemonSet,omitempty" protobuf:"bytes,3,rep,name=daemonSet"`
+
+	// service are fields of the Services. Defaults to none.
+	//
+	// Example: ["spec.externalTrafficPolicy"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	Service []string `json:"service,omitempty" protobuf:"bytes,4,rep,name=service"`
+
+	// ingress are fields of the Ingress. Defaults to none.
+	//
+	// Example: ["spec.tls"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	Ingress []string `json:"ingress,omitempty" protobuf:"bytes,5,rep,name=ingress"`
+
+	// httpRoute are fields of the HTTPRoute. Defaults to none.
+	//
+	// Example: ["spec.hostnames"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	HTTPRoute []string `json:"httpRoute,omitempty" protobuf:"bytes,6,rep,name=httpRoute"`
+
+	// horizontalPodAutoscaler are fields of the HorizontalPodAutoscaler. Defaults to none.
+	//
+	// Example: ["spec.maxReplicas"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	HorizontalPodAutoscaler []string `json:"horizontalPodAutoscaler,omitempty" protobuf:"bytes,7,rep,name=horizontalPodAutoscaler"`
+
+	// podDisruptionBudget are fields of the PodDisruptionBudget. Defaults to none.
+	//
+	// Example: ["spec.minAvailable"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	PodDisruptionBudget []string `json:"podDisruptionBudget,omitempty" protobuf:"bytes,8,rep,name=podDisruptionBudget"`
+}

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childfields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+)
+
+// IgnoredDrift are fields of a child that others have set, and that are left as they are because its owner ignores them.
+type IgnoredDrift struct {
+	Kind, Name string
+	// Fields is not empty.
+	Fields *fieldpath.Set
+}
+
+// ignoredPaths returns the paths of the fields that others may have of the owner's children of a kind. One of a field that this
+// release does not know is left out: no render has it.
+func (e *Engine[O]) ignoredPaths(owner O, kind *Kind) []childfields.Path {
+	if e.Ignored == nil {
+		return nil
+	}
+	var paths []childfields.Path
+	for _, text := range e.Ignored(owner, kind.name()) {
+		if path, err := childfields.Parse(kind.name(), text); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// ignoreDrift takes out of a step what differs and is ignored: neither is it a reason to write, nor is it written along with
+// what is. Which of it is to be left out of what is written only the live child tells.
+func (e *Engine[O]) ignoreDrift(owner O, s Step, isUpdate bool) (Step, error) {
+	paths := e.ignoredPaths(owner, s.Kind)
+	ignored := covered(s.Difference.Fields, paths)
+	if ignored.Empty() {
+		return s, nil
+	}
+	if s.isLive {
+		theirs, ours, err := holders(s.live, ignored)
+		if err != nil {
+			return s, err
+		}
+		if isUpdate {
+			// The rest is what the owner asks for anew, and nobody has set.
+			ignored = theirs
+		}
+		// What is ours and left out would be removed.
+		if s.rendered, err = e.compare.Without(s.rendered, s.live, ignored.Difference(ours.Difference(theirs))); err != nil {
+			return s, err
+		}
+	}
+	leaveOutOf(s.Difference, ignored, paths)
+	if !ignored.Empty() {
+		s.ignored = ignored
+	}
+	return s, nil
+}
+
+// holders returns which of the fields of a live child others have set, and which are ours.
+func holders(live Object, of *fieldpath.Set) (theirs, ours *fieldpath.Set, err error) {
+	theirs, ours = fieldpath.NewSet(), fieldpath.NewSet()
+	for manager, fields := range fields.ChangedBy(live, of, fieldpath.NewSet()) {
+		if manager != "" {
+			theirs = theirs.Union(fields)
+		}
+	}
+	owned, err := fields.Owned(live)
+	if err != nil {
+		return nil, nil, err
+	}
+	of.Iterate(func(path fieldpath.Path) {
+		if fields.HasAny(owned, path) {
+			ours.Insert(path.Copy())
+		}
+	})
+	return theirs, ours, nil
+}
+
+// leaveOutOf takes fields out of a difference, with what is in the way of them.
+func leaveOutOf(difference *fields.Difference, ignored *fieldpath.Set, paths []childfields.Path) {
+	difference.Fields = difference.Fields.Difference(ignored)
+	difference.Conflicting = difference.Conflicting.Difference(covered(difference.Conflicting, paths))
+	difference.Renamed = difference.Renamed.Difference(covered(difference.Renamed, paths))
+}
+
+// covered returns the fields of a set that one of the paths covers.
+func covered(set *fieldpath.Set, paths []childfields.Path) *fieldpath.Set {
+	found := fieldpath.NewSet()
+	if len(paths) == 0 {
+		return found
+	}
+	set.Iterate(func(field fieldpath.Path) {
+		if slices.ContainsFunc(paths, func(path childfields.Path) bool { return path.Covers(field) }) {
+			found.Insert(field.Copy())
+		}
+	})
+	return found
+}
