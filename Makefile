@@ -43,6 +43,7 @@ help: ## Show this help
 build: ## Build the server, the plugin of kubectl and the local control plane into _output/bin
 	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver -ldflags "$$(hack/version-ldflags.sh)"
 	@hack/go-build.sh . ./cmd/kubectl-modelbox $(BIN)/kubectl-modelbox -ldflags "$$(hack/version-ldflags.sh)"
+	@cp artifacts/plugin/kubectl_complete-modelbox $(BIN)
 	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -trimpath -ldflags '$(LOCALCLUSTER_LDFLAGS)'
 	@ln -sf localcluster $(BIN)/kubectl
 

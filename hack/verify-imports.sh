@@ -96,4 +96,10 @@ while read -r package imports; do
   done
 done < <(go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...)
 
+# kubectl is for its plugin: the server would carry it without a use.
+while read -r package; do
+  echo "ERROR: cmd/modelbox-apiserver must not be linked with ${package}"
+  failed=1
+done < <(go list -deps ./cmd/modelbox-apiserver | grep '^k8s.io/kubectl/' || true)
+
 exit "${failed}"

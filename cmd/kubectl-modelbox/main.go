@@ -6,13 +6,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/component-base/cli"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	modelboxcli "github.com/sharelinuxs/modelbox-apiserver/pkg/cli"
 )
@@ -24,8 +24,5 @@ func main() {
 	cmd.SetContext(ctx)
 	err := cli.RunNoErrOutput(cmd)
 	stop()
-	if err != nil {
-		fmt.Fprintln(streams.ErrOut, "error:", err)
-		os.Exit(1)
-	}
+	cmdutil.CheckErr(err) // which exits as kubectl does
 }

@@ -9,9 +9,15 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/exec"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/migrate"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/pause"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/portforward"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/set"
 )
 
 // The limits of requests are for the many objects that a command may be about.
@@ -31,14 +37,27 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.SetIn(streams.In)
 	cmd.SetOut(streams.Out)
 	cmd.SetErr(streams.ErrOut)
+	warnings := rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{
+		Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut),
+	})
 	flags := genericclioptions.NewConfigFlags(true).
 		WithDiscoveryQPS(requestsPerSecond).
 		WithDiscoveryBurst(requestsAtOnce).
 		WithWrapConfigFn(func(config *rest.Config) *rest.Config {
 			config.QPS, config.Burst = requestsPerSecond, requestsAtOnce
+			config.WarningHandler = warnings
 			return config
 		})
 	flags.AddFlags(cmd.PersistentFlags())
-	cmd.AddCommand(migrate.NewCommand(flags, streams))
+	// As in kubectl, whose commands need what is set in the configuration here.
+	f := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
+	cmd.AddCommand(
+		exec.NewCommand(f, streams),
+		migrate.NewCommand(flags, streams),
+		pause.NewPauseCommand(f, streams),
+		pause.NewResumeCommand(f, streams),
+		portforward.NewCommand(f, streams),
+		set.NewCommand(f, streams),
+	)
 	return cmd
 }

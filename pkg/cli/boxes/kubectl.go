@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package boxes is what the commands of the plugin share: how boxes and stacks are named in arguments and completed, how they
+// are summed up, and what kubectl's own commands have to know to work on them.
+package boxes
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/kubectl/pkg/polymorphichelpers"
+	"k8s.io/kubectl/pkg/scheme"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// TeachKubectl makes the commands in kubectl's packages work on boxes and stacks, in this process. It may be called repeatedly.
+//
+// kubectl decodes objects with a scheme of its own, port-forward with that of client-go, and asks functions in variables what is
+// particular to a kind.
+var TeachKubectl = sync.OnceFunc(func() {
+	utilruntime.Must(modelv1.AddToScheme(scheme.Scheme))
+	utilruntime.Must(modelv1.AddToScheme(clientgoscheme.Scheme))
+	polymorphichelpers.UpdatePodSpecForObjectFn = updatePodSpec(polymorphichelpers.UpdatePodSpecForObjectFn)
+	polymorphichelpers.AttachablePodForObjectFn = attachablePod(polymorphichelpers.AttachablePodForObjectFn)
+	polymorphichelpers.ObjectPauserFn = pauser
+	polymorphichelpers.ObjectResumerFn = resumer
+})
+
+// encode returns an object as kubectl's commands expect it of their functions.
+func encode(object runtime.Object) ([]byte, error) {
+	return runtime.Encode(scheme.DefaultJSONEncoder(), object)
+}

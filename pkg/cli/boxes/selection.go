@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package boxes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/resource"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/scheme"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// Selection says which boxes and stacks a command is about: those that are named, those in files, or those with labels.
+type Selection struct {
+	resource.FilenameOptions
+	LabelSelector string
+	AllNamespaces bool
+	// Arguments are names, of boxes where they have no type.
+	Arguments []string
+	// Namespace is that of the command line.
+	Namespace string
+
+	enforceNamespace bool
+	builder          func() *resource.Builder
+}
+
+// AddFlags adds the flags that select.
+func (s *Selection) AddFlags(cmd *cobra.Command) {
+	cmdutil.AddFilenameOptionFlags(cmd, &s.FilenameOptions, "identifying the boxes and stacks.")
+	cmdutil.AddLabelSelectorFlagVar(cmd, &s.LabelSelector)
+	cmd.Flags().BoolVarP(&s.AllNamespaces, "all-namespaces", "A", s.AllNamespaces, "If present, those of all namespaces.")
+}
+
+// Complete takes the arguments, and what the command line says of the cluster.
+func (s *Selection) Complete(f cmdutil.Factory, arguments []string) (err error) {
+	TeachKubectl()
+	s.Arguments, s.builder = arguments, f.NewBuilder
+	s.Namespace, s.enforceNamespace, err = f.ToRawKubeConfigLoader().Namespace()
+	return err
+}
+
+// IsEmpty returns whether neither names nor files nor labels are given.
+func (s *Selection) IsEmpty() bool {
+	return len(s.Arguments) == 0 && s.LabelSelector == "" && cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize)
+}
+
+// Validate returns an error for flags that exclude each other.
+func (s *Selection) Validate() error {
+	isFile := !cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize)
+	switch {
+	case isFile && (len(s.Arguments) > 0 || s.LabelSelector != ""):
+		return fmt.Errorf("--filename and --kustomize exclude names and --selector")
+	case s.LabelSelector != "" && len(s.Arguments) > 0 && !(len(s.Arguments) == 1 && isType(s.Arguments[0])):
+		return fmt.Errorf("--selector excludes names")
+	case s.AllNamespaces && (isFile || s.hasNames()):
+		return fmt.Errorf("--all-namespaces excludes names and files: give --namespace")
+	}
+	return nil
+}
+
+func (s *Selection) hasNames() bool {
+	return len(s.Arguments) > 1 || len(s.Arguments) == 1 && !isType(s.Arguments[0])
+}
+
+// All returns whether the selection is of all that there is now and later, rather than of those with names.
+func (s *Selection) All() bool {
+	return cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize) && !s.hasNames()
+}
+
+// Selects returns whether an object of a resource is of those that All says.
+func (s *Selection) Selects(resource string, object metav1.Object) bool {
+	if len(s.Arguments) > 0 && !slices.ContainsFunc(strings.Split(s.Arguments[0], ","), func(name string) bool { return resourceOf(name) == resource }) {
+		return false
+	}
+	selector, err := labels.Parse(s.LabelSelector)
+	return err == nil && selector.Matches(labels.Set(object.GetLabels()))
+}
+
+// Objects are the boxes and stacks that are selected.
+type Objects struct {
+	Boxes  []*modelv1.ModelBox
+	Stacks []*modelv1.ModelStack
+}
+
+// Get returns what is selected, as it is in the cluster. Without any selection that is all.
+func (s *Selection) Get() (*Objects, error) {
+	arguments := Arguments(s.Arguments)
+	if len(arguments) == 0 && cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize) {
+		arguments = []string{Stacks + "," + Boxes}
+	}
+	infos, err := s.builder().
+		WithScheme(scheme.Scheme, scheme.Scheme.PrioritizedVersionsAllGroups()...).
+		NamespaceParam(s.Namespace).DefaultNamespace().AllNamespaces(s.AllNamespaces).
+		FilenameParam(s.enforceNamespace, &s.FilenameOptions).
+		LabelSelectorParam(s.LabelSelector).
+		ResourceTypeOrNameArgs(true, arguments...).
+		RequestChunksOf(cmdutil.DefaultChunkSize).
+		ContinueOnError().
+		Latest().
+		Flatten().
+		Do().
+		Infos()
+	if err != nil {
+		return nil, err
+	}
+	found := &Objects{}
+	for _, info := range infos {
+		switch object := info.Object.(type) {
+		case *modelv1.ModelBox:
+			found.Boxes = append(found.Boxes, object)
+		case *modelv1.ModelStack:
+			found.Stacks = append(found.Stacks, object)
+		default:
+			return nil, fmt.Errorf("%s is neither a box nor a stack", info.ObjectName())
+		}
+	}
+	return found, nil
+}
+
+// IsEmpty returns whether nothing has been found.
+func (o *Objects) IsEmpty() bool { return len(o.Boxes) == 0 && len(o.Stacks) == 0 }
+
+// NothingFound is what kubectl says when there is nothing.
+func (s *Selection) NothingFound() string {
+	if s.AllNamespaces {
+		return "No resources found"
+	}
+	return fmt.Sprintf("No resources found in %s namespace.", s.Namespace)
+}
+
+// OneLine returns a message without line breaks.
+func OneLine(message string) string { return strings.Join(strings.Fields(message), " ") }

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package boxes
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// Summary is how a box or a stack is doing, in the words of the tables that the server prints.
+type Summary struct {
+	// Reason is one word, Message one line for people.
+	Reason, Message string
+	// IsReady is that it is what its present spec says, and ready.
+	IsReady bool
+	// IsStalled is that it will not become what its spec says until somebody does something.
+	IsStalled bool
+}
+
+// SummaryOf sums up the conditions of a box or a stack. Those of an older generation say nothing about this one.
+func SummaryOf(object metav1.Object, conditions []metav1.Condition) Summary {
+	current := slices.DeleteFunc(slices.Clone(conditions), func(c metav1.Condition) bool {
+		return c.ObservedGeneration < object.GetGeneration()
+	})
+	ready, stalled := meta.FindStatusCondition(current, modelv1.ConditionReady), meta.FindStatusCondition(current, modelv1.ConditionStalled)
+	switch {
+	case object.GetDeletionTimestamp() != nil:
+		return Summary{Reason: "Terminating", Message: "it is being deleted"}
+	case ready == nil && len(conditions) > 0:
+		return Summary{Reason: modelv1.ReasonPending, Message: "the controller has not seen the last change yet"}
+	case ready == nil:
+		return Summary{Reason: modelv1.ReasonPending, Message: "the controller has not seen it yet"}
+	}
+	return Summary{
+		Reason:    ready.Reason,
+		Message:   ready.Message,
+		IsReady:   ready.Status == metav1.ConditionTrue,
+		IsStalled: stalled != nil && stalled.Status == metav1.ConditionTrue,
+	}
+}
+
+// DesiredReplicas are those that the table of boxes counts against: an autoscaler may decide, and for a DaemonSet the nodes do.
+func DesiredReplicas(box *modelv1.ModelBox) int32 {
+	desired := ptr.Deref(box.Status.DesiredReplicas, 0)
+	switch {
+	case box.Spec.Workload == modelv1.WorkloadDaemonSet:
+		return desired
+	case box.Status.DesiredReplicas != nil && box.Status.ObservedGeneration == box.Generation:
+		return desired
+	}
+	return ptr.Deref(box.Spec.Replicas, modelv1.DefaultReplicas)
+}

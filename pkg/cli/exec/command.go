@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package exec is "kubectl modelbox exec": kubectl's own command, in a pod of a box.
+package exec
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	kubectlexec "k8s.io/kubectl/pkg/cmd/exec"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+)
+
+// NewCommand returns the command "kubectl modelbox exec".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	boxes.TeachKubectl()
+	cmd := kubectlexec.NewCmdExec(f, streams)
+	cmd.Use = "exec (NAME | TYPE/NAME | -f FILENAME) [-c CONTAINER] [flags] -- COMMAND [args...]"
+	cmd.Short = "Execute a command in a container of a box"
+	cmd.Long = "Execute a command in a container of a box, by default in the main one. Of the pods of the box, one that runs and " +
+		"is ready is preferred. The right to create pods/exec is needed, as for kubectl exec."
+	cmd.Example = templates.Examples(`
+		# Get the output of 'date' in a pod of box web
+		kubectl modelbox exec web -- date
+
+		# Have a shell in container sidecar
+		kubectl modelbox exec web -c sidecar -it -- sh`)
+	cmd.ValidArgsFunction = boxes.CompleteName(f)
+	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) ([]string, error) {
+		if len(arguments) > 0 && cmd.ArgsLenAtDash() != 0 {
+			arguments[0] = boxes.Argument(arguments[0])
+		}
+		return arguments, nil
+	})
+}

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package portforward is "kubectl modelbox port-forward": kubectl's own command, to the ports of a box.
+package portforward
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	kubectlportforward "k8s.io/kubectl/pkg/cmd/portforward"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+)
+
+// NewCommand returns the command "kubectl modelbox port-forward".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	boxes.TeachKubectl()
+	cmd := kubectlportforward.NewCmdPortForward(f, streams)
+	cmd.Use = "port-forward NAME [[LOCAL_PORT:]REMOTE_PORT...]"
+	cmd.Short = "Forward local ports to a pod of a box"
+	cmd.Long = "Forward local ports to a pod of a box.\n\nA remote port is a port of the box, by number or name, or one of its pods. " +
+		"Without ports, all TCP ports of the box are forwarded, from the same local ones. The session ends when the pod does. " +
+		"The right to create pods/portforward is needed, as for kubectl port-forward."
+	cmd.Example = templates.Examples(`
+		# Listen on the ports of box web, forwarding to where they lead
+		kubectl modelbox port-forward web
+
+		# Listen on port 8080, forwarding to where port 80 of the box leads
+		kubectl modelbox port-forward web 8080:80
+
+		# Listen on any local port, and on all addresses
+		kubectl modelbox port-forward web :http --address=0.0.0.0`)
+	cmd.ValidArgsFunction = completePorts(f)
+	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) ([]string, error) {
+		if len(arguments) == 0 {
+			return nil, cmdutil.UsageErrorf(cmd, "the name of a box is required")
+		}
+		box, err := getBox(cmd.Context(), f, arguments[0])
+		if err != nil {
+			return nil, err
+		}
+		ports, err := podPorts(box, arguments[1:])
+		if err != nil {
+			return nil, err
+		}
+		return append([]string{boxes.Argument(box.Name)}, ports...), nil
+	})
+}

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package set is "kubectl modelbox set": kubectl's own set commands on boxes and on the components of stacks.
+package set
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	kubectlset "k8s.io/kubectl/pkg/cmd/set"
+	envutil "k8s.io/kubectl/pkg/cmd/set/env"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+)
+
+const inStacks = "\n\nIn a stack, the main container of a component is called as the component, and any other one COMPONENT/CONTAINER."
+
+// NewCommand returns the command "kubectl modelbox set".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	boxes.TeachKubectl()
+	cmd := &cobra.Command{
+		Use:   "set SUBCOMMAND",
+		Short: "Change the images, the environment or the resources of boxes and stacks",
+		Run:   cmdutil.DefaultSubCommandRun(streams.ErrOut),
+	}
+	for _, command := range []*cobra.Command{newImageCommand(f, streams), newEnvCommand(f, streams), newResourcesCommand(f, streams)} {
+		command.ValidArgsFunction = boxes.CompleteNames(f)
+		cmd.AddCommand(command)
+	}
+	return cmd
+}
+
+func newImageCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	cmd := kubectlset.NewCmdImage(f, streams)
+	cmd.Use = "image (-f FILENAME | NAME | TYPE/NAME) CONTAINER_NAME_1=CONTAINER_IMAGE_1 ... CONTAINER_NAME_N=CONTAINER_IMAGE_N"
+	cmd.Short = "Update the images of boxes and stacks"
+	cmd.Long = "Update the images of containers of boxes and stacks." + inStacks
+	cmd.Example = templates.Examples(`
+		# Set the image of the main container of box web
+		kubectl modelbox set image web web=nginx:1.9.1
+
+		# Set the images of all containers of all boxes with a label
+		kubectl modelbox set image mb -l tier=front *=nginx:1.9.1
+
+		# Set the images of two components of stack shop
+		kubectl modelbox set image mst/shop web=nginx:1.9.1 db=mysql:8.4
+
+		# Print the changed file, without asking the server
+		kubectl modelbox set image -f box.yaml web=nginx:1.9.1 --local -o yaml`)
+	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
+		resources, images, err := cmdutil.GetResourcesAndPairs(arguments, "image")
+		if err != nil {
+			return nil, err
+		}
+		return slices.Concat(boxes.Arguments(resources), images), nil
+	})
+}
+
+func newEnvCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	cmd := kubectlset.NewCmdEnv(f, streams)
+	cmd.Use = "env (-f FILENAME | NAME | TYPE/NAME) KEY_1=VAL_1 ... KEY_N=VAL_N"
+	cmd.Short = "Update the environment variables of boxes and stacks"
+	cmd.Long = "List or update environment variables of containers of boxes and stacks, of all unless --containers says otherwise. " +
+		"A name with '-' after it removes the variable." + inStacks
+	cmd.Example = templates.Examples(`
+		# Set a variable in all containers of box web, and remove another one
+		kubectl modelbox set env web MODE=debug OLD-
+
+		# List the variables of the main container of box web
+		kubectl modelbox set env web --containers=web --list
+
+		# Set variables of one component of stack shop from a Secret
+		kubectl modelbox set env mst/shop --containers=web --from=secret/credentials --prefix=DB_`)
+	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
+		resources, variables, ok := envutil.SplitEnvironmentFromResources(arguments)
+		if !ok {
+			return arguments, nil // which the command refuses
+		}
+		return slices.Concat(boxes.Arguments(resources), variables), nil
+	})
+}
+
+func newResourcesCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	cmd := kubectlset.NewCmdResources(f, streams)
+	cmd.Use = "resources (-f FILENAME | NAME | TYPE/NAME) [--limits=LIMITS] [--requests=REQUESTS]"
+	cmd.Short = "Update the resource requests and limits of boxes and stacks"
+	cmd.Long = "Update requests and limits of containers of boxes and stacks, of all unless --containers says otherwise. " +
+		"They are for boxes without a resourceType." + inStacks
+	cmd.Example = templates.Examples(`
+		# Set the limits of the main container of box web
+		kubectl modelbox set resources web --containers=web --limits=cpu=200m,memory=512Mi
+
+		# Set the requests of all components of stack shop
+		kubectl modelbox set resources mst/shop --requests=cpu=100m`)
+	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
+		return boxes.Arguments(arguments), nil
+	})
+}
