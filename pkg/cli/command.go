@@ -18,6 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/pause"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/portforward"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/set"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/status"
 )
 
 // The limits of requests are for the many objects that a command may be about.
@@ -58,6 +59,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		pause.NewResumeCommand(f, streams),
 		portforward.NewCommand(f, streams),
 		set.NewCommand(f, streams),
+		status.NewCommand(f, streams),
 	)
 	return cmd
 }

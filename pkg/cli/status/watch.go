@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/kubectl/pkg/util/term"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
+)
+
+const (
+	// settle is how long changes are collected before they are shown: one rarely comes alone.
+	settle = 200 * time.Millisecond
+	// redrawInterval is how often a terminal is redrawn when nothing changes, for the ages.
+	redrawInterval = 5 * time.Second
+)
+
+// watcher is the cluster as it is now, kept by watches.
+type watcher struct {
+	boxes, stacks, deployments, statefulSets, daemonSets, replicaSets, pods, events cache.SharedIndexInformer
+	// changed has something in it when there is something new to show.
+	changed chan struct{}
+}
+
+// runWatch shows the trees anew whenever they change, until the context ends.
+func (o *Options) runWatch(ctx context.Context, objects *boxes.Objects) error {
+	w, err := o.startWatcher(ctx)
+	if err != nil {
+		return err
+	}
+	named := sets.New[types.UID]()
+	for _, box := range objects.Boxes {
+		named.Insert(box.UID)
+	}
+	for _, stack := range objects.Stacks {
+		named.Insert(stack.UID)
+	}
+	s := &screen{options: o, tty: term.TTY{Out: o.Out}}
+	var redraw <-chan time.Time
+	if s.tty.IsTerminalOut() {
+		ticker := time.NewTicker(redrawInterval)
+		defer ticker.Stop()
+		redraw = ticker.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-redraw:
+		case <-w.changed:
+			// What follows at once is shown with it.
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(settle):
+			}
+			select {
+			case <-w.changed:
+			default:
+			}
+		}
+		world, selected := w.now(&o.Selection, named)
+		s.show(world, world.trees(selected))
+	}
+}
+
+// startWatcher returns when boxes and stacks are known. What is below them follows.
+func (o *Options) startWatcher(ctx context.Context) (*watcher, error) {
+	namespace := o.Namespace
+	if o.AllNamespaces {
+		namespace = metav1.NamespaceAll
+	}
+	model := modelinformers.NewSharedInformerFactoryWithOptions(o.gatherer.model, 0, modelinformers.WithNamespace(namespace))
+	children := informers.NewSharedInformerFactoryWithOptions(o.gatherer.kube, 0, informers.WithNamespace(namespace),
+		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = modelv1.SelectorLabel }))
+	others := informers.NewSharedInformerFactoryWithOptions(o.gatherer.kube, 0, informers.WithNamespace(namespace))
+	w := &watcher{
+		boxes:        model.Model().V1().ModelBoxes().Informer(),
+		stacks:       model.Model().V1().ModelStacks().Informer(),
+		deployments:  children.Apps().V1().Deployments().Informer(),
+		statefulSets: children.Apps().V1().StatefulSets().Informer(),
+		daemonSets:   children.Apps().V1().DaemonSets().Informer(),
+		replicaSets:  children.Apps().V1().ReplicaSets().Informer(),
+		pods:         children.Core().V1().Pods().Informer(),
+		changed:      make(chan struct{}, 1),
+	}
+	all := []cache.SharedIndexInformer{w.boxes, w.stacks, w.deployments, w.statefulSets, w.daemonSets, w.replicaSets, w.pods}
+	if o.ShowEvents {
+		w.events = others.Core().V1().Events().Informer()
+		all = append(all, w.events)
+	}
+	notify := func() {
+		select {
+		case w.changed <- struct{}{}:
+		default:
+		}
+	}
+	for _, informer := range all {
+		if err := informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { o.refused(err) }); err != nil {
+			return nil, err
+		}
+		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(any) { notify() },
+			UpdateFunc: func(_, _ any) { notify() },
+			DeleteFunc: func(any) { notify() },
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	model.Start(ctx.Done())
+	children.Start(ctx.Done())
+	others.Start(ctx.Done())
+	if !cache.WaitForCacheSync(ctx.Done(), w.boxes.HasSynced, w.stacks.HasSynced) {
+		return nil, ctx.Err()
+	}
+	notify()
+	return w, nil
+}
+
+// now is what is there now, and which of it is selected.
+func (w *watcher) now(selection *boxes.Selection, named sets.Set[types.UID]) (*world, *boxes.Objects) {
+	world := &world{
+		boxes:        stored[*modelv1.ModelBox](w.boxes),
+		deployments:  stored[*appsv1.Deployment](w.deployments),
+		statefulSets: stored[*appsv1.StatefulSet](w.statefulSets),
+		daemonSets:   stored[*appsv1.DaemonSet](w.daemonSets),
+		replicaSets:  stored[*appsv1.ReplicaSet](w.replicaSets),
+		pods:         stored[*corev1.Pod](w.pods),
+		events:       stored[*corev1.Event](w.events),
+	}
+	isSelected := func(resource string, object metav1.Object) bool {
+		if selection.All() {
+			return selection.Selects(resource, object)
+		}
+		return named.Has(object.GetUID())
+	}
+	selected := &boxes.Objects{}
+	for _, box := range world.boxes {
+		if isSelected(boxes.Boxes, box) {
+			selected.Boxes = append(selected.Boxes, box)
+		}
+	}
+	for _, stack := range stored[*modelv1.ModelStack](w.stacks) {
+		if isSelected(boxes.Stacks, stack) {
+			selected.Stacks = append(selected.Stacks, stack)
+		}
+	}
+	return world, selected
+}
+
+// stored returns what an informer has, in order. A nil informer has nothing.
+func stored[O metav1.Object](informer cache.SharedIndexInformer) []O {
+	if informer == nil {
+		return nil
+	}
+	var objects []O
+	for _, object := range informer.GetStore().List() {
+		objects = append(objects, object.(O))
+	}
+	slices.SortFunc(objects, func(a, b O) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	return objects
+}
+
+// screen shows one state after the other: in the same place of a terminal, and otherwise those that differ, below each other.
+type screen struct {
+	options *Options
+	tty     term.TTY
+	last    string
+}
+
+func (s *screen) show(world *world, roots []*node) {
+	var text bytes.Buffer
+	s.options.print(&text, world, roots)
+	if s.tty.IsTerminalOut() {
+		fmt.Fprint(s.options.Out, frame(text.String(), s.tty.GetSize()))
+		return
+	}
+	// Ages change always, and are no news.
+	var ageless bytes.Buffer
+	p := s.options.printer()
+	p.now = time.Time{}
+	p.printTrees(&ageless, roots)
+	if ageless.String() == s.last {
+		return
+	}
+	if s.last != "" {
+		fmt.Fprintln(s.options.Out)
+	}
+	s.last = ageless.String()
+	_, _ = text.WriteTo(s.options.Out)
+}
+
+// frame is what draws a text from the upper left corner of a terminal, whose lines are cleared as they are written: clearing it
+// all would flicker. What does not fit is left out. A size of nil is not known.
+func frame(text string, size *term.TerminalSize) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if size != nil && size.Height > 1 && len(lines) > int(size.Height)-1 {
+		room := int(size.Height) - 2
+		lines = append(lines[:room:room], fmt.Sprintf("… %d more lines", len(lines)-room))
+	}
+	if size != nil && size.Width > 0 {
+		for i, line := range lines {
+			lines[i] = cut(line, int(size.Width))
+		}
+	}
+	return "\x1b[H" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[K\r\n\x1b[J"
+}
+
+// cut returns a line without what is beyond a width. Colours take no room, and the last one ends.
+func cut(line string, width int) string {
+	var kept strings.Builder
+	inColour, colours := false, false
+	for _, r := range line {
+		switch {
+		case r == '\x1b':
+			inColour, colours = true, true
+		case inColour:
+			inColour = r != 'm'
+		case width == 0:
+			if colours {
+				kept.WriteString(plain)
+			}
+			return kept.String()
+		default:
+			width--
+		}
+		kept.WriteRune(r)
+	}
+	return kept.String()
+}
