@@ -19,6 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/portforward"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/set"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/status"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/wait"
 )
 
 // The limits of requests are for the many objects that a command may be about.
@@ -60,6 +61,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		portforward.NewCommand(f, streams),
 		set.NewCommand(f, streams),
 		status.NewCommand(f, streams),
+		wait.NewCommand(f, streams),
 	)
 	return cmd
 }

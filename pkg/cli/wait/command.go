@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package wait is "kubectl modelbox wait": it shows how far boxes and stacks are, until they are ready or the reason why they
+// will not be.
+package wait
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/scheme"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+)
+
+const (
+	defaultTimeout = 30 * time.Second
+	// endlessly is what a negative timeout means, as for "kubectl wait".
+	endlessly = 168 * time.Hour
+)
+
+// Options are those of the command.
+type Options struct {
+	genericiooptions.IOStreams
+	boxes.Selection
+
+	// Timeout is how long to wait for all. Zero looks once, and a negative one is a week.
+	Timeout time.Duration
+	// PrintFlags print what has become ready.
+	PrintFlags *genericclioptions.PrintFlags
+
+	client  versioned.Interface
+	printer printers.ResourcePrinter
+	display *display
+}
+
+// NewCommand returns the command "kubectl modelbox wait".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	boxes.TeachKubectl()
+	o := &Options{
+		IOStreams:  streams,
+		Timeout:    defaultTimeout,
+		PrintFlags: genericclioptions.NewPrintFlags("condition met").WithTypeSetter(scheme.Scheme),
+	}
+	cmd := &cobra.Command{
+		Use:                   "wait (NAME... | TYPE/NAME... | -f FILENAME)",
+		DisableFlagsInUseLine: true,
+		Short:                 "Wait until boxes and stacks are ready, and show how far they are",
+		Long: "Wait until boxes and stacks are what their present spec says, and ready. How far each of them is, and each component of a " +
+			"stack, is shown meanwhile on the standard error.\n\nThe command fails as soon as one of them will not become ready until " +
+			"somebody does something, such as one with an image that cannot be pulled, with the reason; and at the timeout.",
+		Example: templates.Examples(`
+			# Wait for box web
+			kubectl modelbox wait web
+
+			# Apply a file, and wait up to five minutes for what is in it
+			kubectl apply -f shop.yaml && kubectl modelbox wait -f shop.yaml --timeout=5m
+
+			# Wait for all boxes with a label
+			kubectl modelbox wait mb -l tier=front`),
+		ValidArgsFunction: boxes.CompleteNames(f),
+		RunE: func(cmd *cobra.Command, arguments []string) error {
+			if err := o.Complete(f, arguments); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.AddFlags(cmd)
+	o.PrintFlags.AddFlags(cmd)
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", o.Timeout,
+		"The length of time to wait before giving up. Zero means check once and don't wait, negative means wait for a week.")
+	return cmd
+}
+
+// Complete connects to the cluster.
+func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
+	if err := o.Selection.Complete(f, arguments); err != nil {
+		return err
+	}
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	if o.client, err = versioned.NewForConfig(config); err != nil {
+		return err
+	}
+	if o.printer, err = o.PrintFlags.ToPrinter(); err != nil {
+		return err
+	}
+	o.display = newDisplay(o.ErrOut)
+	return nil
+}
+
+// Validate returns an error unless it is said what to wait for.
+func (o *Options) Validate() error {
+	if o.IsEmpty() {
+		return errors.New("the names of boxes or stacks, --filename or --selector must be specified")
+	}
+	return o.Selection.Validate()
+}
+
+// Run waits. The error has all that have not become ready.
+func (o *Options) Run(ctx context.Context) error {
+	objects, err := o.Get()
+	if err != nil {
+		return err
+	}
+	if objects.IsEmpty() {
+		return errors.New("no matching resources found")
+	}
+	var all []*waiter
+	for _, stack := range objects.Stacks {
+		all = append(all, o.newWaiter(boxes.Stacks, stack, &modelv1.ModelStack{}, o.stacks(stack.Namespace, stack.Name)))
+	}
+	for _, box := range objects.Boxes {
+		all = append(all, o.newWaiter(boxes.Boxes, box, &modelv1.ModelBox{}, o.boxes(box.Namespace, box.Name)))
+	}
+	ctx, cancel := watchtools.ContextWithOptionalTimeout(ctx, o.timeout())
+	defer cancel()
+	errs := make([]error, len(all))
+	var waiting sync.WaitGroup
+	for i, w := range all {
+		w.show()
+		waiting.Go(func() { errs[i] = w.wait(ctx, o.Timeout != 0) })
+	}
+	waiting.Wait()
+	for i, w := range all {
+		if errs[i] == nil {
+			errs[i] = o.printer.PrintObj(w.latest, o.Out)
+		}
+	}
+	return utilerrors.NewAggregate(errs)
+}
+
+func (o *Options) timeout() time.Duration {
+	if o.Timeout < 0 {
+		return endlessly
+	}
+	return o.Timeout
+}
+
+func (o *Options) boxes(namespace, name string) cache.ListerWatcher {
+	client, selector := o.client.ModelV1().ModelBoxes(namespace), fields.OneTermEqualSelector("metadata.name", name).String()
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.FieldSelector = selector
+			return client.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.FieldSelector = selector
+			return client.Watch(ctx, options)
+		},
+	}
+}
+
+func (o *Options) stacks(namespace, name string) cache.ListerWatcher {
+	client, selector := o.client.ModelV1().ModelStacks(namespace), fields.OneTermEqualSelector("metadata.name", name).String()
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.FieldSelector = selector
+			return client.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.FieldSelector = selector
+			return client.Watch(ctx, options)
+		},
+	}
+}
+
+// waiter waits for one box or stack.
+type waiter struct {
+	name    string
+	latest  runtime.Object
+	kind    runtime.Object
+	objects cache.ListerWatcher
+	display *display
+}
+
+func (o *Options) newWaiter(resource string, object object, kind runtime.Object, objects cache.ListerWatcher) *waiter {
+	return &waiter{name: resource + "/" + object.GetName(), latest: object, kind: kind, objects: objects, display: o.display}
+}
+
+type object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// wait returns nil when the object is ready, and the reason when it will not be or the context ends.
+func (w *waiter) wait(ctx context.Context, patiently bool) error {
+	if done, err := w.look(); done || err != nil {
+		return err
+	}
+	if !patiently {
+		return w.timedOut()
+	}
+	_, err := watchtools.UntilWithSync(ctx, w.objects, w.kind, func(store cache.Store) (bool, error) {
+		if len(store.ListKeys()) == 0 {
+			return false, w.deleted()
+		}
+		return false, nil
+	}, func(event watch.Event) (bool, error) {
+		switch event.Type {
+		case watch.Deleted:
+			return false, w.deleted()
+		case watch.Error:
+			return false, fmt.Errorf("watching %s: %v", w.name, event.Object)
+		}
+		w.latest = event.Object
+		w.show()
+		return w.look()
+	})
+	if err != nil && ctx.Err() != nil {
+		return w.timedOut()
+	}
+	return err
+}
+
+// look returns whether the object is ready, and an error when it will not be.
+func (w *waiter) look() (bool, error) {
+	summary := summaryOf(w.latest)
+	switch {
+	case summary.IsReady:
+		return true, nil
+	case summary.IsStalled, summary.Reason == modelv1.ReasonPaused:
+		return false, fmt.Errorf("%s will not become ready: %s: %s", w.name, summary.Reason, boxes.OneLine(summary.Message))
+	}
+	return false, nil
+}
+
+func (w *waiter) timedOut() error {
+	summary := summaryOf(w.latest)
+	return fmt.Errorf("timed out waiting for the condition on %s: %s: %s", w.name, summary.Reason, boxes.OneLine(summary.Message))
+}
+
+func (w *waiter) deleted() error { return fmt.Errorf("%s was deleted", w.name) }
+
+func (w *waiter) show() { w.display.show(w.name, progressOf(w.latest)) }
