@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// shop is a stack of a database, what uses it, and something outside.
+const shop = `{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: shop}, spec: {components: [
+  {name: db, box: {image: "` + framework.Image + `", minReadySeconds: 0, workload: StatefulSet, ports: [{port: 3306}]}},
+  {name: web, dependsOn: [db], box: {image: "` + framework.Image + `", minReadySeconds: 0, replicas: 2, ports: [{port: 80}]}},
+  {name: mail, external: {host: mail.example.com, port: 25}}]}}`
+
+// command is kubectl with arguments that begin with the plugin, which kubectl takes no flags before.
+func command(n *framework.Namespace, arguments ...string) *exec.Cmd {
+	command := n.Kubectl.Command()
+	command.Args = append([]string{command.Args[0]}, arguments...)
+	command.Env = append(command.Env,
+		"PATH="+filepath.Dir(framework.Binary("kubectl"))+":"+os.Getenv("PATH"), "KUBECONFIG="+n.ControlPlane.Kubeconfig())
+	return command
+}
+
+// modelbox runs "kubectl modelbox" in the namespace.
+func modelbox(n *framework.Namespace, arguments ...string) framework.KubectlResult {
+	n.T.Helper()
+	// The flag is the first one: what follows "--" is none.
+	given := append([]string{"modelbox", arguments[0], "--namespace=" + n.Name}, arguments[1:]...)
+	return framework.RunKubectl(command(n, given...), "")
+}
+
+// run runs a command that succeeds, and returns what it prints.
+func run(n *framework.Namespace, arguments ...string) string {
+	n.T.Helper()
+	result := modelbox(n, arguments...)
+	if result.Err != nil {
+		n.T.Fatalf("kubectl modelbox %s: %v\n%s%s", strings.Join(arguments, " "), result.Err, result.Stdout, result.Stderr)
+	}
+	return result.Stdout
+}
+
+// expectFailure runs a command that fails as those of kubectl do, with these words.
+func expectFailure(n *framework.Namespace, words []string, arguments ...string) {
+	n.T.Helper()
+	result := modelbox(n, arguments...)
+	failed, ok := result.Err.(*exec.ExitError)
+	if !ok || failed.ExitCode() != 1 || !framework.ContainsAll(result.Stderr, words) {
+		n.T.Errorf("kubectl modelbox %s: %v, want exit code 1 and %q\n%s%s", strings.Join(arguments, " "), result.Err, words, result.Stdout, result.Stderr)
+	}
+}
+
+// newUser gives a user of the namespace these rights, such as "get pods".
+func newUser(n *framework.Namespace, rights ...string) string {
+	n.T.Helper()
+	user := "user-of-" + n.Name
+	for i, right := range rights {
+		verb, resource, _ := strings.Cut(right, " ")
+		name := strings.NewReplacer(",", "-", "/", "-").Replace("right-" + string(rune('a'+i)))
+		n.Kubectl.Run("create", "role", name, "--verb="+verb, "--resource="+resource)
+		n.Kubectl.Run("create", "rolebinding", name, "--role="+name, "--user="+user)
+		for one := range strings.SplitSeq(verb, ",") {
+			first, _, _ := strings.Cut(resource, ",")
+			n.Kubectl.AwaitAllowed(user, one+" "+first)
+		}
+	}
+	return user
+}
+
+// newBox creates a box and waits until it is ready.
+func newBox(t *testing.T, name string) *framework.Namespace {
+	t.Helper()
+	n := framework.NewNamespace(t)
+	n.CreateBox(framework.NewBox(name, framework.WithReplicas(2)))
+	n.AwaitReady(name)
+	return n
+}
