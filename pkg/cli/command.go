@@ -14,6 +14,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/exec"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/logs"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/migrate"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/pause"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/portforward"
@@ -55,6 +56,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	f := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
 	cmd.AddCommand(
 		exec.NewCommand(f, streams),
+		logs.NewCommand(f, streams),
 		migrate.NewCommand(flags, streams),
 		pause.NewPauseCommand(f, streams),
 		pause.NewResumeCommand(f, streams),

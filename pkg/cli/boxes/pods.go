@@ -5,6 +5,7 @@ package boxes
 
 import (
 	"fmt"
+	"os"
 	"sort"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 	"k8s.io/kubectl/pkg/util/podutils"
 
@@ -27,25 +29,76 @@ func PodSelector(box string) labels.Selector {
 // attachablePod returns one of the running pods of a box, and of any other object what the function returns.
 func attachablePod(others polymorphichelpers.AttachablePodForObjectFunc) polymorphichelpers.AttachablePodForObjectFunc {
 	return func(getter genericclioptions.RESTClientGetter, object runtime.Object, timeout time.Duration) (*corev1.Pod, error) {
-		switch object := object.(type) {
-		case *modelv1.ModelBox:
-			config, err := getter.ToRESTConfig()
-			if err != nil {
-				return nil, err
-			}
-			client, err := coreclient.NewForConfig(config)
-			if err != nil {
-				return nil, err
-			}
-			mostActiveFirst := func(pods []*corev1.Pod) sort.Interface { return sort.Reverse(podutils.ActivePods(pods)) }
-			pod, _, err := polymorphichelpers.GetFirstPod(client, object.Namespace, PodSelector(object.Name).String(), timeout, mostActiveFirst)
-			if err != nil {
-				return nil, fmt.Errorf("looking for a pod of box %s: %w", object.Name, err)
-			}
-			return pod, nil
-		case *modelv1.ModelStack:
-			return nil, fmt.Errorf("stack %s has many boxes: name one of them", object.Name)
+		mostActiveFirst := func(pods []*corev1.Pod) sort.Interface { return sort.Reverse(podutils.ActivePods(pods)) }
+		pods, err := podsOf(getter, object, timeout, mostActiveFirst)
+		if err != nil {
+			return nil, err
 		}
-		return others(getter, object, timeout)
+		if pods == nil {
+			return others(getter, object, timeout)
+		}
+		return &pods.Items[0], nil
 	}
+}
+
+// podLogs reads the logs of one of the pods of a box, and of any other object those that the function reads.
+func podLogs(others polymorphichelpers.LogsForObjectFunc) polymorphichelpers.LogsForObjectFunc {
+	return func(
+		getter genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration, allContainers bool,
+	) (map[corev1.ObjectReference]rest.ResponseWrapper, error) {
+		pods, err := podsOf(getter, object, timeout, mostTalkativeFirst)
+		if err != nil {
+			return nil, err
+		}
+		if pods != nil {
+			if len(pods.Items) > 1 {
+				fmt.Fprintf(os.Stderr, "Found %d pods, using pod/%s\n", len(pods.Items), pods.Items[0].Name)
+			}
+			object = &pods.Items[0]
+		}
+		return others(getter, object, options, timeout, allContainers)
+	}
+}
+
+// allPodLogs reads the logs of all pods of a box, and of any other object those that the function reads.
+func allPodLogs(others polymorphichelpers.AllPodLogsForObjectFunc) polymorphichelpers.AllPodLogsForObjectFunc {
+	return func(
+		getter genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration, allContainers bool,
+	) (map[corev1.ObjectReference]rest.ResponseWrapper, error) {
+		pods, err := podsOf(getter, object, timeout, mostTalkativeFirst)
+		if err != nil {
+			return nil, err
+		}
+		if pods != nil {
+			object = pods
+		}
+		return others(getter, object, options, timeout, allContainers)
+	}
+}
+
+func mostTalkativeFirst(pods []*corev1.Pod) sort.Interface { return podutils.ByLogging(pods) }
+
+// podsOf returns the pods of a box in an order, at least one, for which it waits. For what is neither a box nor a stack it is nil.
+func podsOf(
+	getter genericclioptions.RESTClientGetter, object runtime.Object, timeout time.Duration, order func([]*corev1.Pod) sort.Interface,
+) (*corev1.PodList, error) {
+	switch object := object.(type) {
+	case *modelv1.ModelBox:
+		config, err := getter.ToRESTConfig()
+		if err != nil {
+			return nil, err
+		}
+		client, err := coreclient.NewForConfig(config)
+		if err != nil {
+			return nil, err
+		}
+		pods, err := polymorphichelpers.GetPodList(client, object.Namespace, PodSelector(object.Name).String(), timeout, order)
+		if err != nil {
+			return nil, fmt.Errorf("looking for the pods of box %s: %w", object.Name, err)
+		}
+		return pods, nil
+	case *modelv1.ModelStack:
+		return nil, fmt.Errorf("stack %s has many boxes: name one of them", object.Name)
+	}
+	return nil, nil
 }

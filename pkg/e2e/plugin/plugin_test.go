@@ -124,9 +124,9 @@ func TestWait(t *testing.T) {
 	n := newBox(t, "web")
 	framework.ExpectEqual(t, "output", "modelbox.model.github.com/web condition met\n", run(n, "wait", "web"))
 
-	// Its pods are not available before an hour.
+	// Its pods are not available before ten minutes.
 	slow := framework.NewBox("slow")
-	slow.Spec.MinReadySeconds = ptr.To[int32](3600)
+	slow.Spec.MinReadySeconds = ptr.To[int32](599)
 	n.CreateBox(slow)
 	n.AwaitReadyCondition("slow", metav1.ConditionFalse, modelv1.ReasonProgressing)
 	for _, timeout := range []string{"0", "1s"} {
@@ -193,20 +193,25 @@ func TestSet(t *testing.T) {
 func TestRightsOnPods(t *testing.T) {
 	t.Parallel()
 	n := newBox(t, "web")
+	n.Kubectl.RunWithInput(shop, "apply", "--filename=-")
 	user := newUser(n, "get modelboxes.model.github.com", "get,list pods")
 	for _, test := range []struct {
 		subresource string
 		arguments   []string
 	}{
 		{"pods/exec", []string{"exec", "web", "--as=" + user, "--", "date"}},
+		{"pods/log", []string{"logs", "web", "--as=" + user}},
 		{"pods/portforward", []string{"port-forward", "web", ":80", "--as=" + user}},
 	} {
 		expectFailure(n, []string{"cannot", test.subresource[len("pods/"):]}, test.arguments...)
 	}
-	n.Kubectl.Run("create", "role", "connect", "--verb=create,get", "--resource=pods/exec,pods/portforward")
+	n.Kubectl.Run("create", "role", "connect", "--verb=create,get", "--resource=pods/exec,pods/portforward,pods/log")
 	n.Kubectl.Run("create", "rolebinding", "connect", "--role=connect", "--user="+user)
 	n.Kubectl.AwaitAllowed(user, "create pods --subresource=exec")
 	expectFailure(n, []string{"connection refused"}, "exec", "web", "--as="+user, "--", "date")
+	expectFailure(n, []string{"Found 2 pods, using pod/web-", "connection refused"}, "logs", "web", "--as="+user)
+	expectFailure(n, []string{"connection refused"}, "logs", "mb/web", "--all-pods", "--as="+user)
+	expectFailure(n, []string{"stack shop has many boxes"}, "logs", "mst/shop")
 	expectFailure(n, []string{"nope", "not found"}, "exec", "nope", "--", "date")
 	expectFailure(n, []string{"not the name of a box"}, "port-forward", "mst/shop", "80")
 }
