@@ -75,13 +75,18 @@ func (s *Selection) All() bool {
 	return cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize) && !s.hasNames()
 }
 
+// SelectsType returns whether objects of a resource are among those that All says.
+func (s *Selection) SelectsType(resource string) bool {
+	if len(s.Arguments) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(s.Arguments[0], ","), func(name string) bool { return resourceOf(name) == resource })
+}
+
 // Selects returns whether an object of a resource is of those that All says.
 func (s *Selection) Selects(resource string, object metav1.Object) bool {
-	if len(s.Arguments) > 0 && !slices.ContainsFunc(strings.Split(s.Arguments[0], ","), func(name string) bool { return resourceOf(name) == resource }) {
-		return false
-	}
 	selector, err := labels.Parse(s.LabelSelector)
-	return err == nil && selector.Matches(labels.Set(object.GetLabels()))
+	return err == nil && s.SelectsType(resource) && selector.Matches(labels.Set(object.GetLabels()))
 }
 
 // Objects are the boxes and stacks that are selected.

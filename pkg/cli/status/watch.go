@@ -14,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -42,7 +43,9 @@ type watcher struct {
 
 // runWatch shows the trees anew whenever they change, until the context ends.
 func (o *Options) runWatch(ctx context.Context, objects *boxes.Objects) error {
-	w, err := o.startWatcher(ctx)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	w, err := o.startWatcher(ctx, end, len(objects.Stacks) > 0 || o.All() && o.SelectsType(boxes.Stacks))
 	if err != nil {
 		return err
 	}
@@ -63,13 +66,13 @@ func (o *Options) runWatch(ctx context.Context, objects *boxes.Objects) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return refusal(ctx)
 		case <-redraw:
 		case <-w.changed:
 			// What follows at once is shown with it.
 			select {
 			case <-ctx.Done():
-				return nil
+				return refusal(ctx)
 			case <-time.After(settle):
 			}
 			select {
@@ -82,8 +85,17 @@ func (o *Options) runWatch(ctx context.Context, objects *boxes.Objects) error {
 	}
 }
 
-// startWatcher returns when boxes and stacks are known. What is below them follows.
-func (o *Options) startWatcher(ctx context.Context) (*watcher, error) {
+// refusal is why the context has ended, nil where that is no error.
+func refusal(ctx context.Context) error {
+	if err := context.Cause(ctx); apierrors.IsForbidden(err) {
+		return err
+	}
+	return nil
+}
+
+// startWatcher returns when boxes are known, and stacks where they are wanted. What is below them follows. It calls end when the
+// user may not watch these; any other kind is left out.
+func (o *Options) startWatcher(ctx context.Context, end context.CancelCauseFunc, withStacks bool) (*watcher, error) {
 	namespace := o.Namespace
 	if o.AllNamespaces {
 		namespace = metav1.NamespaceAll
@@ -94,7 +106,6 @@ func (o *Options) startWatcher(ctx context.Context) (*watcher, error) {
 	others := informers.NewSharedInformerFactoryWithOptions(o.gatherer.kube, 0, informers.WithNamespace(namespace))
 	w := &watcher{
 		boxes:        model.Model().V1().ModelBoxes().Informer(),
-		stacks:       model.Model().V1().ModelStacks().Informer(),
 		deployments:  children.Apps().V1().Deployments().Informer(),
 		statefulSets: children.Apps().V1().StatefulSets().Informer(),
 		daemonSets:   children.Apps().V1().DaemonSets().Informer(),
@@ -102,7 +113,12 @@ func (o *Options) startWatcher(ctx context.Context) (*watcher, error) {
 		pods:         children.Core().V1().Pods().Informer(),
 		changed:      make(chan struct{}, 1),
 	}
-	all := []cache.SharedIndexInformer{w.boxes, w.stacks, w.deployments, w.statefulSets, w.daemonSets, w.replicaSets, w.pods}
+	roots := []cache.SharedIndexInformer{w.boxes}
+	if withStacks {
+		w.stacks = model.Model().V1().ModelStacks().Informer()
+		roots = append(roots, w.stacks)
+	}
+	all := append(slices.Clone(roots), w.deployments, w.statefulSets, w.daemonSets, w.replicaSets, w.pods)
 	if o.ShowEvents {
 		w.events = others.Core().V1().Events().Informer()
 		all = append(all, w.events)
@@ -113,11 +129,21 @@ func (o *Options) startWatcher(ctx context.Context) (*watcher, error) {
 		default:
 		}
 	}
-	for _, informer := range all {
-		if err := informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { o.refused(err) }); err != nil {
+	for i, informer := range all {
+		err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
+			switch {
+			case !apierrors.IsForbidden(err):
+				cache.DefaultWatchErrorHandler(ctx, reflector, err)
+			case i < len(roots):
+				end(err)
+			default:
+				o.refused(err)
+			}
+		})
+		if err != nil {
 			return nil, err
 		}
-		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(any) { notify() },
 			UpdateFunc: func(_, _ any) { notify() },
 			DeleteFunc: func(any) { notify() },
@@ -129,8 +155,10 @@ func (o *Options) startWatcher(ctx context.Context) (*watcher, error) {
 	model.Start(ctx.Done())
 	children.Start(ctx.Done())
 	others.Start(ctx.Done())
-	if !cache.WaitForCacheSync(ctx.Done(), w.boxes.HasSynced, w.stacks.HasSynced) {
-		return nil, ctx.Err()
+	for _, informer := range roots {
+		if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			return w, refusal(ctx)
+		}
 	}
 	notify()
 	return w, nil

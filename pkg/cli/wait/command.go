@@ -232,7 +232,10 @@ func (w *waiter) wait(ctx context.Context, patiently bool) error {
 		w.show()
 		return w.look()
 	})
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.Canceled):
+		return fmt.Errorf("interrupted while waiting for %s", w.name)
+	case err != nil && ctx.Err() != nil:
 		return w.timedOut()
 	}
 	return err

@@ -75,6 +75,7 @@ func TestStatusTellsWhatMayNotBeSeen(t *testing.T) {
 	if diff := cmp.Diff([]string{"NAME READY STATUS AGE MESSAGE", "ModelBox/web 2/2 Ready ?", "└─Deployment/web 2/2 ?"}, linesOf(result.Stdout)); diff != "" {
 		t.Errorf("%v, -want +got:\n%s", result.Err, diff)
 	}
+	expectFailure(n, []string{"modelboxes.model.github.com is forbidden", "cannot watch"}, "status", "web", "--watch", "--as="+user)
 	for _, resource := range []string{"replicasets.apps", "pods", "events"} {
 		if want := fmt.Sprintf("warning: not shown: %s is forbidden", resource); !strings.Contains(result.Stderr, want) {
 			t.Errorf("no %q in:\n%s", want, result.Stderr)
