@@ -151,6 +151,10 @@ test-disaster: build ## Lose the store in every way with 200 boxes, and kill the
 test-healing: build ## Edit every field of what boxes become, in every way, and see it healed
 	@MODELBOX_E2E_HEALING=1 go test ./pkg/e2e/ownership -run TestEveryEditIsRestored -timeout 60m -v
 
+.PHONY: test-rendered
+test-rendered: ## Compare what is applied for 1,000 random boxes with what their subresource render says
+	@MODELBOX_E2E_RENDERED_BOXES=1000 go test ./cmd/modelbox-apiserver/app/testing -run TestRenderIsWhatIsApplied -timeout 30m -v
+
 .PHONY: test-availability
 test-availability: build ## Stop, kill and cut off one of three servers, etcd and kube-apiserver under requests, and count what fails
 	@MODELBOX_E2E_AVAILABILITY=1 go test ./pkg/e2e/server -run '^TestAvailability$$' -timeout 20m -v

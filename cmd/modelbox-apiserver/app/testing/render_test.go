@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +31,11 @@ import (
 )
 
 const (
-	renderedBoxes = 1000
+	// renderedVariable is how many random boxes are compared.
+	renderedVariable = "MODELBOX_E2E_RENDERED_BOXES"
+	// shortRendered is more than there are samples, which have children of each kind.
+	shortRendered = 120
+
 	// editsPerBox is how many choices the edits of a random box are made by at most.
 	editsPerBox = 16
 	// applyTimeout is how long the controllers may take for all boxes.
@@ -114,12 +119,15 @@ func (a *appliedChildren) of(key string) []byte {
 	return a.bodies[key]
 }
 
-// TestRenderIsWhatIsApplied creates a thousand random boxes in a server with all its controllers. What it applies to the
+// TestRenderIsWhatIsApplied creates random boxes in a server with all its controllers. What it applies to the
 // cluster, and what it says that it applies, are the same bytes.
 func TestRenderIsWhatIsApplied(t *testing.T) {
-	boxes := renderedBoxes
-	if testing.Short() {
-		boxes = 50
+	boxes := shortRendered
+	if value, isSet := os.LookupEnv(renderedVariable); isSet {
+		var err error
+		if boxes, err = strconv.Atoi(value); err != nil {
+			t.Fatalf("%s: %v", renderedVariable, err)
+		}
 	}
 	cluster := &appliedChildren{bodies: map[string][]byte{}}
 	host := httptest.NewServer(cluster)
@@ -161,7 +169,7 @@ func TestRenderIsWhatIsApplied(t *testing.T) {
 	}
 	t.Logf("compared %v", compared)
 	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet", "Service", "ConfigMap", "PersistentVolumeClaim", "Ingress", "HorizontalPodAutoscaler", "PodDisruptionBudget"} {
-		if compared[kind] == 0 && !testing.Short() {
+		if compared[kind] == 0 {
 			t.Errorf("no %s was compared", kind)
 		}
 	}
