@@ -74,6 +74,7 @@ for platform in "${PLUGIN_PLATFORMS[@]}"; do
   CGO_ENABLED=0 GOOS=${os} GOARCH=${arch} hack/go-build.sh . ./cmd/kubectl-modelbox "${folder}/kubectl-modelbox${suffix}" \
     -trimpath -buildvcs=false -ldflags "-s -w $(hack/version-ldflags.sh)"
   cp LICENSE "${folder}"
+  [[ "${os}" == windows ]] || cp artifacts/plugin/kubectl_complete-modelbox "${folder}"
   archive "${folder}" "${DIST}/kubectl-modelbox-${os}-${arch}.tar.gz"
   describe "${folder}/kubectl-modelbox${suffix}" "${DIST}/kubectl-modelbox-${os}-${arch}"
 done
