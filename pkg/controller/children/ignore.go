@@ -43,7 +43,7 @@ func (e *Engine[O]) ignoreDrift(owner O, s Step, isUpdate bool) (Step, error) {
 		return s, nil
 	}
 	if s.isLive {
-		theirs, ours, err := holders(s.live, ignored)
+		theirs, ours, err := holders(s.live, ignored, s.Difference.Conflicting.Union(s.Difference.Renamed))
 		if err != nil {
 			return s, err
 		}
@@ -63,10 +63,10 @@ func (e *Engine[O]) ignoreDrift(owner O, s Step, isUpdate bool) (Step, error) {
 	return s, nil
 }
 
-// holders returns which of the fields of a live child others have set, and which are ours.
-func holders(live Object, of *fieldpath.Set) (theirs, ours *fieldpath.Set, err error) {
+// holders returns which of the fields of a live child others have set, or have set something in place of, and which are ours.
+func holders(live Object, of, conflicting *fieldpath.Set) (theirs, ours *fieldpath.Set, err error) {
 	theirs, ours = fieldpath.NewSet(), fieldpath.NewSet()
-	for manager, fields := range fields.ChangedBy(live, of, fieldpath.NewSet()) {
+	for manager, fields := range fields.ChangedBy(live, of, conflicting) {
 		if manager != "" {
 			theirs = theirs.Union(fields)
 		}

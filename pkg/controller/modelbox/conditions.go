@@ -85,11 +85,11 @@ func appliedVerdict(observed *observation) verdict {
 
 // describeIgnored names fields of children that others have set.
 func describeIgnored(ignored []children.IgnoredDrift) string {
-	var children []string
+	var described []string
 	for _, child := range ignored {
-		children = append(children, fmt.Sprintf("%s of %s %s", fields.Names(child.Fields), child.Kind, child.Name))
+		described = append(described, fmt.Sprintf("%s of %s %s", fields.Names(child.Fields), child.Kind, child.Name))
 	}
-	return strings.Join(children, "; ")
+	return strings.Join(described, "; ")
 }
 
 // rolloutVerdict is True while the controller of the workload works on a rollout. One that is paused, or that makes no

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -110,6 +111,25 @@ func TestUpdateOfWhatIsIgnoredAndNobodyHasSet(t *testing.T) {
 	})
 	f.settle(t)
 	check(t, "CPU that the box says again", "1", cpuOf(f.deployment(t)))
+}
+
+// One that is set in place of another leaves no room for that.
+func TestIgnoredProbeOfAnotherKindStays(t *testing.T) {
+	box := newIgnoringBox(t)
+	box.Spec.IgnoreDrift.Deployment = []string{"spec.template.spec.containers[name=app].livenessProbe"}
+	f := newTestController(t, box)
+	f.converge(t)
+	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) {
+		probe := fixture.MainContainer(d).LivenessProbe
+		probe.TCPSocket, probe.HTTPGet = nil, &corev1.HTTPGetAction{Path: "/live", Port: intstr.FromInt32(80)}
+	})
+	f.settle(t)
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Image, box.Generation = "nginx:2", box.Generation+1 })
+	f.settle(t)
+	check(t, "image", "nginx:2", fixture.MainContainer(f.deployment(t)).Image)
+	probe := fixture.MainContainer(f.deployment(t)).LivenessProbe
+	check(t, "handlers", [2]bool{false, true}, [2]bool{probe.TCPSocket != nil, probe.HTTPGet != nil})
+	check(t, "applied", "True Applied", f.status(t).applied)
 }
 
 func TestIgnoredPathThatIsNotKnownCoversNothing(t *testing.T) {
