@@ -133,10 +133,10 @@ func (o *Options) Run(ctx context.Context) error {
 	}
 	var all []*waiter
 	for _, stack := range objects.Stacks {
-		all = append(all, o.newWaiter(boxes.Stacks, stack, &modelv1.ModelStack{}, o.stacks(stack.Namespace, stack.Name)))
+		all = append(all, o.newWaiter(boxes.Stacks, stack, &modelv1.ModelStack{}))
 	}
 	for _, box := range objects.Boxes {
-		all = append(all, o.newWaiter(boxes.Boxes, box, &modelv1.ModelBox{}, o.boxes(box.Namespace, box.Name)))
+		all = append(all, o.newWaiter(boxes.Boxes, box, &modelv1.ModelBox{}))
 	}
 	ctx, cancel := watchtools.ContextWithOptionalTimeout(ctx, o.timeout())
 	defer cancel()
@@ -162,34 +162,6 @@ func (o *Options) timeout() time.Duration {
 	return o.Timeout
 }
 
-func (o *Options) boxes(namespace, name string) cache.ListerWatcher {
-	client, selector := o.client.ModelV1().ModelBoxes(namespace), fields.OneTermEqualSelector("metadata.name", name).String()
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			options.FieldSelector = selector
-			return client.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.FieldSelector = selector
-			return client.Watch(ctx, options)
-		},
-	}
-}
-
-func (o *Options) stacks(namespace, name string) cache.ListerWatcher {
-	client, selector := o.client.ModelV1().ModelStacks(namespace), fields.OneTermEqualSelector("metadata.name", name).String()
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			options.FieldSelector = selector
-			return client.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.FieldSelector = selector
-			return client.Watch(ctx, options)
-		},
-	}
-}
-
 // waiter waits for one box or stack.
 type waiter struct {
 	name    string
@@ -199,7 +171,9 @@ type waiter struct {
 	display *display
 }
 
-func (o *Options) newWaiter(resource string, object object, kind runtime.Object, objects cache.ListerWatcher) *waiter {
+func (o *Options) newWaiter(resource string, object object, kind runtime.Object) *waiter {
+	objects := cache.NewListWatchFromClient(o.client.ModelV1().RESTClient(), resource, object.GetNamespace(),
+		fields.OneTermEqualSelector("metadata.name", object.GetName()))
 	return &waiter{name: resource + "/" + object.GetName(), latest: object, kind: kind, objects: objects, display: o.display}
 }
 
