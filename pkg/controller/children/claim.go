@@ -87,17 +87,15 @@ func retryOnConflict(ctx context.Context, kind *Kind, written Object, do func(ch
 }
 
 func (e *Engine[O]) claimSharedOf(ctx context.Context, owner O, s Step, applied Object) (Object, error) {
-	for i := range applied.GetManagedFields() {
-		if entry := &applied.GetManagedFields()[i]; fields.IsOurs(entry) {
-			own, err := fields.Decode(entry)
-			if err != nil {
-				return nil, err
-			}
-			s.live = applied
-			return e.claim(ctx, owner, s, own, fieldpath.NewSet())
-		}
+	own, err := fields.Owned(applied)
+	if err != nil {
+		return nil, err
 	}
-	return applied, nil
+	if own.Empty() {
+		return applied, nil
+	}
+	s.live = applied
+	return e.claim(ctx, owner, s, own, fieldpath.NewSet())
 }
 
 // content are the fields below which an owner could ask for each.
