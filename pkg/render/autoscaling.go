@@ -6,7 +6,9 @@ package render
 import (
 	"strconv"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -27,4 +29,15 @@ func LeavesReplicas(live metav1.Object, replicas, wanted int32, isScaled bool) b
 	default:
 		return isScaled
 	}
+}
+
+// ScaleTarget returns the kind and the name of what an autoscaler scales, in its own namespace, and false for one that names no
+// kind that there could be.
+func ScaleTarget(autoscaler *autoscalingv2.HorizontalPodAutoscaler) (schema.GroupKind, string, bool) {
+	target := autoscaler.Spec.ScaleTargetRef
+	version, err := schema.ParseGroupVersion(target.APIVersion)
+	if err != nil {
+		return schema.GroupKind{}, "", false
+	}
+	return version.WithKind(target.Kind).GroupKind(), target.Name, true
 }

@@ -28,12 +28,11 @@ func Target(object metav1.Object) (schema.GroupKind, types.NamespacedName, bool)
 	if !ok {
 		return schema.GroupKind{}, types.NamespacedName{}, false
 	}
-	target := autoscaler.Spec.ScaleTargetRef
-	version, err := schema.ParseGroupVersion(target.APIVersion)
-	if err != nil {
+	kind, name, ok := render.ScaleTarget(autoscaler)
+	if !ok {
 		return schema.GroupKind{}, types.NamespacedName{}, false
 	}
-	return version.WithKind(target.Kind).GroupKind(), types.NamespacedName{Namespace: autoscaler.Namespace, Name: target.Name}, true
+	return kind, types.NamespacedName{Namespace: autoscaler.Namespace, Name: name}, true
 }
 
 // TargetKeys implements cache.IndexFunc.

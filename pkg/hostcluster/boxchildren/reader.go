@@ -9,16 +9,15 @@ import (
 	"context"
 	"fmt"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -94,6 +93,7 @@ func (r *Reader) workload(ctx context.Context, box *modelv1.ModelBox) (metav1.Ob
 
 // isScaled returns whether an autoscaler, whoever made it, scales the workload of the box.
 func (r *Reader) isScaled(ctx context.Context, box *modelv1.ModelBox) (bool, error) {
+	workload := modelboxrender.WorkloadKind(box).GroupKind()
 	options := metav1.ListOptions{Limit: pageSize}
 	for {
 		page, err := r.client.AutoscalingV2().HorizontalPodAutoscalers(box.Namespace).List(ctx, options)
@@ -101,7 +101,7 @@ func (r *Reader) isScaled(ctx context.Context, box *modelv1.ModelBox) (bool, err
 			return false, fmt.Errorf("listing the HorizontalPodAutoscalers: %w", err)
 		}
 		for i := range page.Items {
-			if scales(&page.Items[i], modelboxrender.WorkloadKind(box).GroupKind(), box.Name) {
+			if kind, name, ok := render.ScaleTarget(&page.Items[i]); ok && kind == workload && name == box.Name {
 				return true, nil
 			}
 		}
@@ -109,10 +109,4 @@ func (r *Reader) isScaled(ctx context.Context, box *modelv1.ModelBox) (bool, err
 			return false, nil
 		}
 	}
-}
-
-func scales(autoscaler *autoscalingv2.HorizontalPodAutoscaler, kind schema.GroupKind, name string) bool {
-	target := autoscaler.Spec.ScaleTargetRef
-	version, err := schema.ParseGroupVersion(target.APIVersion)
-	return err == nil && version.WithKind(target.Kind).GroupKind() == kind && target.Name == name
 }
