@@ -10,13 +10,17 @@
 package migrate
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 )
 
 // options are those of all commands of the package.
@@ -70,6 +74,20 @@ func (o *options) addOperatorFlag(cmd *cobra.Command) {
 
 func (o *options) addTimeoutFlag(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 5*time.Minute, "How long to wait for the cluster, such as for one box to be taken over.")
+}
+
+// rewriter changes Deployments without replacing their pods.
+func (o *options) rewriter() *inplace.Rewriter {
+	return &inplace.Rewriter{Client: o.clients.cluster, FieldManager: fieldManager, Timeout: o.timeout}
+}
+
+func (o *options) patchOptions() metav1.PatchOptions {
+	return metav1.PatchOptions{FieldManager: fieldManager, DryRun: o.dryRun.option()}
+}
+
+// await polls until check is true, and says at last what it was told was in the way.
+func (o *options) await(ctx context.Context, what string, check func(context.Context) (done bool, obstacle string, err error)) error {
+	return inplace.Await(ctx, o.timeout, what, check)
 }
 
 // say prints a line about what was done, or would be.

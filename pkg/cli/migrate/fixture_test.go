@@ -77,29 +77,6 @@ func webDeployment() *appsv1.Deployment {
 	}
 }
 
-// webReplicaSet is the ReplicaSet of webDeployment, and webPod its pod.
-func webReplicaSet() *appsv1.ReplicaSet {
-	labels := map[string]string{"app": "web", appsv1.DefaultDeploymentUniqueLabelKey: "abc"}
-	deployment := webDeployment()
-	set := &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "shop", Name: "web-abc", UID: "uid-of-set", Labels: labels,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, deploymentKind)},
-		},
-		Spec: appsv1.ReplicaSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: deployment.Spec.Template},
-	}
-	set.Spec.Template.Labels = labels
-	return set
-}
-
-func webPod() *corev1.Pod {
-	set := webReplicaSet()
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "shop", Name: "web-abc-1", UID: "uid-of-pod", Labels: set.Labels,
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
-	}}
-}
-
 // webBox is the box web as it was exported with its Deployment.
 func webBox(t *testing.T, metadata map[string]any) *exportedBox {
 	t.Helper()

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +21,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 )
 
 // sourceAnnotation is on a box that was moved, with the UID of the custom resource. It tells such a box from one that somebody
@@ -309,46 +309,11 @@ func (m *moveOptions) prepare(ctx context.Context, box *exportedBox) error {
 	if metav1.GetControllerOfNoCopy(deployment) != nil {
 		return nil // the box has it already
 	}
-	if err := m.setPaused(ctx, deployment, true); err != nil {
-		return err
-	}
 	rendered, err := box.rendered()
 	if err != nil {
 		return err
 	}
-	wanted := rendered.deployment.Spec.Template
-	template := withMetadata(&deployment.Spec.Template, &wanted)
-	set, err := m.clients.currentReplicaSet(ctx, deployment, &deployment.Spec.Template, template)
-	if err != nil {
-		return err
-	}
-	if set == nil {
-		return fmt.Errorf("no ReplicaSet has the pods of Deployment %s", box)
-	}
-	if !isSameTemplate(&set.Spec.Template, template) {
-		if err := m.setTemplate(ctx, set, template); err != nil {
-			return err
-		}
-	}
-	return m.labelPods(ctx, set, anyMap(wanted.Labels), anyMap(wanted.Annotations))
-}
-
-// withMetadata returns the template with the labels and annotations of the other one besides.
-func withMetadata(template, other *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
-	template = template.DeepCopy()
-	template.Labels = merged(template.Labels, other.Labels)
-	if len(other.Annotations) > 0 {
-		template.Annotations = merged(template.Annotations, other.Annotations)
-	}
-	return template
-}
-
-func anyMap(values map[string]string) map[string]any {
-	converted := make(map[string]any, len(values))
-	for key, value := range values {
-		converted[key] = value
-	}
-	return converted
+	return m.rewriter().Prepare(ctx, deployment, &rendered.deployment.Spec.Template)
 }
 
 // arriving returns the box as it is created.
@@ -361,7 +326,7 @@ func (b *exportedBox) arriving() (*modelv1.ModelBox, error) {
 		Namespace: b.Namespace,
 		Name:      b.Name,
 		Labels:    box.Labels,
-		Annotations: merged(box.Annotations, map[string]string{
+		Annotations: inplace.Merged(box.Annotations, map[string]string{
 			modelv1.AdoptAnnotation: "true",
 			sourceAnnotation:        string(b.UID),
 		}),
@@ -452,42 +417,11 @@ func (m *moveOptions) awaitApplied(ctx context.Context, exported *exportedBox) (
 
 // settleDeployment lets a Deployment that was taken over go on with the pods that it has, unless they have to be replaced.
 func (m *moveOptions) settleDeployment(ctx context.Context, before *appsv1.Deployment) error {
-	live, err := m.clients.cluster.AppsV1().Deployments(before.Namespace).Get(ctx, before.Name, metav1.GetOptions{})
-	if err != nil {
-		return err
+	err := m.rewriter().Settle(ctx, before, m.allowDisruption)
+	if disruption := (*inplace.DisruptionError)(nil); errors.As(err, &disruption) {
+		return fmt.Errorf("%w: --allow-disruption replaces its pods", err)
 	}
-	if live.UID != before.UID {
-		return fmt.Errorf("the Deployment %s was created anew", live.Name)
-	}
-	if !live.Spec.Paused {
-		return nil
-	}
-	change, err := compareTemplates(&before.Spec.Template, &live.Spec.Template)
-	if err != nil {
-		return err
-	}
-	if len(change.disruptive) > 0 {
-		if !m.allowDisruption {
-			return fmt.Errorf("the Deployment %s stays paused, for %v has changed: --allow-disruption replaces its pods", live.Name, change.disruptive)
-		}
-		return m.setPaused(ctx, live, before.Spec.Paused)
-	}
-	set, err := m.clients.currentReplicaSet(ctx, live, &live.Spec.Template, withMetadata(&before.Spec.Template, &live.Spec.Template), &before.Spec.Template)
-	if err != nil {
-		return err
-	}
-	if set == nil {
-		return fmt.Errorf("no ReplicaSet has the pods of Deployment %s", live.Name)
-	}
-	if !isSameTemplate(&set.Spec.Template, &live.Spec.Template) {
-		if err := m.setTemplate(ctx, set, &live.Spec.Template); err != nil {
-			return err
-		}
-	}
-	if before.Spec.Paused {
-		return nil // and stays so
-	}
-	return m.resume(ctx, live)
+	return err
 }
 
 // stopAdopting takes from a box what it was created with to take over its children.
@@ -500,7 +434,7 @@ func (m *moveOptions) stopAdopting(ctx context.Context, exported *exportedBox, b
 	if had {
 		annotation[modelv1.AdoptAnnotation] = original
 	}
-	data, err := patch(box.UID, map[string]any{"metadata": map[string]any{"annotations": annotation}})
+	data, err := inplace.Patch(box.UID, map[string]any{"metadata": map[string]any{"annotations": annotation}})
 	if err != nil {
 		return err
 	}

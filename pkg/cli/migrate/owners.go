@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 )
 
 // resource returns the client of the resource that an object is of.
@@ -66,7 +68,7 @@ func (o *options) setOwners(ctx context.Context, live *unstructured.Unstructured
 		return err
 	}
 	// The version makes sure that nobody has changed the owners meanwhile.
-	data, err := patch(live.GetUID(), map[string]any{"metadata": map[string]any{
+	data, err := inplace.Patch(live.GetUID(), map[string]any{"metadata": map[string]any{
 		"ownerReferences": owners,
 		"resourceVersion": live.GetResourceVersion(),
 	}})
@@ -131,7 +133,7 @@ func (o *options) setFinalizers(ctx context.Context, box *exportedBox, finalizer
 	if len(box.object.GetFinalizers()) == 0 || !o.dryRun.sends() {
 		return nil
 	}
-	data, err := patch(box.UID, map[string]any{"metadata": map[string]any{"finalizers": finalizers}})
+	data, err := inplace.Patch(box.UID, map[string]any{"metadata": map[string]any{"finalizers": finalizers}})
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -155,9 +156,9 @@ func (r *rollbackOptions) checkPods(ctx context.Context, box *exportedBox) error
 	if err != nil {
 		return err
 	}
-	change, err := compareTemplates(&before.Spec.Template, &live.Spec.Template)
-	if err == nil && len(change.disruptive) > 0 {
-		err = fmt.Errorf("box %s: pods are not what they were in %v: --discard-changes replaces them", box, change.disruptive)
+	change, err := inplace.CompareTemplates(&before.Spec.Template, &live.Spec.Template)
+	if err == nil && len(change.Disruptive) > 0 {
+		err = fmt.Errorf("box %s: pods are not what they were in %v: --discard-changes replaces them", box, change.Disruptive)
 	}
 	return err
 }
@@ -201,7 +202,7 @@ func (r *rollbackOptions) restore(ctx context.Context, box *exportedBox) error {
 
 // restoredAnnotations returns the annotations of a live child as they were. Those of Kubernetes itself are as they are.
 func restoredAnnotations(before, now map[string]string) map[string]string {
-	annotations := merged(before, nil)
+	annotations := inplace.Merged(before, nil)
 	for key, value := range now {
 		if strings.HasPrefix(key, "deployment.kubernetes.io/") {
 			annotations[key] = value
@@ -253,7 +254,7 @@ func (r *rollbackOptions) restoreDeployment(ctx context.Context, box *exportedBo
 		}
 		return fmt.Errorf("the Deployment %s is controlled by %s %s", live.Name, controller.Kind, controller.Name)
 	}
-	set, err := r.clients.currentReplicaSet(ctx, live, &live.Spec.Template, withMetadata(&before.Spec.Template, &live.Spec.Template), &before.Spec.Template)
+	set, err := r.rewriter().CurrentReplicaSet(ctx, live, &live.Spec.Template, inplace.WithMetadata(&before.Spec.Template, &live.Spec.Template), &before.Spec.Template)
 	if err != nil {
 		return err
 	}
@@ -264,7 +265,7 @@ func (r *rollbackOptions) restoreDeployment(ctx context.Context, box *exportedBo
 	if set != nil {
 		labels, annotations = added(before.Spec.Template.Labels, set.Spec.Template.Labels), added(before.Spec.Template.Annotations, set.Spec.Template.Annotations)
 	}
-	if err := r.setPaused(ctx, live, true); err != nil {
+	if err := r.rewriter().SetPaused(ctx, live, true); err != nil {
 		return err
 	}
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -288,27 +289,27 @@ func (r *rollbackOptions) restoreDeployment(ctx context.Context, box *exportedBo
 // which was agreed to, or where there is no such ReplicaSet.
 func (r *rollbackOptions) restorePods(ctx context.Context, before, live *appsv1.Deployment, set *appsv1.ReplicaSet, labels, annotations map[string]any) error {
 	if set == nil {
-		return r.setPaused(ctx, live, before.Spec.Paused)
+		return r.rewriter().SetPaused(ctx, live, before.Spec.Paused)
 	}
-	change, err := compareTemplates(&before.Spec.Template, &set.Spec.Template)
+	change, err := inplace.CompareTemplates(&before.Spec.Template, &set.Spec.Template)
 	if err != nil {
 		return err
 	}
-	if len(change.disruptive) > 0 {
-		return r.setPaused(ctx, live, before.Spec.Paused)
+	if len(change.Disruptive) > 0 {
+		return r.rewriter().SetPaused(ctx, live, before.Spec.Paused)
 	}
-	if !isSameTemplate(&set.Spec.Template, &live.Spec.Template) {
-		if err := r.setTemplate(ctx, set, &live.Spec.Template); err != nil {
+	if !inplace.IsSameTemplate(&set.Spec.Template, &live.Spec.Template) {
+		if err := r.rewriter().SetTemplate(ctx, set, &live.Spec.Template); err != nil {
 			return err
 		}
 	}
-	if err := r.labelPods(ctx, set, labels, annotations); err != nil {
+	if err := r.rewriter().LabelPods(ctx, set, labels, annotations); err != nil {
 		return err
 	}
 	if before.Spec.Paused {
 		return nil
 	}
-	return r.resume(ctx, live)
+	return r.rewriter().Resume(ctx, live)
 }
 
 // added returns a patch that removes what is in the one map and was not in the other, but for the hash of the pod template.

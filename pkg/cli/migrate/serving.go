@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 )
 
 const (
@@ -106,8 +107,8 @@ func (c *clients) handToServer(ctx context.Context, wanted *apiregistrationv1.AP
 	}
 	service.Labels, service.Annotations = maps.Clone(service.Labels), maps.Clone(service.Annotations)
 	delete(service.Labels, automanagedLabel)
-	service.Labels = merged(service.Labels, wanted.Labels)
-	service.Annotations = merged(service.Annotations, wanted.Annotations)
+	service.Labels = inplace.Merged(service.Labels, wanted.Labels)
+	service.Annotations = inplace.Merged(service.Annotations, wanted.Annotations)
 	service.Spec = wanted.Spec
 	if _, err := client.Update(ctx, service, metav1.UpdateOptions{FieldManager: fieldManager, DryRun: dry.option()}); err != nil {
 		return fmt.Errorf("changing APIService %s: %w", apiServiceName, err)
@@ -166,14 +167,4 @@ func (c *clients) clusterID(ctx context.Context) (types.UID, error) {
 		return "", fmt.Errorf("identifying the cluster: %w", err)
 	}
 	return namespace.UID, nil
-}
-
-// merged returns the map with what the other one has.
-func merged(base, over map[string]string) map[string]string {
-	result := maps.Clone(base)
-	if result == nil {
-		result = map[string]string{}
-	}
-	maps.Copy(result, over)
-	return result
 }

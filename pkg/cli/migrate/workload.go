@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -133,14 +134,14 @@ func (f *findings) judgeKind(exported *exportedBox, child *unstructured.Unstruct
 }
 
 func (f *findings) judgeDeployment(ctx context.Context, c *clients, live, rendered *appsv1.Deployment) error {
-	if !isRolledOut(live) {
+	if !inplace.IsRolledOut(live) {
 		f.add(refused, "", "Deployment %s is being rolled out: wait until that is complete", live.Name)
 	}
 	selector, err := metav1.LabelSelectorAsSelector(live.Spec.Selector)
 	if err != nil {
 		return fmt.Errorf("reading the selector of Deployment %s: %w", live.Name, err)
 	}
-	podLabels := merged(live.Spec.Template.Labels, rendered.Spec.Template.Labels)
+	podLabels := inplace.Merged(live.Spec.Template.Labels, rendered.Spec.Template.Labels)
 	if !selector.Matches(labels.Set(podLabels)) {
 		f.add(refused, "", "Deployment %s has the selector %q, which does not select the pods of the box", live.Name, selector)
 		return nil
@@ -150,14 +151,14 @@ func (f *findings) judgeDeployment(ctx context.Context, c *clients, live, render
 	if wanted, err = c.withDefaults(ctx, wanted); err != nil {
 		return err
 	}
-	change, err := compareTemplates(&live.Spec.Template, &wanted.Spec.Template)
+	change, err := inplace.CompareTemplates(&live.Spec.Template, &wanted.Spec.Template)
 	if err != nil {
 		return err
 	}
-	for _, field := range change.disruptive {
+	for _, field := range change.Disruptive {
 		f.add(disruptive, field, "of the Deployment becomes what the box says: pods have to be replaced")
 	}
-	for _, field := range change.deferred {
+	for _, field := range change.Deferred {
 		f.add(note, field, "of the Deployment is set: pods have it from their next start")
 	}
 	if live.Spec.Replicas != nil && *live.Spec.Replicas != *wanted.Spec.Replicas {
@@ -200,9 +201,4 @@ func (f *findings) judgeService(exported *exportedBox, rendered *corev1.Service)
 		f.add(disruptive, "spec.serviceType", "Service %s is of type %s and becomes %s", live.Name, live.Spec.Type, rendered.Spec.Type)
 	}
 	return nil
-}
-
-// isRolledOut returns whether all pods of a Deployment run its template.
-func isRolledOut(d *appsv1.Deployment) bool {
-	return d.Status.ObservedGeneration >= d.Generation && d.Status.UpdatedReplicas == d.Status.Replicas
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package migrate
+package inplace
 
 import (
 	"fmt"
@@ -21,35 +21,35 @@ func withoutHash(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	return template
 }
 
-// isSameTemplate returns whether pods of both templates are the same for the Deployment controller.
-func isSameTemplate(a, b *corev1.PodTemplateSpec) bool {
+// IsSameTemplate returns whether pods of both templates are the same for the Deployment controller.
+func IsSameTemplate(a, b *corev1.PodTemplateSpec) bool {
 	return apiequality.Semantic.DeepEqual(withoutHash(a), withoutHash(b))
 }
 
-// templateChange is what becomes of a pod template.
-type templateChange struct {
-	// deferred are fields that pods that run can do without: they have them from their next start.
-	deferred []string
-	// disruptive are fields in which pods that run would not be what the template says. Their pods have to be replaced.
-	disruptive []string
+// Change is what becomes of a pod template, as paths of fields such as spec.template.spec.nodeSelector.
+type Change struct {
+	// Deferred are fields that pods that run can do without: they have them from their next start.
+	Deferred []string
+	// Disruptive are fields in which pods that run would not be what the template says. Their pods have to be replaced.
+	Disruptive []string
 }
 
-// compareTemplates says what it means to pods that run the one template to become pods of the other. Labels and annotations are
+// CompareTemplates says what it means to pods that run the one template to become pods of the other. Labels and annotations are
 // nothing to them: they are set on pods as they run.
-func compareTemplates(from, to *corev1.PodTemplateSpec) (templateChange, error) {
+func CompareTemplates(from, to *corev1.PodTemplateSpec) (Change, error) {
 	from, to = from.DeepCopy(), to.DeepCopy()
 	deferred := deferFields(&from.Spec, &to.Spec)
 	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&from.Spec)
 	if err != nil {
-		return templateChange{}, fmt.Errorf("encoding a pod template: %w", err)
+		return Change{}, fmt.Errorf("encoding a pod template: %w", err)
 	}
 	after, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&to.Spec)
 	if err != nil {
-		return templateChange{}, fmt.Errorf("encoding a pod template: %w", err)
+		return Change{}, fmt.Errorf("encoding a pod template: %w", err)
 	}
-	change := templateChange{deferred: deferred}
+	change := Change{Deferred: deferred}
 	if !apiequality.Semantic.DeepEqual(from.Spec, to.Spec) {
-		change.disruptive = differences("spec.template.spec", before, after)
+		change.Disruptive = differences("spec.template.spec", before, after)
 	}
 	return change, nil
 }

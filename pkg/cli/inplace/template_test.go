@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package migrate
+package inplace
 
 import (
 	"testing"
@@ -17,7 +17,7 @@ func TestCompareTemplatesTellsWhatPodsCanDoWithout(t *testing.T) {
 		name   string
 		before func(*corev1.PodTemplateSpec)
 		after  func(*corev1.PodTemplateSpec)
-		want   templateChange
+		want   Change
 	}{
 		{name: "the same template changes nothing"},
 		{
@@ -29,18 +29,18 @@ func TestCompareTemplatesTellsWhatPodsCanDoWithout(t *testing.T) {
 		{
 			name:  "a probe that was not set is for the next start",
 			after: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].ReadinessProbe = probe },
-			want:  templateChange{deferred: []string{"spec.template.spec.containers[main].readinessProbe"}},
+			want:  Change{Deferred: []string{"spec.template.spec.containers[main].readinessProbe"}},
 		},
 		{
 			name:   "another probe is not",
 			before: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].ReadinessProbe = &corev1.Probe{PeriodSeconds: 1} },
 			after:  func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].ReadinessProbe = probe },
-			want:   templateChange{disruptive: []string{"spec.template.spec.containers[0].readinessProbe.periodSeconds"}},
+			want:   Change{Disruptive: []string{"spec.template.spec.containers[0].readinessProbe.periodSeconds"}},
 		},
 		{
 			name:   "a probe that goes is not",
 			before: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].LivenessProbe = probe },
-			want:   templateChange{disruptive: []string{"spec.template.spec.containers[0].livenessProbe"}},
+			want:   Change{Disruptive: []string{"spec.template.spec.containers[0].livenessProbe"}},
 		},
 		{
 			name: "a delay before the stop is for the next start",
@@ -48,7 +48,7 @@ func TestCompareTemplatesTellsWhatPodsCanDoWithout(t *testing.T) {
 				t.Spec.TerminationGracePeriodSeconds = ptr.To[int64](40)
 				t.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 10}}}
 			},
-			want: templateChange{deferred: []string{
+			want: Change{Deferred: []string{
 				"spec.template.spec.terminationGracePeriodSeconds", "spec.template.spec.containers[main].lifecycle",
 			}},
 		},
@@ -57,24 +57,24 @@ func TestCompareTemplatesTellsWhatPodsCanDoWithout(t *testing.T) {
 			after: func(t *corev1.PodTemplateSpec) {
 				t.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{}}
 			},
-			want: templateChange{disruptive: []string{"spec.template.spec.containers[0].lifecycle"}},
+			want: Change{Disruptive: []string{"spec.template.spec.containers[0].lifecycle"}},
 		},
 		{
 			name:   "less time to stop is not",
 			before: func(t *corev1.PodTemplateSpec) { t.Spec.TerminationGracePeriodSeconds = ptr.To[int64](60) },
-			want:   templateChange{disruptive: []string{"spec.template.spec.terminationGracePeriodSeconds"}},
+			want:   Change{Disruptive: []string{"spec.template.spec.terminationGracePeriodSeconds"}},
 		},
 		{
 			name:  "another image replaces pods",
 			after: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Image = "nginx:2" },
-			want:  templateChange{disruptive: []string{"spec.template.spec.containers[0].image"}},
+			want:  Change{Disruptive: []string{"spec.template.spec.containers[0].image"}},
 		},
 		{
 			name: "a container more replaces pods",
 			after: func(t *corev1.PodTemplateSpec) {
 				t.Spec.Containers = append(t.Spec.Containers, corev1.Container{Name: "side", ReadinessProbe: probe})
 			},
-			want: templateChange{disruptive: []string{"spec.template.spec.containers"}},
+			want: Change{Disruptive: []string{"spec.template.spec.containers"}},
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -89,11 +89,11 @@ func TestCompareTemplatesTellsWhatPodsCanDoWithout(t *testing.T) {
 			if row.after != nil {
 				row.after(to)
 			}
-			got, err := compareTemplates(from, to)
+			got, err := CompareTemplates(from, to)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(row.want, got, cmp.AllowUnexported(templateChange{})); diff != "" {
+			if diff := cmp.Diff(row.want, got, cmp.AllowUnexported(Change{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
