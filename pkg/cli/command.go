@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/convert"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/exec"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/logs"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/migrate"
@@ -55,6 +56,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	// As in kubectl, whose commands need what is set in the configuration here.
 	f := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
 	cmd.AddCommand(
+		convert.NewCommand(f, streams),
 		exec.NewCommand(f, streams),
 		logs.NewCommand(f, streams),
 		migrate.NewCommand(flags, streams),

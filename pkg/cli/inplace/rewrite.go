@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,6 +21,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 )
+
+// revisionAnnotation is what the Deployment controller numbers ReplicaSets by.
+const revisionAnnotation = "deployment.kubernetes.io/revision"
 
 // Rewriter changes Deployments, their ReplicaSets and their pods in place.
 type Rewriter struct {
@@ -80,8 +84,8 @@ func (r *Rewriter) awaitDeployment(ctx context.Context, deployment *appsv1.Deplo
 	return live, err
 }
 
-// replicaSetsOf returns the ReplicaSets of a Deployment.
-func (r *Rewriter) replicaSetsOf(ctx context.Context, deployment *appsv1.Deployment) ([]*appsv1.ReplicaSet, error) {
+// ReplicaSetsOf returns the ReplicaSets of a Deployment.
+func (r *Rewriter) ReplicaSetsOf(ctx context.Context, deployment *appsv1.Deployment) ([]*appsv1.ReplicaSet, error) {
 	list, err := r.Client.AppsV1().ReplicaSets(deployment.Namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: metav1.FormatLabelSelector(deployment.Spec.Selector),
 	})
@@ -99,7 +103,7 @@ func (r *Rewriter) replicaSetsOf(ctx context.Context, deployment *appsv1.Deploym
 
 // CurrentReplicaSet returns the ReplicaSet whose pods run one of the templates, nil where there is none.
 func (r *Rewriter) CurrentReplicaSet(ctx context.Context, deployment *appsv1.Deployment, templates ...*corev1.PodTemplateSpec) (*appsv1.ReplicaSet, error) {
-	owned, err := r.replicaSetsOf(ctx, deployment)
+	owned, err := r.ReplicaSetsOf(ctx, deployment)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +114,23 @@ func (r *Rewriter) CurrentReplicaSet(ctx context.Context, deployment *appsv1.Dep
 		}
 	}
 	return nil, nil
+}
+
+// NewestReplicaSet returns the ReplicaSet of the latest revision of a Deployment, nil where there is none.
+func (r *Rewriter) NewestReplicaSet(ctx context.Context, deployment *appsv1.Deployment) (*appsv1.ReplicaSet, error) {
+	owned, err := r.ReplicaSetsOf(ctx, deployment)
+	if err != nil {
+		return nil, err
+	}
+	var newest *appsv1.ReplicaSet
+	var latest int64
+	for _, set := range owned {
+		revision, err := strconv.ParseInt(set.Annotations[revisionAnnotation], 10, 64)
+		if err == nil && revision > latest {
+			newest, latest = set, revision
+		}
+	}
+	return newest, nil
 }
 
 // SetTemplate gives a ReplicaSet the template, but for the label of its own, and returns when its controller knows: pods that

@@ -34,6 +34,31 @@ func (r *Rewriter) Prepare(ctx context.Context, deployment *appsv1.Deployment, w
 	return r.LabelPods(ctx, set, anyMap(wanted.Labels), anyMap(wanted.Annotations))
 }
 
+// Restore takes back what Prepare has done to the Deployment and its ReplicaSet; the pods keep the labels. Before and wanted are those
+// of Prepare.
+func (r *Rewriter) Restore(ctx context.Context, before *appsv1.Deployment, wanted *corev1.PodTemplateSpec) error {
+	set, err := r.CurrentReplicaSet(ctx, before, WithMetadata(&before.Spec.Template, wanted))
+	if err != nil {
+		return err
+	}
+	if set != nil {
+		if err := r.SetTemplate(ctx, set, &before.Spec.Template); err != nil {
+			return err
+		}
+	}
+	return r.Resume(ctx, before)
+}
+
+// IsPrepared returns whether a Deployment is as Prepare leaves it.
+func (r *Rewriter) IsPrepared(ctx context.Context, deployment *appsv1.Deployment, wanted *corev1.PodTemplateSpec) (bool, error) {
+	if !deployment.Spec.Paused {
+		return false, nil
+	}
+	template := WithMetadata(&deployment.Spec.Template, wanted)
+	set, err := r.CurrentReplicaSet(ctx, deployment, template)
+	return set != nil && !IsSameTemplate(template, &deployment.Spec.Template), err
+}
+
 // WithMetadata returns the template with the labels and annotations of the other one besides.
 func WithMetadata(template, other *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	template = template.DeepCopy()

@@ -38,7 +38,7 @@ type Change struct {
 // nothing to them: they are set on pods as they run.
 func CompareTemplates(from, to *corev1.PodTemplateSpec) (Change, error) {
 	from, to = from.DeepCopy(), to.DeepCopy()
-	deferred := deferFields(&from.Spec, &to.Spec)
+	deferred := Defer(&from.Spec, &to.Spec)
 	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&from.Spec)
 	if err != nil {
 		return Change{}, fmt.Errorf("encoding a pod template: %w", err)
@@ -54,9 +54,9 @@ func CompareTemplates(from, to *corev1.PodTemplateSpec) (Change, error) {
 	return change, nil
 }
 
-// deferFields makes equal what pods that run can do without, and returns its paths: what the server adds for the sake of rollouts
+// Defer makes equal what pods that run can do without, and returns its paths: what the server adds for the sake of rollouts
 // to come. That is a field which was not set, and a longer time to stop.
-func deferFields(from, to *corev1.PodSpec) []string {
+func Defer(from, to *corev1.PodSpec) []string {
 	const path = "spec.template.spec"
 	var deferred []string
 	if isLonger(to, from) {
@@ -84,12 +84,42 @@ func deferFields(from, to *corev1.PodSpec) []string {
 				deferred = append(deferred, at+"."+probe.field)
 			}
 		}
+		if deferPorts(live, container) {
+			deferred = append(deferred, at+".ports")
+		}
 		if live.Lifecycle == nil && container.Lifecycle != nil && container.Lifecycle.PostStart == nil {
 			live.Lifecycle = container.Lifecycle
 			deferred = append(deferred, at+".lifecycle")
 		}
 	}
 	return deferred
+}
+
+// deferPorts is about declared ports: one that is not declared can be reached as well, its name is for those who name it, and their
+// order means nothing. One of the node is not among them.
+func deferPorts(from, to *corev1.Container) bool {
+	isDeferred := false
+	left := slices.Clone(from.Ports)
+	var ports []corev1.ContainerPort
+	for _, port := range to.Ports {
+		i := slices.IndexFunc(left, func(p corev1.ContainerPort) bool {
+			return p.ContainerPort == port.ContainerPort && p.Protocol == port.Protocol
+		})
+		switch {
+		case i >= 0:
+			was := left[i]
+			left = slices.Delete(left, i, i+1)
+			if was.Name == "" && port.Name != "" {
+				was.Name, isDeferred = port.Name, true
+			}
+			ports = append(ports, was)
+		case port.HostPort == 0:
+			isDeferred = true
+			ports = append(ports, port)
+		}
+	}
+	from.Ports = append(ports, left...)
+	return isDeferred
 }
 
 func isLonger(a, b *corev1.PodSpec) bool {

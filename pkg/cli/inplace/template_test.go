@@ -4,10 +4,12 @@
 package inplace
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 )
 
@@ -65,6 +67,31 @@ func TestCompareTemplatesTellsWhatPodsCanDoWithout(t *testing.T) {
 			want:   Change{Disruptive: []string{"spec.template.spec.terminationGracePeriodSeconds"}},
 		},
 		{
+			name:   "ports that are declared, named or in another order are for the next start",
+			before: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Ports = ports("9000/", "80/") },
+			after:  func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Ports = ports("80/http", "443/", "9000/") },
+			want:   Change{Deferred: []string{"spec.template.spec.containers[main].ports"}},
+		},
+		{
+			name:   "a port with another name replaces pods",
+			before: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Ports = ports("80/http") },
+			after:  func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Ports = ports("80/web") },
+			want:   Change{Disruptive: []string{"spec.template.spec.containers[0].ports[0].name"}},
+		},
+		{
+			name:   "a port less replaces pods",
+			before: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Ports = ports("80/", "443/") },
+			after:  func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Ports = ports("80/") },
+			want:   Change{Disruptive: []string{"spec.template.spec.containers[0].ports"}},
+		},
+		{
+			name: "a port of the node replaces pods",
+			after: func(t *corev1.PodTemplateSpec) {
+				t.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+			},
+			want: Change{Disruptive: []string{"spec.template.spec.containers[0].ports"}},
+		},
+		{
 			name:  "another image replaces pods",
 			after: func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Image = "nginx:2" },
 			want:  Change{Disruptive: []string{"spec.template.spec.containers[0].image"}},
@@ -98,4 +125,14 @@ func TestCompareTemplatesTellsWhatPodsCanDoWithout(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ports are written as number/name.
+func ports(texts ...string) []corev1.ContainerPort {
+	var ports []corev1.ContainerPort
+	for _, text := range texts {
+		number, name, _ := strings.Cut(text, "/")
+		ports = append(ports, corev1.ContainerPort{Name: name, ContainerPort: intstr.Parse(number).IntVal, Protocol: corev1.ProtocolTCP})
+	}
+	return ports
 }

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+)
+
+func (o *Options) rewriter() *inplace.Rewriter {
+	return &inplace.Rewriter{Client: o.client, FieldManager: fieldManager, Timeout: o.Timeout}
+}
+
+// adopt creates the box, which takes over the Deployment and its Service, and lets them go on with the pods that run.
+func (o *Options) adopt(ctx context.Context, c *conversion) error {
+	box, err := c.typed()
+	if err != nil {
+		return err
+	}
+	if err := o.rewriter().Prepare(ctx, c.live, c.template); err != nil {
+		return err
+	}
+	created, err := o.boxes.ModelV1().ModelBoxes(box.Namespace).Create(ctx, box, metav1.CreateOptions{FieldManager: fieldManager})
+	if err != nil {
+		err = fmt.Errorf("creating box %s: %w", box.Name, err)
+		return errors.Join(err, o.rewriter().Restore(context.WithoutCancel(ctx), c.live, c.template))
+	}
+	return o.settle(ctx, created, c.live)
+}
+
+// settle waits until the box has taken over the Deployment, and lets that go on. Before is what it was.
+func (o *Options) settle(ctx context.Context, box *modelv1.ModelBox, before *appsv1.Deployment) error {
+	client := o.boxes.ModelV1().ModelBoxes(box.Namespace)
+	err := inplace.Await(ctx, o.Timeout, "box "+box.Name+" to take over Deployment "+before.Name, func(ctx context.Context) (bool, string, error) {
+		live, err := client.Get(ctx, box.Name, metav1.GetOptions{})
+		if err != nil {
+			return false, "", err
+		}
+		applied := meta.FindStatusCondition(live.Status.Conditions, modelv1.ConditionApplied)
+		if applied == nil || live.Status.ObservedGeneration < live.Generation {
+			return false, "the controller has not seen it yet", nil
+		}
+		return applied.Status == metav1.ConditionTrue, applied.Message, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w; the Deployment stays paused: run the command again when that is mended", err)
+	}
+	if err := o.rewriter().Settle(ctx, before, false); err != nil {
+		return err
+	}
+	data, err := inplace.Patch(box.UID, map[string]any{"metadata": map[string]any{"annotations": map[string]any{modelv1.AdoptAnnotation: nil}}})
+	if err != nil {
+		return err
+	}
+	if _, err := client.Patch(ctx, box.Name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
+		return fmt.Errorf("taking the annotation %s from box %s: %w", modelv1.AdoptAnnotation, box.Name, err)
+	}
+	return nil
+}
+
+// begun returns the box of an adoption that was interrupted, and the Deployment as it was before; nil where there was none.
+func (o *Options) begun(ctx context.Context, live *appsv1.Deployment) (*modelv1.ModelBox, *appsv1.Deployment, error) {
+	box, err := o.boxes.ModelV1().ModelBoxes(live.Namespace).Get(ctx, live.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("looking for box %s: %w", live.Name, err)
+	}
+	if controller := metav1.GetControllerOfNoCopy(live); controller != nil && controller.UID != box.UID ||
+		box.Annotations[modelv1.AdoptAnnotation] != "true" || !live.Spec.Paused {
+		return nil, nil, nil
+	}
+	set, err := o.rewriter().NewestReplicaSet(ctx, live)
+	if set == nil || err != nil {
+		return nil, nil, err
+	}
+	before := live.DeepCopy()
+	before.Spec.Paused, before.Spec.Template = false, set.Spec.Template
+	return box, before, nil
+}
