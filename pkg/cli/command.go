@@ -15,6 +15,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/convert"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/exec"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/initialize"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/logs"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/migrate"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/pause"
@@ -58,6 +59,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.AddCommand(
 		convert.NewCommand(f, streams),
 		exec.NewCommand(f, streams),
+		initialize.NewCommand(f, streams),
 		logs.NewCommand(f, streams),
 		migrate.NewCommand(flags, streams),
 		pause.NewPauseCommand(f, streams),

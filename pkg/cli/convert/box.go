@@ -23,6 +23,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -219,16 +220,11 @@ func additions(value any) any {
 }
 
 // print makes the manifest of the box, without what is as the API has it by default.
-func (c *conversion) print(box *modelv1.ModelBox) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(box)
-	if err != nil {
-		return fmt.Errorf("encoding the box: %w", err)
+func (c *conversion) print(box *modelv1.ModelBox) (err error) {
+	if c.box, err = boxes.Manifest(box); err != nil {
+		return err
 	}
-	delete(content, "status")
-	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
-	unstructured.RemoveNestedField(content, "spec", "podTemplate", "metadata", "creationTimestamp")
-	prune(content["spec"])
-	c.box = &unstructured.Unstructured{Object: content}
+	prune(c.box.Object["spec"])
 	return nil
 }
 

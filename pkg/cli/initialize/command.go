@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package initialize is "kubectl modelbox init": it writes a box from flags, or from answers to a few questions.
+package initialize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util/templates"
+	"k8s.io/kubectl/pkg/util/term"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+)
+
+// scheme has the defaults of boxes.
+var scheme = runtime.NewScheme()
+
+func init() { install.Install(scheme) }
+
+// Options are those of the command: a box in the words of a command line.
+type Options struct {
+	genericiooptions.IOStreams
+
+	Image    string
+	Command  []string
+	Ports    []string
+	Replicas int32
+	Envs     []string
+	Storage  []string
+	Hosts    []string
+	Workload string
+	Size     string
+	// PrintFlags print the box.
+	PrintFlags *genericclioptions.PrintFlags
+
+	name, namespace string
+	// asks is that what is missing is asked for.
+	asks bool
+}
+
+// NewCommand returns the command "kubectl modelbox init".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &Options{
+		IOStreams:  streams,
+		Replicas:   modelv1.DefaultReplicas,
+		PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme).WithDefaultOutput("yaml"),
+	}
+	cmd := &cobra.Command{
+		Use:                   "init [NAME] [--image=IMAGE] [-- COMMAND [ARGUMENT...]]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Write a box as YAML",
+		Long: "Write a box as YAML, from flags. In a terminal, what is missing is asked for.\n\nThe cluster is not asked, and nothing is " +
+			"created: what is printed can be applied.",
+		Example: templates.Examples(`
+			# Answer a few questions, and write what comes of it into a file
+			kubectl modelbox init > web.yaml
+
+			# A box of two pods that serves HTTP for a host
+			kubectl modelbox init web --image=nginx:1.7.9 --replicas=2 --port=80 --host=shop.example.com
+
+			# A database with a volume for each pod
+			kubectl modelbox init db --image=mysql:8.4 --port=3306 --workload=StatefulSet --storage=data:/var/lib/mysql:10Gi
+
+			# Create a box without a file
+			kubectl modelbox init web --image=nginx:1.7.9 --port=80:8080 | kubectl apply -f -`),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, arguments []string) error {
+			if err := o.Complete(f, cmd, arguments); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.PrintFlags.AddFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&o.Image, "image", o.Image, "The image of the main container.")
+	flags.StringArrayVar(&o.Ports, "port", o.Ports, "A port, as [NAME:]PORT[:TARGETPORT][/PROTOCOL]. May be given several times.")
+	flags.Int32Var(&o.Replicas, "replicas", o.Replicas, "The number of pods.")
+	flags.StringArrayVar(&o.Envs, "env", o.Envs, "An environment variable, as NAME=VALUE. May be given several times.")
+	flags.StringArrayVar(&o.Storage, "storage", o.Storage, "A volume that outlives the pods, as NAME:MOUNTPATH:SIZE. May be given several times.")
+	flags.StringArrayVar(&o.Hosts, "host", o.Hosts, "A DNS name that an Ingress leads to the box by. May be given several times.")
+	flags.StringVar(&o.Workload, "workload", o.Workload, "The kind that runs the pods: Deployment, StatefulSet or DaemonSet.")
+	flags.StringVar(&o.Size, "resource-type", o.Size, "The size of the main container: small, medium, large or custom.")
+	for flag, values := range map[string][]string{
+		"workload":      {"Deployment", "StatefulSet", "DaemonSet"},
+		"resource-type": {"small", "medium", "large", "custom"},
+	} {
+		cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	return cmd
+}
+
+// Complete takes the arguments, and asks for what is missing where somebody can answer.
+func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []string) error {
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		arguments, o.Command = arguments[:dash], arguments[dash:]
+	}
+	if len(arguments) > 1 {
+		return fmt.Errorf("one NAME is expected, got %q; a command comes after --", arguments)
+	}
+	if len(arguments) == 1 {
+		o.name = arguments[0]
+	}
+	// Only a namespace that was asked for is in the manifest.
+	namespace, isExplicit, err := f.ToRawKubeConfigLoader().Namespace()
+	if err == nil && isExplicit {
+		o.namespace = namespace
+	}
+	o.asks = term.TTY{In: o.In}.IsTerminalIn()
+	return nil
+}
+
+// Run prints the box. Its error names the flags, or the fields, that are wrong.
+func (o *Options) Run(ctx context.Context) error {
+	if o.name == "" || o.Image == "" {
+		if !o.asks {
+			return errors.New("NAME and --image must be specified where nobody can be asked")
+		}
+		if err := o.ask(); err != nil {
+			return err
+		}
+	}
+	box, err := o.box()
+	if err != nil {
+		return err
+	}
+	if err := validate(ctx, box); err != nil {
+		return err
+	}
+	manifest, err := boxes.Manifest(box)
+	if err != nil {
+		return err
+	}
+	printer, err := o.PrintFlags.ToPrinter()
+	if err != nil {
+		return err
+	}
+	return printer.PrintObj(manifest, o.Out)
+}
+
+// validate returns an error with the fields of a box that the server would refuse.
+func validate(ctx context.Context, box *modelv1.ModelBox) error {
+	box = box.DeepCopy()
+	if box.Namespace == "" {
+		box.Namespace = "default"
+	}
+	scheme.Default(box)
+	internal := &model.ModelBox{}
+	if err := scheme.Convert(box, internal, nil); err != nil {
+		return fmt.Errorf("reading the box: %w", err)
+	}
+	return validation.ValidateModelBox(ctx, internal).ToAggregate()
+}
