@@ -107,6 +107,8 @@ func TestAutoscalerOfABoxIsKept(t *testing.T) {
 		}
 		return nil
 	})
+	// The cluster, which has no metrics here, has looked at it: nothing more will come of it in the status.
+	n.AwaitReadyCondition("web", metav1.ConditionTrue, modelv1.ReasonReady, "not autoscaled")
 	n.ExpectConverged("web")
 
 	patch("web", `{"spec": {"maxReplicas": 9, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment"}}}`)
