@@ -25,8 +25,10 @@ var (
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ModelBox{},
+		&ModelBoxHistory{},
 		&ModelBoxList{},
 		&ModelBoxRestart{},
+		&ModelBoxRollback{},
 		&ModelStack{},
 		&ModelStackList{},
 		&Network{},

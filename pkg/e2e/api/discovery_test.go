@@ -66,6 +66,14 @@ func TestDiscoveryListsModelBoxes(t *testing.T) {
 			Name: "modelboxes/restart", Namespaced: true, Kind: "ModelBoxRestart",
 			Verbs: metav1.Verbs{"create"},
 		},
+		"modelboxes/history": {
+			Name: "modelboxes/history", Namespaced: true, Kind: "ModelBoxHistory",
+			Verbs: metav1.Verbs{"get"},
+		},
+		"modelboxes/rollback": {
+			Name: "modelboxes/rollback", Namespaced: true, Kind: "ModelBoxRollback",
+			Verbs: metav1.Verbs{"create"},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("discovery of %s (-want +got):\n%s", modelv1.SchemeGroupVersion, diff)
@@ -157,6 +165,8 @@ func TestOpenAPIDescribesSubresources(t *testing.T) {
 		{"render", "get", "200", "", "io.k8s.apimachinery.pkg.apis.meta.v1.List"},
 		{"render", "post", "201", "com.github.model.v1.ModelBox", "io.k8s.apimachinery.pkg.apis.meta.v1.List"},
 		{"restart", "post", "201", "com.github.model.v1.ModelBoxRestart", "com.github.model.v1.ModelBoxRestart"},
+		{"history", "get", "200", "", "com.github.model.v1.ModelBoxHistory"},
+		{"rollback", "post", "201", "com.github.model.v1.ModelBoxRollback", "com.github.model.v1.ModelBoxRollback"},
 	} {
 		t.Run(row.verb+" "+row.subresource, func(t *testing.T) {
 			var described operation

@@ -29,12 +29,17 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxAutoscaling{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxAutoscaling(ref),
 		v1.ModelBoxConfig{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxConfig(ref),
 		v1.ModelBoxDisruptionBudget{}.OpenAPIModelName():                    schema_pkg_apis_model_v1_ModelBoxDisruptionBudget(ref),
+		v1.ModelBoxFieldChange{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxFieldChange(ref),
+		v1.ModelBoxHistory{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxHistory(ref),
 		v1.ModelBoxIgnoreDrift{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxIgnoreDrift(ref),
 		v1.ModelBoxIngress{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxIngress(ref),
 		v1.ModelBoxIngressTLS{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxIngressTLS(ref),
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
 		v1.ModelBoxRestart{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxRestart(ref),
 		v1.ModelBoxRestartStatus{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxRestartStatus(ref),
+		v1.ModelBoxRevision{}.OpenAPIModelName():                            schema_pkg_apis_model_v1_ModelBoxRevision(ref),
+		v1.ModelBoxRollback{}.OpenAPIModelName():                            schema_pkg_apis_model_v1_ModelBoxRollback(ref),
+		v1.ModelBoxRollbackStatus{}.OpenAPIModelName():                      schema_pkg_apis_model_v1_ModelBoxRollbackStatus(ref),
 		v1.ModelBoxRoute{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxRoute(ref),
 		v1.ModelBoxService{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxService(ref),
 		v1.ModelBoxSpec{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxSpec(ref),
@@ -612,6 +617,96 @@ func schema_pkg_apis_model_v1_ModelBoxDisruptionBudget(ref common.ReferenceCallb
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxFieldChange(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxFieldChange is a field of a box that has another value than before.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "path is that of the field. Items of lists are named by their name, or else counted from 0. Required.\n\nExample: spec.envs[MODE].value",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"before": {
+						SchemaProps: spec.SchemaProps{
+							Description: "before is the value that the field had, as JSON, cut after 256 bytes. It is empty where it had none.\n\nExample: '\"debug\"'",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"after": {
+						SchemaProps: spec.SchemaProps{
+							Description: "after is the value that the field got, as JSON, cut after 256 bytes. It is empty where it got none.\n\nExample: '\"production\"'",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"path"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxHistory(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxHistory is what the pods of a box have been, as far as the cluster keeps it in ReplicaSets, or in ControllerRevisions. It is the answer of the subresource history, and is not stored.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is that of the box.\n\nExample: {name: web, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"revisions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "revisions are the newest 50 that the cluster keeps, the oldest first.\n\nExample: [{revision: 1, images: [\"nginx:1.7.9\"]}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxRevision{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxRevision{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxIgnoreDrift(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -1007,6 +1102,179 @@ func schema_pkg_apis_model_v1_ModelBoxRestartStatus(ref common.ReferenceCallback
 		},
 		Dependencies: []string{
 			metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRevision(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRevision is one of the things that the pods of a box have been.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"revision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "revision is the number of the revision, by which a rollback asks for it. It is the one of \"kubectl rollout history\" for the Deployment, StatefulSet or DaemonSet of the box. Required.\n\nExample: 3",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of the ReplicaSet, or of the ControllerRevision, which has the revision. Required.\n\nExample: web-5db5868f47",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"creationTimestamp": {
+						SchemaProps: spec.SchemaProps{
+							Description: "creationTimestamp is when there were pods of this revision first.\n\nExample: \"2026-01-02T03:04:05Z\"",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"images": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "images are those of the containers of the pods, without init containers.\n\nExample: [\"nginx:1.7.9\"]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"changeCause": {
+						SchemaProps: spec.SchemaProps{
+							Description: "changeCause is the annotation kubernetes.io/change-cause that the box had.\n\nExample: a fix of the cache",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is that of the box whose spec the revision has. It is 0 where the spec is not known.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"changes": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "changes are what the spec of the box has other than in the revision before, without the number of pods. There are none where either spec is not known, and of the first revision. Where more than 100 fields have changed, they are told together, as those of the spec that they are in.\n\nExample: [{path: spec.image, before: '\"nginx:1.7.9\"', after: '\"nginx:1.9.1\"'}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxFieldChange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"unknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "unknown says why the spec of the box is not known, and the revision cannot be rolled back to. It is empty where the spec is known.\n\nExample: the box was paused",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"revision", "name"},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxFieldChange{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRollback(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRollback is a request to give a box the spec of one of its earlier revisions, and the answer to it. It is the body of the subresource rollback, and is not stored.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"toRevision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "toRevision is the number of the revision, as in the history of the box. 0 is the revision before the newest one.\n\nExample: 3",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the rollback has done. It is ignored in a request.\n\nExample: {revision: 3, generation: 7}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ModelBoxRollbackStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxRollbackStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRollbackStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRollbackStatus is what a rollback has done.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"revision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "revision is the number of the revision whose spec the box has got. Its pods are those of a new revision.\n\nExample: 3",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is that of the box with the rollback: when the condition Progressing of the box has this observedGeneration, or a later one, and the reason RolloutComplete, the pods are replaced.\n\nExample: 7",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
 	}
 }
 

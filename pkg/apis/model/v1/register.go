@@ -31,8 +31,10 @@ func init() {
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ModelBox{},
+		&ModelBoxHistory{},
 		&ModelBoxList{},
 		&ModelBoxRestart{},
+		&ModelBoxRollback{},
 		&ModelStack{},
 		&ModelStackList{},
 		&Network{},

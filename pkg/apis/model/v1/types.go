@@ -171,6 +171,8 @@ type RollingUpdate struct {
 // +genclient:method=GetRender,verb=get,subresource=render,result=k8s.io/apimachinery/pkg/apis/meta/v1.List
 // +genclient:method=CreateRender,verb=create,subresource=render,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBox,result=k8s.io/apimachinery/pkg/apis/meta/v1.List
 // +genclient:method=CreateRestart,verb=create,subresource=restart,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart
+// +genclient:method=GetHistory,verb=get,subresource=history,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxHistory
+// +genclient:method=CreateRollback,verb=create,subresource=rollback,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRollback,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRollback
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into

@@ -29,6 +29,16 @@ func (in ModelBoxDisruptionBudget) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxFieldChange) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxFieldChange"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxHistory) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxHistory"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxIgnoreDrift) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxIgnoreDrift"
 }
@@ -56,6 +66,21 @@ func (in ModelBoxRestart) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxRestartStatus) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxRestartStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRevision) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRevision"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRollback) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRollback"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRollbackStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRollbackStatus"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -22,6 +22,8 @@ const clusterTimeout = 10 * time.Second
 type Cluster interface {
 	// Live returns what decides about the children of the box beside that.
 	Live(ctx context.Context, box *modelv1.ModelBox) (modelboxrender.Live, error)
+	// Revisions returns what the cluster keeps of the revisions of the workload of the box, the oldest first.
+	Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelboxrender.Revision, error)
 	// Known returns a rendered child without the fields that the cluster does not know. It asks nobody.
 	Known(child *unstructured.Unstructured) *unstructured.Unstructured
 }

@@ -93,7 +93,9 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes/scale":  storage.Scale,
 		"modelboxes/render": storage.Render,
 
-		"modelboxes/restart": storage.Restart,
+		"modelboxes/restart":  storage.Restart,
+		"modelboxes/history":  storage.History,
+		"modelboxes/rollback": storage.Rollback,
 	}, nil
 }
 

@@ -84,6 +84,12 @@ func ExtractModelBox(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBox
 	return ExtractModelBoxFrom(modelBox, fieldManager, "")
 }
 
+// ExtractModelBoxHistory extracts the applied configuration owned by fieldManager from
+// modelBox for the history subresource.
+func ExtractModelBoxHistory(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
+	return ExtractModelBoxFrom(modelBox, fieldManager, "history")
+}
+
 // ExtractModelBoxRender extracts the applied configuration owned by fieldManager from
 // modelBox for the render subresource.
 func ExtractModelBoxRender(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
@@ -94,6 +100,12 @@ func ExtractModelBoxRender(modelBox *modelv1.ModelBox, fieldManager string) (*Mo
 // modelBox for the restart subresource.
 func ExtractModelBoxRestart(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
 	return ExtractModelBoxFrom(modelBox, fieldManager, "restart")
+}
+
+// ExtractModelBoxRollback extracts the applied configuration owned by fieldManager from
+// modelBox for the rollback subresource.
+func ExtractModelBoxRollback(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
+	return ExtractModelBoxFrom(modelBox, fieldManager, "rollback")
 }
 
 // ExtractModelBoxScale extracts the applied configuration owned by fieldManager from

@@ -14,7 +14,8 @@ import (
 
 // testCluster is a cluster that has what a test says.
 type testCluster struct {
-	live modelboxrender.Live
+	live      modelboxrender.Live
+	revisions []modelboxrender.Revision
 	// unknown is a field of every child that the cluster does not know.
 	unknown []string
 	// err is what it answers instead.
@@ -23,6 +24,10 @@ type testCluster struct {
 
 func (c *testCluster) Live(context.Context, *modelv1.ModelBox) (modelboxrender.Live, error) {
 	return c.live, c.err
+}
+
+func (c *testCluster) Revisions(context.Context, *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
+	return c.revisions, c.err
 }
 
 func (c *testCluster) Known(child *unstructured.Unstructured) *unstructured.Unstructured {

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/util/dryrun"
 	"k8s.io/client-go/tools/events"
@@ -67,10 +66,10 @@ func (r *RestartREST) Create(ctx context.Context, name string, obj runtime.Objec
 		return nil, err
 	}
 	if !dryrun.IsDryRun(options.DryRun) {
-		r.recordRestart(ctx, box)
+		recordEvent(ctx, r.recorder, box, "Restarted", "Restart", "User %q restarted the box")
 	}
 	return &model.ModelBoxRestart{
-		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, UID: box.UID, ResourceVersion: box.ResourceVersion, CreationTimestamp: box.CreationTimestamp},
+		ObjectMeta: answerMeta(box),
 		Status:     model.ModelBoxRestartStatus{RestartedAt: now, Generation: box.Generation},
 	}, nil
 }
@@ -98,18 +97,4 @@ func setRestartedAt(box *model.ModelBox, now string) error {
 	}
 	template.Annotations[modelv1.RestartedAtAnnotation] = now
 	return nil
-}
-
-// recordRestart records who has restarted the box.
-func (r *RestartREST) recordRestart(ctx context.Context, box *model.ModelBox) {
-	served, err := asServed(box)
-	if err != nil || r.recorder == nil {
-		return
-	}
-	served.SetGroupVersionKind(modelv1.SchemeGroupVersion.WithKind("ModelBox"))
-	var name string
-	if user, ok := genericapirequest.UserFrom(ctx); ok {
-		name = user.GetName()
-	}
-	r.recorder.Eventf(served, nil, corev1.EventTypeNormal, "Restarted", "Restart", "User %q restarted the box", name)
 }

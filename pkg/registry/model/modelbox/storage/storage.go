@@ -35,6 +35,8 @@ type Storage struct {
 	Scale    *ScaleREST
 	Render   *RenderREST
 	Restart  *RestartREST
+	History  *HistoryREST
+	Rollback *RollbackREST
 }
 
 // Subresources is what the subresources of boxes need beside the store.
@@ -83,6 +85,10 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 	if err != nil {
 		return nil, err
 	}
+	rollbacks, err := newBoxUpdater(scheme, store, "rollback", &subresources)
+	if err != nil {
+		return nil, err
+	}
 
 	return &Storage{
 		ModelBox: &REST{store},
@@ -90,6 +96,8 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		Scale:    &ScaleREST{store: store},
 		Render:   &RenderREST{store, subresources.Cluster},
 		Restart:  &RestartREST{restarts, subresources.Recorder, clock.RealClock{}},
+		History:  &HistoryREST{store, subresources.Cluster},
+		Rollback: &RollbackREST{scheme, rollbacks, subresources.Cluster, subresources.Recorder},
 	}, nil
 }
 

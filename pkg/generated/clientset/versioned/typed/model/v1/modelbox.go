@@ -44,6 +44,8 @@ type ModelBoxInterface interface {
 	GetRender(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*metav1.List, error)
 	CreateRender(ctx context.Context, modelBoxName string, modelBox *modelv1.ModelBox, opts metav1.CreateOptions) (*metav1.List, error)
 	CreateRestart(ctx context.Context, modelBoxName string, modelBoxRestart *modelv1.ModelBoxRestart, opts metav1.CreateOptions) (*modelv1.ModelBoxRestart, error)
+	GetHistory(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*modelv1.ModelBoxHistory, error)
+	CreateRollback(ctx context.Context, modelBoxName string, modelBoxRollback *modelv1.ModelBoxRollback, opts metav1.CreateOptions) (*modelv1.ModelBoxRollback, error)
 
 	ModelBoxExpansion
 }
@@ -141,6 +143,37 @@ func (c *modelBoxes) CreateRestart(ctx context.Context, modelBoxName string, mod
 		SubResource("restart").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(modelBoxRestart).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// GetHistory takes name of the modelBox, and returns the corresponding modelv1.ModelBoxHistory object, and an error if there is any.
+func (c *modelBoxes) GetHistory(ctx context.Context, modelBoxName string, options metav1.GetOptions) (result *modelv1.ModelBoxHistory, err error) {
+	result = &modelv1.ModelBoxHistory{}
+	err = c.GetClient().Get().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("history").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateRollback takes the representation of a modelBoxRollback and creates it.  Returns the server's representation of the modelBoxRollback, and an error, if there is any.
+func (c *modelBoxes) CreateRollback(ctx context.Context, modelBoxName string, modelBoxRollback *modelv1.ModelBoxRollback, opts metav1.CreateOptions) (result *modelv1.ModelBoxRollback, err error) {
+	result = &modelv1.ModelBoxRollback{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("rollback").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelBoxRollback).
 		Do(ctx).
 		Into(result)
 	return

@@ -99,3 +99,27 @@ func (c *fakeModelBoxes) CreateRestart(ctx context.Context, modelBoxName string,
 	}
 	return obj.(*v1.ModelBoxRestart), err
 }
+
+// GetHistory takes name of the modelBox, and returns the corresponding modelBoxHistory object, and an error if there is any.
+func (c *fakeModelBoxes) GetHistory(ctx context.Context, modelBoxName string, options metav1.GetOptions) (result *v1.ModelBoxHistory, err error) {
+	emptyResult := &v1.ModelBoxHistory{}
+	obj, err := c.Fake.
+		Invokes(testing.NewGetSubresourceActionWithOptions(c.Resource(), c.Namespace(), "history", modelBoxName, options), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.ModelBoxHistory), err
+}
+
+// CreateRollback takes the representation of a modelBoxRollback and creates it.  Returns the server's representation of the modelBoxRollback, and an error, if there is any.
+func (c *fakeModelBoxes) CreateRollback(ctx context.Context, modelBoxName string, modelBoxRollback *v1.ModelBoxRollback, opts metav1.CreateOptions) (result *v1.ModelBoxRollback, err error) {
+	emptyResult := &v1.ModelBoxRollback{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelBoxName, "rollback", c.Namespace(), modelBoxRollback, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.ModelBoxRollback), err
+}

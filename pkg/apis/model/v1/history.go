@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// ChangeCauseAnnotation of a box says why it is as it is, for its history: that of "kubectl rollout history".
+const ChangeCauseAnnotation = "kubernetes.io/change-cause"
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// ModelBoxHistory is what the pods of a box have been, as far as the cluster keeps it in ReplicaSets, or in ControllerRevisions.
+// It is the answer of the subresource history, and is not stored.
+type ModelBoxHistory struct {
+	// +k8s:opaqueType
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is that of the box.
+	//
+	// Example: {name: web, namespace: default}
+	// +optional
+	// +k8s:opaqueType
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
+
+	// revisions are the newest 50 that the cluster keeps, the oldest first.
+	//
+	// Example: [{revision: 1, images: ["nginx:1.7.9"]}]
+	// +optional
+	// +listType=atomic
+	Revisions []ModelBoxRevision `json:"revisions,omitempty" protobuf:"bytes,2,rep,name=revisions"`
+}
+
+// ModelBoxRevision is one of the things that the pods of a box have been.
+type ModelBoxRevision struct {
+	// revision is the number of the revision, by which a rollback asks for it. It is the one of "kubectl rollout history" for
+	// the Deployment, StatefulSet or DaemonSet of the box. Required.
+	//
+	// Example: 3
+	Revision int64 `json:"revision" protobuf:"varint,1,opt,name=revision"`
+
+	// name is that of the ReplicaSet, or of the ControllerRevision, which has the revision. Required.
+	//
+	// Example: web-5db5868f47
+	Name string `json:"name" protobuf:"bytes,2,opt,name=name"`
+
+	// creationTimestamp is when there were pods of this revision first.
+	//
+	// Example: "2026-01-02T03:04:05Z"
+	// +optional
+	// +k8s:opaqueType
+	CreationTimestamp metav1.Time `json:"creationTimestamp,omitempty" protobuf:"bytes,3,opt,name=creationTimestamp"`
+
+	// images are those of the containers of the pods, without init containers.
+	//
+	// Example: ["nginx:1.7.9"]
+	// +optional
+	// +listType=atomic
+	Images []string `json:"images,omitempty" protobuf:"bytes,4,rep,name=images"`
+
+	// changeCause is the annotation kubernetes.io/change-cause that the box had.
+	//
+	// Example: a fix of the cache
+	// +optional
+	ChangeCause string `json:"changeCause,omitempty" protobuf:"bytes,5,opt,name=changeCause"`
+
+	// generation is that of the box whose spec the revision has. It is 0 where the spec is not known.
+	//
+	// Example: 2
+	// +optional
+	Generation int64 `json:"generation,omitempty" protobuf:"varint,6,opt,name=generation"`
+
+	// changes are what the spec of the box has other than in the revision before, without the number of pods. There are none
+	// where either spec is not known, and of the first revision. Where more than 100 fields have changed, they are told
+	// together, as those of the spec that they are in.
+	//
+	// Example: [{path: spec.image, before: '"nginx:1.7.9"', after: '"nginx:1.9.1"'}]
+	// +optional
+	// +listType=atomic
+	Changes []ModelBoxFieldChange `json:"changes,omitempty" protobuf:"bytes,7,rep,name=changes"`
+
+	// unknown says why the spec of the box is not known, and the revision cannot be rolled back to. It is empty where the spec
+	// is known.
+	//
+	// Example: the box was paused
+	// +optional
+	Unknown string `json:"unknown,omitempty" protobuf:"bytes,8,opt,name=unknown"`
+}
+
+// ModelBoxFieldChange is a field of a box that has another value than before.
+type ModelBoxFieldChange struct {
+	// path is that of the field. Items of lists are named by their name, or else counted from 0. Required.
+	//
+	// Example: spec.envs[MODE].value
+	Path string `json:"path" protobuf:"bytes,1,opt,name=path"`
+
+	// before is the value that the field had, as JSON, cut after 256 bytes. It is empty where it had none.
+	//
+	// Example: '"debug"'
+	// +optional
+	Before string `json:"before,omitempty" protobuf:"bytes,2,opt,name=before"`
+
+	// after is the value that the field got, as JSON, cut after 256 bytes. It is empty where it got none.
+	//
+	// Example: '"production"'
+	// +optional
+	After string `json:"after,omitempty" protobuf:"bytes,3,opt,name=after"`
+}

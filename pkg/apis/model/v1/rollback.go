@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// ModelBoxRollback is a request to give a box the spec of one of its earlier revisions, and the answer to it. It is the body of
+// the subresource rollback, and is not stored.
+type ModelBoxRollback struct {
+	// +k8s:opaqueType
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is that of the box. In a request it may be left out.
+	//
+	// Example: {name: web, namespace: default}
+	// +optional
+	// +k8s:opaqueType
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
+
+	// toRevision is the number of the revision, as in the history of the box. 0 is the revision before the newest one.
+	//
+	// Example: 3
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	ToRevision int64 `json:"toRevision,omitempty" protobuf:"varint,2,opt,name=toRevision"`
+
+	// status is what the rollback has done. It is ignored in a request.
+	//
+	// Example: {revision: 3, generation: 7}
+	// +optional
+	Status ModelBoxRollbackStatus `json:"status,omitempty" protobuf:"bytes,3,opt,name=status"`
+}
+
+// ModelBoxRollbackStatus is what a rollback has done.
+type ModelBoxRollbackStatus struct {
+	// revision is the number of the revision whose spec the box has got. Its pods are those of a new revision.
+	//
+	// Example: 3
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	Revision int64 `json:"revision,omitempty" protobuf:"varint,1,opt,name=revision"`
+
+	// generation is that of the box with the rollback: when the condition Progressing of the box has this observedGeneration, or
+	// a later one, and the reason RolloutComplete, the pods are replaced.
+	//
+	// Example: 7
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	Generation int64 `json:"generation,omitempty" protobuf:"varint,2,opt,name=generation"`
+}

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package boxchildren
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+const (
+	// maxRevisions is how many of a box are returned. A workload keeps 10 by default.
+	maxRevisions = 50
+	// revisionPageSize is how many are read with one request: each may have a record of 256 KiB.
+	revisionPageSize = 50
+
+	// revisionAnnotation of a ReplicaSet is the number of its revision.
+	revisionAnnotation = "deployment.kubernetes.io/revision"
+)
+
+// Revisions returns the newest 50 revisions that the cluster keeps of the workload of the box, the oldest first. There are none
+// where the workload is not there, or not that of the box. It costs a request for the workload, and one for every 50 revisions.
+func (r *Reader) Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
+	workload, err := r.workload(ctx, box)
+	if err != nil || workload == nil || !metav1.IsControlledBy(workload, box) {
+		return nil, err
+	}
+	switch workload := workload.(type) {
+	case *appsv1.Deployment:
+		return r.replicaSets(ctx, workload)
+	case *appsv1.StatefulSet:
+		return r.controllerRevisions(ctx, workload, workload.Spec.Selector)
+	case *appsv1.DaemonSet:
+		return r.controllerRevisions(ctx, workload, workload.Spec.Selector)
+	}
+	return nil, fmt.Errorf("a %T has no revisions", workload)
+}
+
+func (r *Reader) replicaSets(ctx context.Context, deployment *appsv1.Deployment) ([]modelboxrender.Revision, error) {
+	sets := r.client.AppsV1().ReplicaSets(deployment.Namespace)
+	return collect(deployment, deployment.Spec.Selector, func(options metav1.ListOptions) (*metav1.ListMeta, []modelboxrender.Revision, error) {
+		page, err := sets.List(ctx, options)
+		if err != nil {
+			return nil, nil, fmt.Errorf("listing the ReplicaSets of Deployment %s: %w", deployment.Name, err)
+		}
+		var revisions []modelboxrender.Revision
+		for _, set := range page.Items {
+			// The Deployment controller numbers a new one in a moment.
+			if number, err := strconv.ParseInt(set.Annotations[revisionAnnotation], 10, 64); err == nil && number > 0 {
+				revisions = append(revisions, modelboxrender.Revision{ObjectMeta: set.ObjectMeta, Number: number, Images: imagesOf(&set.Spec.Template)})
+			}
+		}
+		return &page.ListMeta, revisions, nil
+	})
+}
+
+func (r *Reader) controllerRevisions(ctx context.Context, workload metav1.Object, selector *metav1.LabelSelector) ([]modelboxrender.Revision, error) {
+	histories := r.client.AppsV1().ControllerRevisions(workload.GetNamespace())
+	return collect(workload, selector, func(options metav1.ListOptions) (*metav1.ListMeta, []modelboxrender.Revision, error) {
+		page, err := histories.List(ctx, options)
+		if err != nil {
+			return nil, nil, fmt.Errorf("listing the ControllerRevisions of %s: %w", workload.GetName(), err)
+		}
+		var revisions []modelboxrender.Revision
+		for _, history := range page.Items {
+			// It is a patch of the workload, which replaces the pod template.
+			var patch struct {
+				Spec struct{ Template corev1.PodTemplateSpec }
+			}
+			if err := json.Unmarshal(history.Data.Raw, &patch); err != nil {
+				return nil, nil, fmt.Errorf("reading ControllerRevision %s: %w", history.Name, err)
+			}
+			revisions = append(revisions, modelboxrender.Revision{ObjectMeta: history.ObjectMeta, Number: history.Revision, Images: imagesOf(&patch.Spec.Template)})
+		}
+		return &page.ListMeta, revisions, nil
+	})
+}
+
+// collect reads all revisions of the workload page by page, and keeps no more than there may be.
+func collect(workload metav1.Object, selector *metav1.LabelSelector, list func(metav1.ListOptions) (*metav1.ListMeta, []modelboxrender.Revision, error)) ([]modelboxrender.Revision, error) {
+	selected, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return nil, fmt.Errorf("reading the selector of %s: %w", workload.GetName(), err)
+	}
+	options := metav1.ListOptions{LabelSelector: selected.String(), Limit: revisionPageSize}
+	var revisions []modelboxrender.Revision
+	for {
+		page, found, err := list(options)
+		if err != nil {
+			return nil, err
+		}
+		for _, revision := range found {
+			if metav1.IsControlledBy(&revision, workload) {
+				revisions = append(revisions, revision)
+			}
+		}
+		slices.SortFunc(revisions, func(a, b modelboxrender.Revision) int { return cmp.Compare(a.Number, b.Number) })
+		revisions = slices.Clone(revisions[max(0, len(revisions)-maxRevisions):])
+		if options.Continue = page.Continue; options.Continue == "" {
+			return revisions, nil
+		}
+	}
+}
+
+func imagesOf(template *corev1.PodTemplateSpec) []string {
+	images := make([]string, len(template.Spec.Containers))
+	for i := range template.Spec.Containers {
+		images[i] = template.Spec.Containers[i].Image
+	}
+	return images
+}

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// HistoryREST is the history subresource: what the pods of a box have been, as far as the cluster keeps it.
+type HistoryREST struct {
+	store   *genericregistry.Store
+	cluster modelbox.Cluster
+}
+
+var _ rest.Getter = &HistoryREST{}
+
+// New returns an empty ModelBoxHistory.
+func (*HistoryREST) New() runtime.Object { return &model.ModelBoxHistory{} }
+
+// Destroy does nothing: the underlying store belongs to REST.
+func (*HistoryREST) Destroy() {}
+
+// Get returns the history of the stored box.
+func (r *HistoryREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	obj, err := r.store.Get(ctx, name, options)
+	if err != nil {
+		return nil, err
+	}
+	box, err := asServed(obj.(*model.ModelBox))
+	if err != nil {
+		return nil, err
+	}
+	revisions, err := readRevisions(ctx, r.cluster, box)
+	if err != nil {
+		return nil, err
+	}
+	history := &model.ModelBoxHistory{ObjectMeta: answerMeta(obj.(*model.ModelBox)), Revisions: make([]model.ModelBoxRevision, len(revisions))}
+	var before *modelv1.ModelBox
+	for i := range revisions {
+		recorded, err := revisions[i].RecordedBox(box)
+		history.Revisions[i] = newRevision(&revisions[i], recorded, err)
+		if before != nil && recorded != nil {
+			if history.Revisions[i].Changes, err = modelbox.SpecChanges(&before.Spec, &recorded.Spec); err != nil {
+				return nil, apierrors.NewInternalError(fmt.Errorf("comparing revision %d with the one before: %w", revisions[i].Number, err))
+			}
+		}
+		before = recorded
+	}
+	return history, nil
+}
+
+// readRevisions returns the revisions of the box that the cluster keeps, the oldest first.
+func readRevisions(ctx context.Context, cluster modelbox.Cluster, box *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
+	return modelbox.ReadCluster(ctx, func(ctx context.Context) ([]modelboxrender.Revision, error) { return cluster.Revisions(ctx, box) })
+}
+
+// newRevision returns what is told of a revision. recorded is the box that it was rendered from, unless unknown says why that is
+// not known.
+func newRevision(revision *modelboxrender.Revision, recorded *modelv1.ModelBox, unknown error) model.ModelBoxRevision {
+	told := model.ModelBoxRevision{
+		Revision:          revision.Number,
+		Name:              revision.Name,
+		CreationTimestamp: revision.CreationTimestamp,
+		Images:            revision.Images,
+		ChangeCause:       revision.Annotations[modelv1.ChangeCauseAnnotation],
+	}
+	if unknown != nil {
+		told.Unknown = unknown.Error()
+		return told
+	}
+	told.Generation = recorded.Generation
+	told.ChangeCause = cmp.Or(recorded.Annotations[modelv1.ChangeCauseAnnotation], told.ChangeCause)
+	return told
+}
+
+// answerMeta returns what the answer of a subresource has of the metadata of the box.
+func answerMeta(box *model.ModelBox) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, UID: box.UID, ResourceVersion: box.ResourceVersion, CreationTimestamp: box.CreationTimestamp}
+}

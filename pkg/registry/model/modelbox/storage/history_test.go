@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+var firstRollout = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+
+// revisionOf returns the revision of that number as the cluster keeps it of the box with the changes.
+func revisionOf(t *testing.T, box *model.ModelBox, number int64, changes ...func(*model.ModelBox)) modelboxrender.Revision {
+	t.Helper()
+	box = box.DeepCopy()
+	box.Generation = number
+	for _, change := range changes {
+		change(box)
+	}
+	served, err := asServed(box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	children, err := modelboxrender.Children(served, modelboxrender.ScaledByBox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return modelboxrender.Revision{
+		ObjectMeta: metav1.ObjectMeta{Name: "web-" + string(rune('a'+number)), CreationTimestamp: firstRollout, Annotations: children[0].GetAnnotations()},
+		Number:     number, Images: []string{box.Spec.Image},
+	}
+}
+
+func because(cause string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) {
+		metav1.SetMetaDataAnnotation(&box.ObjectMeta, modelv1.ChangeCauseAnnotation, cause)
+	}
+}
+
+func withMode(mode string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Envs = []corev1.EnvVar{{Name: "MODE", Value: mode}} }
+}
+
+func paused(box *model.ModelBox) { box.Spec.Paused = true }
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	storage := newStorage(t)
+	box := create(t, storage, newBox(withImage("nginx:3")))
+	unrecorded := revisionOf(t, box, 5)
+	delete(unrecorded.Annotations, modelv1.RecordAnnotation)
+	unrecorded.Annotations[modelv1.ChangeCauseAnnotation] = "of the ReplicaSet"
+	history := &HistoryREST{storage.ModelBox.Store, &testCluster{revisions: []modelboxrender.Revision{
+		revisionOf(t, box, 1, withImage("nginx:1")),
+		revisionOf(t, box, 2, withImage("nginx:2"), withMode("debug"), because("more to see")),
+		revisionOf(t, box, 4, withImage("nginx:2"), withMode("quiet")),
+		unrecorded,
+		revisionOf(t, box, 6),
+	}}}
+	got, err := history.Get(inDefault(t), "web", &metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &model.ModelBoxHistory{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: box.UID, ResourceVersion: box.ResourceVersion, CreationTimestamp: box.CreationTimestamp},
+		Revisions: []model.ModelBoxRevision{
+			{Revision: 1, Generation: 1, Name: "web-b", CreationTimestamp: firstRollout, Images: []string{"nginx:1"}},
+			{Revision: 2, Generation: 2, Name: "web-c", CreationTimestamp: firstRollout, Images: []string{"nginx:2"}, ChangeCause: "more to see", Changes: []model.ModelBoxFieldChange{
+				{Path: "spec.envs", After: `[{"name":"MODE","value":"debug"}]`},
+				{Path: "spec.image", Before: `"nginx:1"`, After: `"nginx:2"`},
+			}},
+			{Revision: 4, Generation: 4, Name: "web-e", CreationTimestamp: firstRollout, Images: []string{"nginx:2"}, Changes: []model.ModelBoxFieldChange{
+				{Path: "spec.envs[MODE].value", Before: `"debug"`, After: `"quiet"`},
+			}},
+			{Revision: 5, Name: "web-f", CreationTimestamp: firstRollout, Images: []string{"nginx:3"}, ChangeCause: "of the ReplicaSet", Unknown: "the box was not recorded"},
+			{Revision: 6, Generation: 6, Name: "web-g", CreationTimestamp: firstRollout, Images: []string{"nginx:3"}},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestHistoryWithoutAnAnswerOfTheCluster(t *testing.T) {
+	t.Parallel()
+	storage := newStorage(t)
+	create(t, storage, newBox())
+	history := &HistoryREST{storage.ModelBox.Store, &testCluster{err: errors.New("it is away")}}
+	if _, err := history.Get(inDefault(t), "web", &metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is away") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := history.Get(inDefault(t), "mail", &metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("a box that is not there: got %v", err)
+	}
+}

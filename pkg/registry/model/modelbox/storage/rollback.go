@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/util/dryrun"
+	"k8s.io/client-go/tools/events"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// RollbackREST is the rollback subresource: it gives a box the spec that it had in an earlier revision, as "kubectl rollout undo"
+// does for a Deployment with its pod template.
+type RollbackREST struct {
+	scheme   *runtime.Scheme
+	boxes    *boxUpdater
+	cluster  modelbox.Cluster
+	recorder events.EventRecorder
+}
+
+var _ rest.NamedCreater = &RollbackREST{}
+
+// New returns an empty ModelBoxRollback.
+func (*RollbackREST) New() runtime.Object { return &model.ModelBoxRollback{} }
+
+// Destroy does nothing: the underlying store belongs to REST.
+func (*RollbackREST) Destroy() {}
+
+// Create rolls the box of the name back. The number of its pods stays. What cannot roll back is refused with 409: a box that is
+// paused, or being deleted, one that has no revision before, one whose pods are those of the revision already, and a revision
+// whose spec is not known. A revision that there is not is 422.
+func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+	rollback, ok := obj.(*model.ModelBoxRollback)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a ModelBoxRollback, got %T", obj))
+	}
+	if rollback.Name != "" && rollback.Name != name {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", rollback.Name, name))
+	}
+	rollback.Name, rollback.Status = name, model.ModelBoxRollbackStatus{}
+	if createValidation != nil {
+		if err := createValidation(ctx, rollback.DeepCopy()); err != nil {
+			return nil, err
+		}
+	}
+	found, err := r.boxes.store.Get(ctx, name, &metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if err := canRollBack(found.(*model.ModelBox)); err != nil {
+		return nil, rollbackConflict(name, err)
+	}
+	number, earlier, err := r.earlierBox(ctx, found.(*model.ModelBox), rollback.ToRevision)
+	if err != nil {
+		return nil, err
+	}
+	box, err := r.boxes.Update(ctx, name, options, func(box *model.ModelBox) error {
+		if box.UID != earlier.UID {
+			return rollbackConflict(name, errors.New("it was deleted and created again meanwhile"))
+		}
+		if err := rollBack(box, earlier, number); err != nil {
+			return rollbackConflict(name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !dryrun.IsDryRun(options.DryRun) {
+		recordEvent(ctx, r.recorder, box, "RolledBack", "Rollback", "User %q rolled the box back to revision "+strconv.FormatInt(number, 10))
+	}
+	return &model.ModelBoxRollback{
+		ObjectMeta: answerMeta(box),
+		ToRevision: rollback.ToRevision,
+		Status:     model.ModelBoxRollbackStatus{Revision: number, Generation: box.Generation},
+	}, nil
+}
+
+// earlierBox returns the box as it was in the revision, and the number of that. 0 is the revision before the newest one.
+func (r *RollbackREST) earlierBox(ctx context.Context, box *model.ModelBox, number int64) (int64, *model.ModelBox, error) {
+	served, err := asServed(box)
+	if err != nil {
+		return 0, nil, err
+	}
+	revisions, err := readRevisions(ctx, r.cluster, served)
+	if err != nil {
+		return 0, nil, err
+	}
+	revision, err := selectRevision(box.Name, revisions, number)
+	if err != nil {
+		return 0, nil, err
+	}
+	recorded, err := revision.RecordedBox(served)
+	if err != nil {
+		return 0, nil, rollbackConflict(box.Name, fmt.Errorf("can't roll back to revision %d: its spec is not known: %w", revision.Number, err))
+	}
+	r.scheme.Default(recorded)
+	earlier := &model.ModelBox{}
+	if err := modelv1.Convert_v1_ModelBox_To_model_ModelBox(recorded, earlier, nil); err != nil {
+		return 0, nil, apierrors.NewInternalError(fmt.Errorf("converting revision %d of %s: %w", revision.Number, box.Name, err))
+	}
+	return revision.Number, earlier, nil
+}
+
+// selectRevision returns the revision that a rollback of the box of the name asks for.
+func selectRevision(name string, revisions []modelboxrender.Revision, number int64) (*modelboxrender.Revision, error) {
+	if number == 0 {
+		if len(revisions) < 2 {
+			return nil, rollbackConflict(name, errors.New("no last revision to roll back to"))
+		}
+		return &revisions[len(revisions)-2], nil
+	}
+	var numbers []string
+	for i := range revisions {
+		if revisions[i].Number == number {
+			return &revisions[i], nil
+		}
+		numbers = append(numbers, strconv.FormatInt(revisions[i].Number, 10))
+	}
+	return nil, apierrors.NewInvalid(model.Kind("ModelBoxRollback"), name,
+		field.ErrorList{field.NotSupported(field.NewPath("toRevision"), number, numbers)})
+}
+
+// canRollBack returns why the box cannot roll back to any revision.
+func canRollBack(box *model.ModelBox) error {
+	switch {
+	case box.DeletionTimestamp != nil:
+		return errors.New("it is being deleted")
+	case box.Spec.Paused:
+		return errors.New("cannot roll back a paused modelbox (set spec.paused to false first)")
+	}
+	return nil
+}
+
+// rollBack gives the box the spec of the earlier one, and what was said to be the cause of that, or returns why it cannot.
+func rollBack(box, earlier *model.ModelBox, revision int64) error {
+	if err := canRollBack(box); err != nil {
+		return err
+	}
+	spec := earlier.Spec.DeepCopy()
+	spec.Replicas, spec.Paused = box.Spec.Replicas, false
+	before, err := podTemplate(box)
+	if err != nil {
+		return err
+	}
+	rolledBack := box.DeepCopy()
+	rolledBack.Spec = *spec
+	after, err := podTemplate(rolledBack)
+	if err != nil {
+		return err
+	}
+	if apiequality.Semantic.DeepEqual(before, after) {
+		return fmt.Errorf("skipped rollback (current template already matches revision %d)", revision)
+	}
+	box.Spec = *spec
+	box.Annotations = maps.Clone(box.Annotations)
+	delete(box.Annotations, modelv1.ChangeCauseAnnotation)
+	if cause, isKnown := earlier.Annotations[modelv1.ChangeCauseAnnotation]; isKnown {
+		metav1.SetMetaDataAnnotation(&box.ObjectMeta, modelv1.ChangeCauseAnnotation, cause)
+	}
+	return nil
+}
+
+// podTemplate returns the pod template that the box asks for.
+func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
+	served, err := asServed(box)
+	if err != nil {
+		return nil, err
+	}
+	return modelboxrender.PodTemplate(served)
+}
+
+func rollbackConflict(name string, err error) error {
+	return apierrors.NewConflict(model.Resource("modelboxes/rollback"), name, err)
+}

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// newRollback returns the rollback subresource in a cluster with the revisions, and the events that it records.
+func newRollback(storage *Storage, admit admission.Interface, revisions ...modelboxrender.Revision) (*RollbackREST, chan string) {
+	rollback := *storage.Rollback
+	boxes := *rollback.boxes
+	boxes.admission = admit
+	recorder := events.NewFakeRecorder(10)
+	rollback.boxes, rollback.cluster, rollback.recorder = &boxes, &testCluster{revisions: revisions}, recorder
+	return &rollback, recorder.Events
+}
+
+func withReplicas(replicas int32) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Replicas = ptr.To(replicas) }
+}
+
+func TestRollback(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name       string
+		toRevision int64
+		options    metav1.CreateOptions
+		want       model.ModelBoxRollbackStatus
+		image      string
+		cause      map[string]string
+	}{
+		{"to the one before", 0, metav1.CreateOptions{FieldManager: "anna's"}, model.ModelBoxRollbackStatus{Revision: 2, Generation: 2}, "nginx:2", map[string]string{modelv1.ChangeCauseAnnotation: "second"}},
+		{"to a revision", 1, metav1.CreateOptions{FieldManager: "anna's"}, model.ModelBoxRollbackStatus{Revision: 1, Generation: 2}, "nginx:1", nil},
+		{"that is tried", 1, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, model.ModelBoxRollbackStatus{Revision: 1, Generation: 2}, "", nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			storage := newStorage(t)
+			before := create(t, storage, newBox(withImage("nginx:3"), withReplicas(7), because("third"), func(box *model.ModelBox) {
+				box.ManagedFields = []metav1.ManagedFieldsEntry{{
+					Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "model.github.com/v1",
+					FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:image":{}}}`),
+				}}
+			}))
+			seen := &seenUpdates{Handler: admission.NewHandler(admission.Update)}
+			// Another release may have rendered them in another way: what counts is the record.
+			first := revisionOf(t, before, 1, withImage("nginx:1"), withReplicas(2), withoutCause)
+			first.Annotations[modelv1.RenderHashAnnotation] = "other"
+			rollback, recorded := newRollback(storage, seen, first,
+				revisionOf(t, before, 2, withImage("nginx:2"), withReplicas(2), because("second")), revisionOf(t, before, 3))
+			warnings := &recordedWarnings{}
+			answer, err := rollback.Create(warning.WithWarningRecorder(asAnna(t), warnings), "web", &model.ModelBoxRollback{ToRevision: row.toRevision}, rest.ValidateAllObjectFunc, &row.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(row.want, answer.(*model.ModelBoxRollback).Status); diff != "" {
+				t.Errorf("the answer, -want +got:\n%s", diff)
+			}
+			after := get(t, storage)
+			if row.image == "" {
+				if diff := cmp.Diff(before, after); diff != "" || len(recorded) > 0 {
+					t.Errorf("the box, -before +after, and %d events:\n%s", len(recorded), diff)
+				}
+				return
+			}
+			want := before.DeepCopy()
+			want.Generation, want.Spec.Image, want.Annotations = 2, row.image, row.cause
+			if diff := cmp.Diff(want, after, cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion", "ManagedFields"), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("the box, -want +got:\n%s", diff)
+			}
+			if !slices.ContainsFunc(after.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+				return entry.Manager == "anna's" && entry.Subresource == "rollback" && strings.Contains(entry.FieldsV1.GetRawString(), "f:image")
+			}) {
+				t.Errorf("managed fields: %v", after.ManagedFields)
+			}
+			if diff := cmp.Diff([]string{"anna mutates nothing of modelboxes web", "anna validates nothing of modelboxes web"}, seen.texts); diff != "" {
+				t.Errorf("admission, -want +got:\n%s", diff)
+			}
+			if event, want := <-recorded, `Normal RolledBack User "anna" rolled the box back to revision `+string(rune('0'+row.want.Revision)); event != want {
+				t.Errorf("the event is %q, want %q", event, want)
+			}
+		})
+	}
+}
+
+func withoutCause(box *model.ModelBox) { box.Annotations = nil }
+
+func TestRollbacksThatAreRefused(t *testing.T) {
+	t.Parallel()
+	refuse := func(context.Context, runtime.Object) error {
+		return apierrors.NewForbidden(model.Resource("modelboxes/rollback"), "web", errors.New("by admission"))
+	}
+	unchanged := func(*model.ModelBox) {}
+	first, second := withImage("nginx:1"), withImage("nginx:2")
+	to := func(revision int64) *model.ModelBoxRollback { return &model.ModelBoxRollback{ToRevision: revision} }
+	for _, row := range []struct {
+		name      string
+		box       func(*model.ModelBox)
+		revisions []func(*model.ModelBox)
+		sent      runtime.Object
+		validate  rest.ValidateObjectFunc
+		admit     admission.Interface
+		is        func(error) bool
+		message   string
+	}{
+		{"a revision that is gone", second, []func(*model.ModelBox){first, second}, to(7), nil, nil, apierrors.IsInvalid, `toRevision: Unsupported value: 7: supported values: "1", "2"`},
+		{"a negative one", second, []func(*model.ModelBox){first, second}, to(-1), nil, nil, apierrors.IsInvalid, `toRevision: Unsupported value: -1: supported values: "1", "2"`},
+		{"the present one", second, []func(*model.ModelBox){first, second}, to(2), nil, nil, apierrors.IsConflict, "skipped rollback (current template already matches revision 2)"},
+		{"the first one", first, []func(*model.ModelBox){first}, to(0), nil, nil, apierrors.IsConflict, "no last revision to roll back to"},
+		{"one whose spec is not known", second, []func(*model.ModelBox){func(box *model.ModelBox) { box.UID = "other" }, second}, to(0), nil, nil, apierrors.IsConflict, "can't roll back to revision 1: its spec is not known: another box was recorded"},
+		{"one that is invalid now", second, []func(*model.ModelBox){func(box *model.ModelBox) { box.Spec.Image = "" }, second}, to(0), nil, nil, apierrors.IsInvalid, "spec.image: Required value"},
+		{"a paused box", paused, []func(*model.ModelBox){first, second}, to(0), nil, nil, apierrors.IsConflict, "cannot roll back a paused modelbox (set spec.paused to false first)"},
+		{"a box that is not there", named("mail"), nil, to(0), nil, nil, apierrors.IsNotFound, `"web" not found`},
+		{"another name", unchanged, nil, &model.ModelBoxRollback{ObjectMeta: metav1.ObjectMeta{Name: "mail"}}, nil, nil, apierrors.IsBadRequest, "does not match the name on the URL"},
+		{"no rollback", unchanged, nil, &model.ModelBox{}, nil, nil, apierrors.IsBadRequest, "expected a ModelBoxRollback"},
+		{"admission refuses the rollback", second, []func(*model.ModelBox){first, second}, to(0), refuse, nil, apierrors.IsForbidden, "by admission"},
+		{"admission refuses the update", second, []func(*model.ModelBox){first, second}, to(0), nil,
+			&seenUpdates{Handler: admission.NewHandler(admission.Update), err: apierrors.NewForbidden(model.Resource("modelboxes"), "web", errors.New("no updates"))},
+			apierrors.IsForbidden, "no updates"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			storage := newStorage(t)
+			before := create(t, storage, newBox(row.box))
+			var revisions []modelboxrender.Revision
+			for i, change := range row.revisions {
+				revisions = append(revisions, revisionOf(t, before, int64(i+1), change))
+			}
+			rollback, recorded := newRollback(storage, row.admit, revisions...)
+			_, err := rollback.Create(asAnna(t), "web", row.sent, row.validate, &metav1.CreateOptions{})
+			if err == nil || !row.is(err) || !strings.Contains(err.Error(), row.message) {
+				t.Errorf("got %v, want %s", err, row.message)
+			}
+			obj, err := storage.ModelBox.Get(inDefault(t), before.Name, &metav1.GetOptions{})
+			if err != nil || obj.(*model.ModelBox).ResourceVersion != before.ResourceVersion {
+				t.Errorf("the box is now %v, %v", obj, err)
+			}
+			if len(recorded) > 0 {
+				t.Errorf("there is an event: %s", <-recorded)
+			}
+		})
+	}
+}
+
+func TestRollbackWithoutAnAnswerOfTheCluster(t *testing.T) {
+	t.Parallel()
+	storage := newStorage(t)
+	create(t, storage, newBox())
+	rollback, _ := newRollback(storage, nil)
+	rollback.cluster = &testCluster{err: errors.New("it is away")}
+	_, err := rollback.Create(asAnna(t), "web", &model.ModelBoxRollback{}, nil, &metav1.CreateOptions{})
+	if !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is away") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// Revision is what the cluster keeps of one of the things that the pods of a box have been.
+type Revision struct {
+	// ObjectMeta is that of the ReplicaSet or ControllerRevision. Of its annotations there are those of the workload: for a
+	// ReplicaSet as they were at last while it was the newest one, for a ControllerRevision as they were when it was made.
+	metav1.ObjectMeta
+	// Number counts the rollouts of the workload.
+	Number int64
+	// Images are those of the containers of the pods.
+	Images []string
+}
+
+// RecordedBox returns the box as it was, with which the pods of the revision were rendered, or an error that says why that is
+// not known. box is the one that the workload belongs to.
+//
+// While a box is paused, its record tells what it will be. That this is what the pods are as well is known where this release
+// renders into it what they were made of.
+func (r *Revision) RecordedBox(box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
+	value, isRecorded := r.Annotations[modelv1.RecordAnnotation]
+	if !isRecorded {
+		return nil, errors.New("the box was not recorded")
+	}
+	recorded, err := ReadRecord(value)
+	if err != nil {
+		return nil, err
+	}
+	if recorded.UID != box.UID || recorded.Namespace != box.Namespace || recorded.Name != box.Name {
+		return nil, fmt.Errorf("another box was recorded: %s/%s with the UID %s", recorded.Namespace, recorded.Name, recorded.UID)
+	}
+	if recorded.Spec.Paused && !r.isRenderOf(recorded) {
+		return nil, errors.New("the box was changed while it was paused")
+	}
+	return recorded, nil
+}
+
+// isRenderOf returns whether the workload that the revision belongs to was rendered from the box, by this release.
+func (r *Revision) isRenderOf(box *modelv1.ModelBox) bool {
+	children, err := Children(box, ScaledByBox)
+	return err == nil && render.Hash(children[0]) == render.Hash(r)
+}
