@@ -16,10 +16,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/convert"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/exec"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/initialize"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/history"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/logs"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/migrate"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/pause"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/portforward"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/render"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/restart"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/rollback"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/set"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/wait"
@@ -60,11 +64,15 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		convert.NewCommand(f, streams),
 		exec.NewCommand(f, streams),
 		initialize.NewCommand(f, streams),
+		history.NewCommand(f, streams),
 		logs.NewCommand(f, streams),
 		migrate.NewCommand(flags, streams),
 		pause.NewPauseCommand(f, streams),
 		pause.NewResumeCommand(f, streams),
 		portforward.NewCommand(f, streams),
+		render.NewCommand(f, streams),
+		restart.NewCommand(f, streams),
+		rollback.NewCommand(f, streams),
 		set.NewCommand(f, streams),
 		status.NewCommand(f, streams),
 		wait.NewCommand(f, streams),

@@ -4,6 +4,7 @@
 package boxes
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,18 +102,26 @@ func (s *Selection) Get() (*Objects, error) {
 	if len(arguments) == 0 && cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize) {
 		arguments = []string{Stacks + "," + Boxes}
 	}
-	infos, err := s.builder().
-		WithScheme(scheme.Scheme, scheme.Scheme.PrioritizedVersionsAllGroups()...).
-		NamespaceParam(s.Namespace).DefaultNamespace().AllNamespaces(s.AllNamespaces).
-		FilenameParam(s.enforceNamespace, &s.FilenameOptions).
+	return objectsOf(s.newBuilder().
+		AllNamespaces(s.AllNamespaces).
 		LabelSelectorParam(s.LabelSelector).
 		ResourceTypeOrNameArgs(true, arguments...).
 		RequestChunksOf(cmdutil.DefaultChunkSize).
+		Latest())
+}
+
+// newBuilder returns what finds the objects in files, and others that it is told of.
+func (s *Selection) newBuilder() *resource.Builder {
+	return s.builder().
+		WithScheme(scheme.Scheme, scheme.Scheme.PrioritizedVersionsAllGroups()...).
+		NamespaceParam(s.Namespace).DefaultNamespace().
+		FilenameParam(s.enforceNamespace, &s.FilenameOptions).
 		ContinueOnError().
-		Latest().
-		Flatten().
-		Do().
-		Infos()
+		Flatten()
+}
+
+func objectsOf(builder *resource.Builder) (*Objects, error) {
+	infos, err := builder.Do().Infos()
 	if err != nil {
 		return nil, err
 	}
@@ -143,3 +152,37 @@ func (s *Selection) NothingFound() string {
 
 // OneLine returns a message without line breaks.
 func OneLine(message string) string { return strings.Join(strings.Fields(message), " ") }
+
+// GetBoxes returns the boxes that are selected. There has to be one at least, and no stack.
+func (s *Selection) GetBoxes() ([]*modelv1.ModelBox, error) {
+	if s.IsEmpty() {
+		return nil, errors.New("the names of boxes, --filename or --selector must be specified")
+	}
+	selection := *s
+	if len(s.Arguments) == 0 && !s.HasFiles() {
+		selection.Arguments = []string{Boxes}
+	}
+	objects, err := selection.Get()
+	return s.onlyBoxes(objects, err)
+}
+
+// ReadBoxes returns the boxes in the files as they are there. There has to be one at least, and no stack.
+func (s *Selection) ReadBoxes() ([]*modelv1.ModelBox, error) {
+	objects, err := objectsOf(s.newBuilder())
+	return s.onlyBoxes(objects, err)
+}
+
+// HasFiles returns whether files are given.
+func (s *Selection) HasFiles() bool { return !cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize) }
+
+func (s *Selection) onlyBoxes(objects *Objects, err error) ([]*modelv1.ModelBox, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case len(objects.Stacks) > 0:
+		return nil, fmt.Errorf("%s/%s is a stack: name its boxes", Stacks, objects.Stacks[0].Name)
+	case len(objects.Boxes) == 0:
+		return nil, errors.New(s.NothingFound())
+	}
+	return objects.Boxes, nil
+}

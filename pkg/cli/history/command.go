@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package history is "kubectl modelbox history": it prints the revisions of boxes, from the subresource history.
+package history
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/scheme"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+)
+
+// Options are those of the command.
+type Options struct {
+	genericiooptions.IOStreams
+	boxes.Selection
+
+	// Revision is the one to print in detail. 0 prints all, in a table.
+	Revision int64
+	// PrintFlags print the histories as objects.
+	PrintFlags *genericclioptions.PrintFlags
+
+	client  versioned.Interface
+	printer printers.ResourcePrinter
+}
+
+// NewCommand returns the command "kubectl modelbox history".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	boxes.TeachKubectl()
+	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme)}
+	cmd := &cobra.Command{
+		Use:                   "history (NAME... | TYPE/NAME... | -f FILENAME) [--revision=REVISION]",
+		DisableFlagsInUseLine: true,
+		Short:                 "View the revisions of boxes",
+		Long:                  "View what the pods of boxes have been, as far as the cluster keeps it, and what has changed each time.",
+		Example: templates.Examples(`
+			# View the revisions of box web
+			kubectl modelbox history web
+
+			# View what revision 3 has changed, with the values before and after
+			kubectl modelbox history web --revision=3`),
+		ValidArgsFunction: boxes.CompleteNames(f),
+		RunE: func(cmd *cobra.Command, arguments []string) error {
+			if err := o.Complete(f, arguments); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.AddFlags(cmd)
+	o.PrintFlags.AddFlags(cmd)
+	cmd.Flags().Int64Var(&o.Revision, "revision", o.Revision, "See the details, with the values of what has changed, of the revision.")
+	return cmd
+}
+
+// Complete connects to the cluster.
+func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
+	if err := o.Selection.Complete(f, arguments); err != nil {
+		return err
+	}
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	if o.client, err = versioned.NewForConfig(config); err != nil {
+		return err
+	}
+	if o.PrintFlags.OutputFlagSpecified() {
+		o.printer, err = o.PrintFlags.ToPrinter()
+	}
+	return err
+}
+
+// Validate returns an error for flags that cannot be.
+func (o *Options) Validate() error {
+	if o.Revision < 0 {
+		return fmt.Errorf("--revision must be 0 or more, not %d", o.Revision)
+	}
+	return o.Selection.Validate()
+}
+
+// Run prints the histories. The error has those that cannot be read.
+func (o *Options) Run(ctx context.Context) error {
+	selected, err := o.GetBoxes()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i, box := range selected {
+		history, err := o.client.ModelV1().ModelBoxes(box.Namespace).GetHistory(ctx, box.Name, metav1.GetOptions{})
+		switch {
+		case err != nil:
+			err = fmt.Errorf("reading the history of %s: %w", box.Name, err)
+		case o.printer != nil:
+			err = boxes.PrintAnswer(o.printer, o.PrintFlags, box, history, o.Out)
+		case o.Revision > 0:
+			err = printRevision(o.Out, history, o.Revision)
+		default:
+			if i > 0 {
+				fmt.Fprintln(o.Out)
+			}
+			err = printHistory(o.Out, history)
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return utilerrors.NewAggregate(errs)
+}

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package render is "kubectl modelbox render": it prints what boxes become, from the subresource render.
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+)
+
+// Options are those of the command.
+type Options struct {
+	genericiooptions.IOStreams
+	boxes.Selection
+
+	// PrintFlags print what boxes become.
+	PrintFlags *genericclioptions.PrintFlags
+
+	client  versioned.Interface
+	printer printers.ResourcePrinter
+}
+
+// NewCommand returns the command "kubectl modelbox render".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	boxes.TeachKubectl()
+	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("").WithDefaultOutput("yaml")}
+	cmd := &cobra.Command{
+		Use:                   "render (NAME... | TYPE/NAME... | -f FILENAME)",
+		DisableFlagsInUseLine: true,
+		Short:                 "Print what boxes become",
+		Long: "Print the objects that boxes become, as the server applies them. Boxes in files are rendered as they are there, and not " +
+			"stored; others are those of the cluster.",
+		Example: templates.Examples(`
+			# Print what box web becomes
+			kubectl modelbox render web
+
+			# Print what a box in a file would become
+			kubectl modelbox render -f box.yaml
+
+			# Print the names of it
+			kubectl modelbox render web -o name`),
+		ValidArgsFunction: boxes.CompleteNames(f),
+		RunE: func(cmd *cobra.Command, arguments []string) error {
+			if err := o.Complete(f, arguments); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.AddFlags(cmd)
+	o.PrintFlags.AddFlags(cmd)
+	return cmd
+}
+
+// Complete connects to the cluster.
+func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
+	if err := o.Selection.Complete(f, arguments); err != nil {
+		return err
+	}
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	if o.client, err = versioned.NewForConfig(config); err != nil {
+		return err
+	}
+	o.printer, err = o.PrintFlags.ToPrinter()
+	return err
+}
+
+// Run prints what the boxes become, up to the first that cannot be rendered.
+func (o *Options) Run(ctx context.Context) error {
+	render := func(box *modelv1.ModelBox) (*metav1.List, error) {
+		return o.client.ModelV1().ModelBoxes(box.Namespace).GetRender(ctx, box.Name, metav1.GetOptions{})
+	}
+	get := o.GetBoxes
+	if o.HasFiles() {
+		get = o.ReadBoxes
+		render = func(box *modelv1.ModelBox) (*metav1.List, error) {
+			return o.client.ModelV1().ModelBoxes(box.Namespace).CreateRender(ctx, box.Name, box, metav1.CreateOptions{})
+		}
+	}
+	selected, err := get()
+	if err != nil {
+		return err
+	}
+	var children []runtime.Object
+	for _, box := range selected {
+		if box.Name == "" {
+			return errors.New("a box in a file has no name")
+		}
+		rendered, err := render(box)
+		if err != nil {
+			return fmt.Errorf("rendering %s: %w", box.Name, err)
+		}
+		for i := range rendered.Items {
+			child := &unstructured.Unstructured{}
+			if err := child.UnmarshalJSON(rendered.Items[i].Raw); err != nil {
+				return fmt.Errorf("reading what %s becomes: %w", box.Name, err)
+			}
+			children = append(children, child)
+		}
+	}
+	return o.print(children)
+}
+
+// print prints YAML documents and names one after the other, and JSON as one List.
+func (o *Options) print(children []runtime.Object) error {
+	if *o.PrintFlags.OutputFormat == "json" {
+		list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
+		for _, child := range children {
+			list.Items = append(list.Items, *child.(*unstructured.Unstructured))
+		}
+		return o.printer.PrintObj(list, o.Out)
+	}
+	for _, child := range children {
+		if err := o.printer.PrintObj(child, o.Out); err != nil {
+			return err
+		}
+	}
+	return nil
+}

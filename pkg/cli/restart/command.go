@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package restart is "kubectl modelbox restart": a rollout of the same spec, by the subresource restart.
+package restart
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/scheme"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+)
+
+// Options are those of the command.
+type Options struct {
+	genericiooptions.IOStreams
+	boxes.Selection
+
+	// FieldManager owns the time of the restart in the boxes.
+	FieldManager string
+	// PrintFlags print what has been restarted.
+	PrintFlags *genericclioptions.PrintFlags
+
+	client  versioned.Interface
+	printer printers.ResourcePrinter
+}
+
+// NewCommand returns the command "kubectl modelbox restart".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	boxes.TeachKubectl()
+	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("restarted").WithTypeSetter(scheme.Scheme)}
+	cmd := &cobra.Command{
+		Use:                   "restart (NAME... | TYPE/NAME... | -f FILENAME)",
+		DisableFlagsInUseLine: true,
+		Short:                 "Replace the pods of boxes by new ones that are the same",
+		Long:                  "Restart boxes: all pods are replaced by new ones that are the same, as a rolling update.",
+		Example: templates.Examples(`
+			# Restart box web
+			kubectl modelbox restart web
+
+			# Restart all boxes with a label, and wait until their pods are new
+			kubectl modelbox restart mb -l tier=front && kubectl modelbox wait mb -l tier=front`),
+		ValidArgsFunction: boxes.CompleteNames(f),
+		RunE: func(cmd *cobra.Command, arguments []string) error {
+			if err := o.Complete(f, arguments); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.AddFlags(cmd)
+	o.PrintFlags.AddFlags(cmd)
+	cmdutil.AddFieldManagerFlagVar(cmd, &o.FieldManager, "kubectl-modelbox")
+	return cmd
+}
+
+// Complete connects to the cluster.
+func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
+	if err := o.Selection.Complete(f, arguments); err != nil {
+		return err
+	}
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	if o.client, err = versioned.NewForConfig(config); err != nil {
+		return err
+	}
+	o.printer, err = o.PrintFlags.ToPrinter()
+	return err
+}
+
+// Run restarts the boxes. The error has all that have not been restarted.
+func (o *Options) Run(ctx context.Context) error {
+	selected, err := o.GetBoxes()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, box := range selected {
+		answer, err := o.client.ModelV1().ModelBoxes(box.Namespace).CreateRestart(ctx, box.Name, &modelv1.ModelBoxRestart{}, metav1.CreateOptions{FieldManager: o.FieldManager})
+		if err == nil {
+			err = boxes.PrintAnswer(o.printer, o.PrintFlags, box, answer, o.Out)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("restarting %s: %w", box.Name, err))
+		}
+	}
+	return utilerrors.NewAggregate(errs)
+}
