@@ -30,7 +30,7 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 		},
 		IsPaused:      func(box *modelv1.ModelBox) bool { return box.Spec.Paused },
 		Render:        c.render,
-		Ignored:       ignoredFields,
+		Ignored:       modelboxrender.IgnoredFields,
 		Kinds:         c.kinds,
 		TypeConverter: newTypeConverter(),
 		Consistency:   c.consistency,
@@ -39,34 +39,6 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 		Metrics:       c.metrics,
 		Clock:         c.clock,
 	})
-}
-
-// ignoredFields returns the paths of the fields that others may have of the children of a kind.
-func ignoredFields(box *modelv1.ModelBox, kind string) []string {
-	ignored := box.Spec.IgnoreDrift
-	if ignored == nil {
-		return nil
-	}
-	switch kind {
-	case "Deployment":
-		return ignored.Deployment
-	case "StatefulSet":
-		return ignored.StatefulSet
-	case "DaemonSet":
-		return ignored.DaemonSet
-	case "Service":
-		return ignored.Service
-	case "Ingress":
-		return ignored.Ingress
-	case "HTTPRoute":
-		return ignored.HTTPRoute
-	case "HorizontalPodAutoscaler":
-		return ignored.HorizontalPodAutoscaler
-	case "PodDisruptionBudget":
-		return ignored.PodDisruptionBudget
-	default:
-		return nil
-	}
 }
 
 // newTypeConverter returns what knows the schemas of the kinds of children.

@@ -32,7 +32,7 @@ func claimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer)
 		func(namespace string) children.Client[*corev1.PersistentVolumeClaim] {
 			return cluster.CoreV1().PersistentVolumeClaims(namespace)
 		})
-	kind.Immutable = immutableClaim
+	kind.Immutable = immutable
 	kind.Kept = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
 	kind.Retention = &children.Retention{MadeFor: claimBoxKey, Lacks: lacksOfClaim}
 	return kind
@@ -40,19 +40,6 @@ func claimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer)
 
 // claimBoxKey returns the box that a claim was made for: by the controller, or by the StatefulSet of the box.
 func claimBoxKey(claim metav1.Object) (types.NamespacedName, bool) { return podBoxKey(claim) }
-
-// immutableClaim is about what a claim keeps for life: all but its size.
-func immutableClaim(rendered *unstructured.Unstructured, live children.Object) string {
-	wanted, err := modelboxrender.RenderedClaim(rendered)
-	if err != nil {
-		return err.Error()
-	}
-	claim := live.(*corev1.PersistentVolumeClaim)
-	if !slices.Equal(wanted.Spec.AccessModes, claim.Spec.AccessModes) {
-		return fmt.Sprintf("its access modes are %v and cannot become %v", claim.Spec.AccessModes, wanted.Spec.AccessModes)
-	}
-	return otherClass(wanted, claim)
-}
 
 // lacksOfClaim is about a claim that somebody else has made.
 func lacksOfClaim(rendered *unstructured.Unstructured, live children.Object) string {
@@ -70,16 +57,7 @@ func lacksOfClaim(rendered *unstructured.Unstructured, live children.Object) str
 	if size.Cmp(*wantedSize) < 0 {
 		return fmt.Sprintf("its size is %s, less than %s", size, wantedSize)
 	}
-	return otherClass(wanted, claim)
-}
-
-// otherClass says that a claim has another storage class than the one that is wanted, if one is.
-func otherClass(wanted, claim *corev1.PersistentVolumeClaim) string {
-	class := ptr.Deref(claim.Spec.StorageClassName, "")
-	if wanted.Spec.StorageClassName == nil || *wanted.Spec.StorageClassName == class {
-		return ""
-	}
-	return fmt.Sprintf("its storage class is %q and cannot become %q", class, *wanted.Spec.StorageClassName)
+	return modelboxrender.OtherStorageClass(wanted, claim)
 }
 
 // pendingClaims returns the claims that were made for the box and have no volume yet, by their names, with what to say of each.

@@ -5,7 +5,6 @@ package modelbox
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // configMapKind returns the ConfigMaps of boxes as a kind of children.
@@ -28,24 +27,10 @@ func (c *Controller) configMapKind(cluster kubernetes.Interface, informer cache.
 		func(namespace string) children.Client[*corev1.ConfigMap] {
 			return cluster.CoreV1().ConfigMaps(namespace)
 		})
-	kind.Immutable = immutableData
+	kind.Immutable = immutable
 	kind.Untrimmed = untrimmedConfigMap
 	kind.InUse = c.isConfigMapInUse
 	return kind
-}
-
-// immutableData is about a ConfigMap whose data nobody may change any more, which it stays for life.
-func immutableData(rendered *unstructured.Unstructured, live children.Object) string {
-	configMap := live.(*corev1.ConfigMap)
-	if !ptr.Deref(configMap.Immutable, false) || maps.Equal(renderedData(rendered), configMap.Data) {
-		return ""
-	}
-	return "it is immutable and has other data"
-}
-
-func renderedData(rendered *unstructured.Unstructured) map[string]string {
-	data, _, _ := unstructured.NestedStringMap(rendered.Object, "data")
-	return data
 }
 
 // isConfigMapInUse returns whether pods of the box have a ConfigMap that the box does not ask for any more, or may still
@@ -106,7 +91,7 @@ func untrimmedConfigMap(live children.Object, rendered *unstructured.Unstructure
 	if !isTrimmed(trimmed) {
 		return trimmed
 	}
-	wanted := renderedData(rendered)
+	wanted := modelboxrender.RenderedData(rendered)
 	configMap := *trimmed
 	configMap.Data = make(map[string]string, len(trimmed.Data))
 	for key, digest := range trimmed.Data {

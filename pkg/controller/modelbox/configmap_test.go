@@ -106,7 +106,7 @@ func TestImmutableData(t *testing.T) {
 		{"more data that may not be changed", &corev1.ConfigMap{Data: map[string]string{"web.conf": "workers 4;", "empty": "", "more": ""}, Immutable: ptr.To(true)},
 			"it is immutable and has other data"},
 	} {
-		t.Run(row.name, func(t *testing.T) { check(t, "obstacle", row.want, immutableData(rendered, row.live)) })
+		t.Run(row.name, func(t *testing.T) { check(t, "obstacle", row.want, immutable(rendered, row.live)) })
 	}
 }
 

@@ -6,7 +6,6 @@ package modelbox
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -22,7 +21,7 @@ func daemonSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInfor
 		func(namespace string) children.Client[*appsv1.DaemonSet] {
 			return cluster.AppsV1().DaemonSets(namespace)
 		})
-	kind.Immutable = immutableSelector(func(live children.Object) *metav1.LabelSelector { return live.(*appsv1.DaemonSet).Spec.Selector })
+	kind.Immutable = immutable
 	kind.Kept = fieldpath.NewSet(podMetadataPath)
 	return kind
 }

@@ -8,7 +8,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
@@ -27,7 +26,7 @@ func (c *Controller) deploymentKind(cluster kubernetes.Interface, informer cache
 		func(namespace string) children.Client[*appsv1.Deployment] {
 			return cluster.AppsV1().Deployments(namespace)
 		})
-	kind.Immutable = immutableSelector(func(live children.Object) *metav1.LabelSelector { return live.(*appsv1.Deployment).Spec.Selector })
+	kind.Immutable = immutable
 	kind.Kept = fieldpath.NewSet(replicasPath, podMetadataPath, pausedPath)
 	kind.HandOver = handOverReplicas
 	kind.Recorded = c.rollouts.annotated

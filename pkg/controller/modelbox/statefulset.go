@@ -21,6 +21,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // statefulSetKind returns the StatefulSets of boxes as a kind of children.
@@ -29,7 +30,7 @@ func statefulSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInf
 		func(namespace string) children.Client[*appsv1.StatefulSet] {
 			return cluster.AppsV1().StatefulSets(namespace)
 		})
-	kind.Immutable = immutableStatefulSet
+	kind.Immutable = immutable
 	kind.Kept = fieldpath.NewSet(
 		replicasPath,
 		podMetadataPath,
@@ -42,53 +43,10 @@ func statefulSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInf
 	return kind
 }
 
-var immutableStatefulSetSelector = immutableSelector(selectorOfStatefulSet)
-
-func selectorOfStatefulSet(live children.Object) *metav1.LabelSelector {
-	return live.(*appsv1.StatefulSet).Spec.Selector
-}
-
-// immutableStatefulSet is about what a StatefulSet keeps for life.
-func immutableStatefulSet(rendered *unstructured.Unstructured, live children.Object) string {
-	if obstacle := immutableStatefulSetSelector(rendered, live); obstacle != "" {
-		return obstacle
-	}
-	spec := &live.(*appsv1.StatefulSet).Spec
-	if wanted, _, _ := unstructured.NestedString(rendered.Object, "spec", "serviceName"); spec.ServiceName != wanted {
-		return fmt.Sprintf("its serviceName is %q and cannot become %q", spec.ServiceName, wanted)
-	}
-	wanted, _, _ := unstructured.NestedSlice(rendered.Object, "spec", "volumeClaimTemplates")
-	if got, want := claimsOfTemplates(spec.VolumeClaimTemplates), renderedClaims(wanted); got != want {
-		return fmt.Sprintf("its volumeClaimTemplates are [%s] and cannot become [%s]", got, want)
-	}
-	return ""
-}
-
-// claimsOfTemplates are the names and sizes of claims, which is all that an update of a box may change about them.
-func claimsOfTemplates(claims []corev1.PersistentVolumeClaim) string {
-	names := make([]string, 0, len(claims))
-	for i := range claims {
-		names = append(names, claims[i].Name+" "+claims[i].Spec.Resources.Requests.Storage().String())
-	}
-	return strings.Join(names, ", ")
-}
-
-func renderedClaims(objects []any) string {
-	names := make([]string, 0, len(objects))
-	for _, object := range objects {
-		if object, ok := object.(map[string]any); ok {
-			name, _, _ := unstructured.NestedString(object, "metadata", "name")
-			size, _, _ := unstructured.NestedString(object, "spec", "resources", "requests", string(corev1.ResourceStorage))
-			names = append(names, name+" "+size)
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
 // statefulSetReplacePropagation leaves the pods of a StatefulSet alone that is created anew: the new one adopts them. It
 // would not where it selects others.
 func statefulSetReplacePropagation(rendered *unstructured.Unstructured, live children.Object) metav1.DeletionPropagation {
-	if immutableStatefulSetSelector(rendered, live) != "" {
+	if modelboxrender.ImmutableSelector(rendered, live) != "" {
 		return metav1.DeletePropagationBackground
 	}
 	return metav1.DeletePropagationOrphan

@@ -161,7 +161,7 @@ func TestImmutableFieldsOfAStatefulSet(t *testing.T) {
 		{"another selector, whose pods would stay", live(otherSelector), `its selector is "app=web" and cannot become "modelbox=web"`, metav1.DeletePropagationBackground},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			check(t, "obstacle", row.want, immutableStatefulSet(rendered, row.live))
+			check(t, "obstacle", row.want, immutable(rendered, row.live))
 			check(t, "propagation", row.propagation, statefulSetReplacePropagation(rendered, row.live))
 		})
 	}

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+)
+
+// Immutable returns what keeps a live child of a box from becoming the rendered one, because the API does not let it be changed,
+// as "its selector is ...". It is empty where nothing does, as it is for kinds of which everything can be changed.
+func Immutable(rendered *unstructured.Unstructured, live metav1.Object) string {
+	switch live := live.(type) {
+	case *appsv1.Deployment, *appsv1.DaemonSet:
+		return ImmutableSelector(rendered, live)
+	case *appsv1.StatefulSet:
+		return immutableStatefulSet(rendered, live)
+	case *corev1.Service:
+		return immutableClusterIP(rendered, live)
+	case *corev1.ConfigMap:
+		return immutableData(rendered, live)
+	case *corev1.PersistentVolumeClaim:
+		return immutableClaim(rendered, live)
+	default:
+		return ""
+	}
+}
+
+// ImmutableSelector is Immutable of the selector of a workload, which keeps it for life.
+func ImmutableSelector(rendered *unstructured.Unstructured, live metav1.Object) string {
+	var selector *metav1.LabelSelector
+	switch live := live.(type) {
+	case *appsv1.Deployment:
+		selector = live.Spec.Selector
+	case *appsv1.StatefulSet:
+		selector = live.Spec.Selector
+	case *appsv1.DaemonSet:
+		selector = live.Spec.Selector
+	}
+	wanted, err := RenderedSelector(rendered)
+	if err != nil {
+		return err.Error()
+	}
+	if apiequality.Semantic.DeepEqual(selector, wanted) {
+		return ""
+	}
+	return fmt.Sprintf("its selector is %q and cannot become %q", metav1.FormatLabelSelector(selector), metav1.FormatLabelSelector(wanted))
+}
+
+// immutableStatefulSet is about what a StatefulSet keeps for life.
+func immutableStatefulSet(rendered *unstructured.Unstructured, live *appsv1.StatefulSet) string {
+	if obstacle := ImmutableSelector(rendered, live); obstacle != "" {
+		return obstacle
+	}
+	spec := &live.Spec
+	if wanted, _, _ := unstructured.NestedString(rendered.Object, "spec", "serviceName"); spec.ServiceName != wanted {
+		return fmt.Sprintf("its serviceName is %q and cannot become %q", spec.ServiceName, wanted)
+	}
+	wanted, _, _ := unstructured.NestedSlice(rendered.Object, "spec", "volumeClaimTemplates")
+	if got, want := claimsOfTemplates(spec.VolumeClaimTemplates), renderedClaims(wanted); got != want {
+		return fmt.Sprintf("its volumeClaimTemplates are [%s] and cannot become [%s]", got, want)
+	}
+	return ""
+}
+
+// claimsOfTemplates are the names and sizes of claims, which is all that an update of a box may change about them.
+func claimsOfTemplates(claims []corev1.PersistentVolumeClaim) string {
+	names := make([]string, 0, len(claims))
+	for i := range claims {
+		names = append(names, claims[i].Name+" "+claims[i].Spec.Resources.Requests.Storage().String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func renderedClaims(objects []any) string {
+	names := make([]string, 0, len(objects))
+	for _, object := range objects {
+		if object, ok := object.(map[string]any); ok {
+			name, _, _ := unstructured.NestedString(object, "metadata", "name")
+			size, _, _ := unstructured.NestedString(object, "spec", "resources", "requests", string(corev1.ResourceStorage))
+			names = append(names, name+" "+size)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// immutableClusterIP is about Services of which one has an address and the other none: a Service keeps its clusterIP for
+// life.
+func immutableClusterIP(rendered *unstructured.Unstructured, live *corev1.Service) string {
+	clusterIP, _, _ := unstructured.NestedString(rendered.Object, "spec", "clusterIP")
+	wanted, has := clusterIP != corev1.ClusterIPNone, live.Spec.ClusterIP != corev1.ClusterIPNone
+	switch {
+	case has && !wanted:
+		return "it has a cluster IP and cannot become headless"
+	case wanted && !has:
+		return "it is headless and cannot get a cluster IP"
+	default:
+		return ""
+	}
+}
+
+// immutableData is about a ConfigMap whose data nobody may change any more, which it stays for life.
+func immutableData(rendered *unstructured.Unstructured, live *corev1.ConfigMap) string {
+	if !ptr.Deref(live.Immutable, false) || maps.Equal(RenderedData(rendered), live.Data) {
+		return ""
+	}
+	return "it is immutable and has other data"
+}
+
+// RenderedData returns the data of a rendered ConfigMap.
+func RenderedData(rendered *unstructured.Unstructured) map[string]string {
+	data, _, _ := unstructured.NestedStringMap(rendered.Object, "data")
+	return data
+}
+
+// immutableClaim is about what a claim keeps for life: all but its size.
+func immutableClaim(rendered *unstructured.Unstructured, live *corev1.PersistentVolumeClaim) string {
+	wanted, err := RenderedClaim(rendered)
+	if err != nil {
+		return err.Error()
+	}
+	if !slices.Equal(wanted.Spec.AccessModes, live.Spec.AccessModes) {
+		return fmt.Sprintf("its access modes are %v and cannot become %v", live.Spec.AccessModes, wanted.Spec.AccessModes)
+	}
+	return OtherStorageClass(wanted, live)
+}
+
+// OtherStorageClass says that a claim has another storage class than the one that is wanted, if one is.
+func OtherStorageClass(wanted, claim *corev1.PersistentVolumeClaim) string {
+	class := ptr.Deref(claim.Spec.StorageClassName, "")
+	if wanted.Spec.StorageClassName == nil || *wanted.Spec.StorageClassName == class {
+		return ""
+	}
+	return fmt.Sprintf("its storage class is %q and cannot become %q", class, *wanted.Spec.StorageClassName)
+}
