@@ -22,6 +22,7 @@ declare -A may_import=(
   [pkg/etcdcertificates]="pkg/pki"
   [pkg/hostcluster]="pkg/generated pkg/hostcluster"
   [pkg/hostcluster/boxchildren]="pkg/apis pkg/hostcluster pkg/render"
+  [pkg/hostcluster/boxdiff]="pkg/apis pkg/controller/children/fields pkg/hostcluster pkg/render" # compares as the controller does
   [pkg/pki]=""
   [pkg/servingcertificate]="pkg/pki"
   [pkg/version]=""

@@ -36,6 +36,8 @@ type ExtraConfig struct {
 	HostCluster *hostcluster.Cluster
 	// BoxChildren reads what there is of a box there.
 	BoxChildren modelbox.Cluster
+	// BoxDiffer compares it with what the box asks for.
+	BoxDiffer modelbox.Differ
 	// Recorder records events about boxes. Nil records none.
 	Recorder events.EventRecorder
 }
@@ -69,6 +71,7 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		NodePortRange: c.extraConfig.NodePortRange,
 		BoxSubresources: modelboxstorage.Subresources{
 			Cluster:       c.extraConfig.BoxChildren,
+			Differ:        c.extraConfig.BoxDiffer,
 			Admission:     c.genericConfig.AdmissionControl,
 			TypeConverter: typeConverter,
 			Recorder:      c.extraConfig.Recorder,

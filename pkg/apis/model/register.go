@@ -25,6 +25,7 @@ var (
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ModelBox{},
+		&ModelBoxDiff{},
 		&ModelBoxHistory{},
 		&ModelBoxList{},
 		&ModelBoxRestart{},

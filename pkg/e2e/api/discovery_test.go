@@ -62,6 +62,10 @@ func TestDiscoveryListsModelBoxes(t *testing.T) {
 			Name: "modelboxes/render", Namespaced: true, Kind: "ModelBox",
 			Verbs: metav1.Verbs{"create", "get"},
 		},
+		"modelboxes/diff": {
+			Name: "modelboxes/diff", Namespaced: true, Kind: "ModelBox",
+			Verbs: metav1.Verbs{"create", "get"},
+		},
 		"modelboxes/restart": {
 			Name: "modelboxes/restart", Namespaced: true, Kind: "ModelBoxRestart",
 			Verbs: metav1.Verbs{"create"},
@@ -164,6 +168,8 @@ func TestOpenAPIDescribesSubresources(t *testing.T) {
 	for _, row := range []struct{ subresource, verb, code, takes, answers string }{
 		{"render", "get", "200", "", "io.k8s.apimachinery.pkg.apis.meta.v1.List"},
 		{"render", "post", "201", "com.github.model.v1.ModelBox", "io.k8s.apimachinery.pkg.apis.meta.v1.List"},
+		{"diff", "get", "200", "", "com.github.model.v1.ModelBoxDiff"},
+		{"diff", "post", "201", "com.github.model.v1.ModelBox", "com.github.model.v1.ModelBoxDiff"},
 		{"restart", "post", "201", "com.github.model.v1.ModelBoxRestart", "com.github.model.v1.ModelBoxRestart"},
 		{"history", "get", "200", "", "com.github.model.v1.ModelBoxHistory"},
 		{"rollback", "post", "201", "com.github.model.v1.ModelBoxRollback", "com.github.model.v1.ModelBoxRollback"},

@@ -27,9 +27,12 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 	return map[string]common.OpenAPIDefinition{
 		v1.ModelBox{}.OpenAPIModelName():                                    schema_pkg_apis_model_v1_ModelBox(ref),
 		v1.ModelBoxAutoscaling{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxAutoscaling(ref),
+		v1.ModelBoxChildDiff{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxChildDiff(ref),
 		v1.ModelBoxConfig{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxConfig(ref),
+		v1.ModelBoxDiff{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxDiff(ref),
 		v1.ModelBoxDisruptionBudget{}.OpenAPIModelName():                    schema_pkg_apis_model_v1_ModelBoxDisruptionBudget(ref),
 		v1.ModelBoxFieldChange{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxFieldChange(ref),
+		v1.ModelBoxFieldDiff{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxFieldDiff(ref),
 		v1.ModelBoxHistory{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxHistory(ref),
 		v1.ModelBoxIgnoreDrift{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxIgnoreDrift(ref),
 		v1.ModelBoxIngress{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxIngress(ref),
@@ -531,6 +534,93 @@ func schema_pkg_apis_model_v1_ModelBoxAutoscaling(ref common.ReferenceCallback) 
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxChildDiff(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxChildDiff is what an apply of a box does with one child.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "apiVersion is that of the child. Required.\n\nExample: apps/v1",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "kind is that of the child. Required.\n\nExample: Deployment",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of the child. Required.\n\nExample: web",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"action": {
+						SchemaProps: spec.SchemaProps{
+							Description: "action is what becomes of the child: None, Create, Update, Replace, Delete, Refuse, or Unknown. Required.\n\nExample: Update",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"effect": {
+						SchemaProps: spec.SchemaProps{
+							Description: "effect is what the action does to what runs, in the words of the warnings of an update of the box. It is empty where nothing that runs is concerned.\n\nExample: rolls 4 pods",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message is why the action is this one, where its fields do not say it.\n\nExample: it has a cluster IP and cannot become headless",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"fields": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "fields are those of the live child that differ from what the box asks for, the first 200 of them.\n\nExample: [{path: spec.minReadySeconds, live: \"77\", wanted: \"3\", manager: kubectl-edit}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxFieldDiff{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"omittedFields": {
+						SchemaProps: spec.SchemaProps{
+							Description: "omittedFields is the number of fields that differ beside the first 200.\n\nExample: 12",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"apiVersion", "kind", "name", "action"},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxFieldDiff{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxConfig(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -590,6 +680,67 @@ func schema_pkg_apis_model_v1_ModelBoxConfig(ref common.ReferenceCallback) commo
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxDiff(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxDiff is how the live children of a box differ from those that the box asks for, field by field, and what becomes of each when the box is applied. It is the answer of the subresource diff, and is not stored.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is that of the box.\n\nExample: {name: web, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"paused": {
+						SchemaProps: spec.SchemaProps{
+							Description: "paused says that the box is paused: its children stay as they are until it no longer is.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"children": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "children are those that the box asks for, the workload first, and after them those that it has and asks for no more.\n\nExample: [{apiVersion: v1, kind: Service, name: web, action: None}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxChildDiff{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxChildDiff{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxDisruptionBudget(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -643,6 +794,56 @@ func schema_pkg_apis_model_v1_ModelBoxFieldChange(ref common.ReferenceCallback) 
 						SchemaProps: spec.SchemaProps{
 							Description: "after is the value that the field got, as JSON, cut after 256 bytes. It is empty where it got none.\n\nExample: '\"production\"'",
 							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"path"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxFieldDiff(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxFieldDiff is a field of a live child that differs from what the box asks for.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "path is that of the field, as in the conditions and events of boxes. Items of lists are named by their keys. Required.\n\nExample: spec.template.spec.containers[name=\"web\"].image",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"live": {
+						SchemaProps: spec.SchemaProps{
+							Description: "live is the value that the field has, as JSON, cut after 256 bytes. It is empty where it has none.\n\nExample: '\"nginx:1.7.9\"'",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"wanted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "wanted is the value that the box asks for, as JSON, cut after 256 bytes. It is empty where the field is taken out, and the cluster fills in its default.\n\nExample: '\"nginx:1.9.1\"'",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"manager": {
+						SchemaProps: spec.SchemaProps{
+							Description: "manager is the field manager that has set the live value: modelbox-apiserver where the box has asked for it before. It is empty where that is not known, as of a field that somebody has taken out.\n\nExample: kubectl-edit",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"ignored": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ignored says that the field is left as it is, because of spec.ignoreDrift of the box.\n\nExample: true",
+							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},

@@ -7,21 +7,27 @@ import (
 	"fmt"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxchildren"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxdiff"
 )
 
-// boxChildrenOf returns what reads the children of boxes for requests. It has no rate limit of its own: the requests are
-// limited where they come in, by priority and fairness.
-func boxChildrenOf(config *genericapiserver.RecommendedConfig, host *hostcluster.Cluster) (*boxchildren.Reader, error) {
+// boxChildrenOf returns what reads the children of boxes for requests, and what compares them. They have no rate limit of their
+// own: the requests are limited where they come in, by priority and fairness.
+func boxChildrenOf(config *genericapiserver.RecommendedConfig, host *hostcluster.Cluster) (*boxchildren.Reader, *boxdiff.Differ, error) {
 	clientConfig := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "box-children")
 	clientConfig.QPS = -1
 	client, err := kubernetes.NewForConfig(clientConfig)
 	if err != nil {
-		return nil, fmt.Errorf("creating the client for the children of boxes: %w", err)
+		return nil, nil, fmt.Errorf("creating the client for the children of boxes: %w", err)
 	}
-	return boxchildren.NewReader(client, host), nil
+	dynamicClient, err := dynamic.NewForConfig(clientConfig)
+	if err != nil {
+		return nil, nil, fmt.Errorf("creating the dynamic client for the children of boxes: %w", err)
+	}
+	return boxchildren.NewReader(client, host), boxdiff.New(dynamicClient), nil
 }

@@ -212,7 +212,7 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	}
 	result := &apiserver.Config{GenericConfig: config}
 	result.ExtraConfig.HostCluster = host
-	if result.ExtraConfig.BoxChildren, err = boxChildrenOf(config, host); err != nil {
+	if result.ExtraConfig.BoxChildren, result.ExtraConfig.BoxDiffer, err = boxChildrenOf(config, host); err != nil {
 		return nil, err
 	}
 	if result.ExtraConfig.Recorder, err = recorderOf(config); err != nil {

@@ -31,6 +31,7 @@ func init() {
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ModelBox{},
+		&ModelBoxDiff{},
 		&ModelBoxHistory{},
 		&ModelBoxList{},
 		&ModelBoxRestart{},

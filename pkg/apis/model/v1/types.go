@@ -170,6 +170,8 @@ type RollingUpdate struct {
 // +genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale
 // +genclient:method=GetRender,verb=get,subresource=render,result=k8s.io/apimachinery/pkg/apis/meta/v1.List
 // +genclient:method=CreateRender,verb=create,subresource=render,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBox,result=k8s.io/apimachinery/pkg/apis/meta/v1.List
+// +genclient:method=GetDiff,verb=get,subresource=diff,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDiff
+// +genclient:method=CreateDiff,verb=create,subresource=diff,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBox,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDiff
 // +genclient:method=CreateRestart,verb=create,subresource=restart,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart
 // +genclient:method=GetHistory,verb=get,subresource=history,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxHistory
 // +genclient:method=CreateRollback,verb=create,subresource=rollback,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRollback,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRollback

@@ -19,8 +19,18 @@ func (in ModelBoxAutoscaling) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxChildDiff) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxChildDiff"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxConfig) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxConfig"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxDiff) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxDiff"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -31,6 +41,11 @@ func (in ModelBoxDisruptionBudget) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxFieldChange) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxFieldChange"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxFieldDiff) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxFieldDiff"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -96,6 +96,7 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes/restart":  storage.Restart,
 		"modelboxes/history":  storage.History,
 		"modelboxes/rollback": storage.Rollback,
+		"modelboxes/diff":     storage.Diff,
 	}, nil
 }
 

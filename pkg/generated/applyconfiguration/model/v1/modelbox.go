@@ -84,6 +84,12 @@ func ExtractModelBox(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBox
 	return ExtractModelBoxFrom(modelBox, fieldManager, "")
 }
 
+// ExtractModelBoxDiff extracts the applied configuration owned by fieldManager from
+// modelBox for the diff subresource.
+func ExtractModelBoxDiff(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
+	return ExtractModelBoxFrom(modelBox, fieldManager, "diff")
+}
+
 // ExtractModelBoxHistory extracts the applied configuration owned by fieldManager from
 // modelBox for the history subresource.
 func ExtractModelBoxHistory(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {

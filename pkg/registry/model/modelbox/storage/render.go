@@ -66,7 +66,7 @@ func (r *RenderREST) Get(ctx context.Context, name string, options *metav1.GetOp
 // Create returns the children of the box that is sent, which is defaulted and validated as a new one, and not stored. There
 // need not be one of the name. It is rendered as if the cluster had nothing of it yet, so its UID is missing in its children.
 func (r *RenderREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
-	sent, err := r.validated(ctx, name, obj, createValidation)
+	sent, err := newBoxOf(ctx, r.store, name, obj, createValidation)
 	if err != nil {
 		return nil, err
 	}
@@ -75,31 +75,6 @@ func (r *RenderREST) Create(ctx context.Context, name string, obj runtime.Object
 		return nil, err
 	}
 	return r.render(box, modelboxrender.Live{})
-}
-
-// validated returns the box that was sent as it would be stored, but for what only a stored one has.
-func (r *RenderREST) validated(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc) (*model.ModelBox, error) {
-	sent, ok := obj.(*model.ModelBox)
-	if !ok {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a ModelBox, got %T", obj))
-	}
-	if sent.Name == "" {
-		sent.Name = name
-	}
-	if sent.Name != name {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", sent.Name, name))
-	}
-	rest.FillObjectMetaSystemFields(sent)
-	if err := rest.BeforeCreate(r.store.CreateStrategy, ctx, sent); err != nil {
-		return nil, err
-	}
-	sent.UID, sent.CreationTimestamp = "", metav1.Time{}
-	if createValidation != nil {
-		if err := createValidation(ctx, sent.DeepCopy()); err != nil {
-			return nil, err
-		}
-	}
-	return sent, nil
 }
 
 // render returns the children of the box in the form of the API.

@@ -37,12 +37,15 @@ type Storage struct {
 	Restart  *RestartREST
 	History  *HistoryREST
 	Rollback *RollbackREST
+	Diff     *DiffREST
 }
 
 // Subresources is what the subresources of boxes need beside the store.
 type Subresources struct {
 	// Cluster is asked for what there is of a box.
 	Cluster modelbox.Cluster
+	// Differ compares the children of boxes with what they ask for.
+	Differ modelbox.Differ
 	// Admission sees the boxes that are changed through a subresource, as those that are changed themselves. Nil admits all.
 	Admission admission.Interface
 	// TypeConverter knows the schema of boxes, for the managed fields of what is changed.
@@ -98,6 +101,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		Restart:  &RestartREST{restarts, subresources.Recorder, clock.RealClock{}},
 		History:  &HistoryREST{store, subresources.Cluster},
 		Rollback: &RollbackREST{scheme, rollbacks, subresources.Cluster, subresources.Recorder},
+		Diff:     &DiffREST{store, subresources.Cluster, subresources.Differ, authorizer},
 	}, nil
 }
 

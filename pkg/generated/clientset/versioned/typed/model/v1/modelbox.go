@@ -43,6 +43,8 @@ type ModelBoxInterface interface {
 	UpdateScale(ctx context.Context, modelBoxName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
 	GetRender(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*metav1.List, error)
 	CreateRender(ctx context.Context, modelBoxName string, modelBox *modelv1.ModelBox, opts metav1.CreateOptions) (*metav1.List, error)
+	GetDiff(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*modelv1.ModelBoxDiff, error)
+	CreateDiff(ctx context.Context, modelBoxName string, modelBox *modelv1.ModelBox, opts metav1.CreateOptions) (*modelv1.ModelBoxDiff, error)
 	CreateRestart(ctx context.Context, modelBoxName string, modelBoxRestart *modelv1.ModelBoxRestart, opts metav1.CreateOptions) (*modelv1.ModelBoxRestart, error)
 	GetHistory(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*modelv1.ModelBoxHistory, error)
 	CreateRollback(ctx context.Context, modelBoxName string, modelBoxRollback *modelv1.ModelBoxRollback, opts metav1.CreateOptions) (*modelv1.ModelBoxRollback, error)
@@ -125,6 +127,37 @@ func (c *modelBoxes) CreateRender(ctx context.Context, modelBoxName string, mode
 		Resource("modelboxes").
 		Name(modelBoxName).
 		SubResource("render").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelBox).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// GetDiff takes name of the modelBox, and returns the corresponding modelv1.ModelBoxDiff object, and an error if there is any.
+func (c *modelBoxes) GetDiff(ctx context.Context, modelBoxName string, options metav1.GetOptions) (result *modelv1.ModelBoxDiff, err error) {
+	result = &modelv1.ModelBoxDiff{}
+	err = c.GetClient().Get().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("diff").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateDiff takes the representation of a modelBox and creates it.  Returns the server's representation of the modelBoxDiff, and an error, if there is any.
+func (c *modelBoxes) CreateDiff(ctx context.Context, modelBoxName string, modelBox *modelv1.ModelBox, opts metav1.CreateOptions) (result *modelv1.ModelBoxDiff, err error) {
+	result = &modelv1.ModelBoxDiff{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("diff").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(modelBox).
 		Do(ctx).

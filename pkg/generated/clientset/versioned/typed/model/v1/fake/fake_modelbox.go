@@ -88,6 +88,30 @@ func (c *fakeModelBoxes) CreateRender(ctx context.Context, modelBoxName string, 
 	return obj.(*metav1.List), err
 }
 
+// GetDiff takes name of the modelBox, and returns the corresponding modelBoxDiff object, and an error if there is any.
+func (c *fakeModelBoxes) GetDiff(ctx context.Context, modelBoxName string, options metav1.GetOptions) (result *v1.ModelBoxDiff, err error) {
+	emptyResult := &v1.ModelBoxDiff{}
+	obj, err := c.Fake.
+		Invokes(testing.NewGetSubresourceActionWithOptions(c.Resource(), c.Namespace(), "diff", modelBoxName, options), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.ModelBoxDiff), err
+}
+
+// CreateDiff takes the representation of a modelBox and creates it.  Returns the server's representation of the modelBoxDiff, and an error, if there is any.
+func (c *fakeModelBoxes) CreateDiff(ctx context.Context, modelBoxName string, modelBox *v1.ModelBox, opts metav1.CreateOptions) (result *v1.ModelBoxDiff, err error) {
+	emptyResult := &v1.ModelBoxDiff{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelBoxName, "diff", c.Namespace(), modelBox, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.ModelBoxDiff), err
+}
+
 // CreateRestart takes the representation of a modelBoxRestart and creates it.  Returns the server's representation of the modelBoxRestart, and an error, if there is any.
 func (c *fakeModelBoxes) CreateRestart(ctx context.Context, modelBoxName string, modelBoxRestart *v1.ModelBoxRestart, opts metav1.CreateOptions) (result *v1.ModelBoxRestart, err error) {
 	emptyResult := &v1.ModelBoxRestart{}

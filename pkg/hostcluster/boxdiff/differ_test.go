@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package boxdiff
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// newBox returns a box with a Service.
+func newBox(changes ...func(*modelv1.ModelBox)) *modelv1.ModelBox {
+	box := &modelv1.ModelBox{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "u1"},
+		Spec: modelv1.ModelBoxSpec{
+			Image: "nginx:1.7.9",
+			Envs:  []corev1.EnvVar{{Name: "MODE", Value: "debug"}},
+			Ports: []corev1.ServicePort{{Port: 80}},
+		},
+	}
+	for _, change := range changes {
+		change(box)
+	}
+	modelv1.SetObjectDefaults_ModelBox(box)
+	return box
+}
+
+func rendered(t *testing.T, box *modelv1.ModelBox) []*unstructured.Unstructured {
+	t.Helper()
+	children, err := modelboxrender.Children(box, modelboxrender.ScaledByBox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return children
+}
+
+// applied returns the child as it is once the server has applied it.
+func applied(t *testing.T, child *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	live := child.DeepCopy()
+	own, err := fields.NewComparer(newTypeConverter()).OwnedFields(child)
+	if err != nil {
+		t.Fatal(err)
+	}
+	managed, err := fields.Encode(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live.SetManagedFields([]metav1.ManagedFieldsEntry{{
+		Manager: render.FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: child.GetAPIVersion(), FieldsType: "FieldsV1", FieldsV1: managed,
+	}})
+	return live
+}
+
+// set has somebody set a field of a live object.
+func set(t *testing.T, live *unstructured.Unstructured, manager, managed string, value any, path ...string) {
+	t.Helper()
+	if err := unstructured.SetNestedField(live.Object, value, path...); err != nil {
+		t.Fatal(err)
+	}
+	live.SetManagedFields(append(live.GetManagedFields(), metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: live.GetAPIVersion(), FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(managed),
+	}))
+}
+
+func newClient(live ...*unstructured.Unstructured) *dynamicfake.FakeDynamicClient {
+	lists := map[schema.GroupVersionResource]string{}
+	for kind, resource := range resources {
+		lists[resource] = kind.Kind + "List"
+	}
+	var objects []runtime.Object
+	for _, object := range live {
+		objects = append(objects, object)
+	}
+	return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...)
+}
+
+func mayGetAll(schema.GroupVersionResource) bool { return true }
+
+// linesOf are what a diff says: of each child a line, and below it one for each field.
+func linesOf(diffs []modelv1.ModelBoxChildDiff) []string {
+	var lines []string
+	for i := range diffs {
+		diff := &diffs[i]
+		lines = append(lines, strings.TrimSuffix(strings.Join([]string{diff.APIVersion, diff.Kind, diff.Name, string(diff.Action), diff.Message}, " "), " "))
+		for _, field := range diff.Fields {
+			line := "  " + field.Path + ": " + field.Live + " -> " + field.Wanted + " by " + field.Manager
+			if field.Ignored {
+				line += ", ignored"
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+const (
+	sameDeployment = "apps/v1 Deployment web None"
+	sameService    = "v1 Service web None"
+)
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	const editor, minReadySeconds = "kubectl-edit", `{"f:spec":{"f:minReadySeconds":{}}}`
+	ignoring := func(box *modelv1.ModelBox) {
+		box.Spec.IgnoreDrift = &modelv1.ModelBoxIgnoreDrift{Deployment: []string{"spec.minReadySeconds"}}
+	}
+	adopting := func(box *modelv1.ModelBox) { box.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"} }
+	for _, row := range []struct {
+		name string
+		// before is what the live children were applied for, and live what became of the first two since.
+		before, box *modelv1.ModelBox
+		live        func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured
+		want        []string
+	}{
+		{"children that are as the box asks for", newBox(), newBox(), both, []string{sameDeployment, sameService}},
+		{"nothing is there", newBox(), newBox(), func(_, _ *unstructured.Unstructured) []*unstructured.Unstructured { return nil },
+			[]string{"apps/v1 Deployment web Create", "v1 Service web Create"}},
+		{"drift", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			set(t, deployment, editor, minReadySeconds, int64(77), "spec", "minReadySeconds")
+			return both(deployment, service)
+		}, []string{"apps/v1 Deployment web Update", "  spec.minReadySeconds: 77 -> 3 by kubectl-edit", sameService}},
+		{"drift that is ignored", newBox(ignoring), newBox(ignoring), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			set(t, deployment, editor, minReadySeconds, int64(77), "spec", "minReadySeconds")
+			return both(deployment, service)
+		}, []string{sameDeployment, "  spec.minReadySeconds: 77 -> 3 by kubectl-edit, ignored", sameService}},
+		{"what nobody but the box asks for", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			set(t, deployment, editor, `{"f:spec":{"f:revisionHistoryLimit":{}}}`, int64(5), "spec", "revisionHistoryLimit")
+			return both(deployment, service)
+		}, []string{sameDeployment, sameService}},
+		{"a label that somebody has taken out", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			unstructured.RemoveNestedField(service.Object, "metadata", "labels", "app.kubernetes.io/instance")
+			return both(deployment, service)
+		}, []string{sameDeployment, "v1 Service web Update", `  metadata.labels.app.kubernetes.io/instance:  -> "web" by `}},
+		{"another image, and a variable less", newBox(), newBox(func(box *modelv1.ModelBox) { box.Spec.Image, box.Spec.Envs = "nginx:1.9.1", nil }), both,
+			[]string{"apps/v1 Deployment web Update",
+				`  spec.template.spec.containers[name="web"].env[name="MODE"].name: "MODE" ->  by modelbox-apiserver`,
+				`  spec.template.spec.containers[name="web"].env[name="MODE"].value: "debug" ->  by modelbox-apiserver`,
+				`  spec.template.spec.containers[name="web"].image: "nginx:1.7.9" -> "nginx:1.9.1" by modelbox-apiserver`,
+				sameService}},
+		{"what the box ignores and changes itself", newBox(ignoring),
+			newBox(ignoring, func(box *modelv1.ModelBox) { box.Spec.MinReadySeconds = ptr.To[int32](0) }), both,
+			[]string{"apps/v1 Deployment web Update", "  spec.minReadySeconds: 3 -> 0 by modelbox-apiserver", sameService}},
+		{"a Service that becomes headless", newBox(), newBox(func(box *modelv1.ModelBox) { box.Spec.ServiceType = modelv1.ServiceTypeHeadless }),
+			func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+				if err := unstructured.SetNestedField(service.Object, "10.0.0.7", "spec", "clusterIP"); err != nil {
+					t.Fatal(err)
+				}
+				return both(deployment, service)
+			},
+			[]string{sameDeployment, "v1 Service web Replace it has a cluster IP and cannot become headless",
+				`  spec.clusterIP: "10.0.0.7" -> "None" by `}},
+		{"a Service that the box has no more", newBox(), newBox(func(box *modelv1.ModelBox) { box.Spec.Ports = nil }), both,
+			[]string{"apps/v1 Deployment web Update", "v1 Service web Delete"}},
+		{"a Service of somebody else", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			isController := true
+			service.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", UID: "u2", Controller: &isController}})
+			return both(deployment, service)
+		}, []string{sameDeployment, "v1 Service web Refuse it is controlled by StatefulSet db"}},
+		{"a Service of a box that was deleted", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			owners := service.GetOwnerReferences()
+			owners[0].UID = "u0"
+			service.SetOwnerReferences(owners)
+			return both(deployment, service)
+		}, []string{sameDeployment, "v1 Service web Replace it belonged to a box of this name that has been deleted"}},
+		{"a Service of nobody", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			service.SetOwnerReferences(nil)
+			service.SetManagedFields(nil)
+			return both(deployment, service)
+		}, []string{sameDeployment, "v1 Service web Refuse nobody controls it: delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"}},
+		{"a Service of nobody that is adopted", newBox(adopting), newBox(adopting), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			service.SetOwnerReferences(nil)
+			service.SetManagedFields(nil)
+			return both(deployment, service)
+		}, []string{sameDeployment, "v1 Service web Update nobody controls it, and it is taken over: fields of its spec that the box does not set are removed",
+			`  metadata.ownerReferences[uid="u1"]:  -> {"apiVersion":"model.github.com/v1","blockOwnerDeletion":true,"controller":true,"kind":"ModelBox","name":"web","uid":"u1"} by `}},
+		{"a headless Service of nobody that cannot be adopted", newBox(adopting), newBox(adopting), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			service.SetOwnerReferences(nil)
+			service.SetManagedFields(nil)
+			set(t, service, editor, `{"f:spec":{"f:clusterIP":{}}}`, "None", "spec", "clusterIP")
+			return both(deployment, service)
+		}, []string{sameDeployment, "v1 Service web Refuse nobody controls it, and it cannot be taken over: it is headless and cannot get a cluster IP",
+			`  metadata.ownerReferences[uid="u1"]:  -> {"apiVersion":"model.github.com/v1","blockOwnerDeletion":true,"controller":true,"kind":"ModelBox","name":"web","uid":"u1"} by `}},
+		{"a Service whose owner somebody has taken off", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			service.SetOwnerReferences(nil)
+			return both(deployment, service)
+		}, []string{sameDeployment, "v1 Service web Update",
+			`  metadata.ownerReferences[uid="u1"]:  -> {"apiVersion":"model.github.com/v1","blockOwnerDeletion":true,"controller":true,"kind":"ModelBox","name":"web","uid":"u1"} by `}},
+		{"a Service that is being deleted", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			now := metav1.Now()
+			service.SetDeletionTimestamp(&now)
+			return both(deployment, service)
+		}, []string{sameDeployment, "v1 Service web Replace it is being deleted"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			before := rendered(t, row.before)
+			client := newClient(row.live(applied(t, before[0]), applied(t, before[1]))...)
+			diffs, err := New(client).Diff(t.Context(), row.box, rendered(t, row.box), mayGetAll)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := linesOf(diffs)
+			if len(row.box.Spec.Ports) == 0 { // probes and the grace period go with the ports
+				got = slices.DeleteFunc(got, func(line string) bool { return strings.HasPrefix(line, "  ") })
+			}
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			for _, action := range client.Actions() {
+				if verb := action.GetVerb(); verb != "get" && verb != "list" {
+					t.Errorf("it has sent %s %s", verb, action.GetResource().Resource)
+				}
+			}
+		})
+	}
+}
+
+func both(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+	return []*unstructured.Unstructured{deployment, service}
+}
+
+func TestDiffReadsNothingThatMayNotBeSeen(t *testing.T) {
+	t.Parallel()
+	children := rendered(t, newBox())
+	client := newClient(applied(t, children[0]), applied(t, children[1]))
+	diffs, err := New(client).Diff(t.Context(), newBox(), children, func(resource schema.GroupVersionResource) bool { return resource.Group == "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"apps/v1 Deployment web Unknown not shown: you may not get deployments.apps", sameService}, linesOf(diffs)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, action := range client.Actions() {
+		if action.GetResource().Group != "" {
+			t.Errorf("it has sent %s %s", action.GetVerb(), action.GetResource().Resource)
+		}
+	}
+}
+
+func TestDiffSaysWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for verb, want := range map[string]string{
+		"get":  "reading Deployment web: it is away",
+		"list": "listing the deployments: it is away",
+	} {
+		client := newClient()
+		client.PrependReactor(verb, "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, errors.New("it is away")
+		})
+		_, err := New(client).Diff(t.Context(), newBox(), rendered(t, newBox()), mayGetAll)
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestLongValuesAreCut(t *testing.T) {
+	t.Parallel()
+	children := rendered(t, newBox())
+	live := applied(t, children[1])
+	set(t, live, "kubectl-edit", `{"f:spec":{"f:selector":{}}}`, map[string]any{"modelbox": strings.Repeat("ü", 1000)}, "spec", "selector")
+	diffs, err := New(newClient(applied(t, children[0]), live)).Diff(t.Context(), newBox(), children, mayGetAll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := diffs[1].Fields[0].Live
+	if !strings.HasSuffix(value, "ü…") || len(value) > maxValueBytes+len("…") {
+		t.Errorf("the value is %s", value)
+	}
+}

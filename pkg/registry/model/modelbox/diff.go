@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// Differ compares the live children of a box with those that it asks for.
+type Differ interface {
+	// Diff compares the live children with the rendered ones, in their order, and after them come those that the box asks for
+	// no more. It has all fields that differ, and no effects. Of kinds that mayGet is false for nothing is read.
+	Diff(ctx context.Context, box *modelv1.ModelBox, rendered []*unstructured.Unstructured, mayGet func(schema.GroupVersionResource) bool) ([]modelv1.ModelBoxChildDiff, error)
+}
+
+// DiffEffect returns what the action on a child of a box does to what runs, where the box was old before: in the words of the
+// warnings of an update. It is empty where nothing that runs is concerned.
+func DiffEffect(box, old *model.ModelBox, child *modelv1.ModelBoxChildDiff) string {
+	isWorkload := child.APIVersion == appsv1.SchemeGroupVersion.String()
+	switch child.Action {
+	case modelv1.DiffActionReplace:
+		return timed(box, "replace", "the "+child.Kind+andItsPods(old, isWorkload && child.Kind != "StatefulSet"), "")
+	case modelv1.DiffActionDelete:
+		return timed(box, "delete", "the "+child.Kind+andItsPods(old, isWorkload), "")
+	case modelv1.DiffActionUpdate:
+		if count := replacedPods(box, old); isWorkload && changesTemplate(child) && count > 0 {
+			return timed(box, "roll", countedPods(count), rolloutSteps(&box.Spec, count))
+		}
+	}
+	return ""
+}
+
+// timed says what is done to what, now or when the box is unpaused.
+func timed(box *model.ModelBox, verb, what, how string) string {
+	if box.Spec.Paused {
+		return fmt.Sprintf("will %s %s when the box is unpaused%s", verb, what, how)
+	}
+	return fmt.Sprintf("%ss %s%s", verb, what, how)
+}
+
+// andItsPods says that pods go with a workload. The pods of a StatefulSet that is replaced stay for the next one.
+func andItsPods(old *model.ModelBox, isGone bool) string {
+	if !isGone || old.Status.Replicas == 0 {
+		return ""
+	}
+	return " and its " + countedPods(old.Status.Replicas)
+}
+
+// changesTemplate returns whether a field of the pod template is not left as it is.
+func changesTemplate(child *modelv1.ModelBoxChildDiff) bool {
+	for i := range child.Fields {
+		if field := &child.Fields[i]; !field.Ignored && strings.HasPrefix(field.Path, "spec.template.") {
+			return true
+		}
+	}
+	return false
+}
