@@ -14,9 +14,10 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/convert"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/diff"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/exec"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/initialize"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/history"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/initialize"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/logs"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/migrate"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/pause"
@@ -62,9 +63,10 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	f := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
 	cmd.AddCommand(
 		convert.NewCommand(f, streams),
+		diff.NewCommand(f, streams),
 		exec.NewCommand(f, streams),
-		initialize.NewCommand(f, streams),
 		history.NewCommand(f, streams),
+		initialize.NewCommand(f, streams),
 		logs.NewCommand(f, streams),
 		migrate.NewCommand(flags, streams),
 		pause.NewPauseCommand(f, streams),

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package diff is "kubectl modelbox diff": what an apply of boxes changes in what they have become, and what others have changed
+// there.
+package diff
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/resource"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/scheme"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+)
+
+// Options are those of the command.
+type Options struct {
+	genericiooptions.IOStreams
+	boxes.Selection
+
+	// PrintFlags print the diffs as objects, where they are told to.
+	PrintFlags *genericclioptions.PrintFlags
+
+	builder func() *resource.Builder
+	model   versioned.Interface
+}
+
+// NewCommand returns the command "kubectl modelbox diff".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	boxes.TeachKubectl()
+	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme)}
+	cmd := &cobra.Command{
+		Use:                   "diff (NAME... | TYPE/NAME... | -f FILENAME)",
+		DisableFlagsInUseLine: true,
+		Short:                 "Show what an apply of boxes changes in what they have become",
+		Long: "Show what an apply of boxes changes in what they have become, field by field, and what it does to their pods.\n\n" +
+			"The boxes of files are compared as they are there, without storing them. Boxes that are named are compared as they are stored: " +
+			"what differs has been changed by others.\n\n" +
+			"Exit status: 0 No differences were found. 1 Differences were found. >1 It failed with an error.",
+		Example: templates.Examples(`
+			# Show what applying a file would change
+			kubectl modelbox diff -f box.yaml
+
+			# Show what others have changed of what box web has become
+			kubectl modelbox diff web`),
+		ValidArgsFunction: boxes.CompleteNames(f),
+		RunE: func(cmd *cobra.Command, arguments []string) error {
+			cmdutil.CheckDiffErr(o.Complete(f, arguments))
+			cmdutil.CheckDiffErr(o.Validate())
+			isDifferent, err := o.Run(cmd.Context())
+			cmdutil.CheckDiffErr(err)
+			if isDifferent {
+				return cmdutil.ErrExit // with 1, as diff does
+			}
+			return nil
+		},
+	}
+	o.AddFlags(cmd)
+	o.PrintFlags.AddFlags(cmd)
+	return cmd
+}
+
+// Complete connects to the cluster.
+func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
+	if err := o.Selection.Complete(f, arguments); err != nil {
+		return err
+	}
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	o.builder = f.NewBuilder
+	o.model, err = versioned.NewForConfig(config)
+	return err
+}
+
+// Validate returns an error for a command line that names nothing, or excludes itself.
+func (o *Options) Validate() error {
+	if o.IsEmpty() {
+		return fmt.Errorf("one or more boxes must be specified as NAME, TYPE/NAME, or by --filename or --selector")
+	}
+	return o.Selection.Validate()
+}
+
+// Run prints the diffs, and returns whether anything differs.
+func (o *Options) Run(ctx context.Context) (bool, error) {
+	diffs, err := o.diffs(ctx)
+	if err != nil {
+		return false, err
+	}
+	isDifferent := false
+	for _, diff := range diffs {
+		isDifferent = isDifferent || differs(diff)
+		if *o.PrintFlags.OutputFormat == "" {
+			printDiff(o.Out, o.ErrOut, diff)
+			continue
+		}
+		printer, err := o.PrintFlags.ToPrinter()
+		if err != nil {
+			return false, err
+		}
+		if err := printer.PrintObj(diff, o.Out); err != nil {
+			return false, err
+		}
+	}
+	return isDifferent, nil
+}
+
+// diffs asks for the diffs of all boxes that are selected.
+func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
+	var diffs []*modelv1.ModelBoxDiff
+	if !cmdutil.IsFilenameSliceEmpty(o.Filenames, o.Kustomize) {
+		sent, err := o.boxesOfFiles()
+		if err != nil {
+			return nil, err
+		}
+		for _, box := range sent {
+			diff, err := o.model.ModelV1().ModelBoxes(box.Namespace).CreateDiff(ctx, box.Name, box, metav1.CreateOptions{})
+			if err != nil {
+				return nil, err
+			}
+			diffs = append(diffs, diff)
+		}
+		return diffs, nil
+	}
+	selected, err := o.Get()
+	if err != nil {
+		return nil, err
+	}
+	for _, stack := range selected.Stacks {
+		return nil, fmt.Errorf("modelstacks/%s is not a box", stack.Name)
+	}
+	for _, box := range selected.Boxes {
+		diff, err := o.model.ModelV1().ModelBoxes(box.Namespace).GetDiff(ctx, box.Name, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		diffs = append(diffs, diff)
+	}
+	return diffs, nil
+}
+
+// boxesOfFiles returns the boxes as the files have them, in the namespace of the command line where they have none.
+func (o *Options) boxesOfFiles() ([]*modelv1.ModelBox, error) {
+	infos, err := o.builder().
+		WithScheme(scheme.Scheme, scheme.Scheme.PrioritizedVersionsAllGroups()...).
+		Local().
+		FilenameParam(false, &o.FilenameOptions).
+		ContinueOnError().
+		Flatten().
+		Do().
+		Infos()
+	if err != nil {
+		return nil, err
+	}
+	var found []*modelv1.ModelBox
+	for _, info := range infos {
+		box, ok := info.Object.(*modelv1.ModelBox)
+		if !ok {
+			return nil, fmt.Errorf("%s: %s is not a box", info.Source, info.ObjectName())
+		}
+		if box.Namespace == "" {
+			box.Namespace = o.Namespace
+		}
+		found = append(found, box)
+	}
+	return found, nil
+}
