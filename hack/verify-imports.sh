@@ -23,6 +23,7 @@ declare -A may_import=(
   [pkg/hostcluster]="pkg/generated pkg/hostcluster"
   [pkg/hostcluster/boxchildren]="pkg/apis pkg/hostcluster pkg/render"
   [pkg/hostcluster/boxdiff]="pkg/apis pkg/controller/children/fields pkg/hostcluster pkg/render" # compares as the controller does
+  [pkg/hostcluster/podaccess]=""
   [pkg/pki]=""
   [pkg/servingcertificate]="pkg/pki"
   [pkg/version]=""

@@ -38,6 +38,8 @@ type ExtraConfig struct {
 	BoxChildren modelbox.Cluster
 	// BoxDiffer compares it with what the box asks for.
 	BoxDiffer modelbox.Differ
+	// PodAccess reaches the pods of boxes there.
+	PodAccess modelbox.PodAccess
 	// Recorder records events about boxes. Nil records none.
 	Recorder events.EventRecorder
 }
@@ -72,6 +74,7 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		BoxSubresources: modelboxstorage.Subresources{
 			Cluster:       c.extraConfig.BoxChildren,
 			Differ:        c.extraConfig.BoxDiffer,
+			PodAccess:     c.extraConfig.PodAccess,
 			Admission:     c.genericConfig.AdmissionControl,
 			TypeConverter: typeConverter,
 			Recorder:      c.extraConfig.Recorder,

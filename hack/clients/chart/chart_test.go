@@ -57,6 +57,7 @@ serviceMonitor: {enabled: true}
 prometheusRules: {enabled: true}
 serviceIngress: {enabled: true}
 audit: {enabled: true}
+podAccess: {enabled: true}
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {

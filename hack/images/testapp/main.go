@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 )
 
@@ -29,7 +30,9 @@ func run(args []string) error {
 	flags.Usage = func() {
 		fmt.Fprintln(flags.Output(), `usage: testapp [flags]                serve
        testapp [flags] append FILE LINE   add a line to a file
-       testapp [flags] get URL            print what a server answers`)
+       testapp [flags] get URL            print what a server answers
+       testapp [flags] copy               print what is on the standard input
+       testapp [flags] exit CODE          fail with that code`)
 		flags.PrintDefaults()
 	}
 	var app application
@@ -48,6 +51,15 @@ func run(args []string) error {
 		return appendLine(flags.Arg(1), flags.Arg(2))
 	case flags.Arg(0) == "get" && flags.NArg() == 2:
 		return get(flags.Arg(1))
+	case flags.Arg(0) == "copy" && flags.NArg() == 1:
+		_, err := io.Copy(os.Stdout, os.Stdin)
+		return err
+	case flags.Arg(0) == "exit" && flags.NArg() == 2:
+		code, err := strconv.Atoi(flags.Arg(1))
+		if err != nil {
+			return fmt.Errorf("reading the code: %w", err)
+		}
+		os.Exit(code)
 	}
 	return fmt.Errorf("cannot do %q, see -help", flags.Args())
 }

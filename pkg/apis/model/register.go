@@ -25,9 +25,12 @@ var (
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ModelBox{},
+		&ModelBoxAttachOptions{},
 		&ModelBoxDiff{},
+		&ModelBoxExecOptions{},
 		&ModelBoxHistory{},
 		&ModelBoxList{},
+		&ModelBoxPortForwardOptions{},
 		&ModelBoxRestart{},
 		&ModelBoxRollback{},
 		&ModelStack{},

@@ -78,6 +78,18 @@ func TestDiscoveryListsModelBoxes(t *testing.T) {
 			Name: "modelboxes/rollback", Namespaced: true, Kind: "ModelBoxRollback",
 			Verbs: metav1.Verbs{"create"},
 		},
+		"modelboxes/exec": {
+			Name: "modelboxes/exec", Namespaced: true, Kind: "ModelBoxExecOptions",
+			Verbs: metav1.Verbs{"create", "get"},
+		},
+		"modelboxes/attach": {
+			Name: "modelboxes/attach", Namespaced: true, Kind: "ModelBoxAttachOptions",
+			Verbs: metav1.Verbs{"create", "get"},
+		},
+		"modelboxes/portforward": {
+			Name: "modelboxes/portforward", Namespaced: true, Kind: "ModelBoxPortForwardOptions",
+			Verbs: metav1.Verbs{"create", "get"},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("discovery of %s (-want +got):\n%s", modelv1.SchemeGroupVersion, diff)

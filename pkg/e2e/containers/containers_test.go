@@ -30,6 +30,8 @@ const containerNode = "container-node"
 // for itself, and a control plane with nodes of both kinds.
 func TestApplicationsRunInContainers(t *testing.T) {
 	plane := newContainerPlane(t)
+	// It counts what the server has open.
+	t.Run("users get to what runs in a box", func(t *testing.T) { podAccessLeadsToPods(plane.NewNamespace(t)) })
 	// Nothing else can be started on a node that is drained.
 	t.Run("a drain keeps the disruption budget", func(t *testing.T) { drainKeepsTheDisruptionBudget(plane.NewNamespace(t)) })
 	// A proxy knows of a pod that is to stop later than the node does, and much later where the machine is busy.

@@ -54,6 +54,7 @@ type Options struct {
 	StoreRecovery *RecoveryOptions
 	Snapshots     *SnapshotOptions
 	Cluster       *ClusterOptions
+	PodAccess     *PodAccessOptions
 	Controllers   *ControllerOptions
 	Logs          *logs.Options
 
@@ -82,6 +83,7 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 		StoreRecovery: NewRecoveryOptions(),
 		Snapshots:     NewSnapshotOptions(),
 		Cluster:       NewClusterOptions(),
+		PodAccess:     NewPodAccessOptions(),
 		Controllers:   NewControllerOptions(),
 		Logs:          logs.NewOptions(),
 
@@ -127,6 +129,7 @@ func (o *Options) addFlags(sets *cliflag.NamedFlagSets) {
 	o.Recommended.EgressSelector.AddFlags(sets.FlagSet("server"))
 	o.Recommended.CoreAPI.AddFlags(sets.FlagSet("cluster"))
 	o.Cluster.AddFlags(sets.FlagSet("cluster"))
+	o.PodAccess.AddFlags(sets.FlagSet("cluster"))
 	o.Recommended.SecureServing.AddFlags(sets.FlagSet("secure serving"))
 	o.ServingCertificate.AddFlags(sets.FlagSet("secure serving"))
 	o.Recommended.Authentication.AddFlags(sets.FlagSet("authentication"))
@@ -155,6 +158,7 @@ func (o *Options) Validate() error {
 	errs = append(errs, o.StoreRecovery.Validate()...)
 	errs = append(errs, o.Storage.Validate()...)
 	errs = append(errs, o.Snapshots.Validate()...)
+	errs = append(errs, o.PodAccess.Validate()...)
 	errs = append(errs, o.Controllers.Validate()...)
 	errs = append(errs, o.ServingCertificate.Validate(o.Recommended.SecureServing)...)
 	return utilerrors.NewAggregate(errs)
@@ -219,5 +223,8 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 		return nil, err
 	}
 	o.Cluster.ApplyTo(&result.ExtraConfig)
+	if err := o.PodAccess.ApplyTo(result); err != nil {
+		return nil, err
+	}
 	return result, nil
 }

@@ -31,9 +31,12 @@ func init() {
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ModelBox{},
+		&ModelBoxAttachOptions{},
 		&ModelBoxDiff{},
+		&ModelBoxExecOptions{},
 		&ModelBoxHistory{},
 		&ModelBoxList{},
+		&ModelBoxPortForwardOptions{},
 		&ModelBoxRestart{},
 		&ModelBoxRollback{},
 		&ModelStack{},

@@ -14,6 +14,11 @@ func (in ModelBox) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxAttachOptions) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxAttachOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxAutoscaling) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxAutoscaling"
 }
@@ -36,6 +41,11 @@ func (in ModelBoxDiff) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxDisruptionBudget) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxDisruptionBudget"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxExecOptions) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxExecOptions"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -71,6 +81,11 @@ func (in ModelBoxIngressTLS) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxList) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxPortForwardOptions) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxPortForwardOptions"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

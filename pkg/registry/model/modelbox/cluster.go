@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -24,6 +25,8 @@ type Cluster interface {
 	Live(ctx context.Context, box *modelv1.ModelBox) (modelboxrender.Live, error)
 	// Revisions returns what the cluster keeps of the revisions of the workload of the box, the oldest first.
 	Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelboxrender.Revision, error)
+	// Pods returns the pods of the box, in no order: those that its workload controls, and none that has nothing but its labels.
+	Pods(ctx context.Context, box *modelv1.ModelBox) ([]corev1.Pod, error)
 	// Known returns a rendered child without the fields that the cluster does not know. It asks nobody.
 	Known(child *unstructured.Unstructured) *unstructured.Unstructured
 }

@@ -8,7 +8,6 @@ package rest
 import (
 	"maps"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -76,7 +75,7 @@ func (p StorageProvider) NewRESTStorage(optsGetter generic.RESTOptionsGetter) (g
 		}
 		maps.Copy(storage, byPath)
 	}
-	group := genericapiserver.NewDefaultAPIGroupInfo(model.GroupName, p.Scheme, metav1.ParameterCodec, p.Codecs)
+	group := genericapiserver.NewDefaultAPIGroupInfo(model.GroupName, p.Scheme, runtime.NewParameterCodec(p.Scheme), p.Codecs)
 	group.VersionedResourcesStorageMap[modelv1.SchemeGroupVersion.Version] = storage
 	return group, nil
 }
@@ -91,12 +90,16 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes":        storage.ModelBox,
 		"modelboxes/status": storage.Status,
 		"modelboxes/scale":  storage.Scale,
-		"modelboxes/render": storage.Render,
 
+		"modelboxes/render":   storage.Render,
+		"modelboxes/diff":     storage.Diff,
 		"modelboxes/restart":  storage.Restart,
 		"modelboxes/history":  storage.History,
 		"modelboxes/rollback": storage.Rollback,
-		"modelboxes/diff":     storage.Diff,
+
+		"modelboxes/exec":        storage.Exec,
+		"modelboxes/attach":      storage.Attach,
+		"modelboxes/portforward": storage.PortForward,
 	}, nil
 }
 

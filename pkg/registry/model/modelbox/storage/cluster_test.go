@@ -6,6 +6,7 @@ package storage
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -16,6 +17,7 @@ import (
 type testCluster struct {
 	live      modelboxrender.Live
 	revisions []modelboxrender.Revision
+	pods      []corev1.Pod
 	// unknown is a field of every child that the cluster does not know.
 	unknown []string
 	// err is what it answers instead.
@@ -28,6 +30,10 @@ func (c *testCluster) Live(context.Context, *modelv1.ModelBox) (modelboxrender.L
 
 func (c *testCluster) Revisions(context.Context, *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
 	return c.revisions, c.err
+}
+
+func (c *testCluster) Pods(context.Context, *modelv1.ModelBox) ([]corev1.Pod, error) {
+	return c.pods, c.err
 }
 
 func (c *testCluster) Known(child *unstructured.Unstructured) *unstructured.Unstructured {

@@ -38,6 +38,8 @@ type Storage struct {
 	History  *HistoryREST
 	Rollback *RollbackREST
 	Diff     *DiffREST
+
+	Exec, Attach, PortForward *ConnectREST
 }
 
 // Subresources is what the subresources of boxes need beside the store.
@@ -46,6 +48,8 @@ type Subresources struct {
 	Cluster modelbox.Cluster
 	// Differ compares the children of boxes with what they ask for.
 	Differ modelbox.Differ
+	// PodAccess reaches the pods of a box.
+	PodAccess modelbox.PodAccess
 	// Admission sees the boxes that are changed through a subresource, as those that are changed themselves. Nil admits all.
 	Admission admission.Interface
 	// TypeConverter knows the schema of boxes, for the managed fields of what is changed.
@@ -93,6 +97,9 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		return nil, err
 	}
 
+	connect := func(subresource string, newOptions func() runtime.Object, parse func(runtime.Object) (connection, error)) *ConnectREST {
+		return &ConnectREST{store, subresources.Cluster, subresources.PodAccess, permissions{authorizer}, subresource, newOptions, parse}
+	}
 	return &Storage{
 		ModelBox: &REST{store},
 		Status:   &StatusREST{store: &statusStore},
@@ -102,6 +109,10 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		History:  &HistoryREST{store, subresources.Cluster},
 		Rollback: &RollbackREST{scheme, rollbacks, subresources.Cluster, subresources.Recorder},
 		Diff:     &DiffREST{store, subresources.Cluster, subresources.Differ, authorizer},
+
+		Exec:        connect("exec", newExecOptions, parseExec),
+		Attach:      connect("attach", newAttachOptions, parseAttach),
+		PortForward: connect("portforward", newPortForwardOptions, parsePortForward),
 	}, nil
 }
 

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package podaccess leads requests on to pods, with the permissions of the server. Who may have that is for the caller to decide.
+package podaccess
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	apirest "k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// component is what grants the server its permissions for pods.
+const component = "artifacts/components/pod-access"
+
+// Access reaches the pods of a cluster.
+type Access struct {
+	config *rest.Config
+	client kubernetes.Interface
+	// streams has an element for each connection.
+	streams chan struct{}
+	// running is done when the server stops.
+	running context.Context
+}
+
+// New returns an access to the cluster of the configuration, for so many connections at a time, all of which end when stop is
+// closed.
+func New(config *rest.Config, maxStreams int, stop <-chan struct{}) (*Access, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // the requests are limited where they come in
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating the client for pods: %w", err)
+	}
+	return &Access{config, client, make(chan struct{}, maxStreams), wait.ContextForChannel(stop)}, nil
+}
+
+// CheckAllowed returns 403, with what grants the right, where the server itself may not do that with that subresource of the
+// pods of a namespace.
+func (a *Access) CheckAllowed(ctx context.Context, namespace, verb, subresource string) error {
+	review, err := a.client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: verb, Resource: "pods", Subresource: subresource,
+		}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return apierrors.NewServiceUnavailable(fmt.Sprintf("asking the cluster for the rights of the server: %v", err))
+	}
+	if review.Status.Allowed {
+		return nil
+	}
+	return apierrors.NewForbidden(corev1.Resource("pods/"+subresource), "", fmt.Errorf("the server modelbox-apiserver itself may not %s pods/%s in the namespace %q: an administrator grants it with %s",
+		verb, subresource, namespace, component))
+}
+
+// Connect returns what joins the connection of a request that is to be upgraded with one to the subresource of the pod. What
+// goes wrong before that is told the responder.
+func (a *Access) Connect(pod types.NamespacedName, subresource string, query url.Values, responder apirest.Responder) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case a.streams <- struct{}{}:
+			defer func() { <-a.streams }()
+		default:
+			responder.Error(apierrors.NewTooManyRequests(fmt.Sprintf("this server has %d connections to pods, as many as --max-pod-streams allows: try again later", cap(a.streams)), 10))
+			return
+		}
+		location, err := a.location(pod, subresource, query)
+		if err != nil {
+			responder.Error(apierrors.NewInternalError(err))
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(a.running, cancel)()
+		a.serveUpgrade(w, r.WithContext(ctx), location, responder)
+	})
+}
+
+// location is where the cluster serves the subresource of the pod.
+func (a *Access) location(pod types.NamespacedName, subresource string, query url.Values) (*url.URL, error) {
+	base, _, err := rest.DefaultServerUrlFor(a.config)
+	if err != nil {
+		return nil, fmt.Errorf("reading the address of the cluster: %w", err)
+	}
+	location := base.JoinPath("api", "v1", "namespaces", pod.Namespace, "pods", pod.Name, subresource)
+	location.RawQuery = query.Encode()
+	return location, nil
+}
