@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/attach"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/convert"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/diff"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/exec"
@@ -62,6 +63,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	// As in kubectl, whose commands need what is set in the configuration here.
 	f := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
 	cmd.AddCommand(
+		attach.NewCommand(f, streams),
 		convert.NewCommand(f, streams),
 		diff.NewCommand(f, streams),
 		exec.NewCommand(f, streams),

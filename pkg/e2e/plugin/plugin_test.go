@@ -201,15 +201,17 @@ func TestRightsOnPods(t *testing.T) {
 		arguments   []string
 	}{
 		{"pods/exec", []string{"exec", "web", "--as=" + user, "--", "date"}},
+		{"pods/attach", []string{"attach", "web", "--as=" + user}},
 		{"pods/log", []string{"logs", "web", "--as=" + user}},
 		{"pods/portforward", []string{"port-forward", "web", ":80", "--as=" + user}},
 	} {
 		expectFailure(n, []string{"cannot", test.subresource[len("pods/"):]}, test.arguments...)
 	}
-	n.Kubectl.Run("create", "role", "connect", "--verb=create,get", "--resource=pods/exec,pods/portforward,pods/log")
+	n.Kubectl.Run("create", "role", "connect", "--verb=create,get", "--resource=pods/exec,pods/attach,pods/portforward,pods/log")
 	n.Kubectl.Run("create", "rolebinding", "connect", "--role=connect", "--user="+user)
 	n.Kubectl.AwaitAllowed(user, "create pods --subresource=exec")
 	expectFailure(n, []string{"connection refused"}, "exec", "web", "--as="+user, "--", "date")
+	expectFailure(n, []string{"connection refused"}, "attach", "web", "--as="+user)
 	expectFailure(n, []string{"Found 2 pods, using pod/web-", "connection refused"}, "logs", "web", "--as="+user)
 	expectFailure(n, []string{"connection refused"}, "logs", "mb/web", "--all-pods", "--as="+user)
 	expectFailure(n, []string{"stack shop has many boxes"}, "logs", "mst/shop")
@@ -230,6 +232,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"wait", "w"}, []string{"web"}},
 		{[]string{"pause", "mst/"}, []string{"mst/shop"}},
 		{[]string{"exec", "web"}, []string{"web"}},
+		{[]string{"attach", "web"}, []string{"web"}},
 		{[]string{"port-forward", "web", ""}, []string{"80"}},
 		{[]string{"wait", "--time"}, []string{"--timeout"}},
 	} {
