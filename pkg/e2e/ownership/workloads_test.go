@@ -84,7 +84,10 @@ func TestEditsOfAWorkloadAreRestored(t *testing.T) {
 			})
 		}
 		n.Events.Await("web", "Restored"+string(kind), framework.OtherManager)
-		n.AwaitPods("web", 2)
+		// Until 1.34, the StatefulSet controller waits for a surplus pod that is ready and not available yet, and may not look again.
+		if kind != modelv1.WorkloadStatefulSet || !n.ControlPlane.IsBefore(n.T, "1.34") {
+			n.AwaitPods("web", 2)
+		}
 		framework.ExpectEqual(n.T, "UID", uid, n.GetWorkload(kind, "web").GetUID())
 	})
 }
