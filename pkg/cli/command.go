@@ -16,6 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/attach"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/convert"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/diff"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/doctor"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/exec"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/history"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/initialize"
@@ -66,6 +67,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		attach.NewCommand(f, streams),
 		convert.NewCommand(f, streams),
 		diff.NewCommand(f, streams),
+		doctor.NewCommand(f, streams),
 		exec.NewCommand(f, streams),
 		history.NewCommand(f, streams),
 		initialize.NewCommand(f, streams),
