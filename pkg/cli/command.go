@@ -29,6 +29,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/rollback"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/set"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/status"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/top"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/wait"
 )
 
@@ -81,6 +82,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		rollback.NewCommand(f, streams),
 		set.NewCommand(f, streams),
 		status.NewCommand(f, streams),
+		top.NewCommand(f, streams),
 		wait.NewCommand(f, streams),
 	)
 	return cmd

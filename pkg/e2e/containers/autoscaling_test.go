@@ -7,7 +7,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -40,6 +42,7 @@ func boxFollowsItsLoad(n *framework.Namespace) {
 	endLoad := startLoad(n.T, url)
 	awaitScale(n, mostPods)
 	n.T.Logf("%d pods after %s of load", mostPods, time.Since(began).Round(time.Second))
+	expectTop(n)
 	endLoad()
 	idle := time.Now()
 	awaitScale(n, 1)
@@ -65,6 +68,20 @@ func startLoad(t *testing.T, url string) (end func()) {
 	}
 	t.Cleanup(end)
 	return end
+}
+
+// expectTop waits until "kubectl modelbox top" shows what the box uses.
+func expectTop(n *framework.Namespace) {
+	n.T.Helper()
+	line := regexp.MustCompile(`(?m)^web +([0-9]/)?[0-9] +[1-9][0-9]*m +[1-9][0-9]*% +[1-9][0-9]*Mi +<none>$`)
+	n.Eventually("kubectl modelbox top shows the box", func() error {
+		command := exec.CommandContext(n.Ctx, framework.Binary("kubectl-modelbox"), "top", "web", "--namespace="+n.Name, "--kubeconfig="+n.ControlPlane.Kubeconfig())
+		table, err := command.CombinedOutput()
+		if err != nil || !line.Match(table) {
+			return fmt.Errorf("%v:\n%s", err, table)
+		}
+		return nil
+	})
 }
 
 // collectMetrics returns when the cluster serves metrics of its pods, with what ends that.

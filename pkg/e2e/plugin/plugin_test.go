@@ -219,6 +219,14 @@ func TestRightsOnPods(t *testing.T) {
 	expectFailure(n, []string{"not the name of a box"}, "port-forward", "mst/shop", "80")
 }
 
+func TestTopNeedsMetrics(t *testing.T) {
+	t.Parallel()
+	n := newBox(t, "web")
+	expectFailure(n, []string{"Metrics API not available"}, "top")
+	expectFailure(n, []string{"--sort-by=pods: must be cpu or memory"}, "top", "--sort-by=pods")
+	expectFailure(n, []string{"NotFound", `"nope" not found`}, "top", "nope")
+}
+
 // TestCompletion completes as the scripts do that kubectl writes for shells: kubectl asks kubectl_complete-modelbox.
 func TestCompletion(t *testing.T) {
 	t.Parallel()

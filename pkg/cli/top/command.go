@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package top is "kubectl modelbox top": what the pods of boxes use, against what they request.
+package top
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util/templates"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+	metrics "k8s.io/metrics/pkg/client/clientset/versioned"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+)
+
+// Options are those of the command.
+type Options struct {
+	genericiooptions.IOStreams
+	boxes.Selection
+
+	// SortBy is "cpu" or "memory" for those that use the most first, "" for the order of names.
+	SortBy string
+	// NoHeaders leaves out the names of the columns.
+	NoHeaders bool
+
+	client  kubernetes.Interface
+	boxes   versioned.Interface
+	metrics metrics.Interface
+}
+
+// NewCommand returns the command "kubectl modelbox top".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &Options{IOStreams: streams}
+	cmd := &cobra.Command{
+		Use:                   "top (NAME... | TYPE/NAME... | -l SELECTOR)",
+		DisableFlagsInUseLine: true,
+		Short:                 "Show what boxes use of CPU and memory, against what they request",
+		Long: "Show what the pods of boxes use of CPU and memory, all together, and which share that is of what their containers request. " +
+			"A stack is its boxes; without names it is all of the namespace.\n\nThe cluster has to serve metrics.k8s.io, as metrics-server does.",
+		Example: templates.Examples(`
+			# What all boxes of the namespace use
+			kubectl modelbox top
+
+			# What those of stack shop use, the most memory first
+			kubectl modelbox top mst/shop --sort-by=memory`),
+		ValidArgsFunction: boxes.CompleteNames(f),
+		RunE: func(cmd *cobra.Command, arguments []string) error {
+			if err := o.Complete(f, arguments); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.AddFlags(cmd)
+	cmd.Flags().StringVar(&o.SortBy, "sort-by", o.SortBy, "Those that use the most first: 'cpu' or 'memory'.")
+	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", o.NoHeaders, "If present, print output without headers.")
+	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions([]string{"cpu", "memory"}, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+// Complete connects to the cluster.
+func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
+	if err := o.Selection.Complete(f, arguments); err != nil {
+		return err
+	}
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	if o.client, err = kubernetes.NewForConfig(config); err != nil {
+		return err
+	}
+	if o.boxes, err = versioned.NewForConfig(config); err != nil {
+		return err
+	}
+	o.metrics, err = metrics.NewForConfig(config)
+	return err
+}
+
+// Validate returns an error for flags that have no meaning.
+func (o *Options) Validate() error {
+	if !slices.Contains([]string{"", "cpu", "memory"}, o.SortBy) {
+		return fmt.Errorf("--sort-by=%s: must be cpu or memory", o.SortBy)
+	}
+	return o.Selection.Validate()
+}
+
+// Run prints a line for each box.
+func (o *Options) Run(ctx context.Context) error {
+	objects, err := o.Get()
+	if err != nil {
+		return err
+	}
+	selected, err := o.withComponents(ctx, objects)
+	if err != nil {
+		return err
+	}
+	if len(selected) == 0 {
+		fmt.Fprintln(o.ErrOut, o.NothingFound())
+		return nil
+	}
+	usages, err := o.usages(ctx, selected)
+	if err != nil {
+		return err
+	}
+	sortUsages(usages, o.SortBy)
+	return o.print(usages)
+}
+
+// withComponents returns the boxes, and those of the stacks, each once.
+func (o *Options) withComponents(ctx context.Context, objects *boxes.Objects) ([]*modelv1.ModelBox, error) {
+	selected, seen := slices.Clone(objects.Boxes), map[types.UID]bool{}
+	for _, stack := range objects.Stacks {
+		list, err := o.boxes.ModelV1().ModelBoxes(stack.Namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("listing the boxes of stack %s: %w", stack.Name, err)
+		}
+		for i := range list.Items {
+			if metav1.IsControlledBy(&list.Items[i], stack) {
+				selected = append(selected, &list.Items[i])
+			}
+		}
+	}
+	return slices.DeleteFunc(selected, func(box *modelv1.ModelBox) bool {
+		wasSeen := seen[box.UID]
+		seen[box.UID] = true
+		return wasSeen
+	}), nil
+}
+
+// usages returns what the pods of each box use. Each namespace costs a request for its pods, and one for their metrics.
+func (o *Options) usages(ctx context.Context, selected []*modelv1.ModelBox) ([]*usage, error) {
+	all := make([]*usage, 0, len(selected))
+	namespaces := map[string]map[string]*usage{}
+	for _, box := range selected {
+		of := namespaces[box.Namespace]
+		if of == nil {
+			of = map[string]*usage{}
+			namespaces[box.Namespace] = of
+		}
+		of[box.Name] = &usage{box: box}
+		all = append(all, of[box.Name])
+	}
+	ofBoxes := metav1.ListOptions{LabelSelector: modelv1.SelectorLabel}
+	for namespace, of := range namespaces {
+		measured, err := o.metrics.MetricsV1beta1().PodMetricses(namespace).List(ctx, ofBoxes)
+		if apierrors.IsNotFound(err) {
+			return nil, errors.New("Metrics API not available") //nolint:staticcheck // as kubectl top says it
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the metrics of pods: %w", err)
+		}
+		pods, err := o.client.CoreV1().Pods(namespace).List(ctx, ofBoxes)
+		if err != nil {
+			return nil, fmt.Errorf("listing the pods of boxes: %w", err)
+		}
+		addPods(of, pods.Items, measured.Items)
+	}
+	return all, nil
+}
+
+// addPods adds pods that run, and what was measured of them, to the boxes that they are labelled with.
+func addPods(of map[string]*usage, pods []corev1.Pod, measured []metricsv1beta1.PodMetrics) {
+	byName := map[string]*metricsv1beta1.PodMetrics{}
+	for i := range measured {
+		byName[measured[i].Name] = &measured[i]
+	}
+	for i := range pods {
+		pod := &pods[i]
+		if usage := of[pod.Labels[modelv1.SelectorLabel]]; usage != nil && pod.Status.Phase == corev1.PodRunning {
+			usage.add(pod, byName[pod.Name])
+		}
+	}
+}
