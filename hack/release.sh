@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Makes a release of a commit in _output/dist: hack/release.sh <image> <image of etcd>
-# There are the server for linux and its image, the files and the chart that install this image, the plugin of kubectl, what each
-# program was built from, and checksums of all. The same commit makes the same bytes everywhere. The images are names without a
+# There are the server for linux and its image, the files and the chart that install this image, the plugin of kubectl with its
+# manifest for krew, what each program was built from, and checksums of all. The same commit makes the same bytes everywhere. The images are names without a
 # tag, and with one.
 
 set -o errexit -o nounset -o pipefail
@@ -66,6 +66,7 @@ sed -i -e "s,repository: modelbox-apiserver$,repository: ${repository}," -e "s,t
 sed -i -e "s,^appVersion: .*,appVersion: \"${version}\"," "${chart}/modelbox-apiserver/Chart.yaml"
 archive "${chart}" "${DIST}/modelbox-apiserver-chart.tgz"
 
+sed "s,VERSION,${version}," artifacts/plugin/krew.yaml >"${DIST}/modelbox.yaml"
 for platform in "${PLUGIN_PLATFORMS[@]}"; do
   os=${platform%/*} arch=${platform#*/} suffix=
   [[ "${os}" != windows ]] || suffix=.exe
@@ -77,7 +78,13 @@ for platform in "${PLUGIN_PLATFORMS[@]}"; do
   [[ "${os}" == windows ]] || cp artifacts/plugin/kubectl_complete-modelbox "${folder}"
   archive "${folder}" "${DIST}/kubectl-modelbox-${os}-${arch}.tar.gz"
   describe "${folder}/kubectl-modelbox${suffix}" "${DIST}/kubectl-modelbox-${os}-${arch}"
+  sum=$(sha256sum "${DIST}/kubectl-modelbox-${os}-${arch}.tar.gz")
+  sed -i "s,SHA256-${os}-${arch}$,${sum%% *}," "${DIST}/modelbox.yaml"
 done
+if grep SHA256- "${DIST}/modelbox.yaml"; then
+  echo "ERROR: artifacts/plugin/krew.yaml has a platform that is not built"
+  exit 1
+fi
 
 (cd "${DIST}" && sha256sum -- * >SHA256SUMS)
 echo "${version}:"
