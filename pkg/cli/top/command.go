@@ -162,7 +162,7 @@ func (o *Options) usages(ctx context.Context, selected []*modelv1.ModelBox) ([]*
 	for namespace, of := range namespaces {
 		measured, err := o.metrics.MetricsV1beta1().PodMetricses(namespace).List(ctx, ofBoxes)
 		if apierrors.IsNotFound(err) {
-			return nil, errors.New("Metrics API not available") //nolint:staticcheck // as kubectl top says it
+			return nil, errors.New("metrics API not available: the cluster does not serve metrics.k8s.io")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading the metrics of pods: %w", err)

@@ -222,7 +222,7 @@ func TestRightsOnPods(t *testing.T) {
 func TestTopNeedsMetrics(t *testing.T) {
 	t.Parallel()
 	n := newBox(t, "web")
-	expectFailure(n, []string{"Metrics API not available"}, "top")
+	expectFailure(n, []string{"metrics API not available"}, "top")
 	expectFailure(n, []string{"--sort-by=pods: must be cpu or memory"}, "top", "--sort-by=pods")
 	expectFailure(n, []string{"NotFound", `"nope" not found`}, "top", "nope")
 }
