@@ -103,7 +103,7 @@ func collectMetrics(n *framework.Namespace) (end func()) {
 // autoscaledByCPU asks for more CPU than the traffic of the test takes, and lets a busy pod have four times that, which is too
 // much for two.
 func autoscaledByCPU(spec *modelv1.ModelBoxSpec) {
-	spec.Resources = &corev1.ResourceRequirements{Requests: framework.Resources("100m", ""), Limits: framework.Resources("400m", "")}
+	spec.Resources = &corev1.ResourceRequirements{Requests: framework.Resources("150m", ""), Limits: framework.Resources("600m", "")}
 	spec.Autoscaling = &modelv1.ModelBoxAutoscaling{
 		MaxReplicas: mostPods,
 		CPU:         ptr.To[int32](100),
