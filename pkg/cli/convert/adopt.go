@@ -10,7 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -42,17 +41,7 @@ func (o *Options) adopt(ctx context.Context, c *conversion) error {
 // settle waits until the box has taken over the Deployment, and lets that go on. Before is what it was.
 func (o *Options) settle(ctx context.Context, box *modelv1.ModelBox, before *appsv1.Deployment) error {
 	client := o.boxes.ModelV1().ModelBoxes(box.Namespace)
-	err := inplace.Await(ctx, o.Timeout, "box "+box.Name+" to take over Deployment "+before.Name, func(ctx context.Context) (bool, string, error) {
-		live, err := client.Get(ctx, box.Name, metav1.GetOptions{})
-		if err != nil {
-			return false, "", err
-		}
-		applied := meta.FindStatusCondition(live.Status.Conditions, modelv1.ConditionApplied)
-		if applied == nil || live.Status.ObservedGeneration < live.Generation {
-			return false, "the controller has not seen it yet", nil
-		}
-		return applied.Status == metav1.ConditionTrue, applied.Message, nil
-	})
+	_, err := inplace.AwaitApplied(ctx, client, o.Timeout, "box "+box.Name+" to take over Deployment "+before.Name, box.Name)
 	if err != nil {
 		return fmt.Errorf("%w; the Deployment stays paused: run the command again when that is mended", err)
 	}

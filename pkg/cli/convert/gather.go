@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 )
 
 // addServices finds the Services that select the pods of a Deployment.
@@ -64,20 +66,8 @@ func (o *Options) podsOfOthers(ctx context.Context, service *corev1.Service, liv
 	return others, nil
 }
 
-// withDefaults returns a Deployment as the API would store it, which is asked for that without storing it.
 func (o *Options) withDefaults(ctx context.Context, deployment *appsv1.Deployment) (*appsv1.Deployment, error) {
-	wanted := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "modelbox-convert-", Namespace: deployment.Namespace},
-		Spec:       *deployment.Spec.DeepCopy(),
-	}
-	created, err := o.client.AppsV1().Deployments(deployment.Namespace).Create(ctx, wanted, metav1.CreateOptions{
-		FieldManager: fieldManager,
-		DryRun:       []string{metav1.DryRunAll},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("asking for the defaults of Deployment %s: %w", deployment.Name, err)
-	}
-	return created, nil
+	return inplace.WithDefaults(ctx, o.client, fieldManager, deployment)
 }
 
 // judgeBox asks the server what it says of the box, without storing it.

@@ -9,7 +9,12 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
 // PollInterval is how often Await looks.
@@ -30,4 +35,20 @@ func Await(ctx context.Context, timeout time.Duration, what string, check func(c
 		return fmt.Errorf("waiting for %s: %w", what, err)
 	}
 	return nil
+}
+
+// AwaitApplied returns a box as soon as its children are what it says.
+func AwaitApplied(ctx context.Context, client modelclient.ModelBoxInterface, timeout time.Duration, what, name string) (box *modelv1.ModelBox, err error) {
+	err = Await(ctx, timeout, what, func(ctx context.Context) (_ bool, _ string, err error) {
+		if box, err = client.Get(ctx, name, metav1.GetOptions{}); err != nil {
+			return false, "", err
+		}
+		applied := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionApplied)
+		if applied == nil {
+			return false, "the controller has not seen it yet", nil
+		}
+		isCurrent := box.Status.ObservedGeneration >= box.Generation
+		return isCurrent && applied.Status == metav1.ConditionTrue, applied.Message, nil
+	})
+	return box, err
 }

@@ -4,6 +4,7 @@
 package inplace
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +12,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 )
 
 // withoutHash returns the template without the label that the Deployment controller adds to that of a ReplicaSet.
@@ -166,4 +169,20 @@ func union(a, b map[string]any) map[string]any {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	return all
+}
+
+// WithDefaults returns a Deployment as the API would store it, which is asked for that without storing it.
+func WithDefaults(ctx context.Context, client kubernetes.Interface, fieldManager string, deployment *appsv1.Deployment) (*appsv1.Deployment, error) {
+	wanted := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "modelbox-", Labels: deployment.Labels},
+		Spec:       *deployment.Spec.DeepCopy(),
+	}
+	created, err := client.AppsV1().Deployments(deployment.Namespace).Create(ctx, wanted, metav1.CreateOptions{
+		FieldManager: fieldManager,
+		DryRun:       []string{metav1.DryRunAll},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking for the defaults of Deployment %s: %w", deployment.Name, err)
+	}
+	return created, nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -362,7 +361,7 @@ func (m *moveOptions) create(ctx context.Context, exported *exportedBox, dryRun 
 
 // settle waits until a box has taken over what belonged to it, and lets its Deployment go on.
 func (m *moveOptions) settle(ctx context.Context, exported *exportedBox) error {
-	box, err := m.awaitApplied(ctx, exported)
+	box, err := inplace.AwaitApplied(ctx, m.clients.boxes.ModelV1().ModelBoxes(exported.Namespace), m.timeout, "it to take over what belonged to it", exported.Name)
 	if err != nil {
 		return err
 	}
@@ -396,23 +395,6 @@ func ownedBy(references []metav1.OwnerReference, from, to types.UID) []metav1.Ow
 		}
 	}
 	return references
-}
-
-// awaitApplied returns the box when its children are what it says.
-func (m *moveOptions) awaitApplied(ctx context.Context, exported *exportedBox) (box *modelv1.ModelBox, err error) {
-	err = m.await(ctx, "it to take over what belonged to it", func(ctx context.Context) (_ bool, _ string, err error) {
-		box, err = m.clients.boxes.ModelV1().ModelBoxes(exported.Namespace).Get(ctx, exported.Name, metav1.GetOptions{})
-		if err != nil {
-			return false, "", err
-		}
-		applied := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionApplied)
-		if applied == nil {
-			return false, "the controller has not seen it yet", nil
-		}
-		isCurrent := box.Status.ObservedGeneration >= box.Generation
-		return isCurrent && applied.Status == metav1.ConditionTrue, applied.Message, nil
-	})
-	return box, err
 }
 
 // settleDeployment lets a Deployment that was taken over go on with the pods that it has, unless they have to be replaced.

@@ -50,22 +50,6 @@ func renderChildren(box *modelv1.ModelBox) (*renderedChildren, error) {
 	return children, nil
 }
 
-// withDefaults returns the Deployment as the API would store it, which is asked for that without storing it.
-func (c *clients) withDefaults(ctx context.Context, deployment *appsv1.Deployment) (*appsv1.Deployment, error) {
-	wanted := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "modelbox-migrate-", Labels: deployment.Labels},
-		Spec:       *deployment.Spec.DeepCopy(),
-	}
-	created, err := c.cluster.AppsV1().Deployments(deployment.Namespace).Create(ctx, wanted, metav1.CreateOptions{
-		FieldManager: fieldManager,
-		DryRun:       []string{metav1.DryRunAll},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("asking for the defaults of Deployment %s: %w", deployment.Name, err)
-	}
-	return created, nil
-}
-
 // judgeChildren says what becomes of what an operator has made of a box.
 func (f *findings) judgeChildren(ctx context.Context, c *clients, exported *exportedBox, box *modelv1.ModelBox) error {
 	rendered, err := renderChildren(box)
@@ -148,7 +132,7 @@ func (f *findings) judgeDeployment(ctx context.Context, c *clients, live, render
 	}
 	wanted := rendered.DeepCopy()
 	wanted.Spec.Selector, wanted.Spec.Template.Labels = live.Spec.Selector, podLabels
-	if wanted, err = c.withDefaults(ctx, wanted); err != nil {
+	if wanted, err = inplace.WithDefaults(ctx, c.cluster, fieldManager, wanted); err != nil {
 		return err
 	}
 	change, err := inplace.CompareTemplates(&live.Spec.Template, &wanted.Spec.Template)

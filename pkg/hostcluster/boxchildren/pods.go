@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // Pods returns the pods of the box, in no order: those that its workload controls, a Deployment through its ReplicaSets. A pod
@@ -22,7 +22,7 @@ import (
 // box, and one for every 500 pods.
 func (r *Reader) Pods(ctx context.Context, box *modelv1.ModelBox) ([]corev1.Pod, error) {
 	workload, err := r.workload(ctx, box)
-	if err != nil || workload == nil || !isControlledByBox(workload, box) {
+	if err != nil || workload == nil || !metav1.IsControlledBy(workload, box) {
 		return nil, err
 	}
 	selector, err := podSelector(workload)
@@ -55,7 +55,7 @@ func (r *Reader) Pods(ctx context.Context, box *modelv1.ModelBox) ([]corev1.Pod,
 
 // replicaSetUIDs returns those of the ReplicaSets of a Deployment.
 func (r *Reader) replicaSetUIDs(ctx context.Context, deployment metav1.Object, selector string) (sets.Set[types.UID], error) {
-	owned, isOwner := sets.New[types.UID](), sets.New(deployment.GetUID())
+	owned := sets.New[types.UID]()
 	options := metav1.ListOptions{LabelSelector: selector, Limit: pageSize}
 	for {
 		page, err := r.client.AppsV1().ReplicaSets(deployment.GetNamespace()).List(ctx, options)
@@ -63,7 +63,7 @@ func (r *Reader) replicaSetUIDs(ctx context.Context, deployment metav1.Object, s
 			return nil, fmt.Errorf("listing the ReplicaSets: %w", err)
 		}
 		for i := range page.Items {
-			if isControlledByOne(&page.Items[i], isOwner) {
+			if metav1.IsControlledBy(&page.Items[i], deployment) {
 				owned.Insert(page.Items[i].UID)
 			}
 		}
@@ -73,11 +73,6 @@ func (r *Reader) replicaSetUIDs(ctx context.Context, deployment metav1.Object, s
 	}
 }
 
-func isControlledByBox(workload metav1.Object, box *modelv1.ModelBox) bool {
-	controller := render.ControllerOfKind(workload, modelv1.SchemeGroupVersion.WithKind("ModelBox").GroupKind())
-	return controller != nil && controller.UID == box.UID
-}
-
 func isControlledByOne(object metav1.Object, controllers sets.Set[types.UID]) bool {
 	controller := metav1.GetControllerOfNoCopy(object)
 	return controller != nil && controllers.Has(controller.UID)
@@ -85,16 +80,7 @@ func isControlledByOne(object metav1.Object, controllers sets.Set[types.UID]) bo
 
 // podSelector returns the selector of the pods of a workload.
 func podSelector(workload metav1.Object) (string, error) {
-	var selector *metav1.LabelSelector
-	switch workload := workload.(type) {
-	case *appsv1.Deployment:
-		selector = workload.Spec.Selector
-	case *appsv1.StatefulSet:
-		selector = workload.Spec.Selector
-	case *appsv1.DaemonSet:
-		selector = workload.Spec.Selector
-	}
-	parsed, err := metav1.LabelSelectorAsSelector(selector)
+	parsed, err := metav1.LabelSelectorAsSelector(modelboxrender.SelectorOf(workload))
 	if err != nil {
 		return "", fmt.Errorf("reading the selector of %T %s: %w", workload, workload.GetName(), err)
 	}

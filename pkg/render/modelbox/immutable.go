@@ -38,15 +38,7 @@ func Immutable(rendered *unstructured.Unstructured, live metav1.Object) string {
 
 // ImmutableSelector is Immutable of the selector of a workload, which keeps it for life.
 func ImmutableSelector(rendered *unstructured.Unstructured, live metav1.Object) string {
-	var selector *metav1.LabelSelector
-	switch live := live.(type) {
-	case *appsv1.Deployment:
-		selector = live.Spec.Selector
-	case *appsv1.StatefulSet:
-		selector = live.Spec.Selector
-	case *appsv1.DaemonSet:
-		selector = live.Spec.Selector
-	}
+	selector := SelectorOf(live)
 	wanted, err := RenderedSelector(rendered)
 	if err != nil {
 		return err.Error()

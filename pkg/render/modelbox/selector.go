@@ -55,3 +55,16 @@ func RenderedSelector(rendered *unstructured.Unstructured) (*metav1.LabelSelecto
 	field, _, _ := unstructured.NestedMap(rendered.Object, "spec", "selector")
 	return selector, render.Convert(field, selector)
 }
+
+// SelectorOf returns the selector of a live workload, nil for any other object.
+func SelectorOf(workload metav1.Object) *metav1.LabelSelector {
+	switch workload := workload.(type) {
+	case *appsv1.Deployment:
+		return workload.Spec.Selector
+	case *appsv1.StatefulSet:
+		return workload.Spec.Selector
+	case *appsv1.DaemonSet:
+		return workload.Spec.Selector
+	}
+	return nil
+}

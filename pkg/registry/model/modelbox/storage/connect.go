@@ -20,7 +20,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 )
@@ -82,7 +81,7 @@ func (r *ConnectREST) Connect(ctx context.Context, name string, options runtime.
 	if err := r.permissions.checkConnect(ctx, name, r.subresource); err != nil {
 		return nil, err
 	}
-	box, err := servedBox(ctx, r.store, name)
+	box, err := servedBox(ctx, r.store, name, &metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -112,15 +111,6 @@ func (r *ConnectREST) Connect(ctx context.Context, name string, options runtime.
 	}
 	recordPodAccess(ctx, box, r.subresource, pod.Name, container)
 	return r.access.Connect(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, r.subresource, query, responder), nil
-}
-
-// servedBox returns the stored box in the version that is served.
-func servedBox(ctx context.Context, store *genericregistry.Store, name string) (*modelv1.ModelBox, error) {
-	obj, err := store.Get(ctx, name, &metav1.GetOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return asServed(obj.(*model.ModelBox))
 }
 
 // podQuery returns the options of a request for a pod as its query.

@@ -48,11 +48,7 @@ func (*RenderREST) ProducesObject(string) any { return metav1.List{} }
 
 // Get returns the children of the stored box.
 func (r *RenderREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
-	obj, err := r.store.Get(ctx, name, options)
-	if err != nil {
-		return nil, err
-	}
-	box, err := asServed(obj.(*model.ModelBox))
+	box, err := servedBox(ctx, r.store, name, options)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +98,15 @@ func encodeChild(child *unstructured.Unstructured) (runtime.RawExtension, error)
 		return runtime.RawExtension{}, fmt.Errorf("encoding %s %s: %w", child.GetKind(), child.GetName(), err)
 	}
 	return runtime.RawExtension{Raw: bytes.TrimSpace(data), Object: child}, nil
+}
+
+// servedBox returns the stored box in the version that is served.
+func servedBox(ctx context.Context, store *genericregistry.Store, name string, options *metav1.GetOptions) (*modelv1.ModelBox, error) {
+	obj, err := store.Get(ctx, name, options)
+	if err != nil {
+		return nil, err
+	}
+	return asServed(obj.(*model.ModelBox))
 }
 
 // asServed returns the box in the version that is rendered.
