@@ -26,9 +26,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	encryptionconfigcontroller "k8s.io/apiserver/pkg/server/options/encryptionconfig/controller"
-	kmstesting "k8s.io/apiserver/pkg/storage/value/encrypt/envelope/testing/v2"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
@@ -37,14 +37,12 @@ import (
 const (
 	// reloadPeriod is how often the encryption configuration is looked at.
 	reloadPeriod = 100 * time.Millisecond
-	// encryptionTimeout is more than a server takes until it uses another key, and than a plugin is asked again.
-	encryptionTimeout = time.Minute
-
-	// growthVariable asks for what takes long, as make test-growth does.
-	growthVariable = "MODELBOX_E2E_GROWTH"
+	// encryptionTimeout is more than a server takes until it uses another key, and until it goes without its plugin no longer.
+	encryptionTimeout = 5 * time.Minute
+	// usePeriod is how long a user pauses between two requests.
+	usePeriod = 50 * time.Millisecond
 
 	identityProvider = "identity: {}"
-	kmsProvider      = "kms: {apiVersion: v2, name: local, endpoint: %q, timeout: 3s}"
 )
 
 // aescbcProvider and secretboxProvider have one key.
@@ -104,17 +102,38 @@ func (s *encryptedStore) flags(flags ...string) []string {
 // objects returns the UIDs of all objects that the server has.
 func (s *TestServer) objects(t *testing.T) map[string]types.UID {
 	t.Helper()
+	uids, err := s.list(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uids
+}
+
+// expectObjects expects that the server has the same objects as before.
+func (s *TestServer) expectObjects(t *testing.T, before map[string]types.UID) {
+	t.Helper()
+	if diff := cmp.Diff(before, s.objects(t)); diff != "" {
+		t.Errorf("-before +now:\n%s", diff)
+	}
+}
+
+// list is objects that can fail.
+func (s *TestServer) list(ctx context.Context) (map[string]types.UID, error) {
+	client, err := dynamic.NewForConfig(s.ClientConfig)
+	if err != nil {
+		return nil, err
+	}
 	uids := map[string]types.UID{}
 	for _, resource := range []string{"modelboxes", "modelstacks", "networks"} {
-		list, err := s.dynamicClient(t).Resource(modelv1.SchemeGroupVersion.WithResource(resource)).List(t.Context(), metav1.ListOptions{})
+		list, err := client.Resource(modelv1.SchemeGroupVersion.WithResource(resource)).List(ctx, metav1.ListOptions{})
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		for _, object := range list.Items {
 			uids[resource+"/"+object.GetName()] = object.GetUID()
 		}
 	}
-	return uids
+	return uids, nil
 }
 
 func (s *TestServer) dynamicClient(t *testing.T) dynamic.Interface {
@@ -154,7 +173,13 @@ func (s *TestServer) createOneOfEach(t *testing.T) {
 // is stored where the bytes are not those of the present key.
 func (s *TestServer) rewrite(t *testing.T, prefix string) {
 	t.Helper()
-	s.eventually(t, "what is stored begins with "+prefix, func(ctx context.Context) error {
+	s.rewriteUntil(t, "what is stored begins with "+prefix, func(ctx context.Context) error { return s.checkStored(ctx, prefix) })
+}
+
+// rewriteUntil is rewrite until a check of what is stored succeeds.
+func (s *TestServer) rewriteUntil(t *testing.T, what string, check func(context.Context) error) {
+	t.Helper()
+	s.eventually(t, what, func(ctx context.Context) error {
 		for _, resource := range []string{"modelboxes", "modelstacks", "networks"} {
 			objects := s.dynamicClient(t).Resource(modelv1.SchemeGroupVersion.WithResource(resource))
 			list, err := objects.List(ctx, metav1.ListOptions{})
@@ -172,13 +197,13 @@ func (s *TestServer) rewrite(t *testing.T, prefix string) {
 				return err
 			}
 		}
-		return s.checkStored(ctx, prefix)
+		return check(ctx)
 	})
 }
 
 // checkStored returns an error when one of the three objects is stored otherwise than with the prefix.
 func (s *TestServer) checkStored(ctx context.Context, prefix string) error {
-	stored, err := s.EtcdClient.Get(ctx, "/registry/model.github.com/", clientv3.WithPrefix())
+	stored, err := s.EtcdClient.Get(ctx, storedPrefix, clientv3.WithPrefix())
 	if err != nil {
 		return err
 	}
@@ -196,8 +221,12 @@ func (s *TestServer) checkStored(ctx context.Context, prefix string) error {
 	return nil
 }
 
-// plainPrefix is what protobuf begins with that is not encrypted.
-const plainPrefix = "k8s\x00"
+const (
+	// storedPrefix is what the keys of all objects begin with.
+	storedPrefix = "/registry/model.github.com/"
+	// plainPrefix is what protobuf begins with that is not encrypted.
+	plainPrefix = "k8s\x00"
+)
 
 func (s *TestServer) eventually(t *testing.T, what string, check func(context.Context) error) {
 	t.Helper()
@@ -234,7 +263,7 @@ func (s *TestServer) expectUnready(t *testing.T, check string, texts ...string) 
 	}
 }
 
-// ask returns what the server answers at once.
+// ask returns what the server answers at once to a path, which may have a query.
 func (s *TestServer) ask(ctx context.Context, path string) (string, error) {
 	var err error
 	if s.ClientConfig.CAData, err = os.ReadFile(s.caFile); err != nil {
@@ -244,27 +273,33 @@ func (s *TestServer) ask(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	answer, err := client.RESTClient().Get().AbsPath(path).MaxRetries(0).DoRaw(ctx)
+	answer, err := client.RESTClient().Get().RequestURI(path).MaxRetries(0).DoRaw(ctx)
 	return string(answer), err
 }
 
-// keepUsing reads and changes a box until stop is called, which returns how often.
-func (s *TestServer) keepUsing(t *testing.T) (stop func() int64) {
-	t.Helper()
+// annotate changes a box.
+func (s *TestServer) annotate(ctx context.Context, value string) error {
 	client, err := versioned.NewForConfig(s.ClientConfig)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	boxes := client.ModelV1().ModelBoxes(metav1.NamespaceDefault)
+	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {"example.com/round": %q}}}`, value)
+	_, err = client.ModelV1().ModelBoxes(metav1.NamespaceDefault).Patch(ctx, "web", types.MergePatchType, patch, metav1.PatchOptions{})
+	return err
+}
+
+// keepUsing changes a box and reads all objects until stop is called, which returns how often.
+func (s *TestServer) keepUsing(t *testing.T) (stop func() int64) {
+	t.Helper()
+	user := &TestServer{ClientConfig: rest.CopyConfig(s.ClientConfig)}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	var answered atomic.Int64
 	running.Go(func() {
-		for ctx.Err() == nil {
-			patch := fmt.Appendf(nil, `{"metadata": {"annotations": {"example.com/round": "%d"}}}`, answered.Load())
-			_, err := boxes.Patch(ctx, "web", types.MergePatchType, patch, metav1.PatchOptions{})
+		for ; ctx.Err() == nil; time.Sleep(usePeriod) {
+			err := user.annotate(ctx, fmt.Sprint(answered.Load()))
 			if err == nil {
-				_, err = boxes.List(ctx, metav1.ListOptions{})
+				_, err = user.list(ctx)
 			}
 			if err != nil && ctx.Err() == nil {
 				t.Errorf("a request failed: %v", err)
@@ -333,9 +368,7 @@ func TestEncryptionKeysAreRotatedUnderRequests(t *testing.T) {
 	t.Run("with the last key alone", func(t *testing.T) {
 		store.configure(t, secretboxProvider)
 		server := StartTestServer(t, store.flags()...)
-		if diff := cmp.Diff(created, server.objects(t)); diff != "" {
-			t.Errorf("-created +now:\n%s", diff)
-		}
+		server.expectObjects(t, created)
 	})
 	t.Run("with a key that is lost", func(t *testing.T) {
 		store.configure(t, aescbcProvider)
@@ -359,80 +392,4 @@ func TestEncryptionKeysAreRotatedUnderRequests(t *testing.T) {
 			t.Errorf("it is still there: %v", err)
 		}
 	})
-}
-
-// TestEncryptionByPlugin encrypts with a plugin of KMS v2 that rotates its key and is out of order when a server starts.
-func TestEncryptionByPlugin(t *testing.T) {
-	store := newEncryptedStore(t)
-	socket := filepath.Join(store.dir, "kms.sock")
-	plugin := kmstesting.NewBase64Plugin(t, socket)
-	const prefix = "k8s:enc:kms:v2:local:"
-	store.configure(t, fmt.Sprintf(kmsProvider, "unix://"+socket))
-	var created map[string]types.UID
-
-	t.Run("on", func(t *testing.T) {
-		server := StartTestServer(t, store.flags()...)
-		server.createOneOfEach(t)
-		created = server.objects(t)
-		if err := server.checkStored(t.Context(), prefix); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("the plugin is out of order", func(t *testing.T) {
-		plugin.EnterFailedState()
-		server := start(t, store.flags()...)
-		server.expectUnready(t, "kms-providers", "local", "key disabled")
-		server.expectUnready(t, "store-recovery", "listing the boxes in the store")
-		plugin.ExitFailedState()
-		awaitReady(t, server.ClientConfig, server.caFile)
-		if diff := cmp.Diff(created, server.objects(t)); diff != "" {
-			t.Errorf("-created +now:\n%s", diff)
-		}
-	})
-	t.Run("its key is rotated", func(t *testing.T) {
-		plugin.UpdateKeyID()
-		server := StartTestServer(t, store.flags()...)
-		before := server.versions(t)
-		server.rewrite(t, prefix)
-		for key, version := range server.versions(t) {
-			if version == before[key] {
-				t.Errorf("%s is not encrypted anew", key)
-			}
-		}
-		if diff := cmp.Diff(created, server.objects(t)); diff != "" {
-			t.Errorf("-created +now:\n%s", diff)
-		}
-
-		// What it has in memory is enough to go on for a while.
-		plugin.EnterFailedState()
-		stop := server.keepUsing(t)
-		if os.Getenv(growthVariable) != "" {
-			server.eventually(t, "the plugin is missed", func(ctx context.Context) error {
-				if _, err := server.ask(ctx, "/readyz/kms-providers"); err == nil {
-					return errors.New("the check passes")
-				}
-				return nil
-			})
-		}
-		if diff := cmp.Diff(created, server.objects(t)); diff != "" {
-			t.Errorf("-created +now:\n%s", diff)
-		}
-		if stop() == 0 {
-			t.Error("no request was answered")
-		}
-	})
-}
-
-// versions returns the revisions at which what is stored was written.
-func (s *TestServer) versions(t *testing.T) map[string]int64 {
-	t.Helper()
-	stored, err := s.EtcdClient.Get(t.Context(), "/registry/model.github.com/", clientv3.WithPrefix())
-	if err != nil {
-		t.Fatal(err)
-	}
-	versions := map[string]int64{}
-	for _, pair := range stored.Kvs {
-		versions[string(pair.Key)] = pair.ModRevision
-	}
-	return versions
 }
