@@ -4,12 +4,16 @@
 package storage
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -19,13 +23,31 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-const encryptionConfiguration = `apiVersion: apiserver.config.k8s.io/v1
+const (
+	// reloadPatience is more than a server takes to read another configuration, which it looks for once a minute.
+	reloadPatience = framework.Patience + time.Minute
+
+	encryptedResources = `apiVersion: apiserver.config.k8s.io/v1
 kind: EncryptionConfiguration
 resources:
 - resources: ["*.model.github.com"]
   providers:
-  - secretbox: {keys: [{name: key1, secret: c2VjcmV0IGlzIHNlY3VyZSwgb3IgaXMgaXQ/Pz8/Pz8=}]}
 `
+	identityProvider = "  - identity: {}\n"
+
+	// plainPrefix is what is stored begins with when it is not encrypted, and secretboxPrefix and the name of a key when it is.
+	plainPrefix     = "k8s\x00"
+	secretboxPrefix = "k8s:enc:secretbox:v1:"
+)
+
+// secretboxProvider has keys, whose names have four letters.
+func secretboxProvider(names ...string) string {
+	provider := "  - secretbox:\n      keys:\n"
+	for _, name := range names {
+		provider += fmt.Sprintf("      - {name: %s, secret: %s}\n", name, base64.StdEncoding.EncodeToString([]byte(strings.Repeat(name, 8))))
+	}
+	return provider
+}
 
 // TestStoreIsEncryptedInPlace encrypts what is stored with the commands of docs/growth.md, and starts the server without the key
 // while the cluster's garbage collector runs. It is not parallel: it starts servers.
@@ -41,22 +63,16 @@ func TestStoreIsEncryptedInPlace(t *testing.T) {
 		}
 	}
 	before := d.state()
-	expectStoredAs(t, d, "k8s\x00")
+	socket := "unix://" + filepath.Join(d.dataDir(), "client.sock")
+	expectStoredAs(t, socket, plainPrefix)
 
-	configure(encryptionConfiguration + "  - identity: {}\n")
+	configure(encryptedResources + secretboxProvider("key1") + identityProvider)
 	d.restartWith("--encryption-provider-config=" + config)
-	d.Eventually("all objects are rewritten", func() error {
-		objects := d.Kubectl.Run("get", "modelboxes,modelstacks,networks.model.github.com", "--all-namespaces", "--output=json")
-		run := framework.RunKubectl(d.ControlPlane.KubectlCommand(d.Ctx, "replace", "--filename=-"), objects)
-		if run.Err != nil {
-			return fmt.Errorf("%w: %s", run.Err, run.Stderr)
-		}
-		return nil
-	})
-	expectStoredAs(t, d, "k8s:enc:secretbox:v1:key1:")
+	d.rewriteAll()
+	expectStoredAs(t, socket, secretboxPrefix+"key1:")
 	d.expectUntouched(before)
 
-	configure(encryptionConfiguration)
+	configure(encryptedResources + secretboxProvider("key1"))
 	d.restartWith("--encryption-provider-config=" + config)
 	d.expectUntouched(before)
 
@@ -82,6 +98,77 @@ func TestStoreIsEncryptedInPlace(t *testing.T) {
 	d.AwaitServerRestart(pid)
 	d.expectUntouched(before)
 	t.Logf("%d boxes, %d stacks and %d networks are encrypted; %s was collected meanwhile", len(before.Boxes), len(before.Stacks), len(before.Networks), canary)
+}
+
+// TestOutsideStoreIsEncryptedWithoutRestart turns encryption on, rotates the key, and turns it off, on an etcd of three members and
+// with the commands of docs/growth.md, while the server runs. It is not parallel: it starts servers.
+func TestOutsideStoreIsEncryptedWithoutRestart(t *testing.T) {
+	if os.Getenv(growthVariable) == "" {
+		t.Skipf("%s is not set", growthVariable)
+	}
+	d := newDisaster(t)
+	config := filepath.Join(t.TempDir(), "encryption.yaml")
+	configure := func(providers ...string) string {
+		content := strings.Join(append([]string{encryptedResources}, providers...), "")
+		if err := os.WriteFile(config+".new", []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(config+".new", config); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(content)))
+	}
+	configure(identityProvider, secretboxProvider("key1"))
+	members := framework.StartEtcdCluster(t, d.ControlPlane)
+	outside := []string{"--data-dir=", "--etcd-servers=" + framework.ClientURLs(members)}
+	before := d.state()
+	d.replaceStore(func() {
+		d.setFlags(append(outside, "--encryption-provider-config="+config, "--encryption-provider-config-automatic-reload")...)
+	})
+	d.expectRecovered(before, "Empty")
+	before = d.state()
+	pid := d.ControlPlane.ServerPID(t)
+	server := d.ControlPlane.DirectClient(t)
+	for _, step := range []struct {
+		providers []string
+		prefix    string
+	}{
+		{[]string{secretboxProvider("key1"), identityProvider}, secretboxPrefix + "key1:"},
+		{[]string{secretboxProvider("key2", "key1")}, secretboxPrefix + "key2:"},
+		{[]string{identityProvider, secretboxProvider("key2")}, plainPrefix},
+	} {
+		hash := configure(step.providers...)
+		framework.Eventually(t, reloadPatience, "the server has read another configuration", func() error {
+			metrics := framework.Scrape(t, server)
+			if framework.Sum(metrics, "apiserver_encryption_config_controller_last_config_info", map[string]string{"hash": hash}) != 1 {
+				return fmt.Errorf("it is not %s", hash)
+			}
+			return nil
+		})
+		d.rewriteAll()
+		for _, member := range members {
+			expectStoredAs(t, member.ClientURL, step.prefix)
+		}
+		d.expectUntouched(before)
+	}
+	if now := d.ControlPlane.ServerPID(t); now != pid {
+		t.Errorf("the server was restarted: process %d and before %d", now, pid)
+	}
+	d.restartWith(outside...)
+	d.expectUntouched(before)
+}
+
+// rewriteAll rewrites all objects as docs/growth.md does.
+func (d *disaster) rewriteAll() {
+	d.T.Helper()
+	d.Eventually("all objects are rewritten", func() error {
+		objects := d.Kubectl.Run("get", "modelboxes,modelstacks,networks.model.github.com", "--all-namespaces", "--output=json")
+		run := framework.RunKubectl(d.ControlPlane.KubectlCommand(d.Ctx, "replace", "--filename=-"), objects)
+		if run.Err != nil {
+			return fmt.Errorf("%w: %s", run.Err, run.Stderr)
+		}
+		return nil
+	})
 }
 
 // restartWith restarts the server in order, with these flags.
@@ -128,10 +215,10 @@ func (d *disaster) collectCanary() string {
 	return owned.Name
 }
 
-// expectStoredAs checks that all objects are stored as bytes that begin with the prefix.
-func expectStoredAs(t *testing.T, d *disaster, prefix string) {
+// expectStoredAs checks that all objects are stored in an etcd as bytes that begin with the prefix, and are not plain ones with another.
+func expectStoredAs(t *testing.T, etcd, prefix string) {
 	t.Helper()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"unix://" + filepath.Join(d.dataDir(), "client.sock")}})
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{etcd}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,10 +229,14 @@ func expectStoredAs(t *testing.T, d *disaster, prefix string) {
 	}
 	kinds := map[string]bool{}
 	for _, pair := range stored.Kvs {
-		if !strings.HasPrefix(string(pair.Value), prefix) {
-			t.Errorf("%s is stored as %.40q", pair.Key, pair.Value)
+		key, value := string(pair.Key), string(pair.Value)
+		if !strings.HasPrefix(value, prefix) {
+			t.Errorf("%s is stored as %.40q", key, value)
 		}
-		kinds[strings.Split(string(pair.Key), "/")[3]] = true
+		if isPlain := strings.Contains(value, path.Base(key)); isPlain != (prefix == plainPrefix) {
+			t.Errorf("%s can be read: %t", key, isPlain)
+		}
+		kinds[strings.Split(key, "/")[3]] = true
 	}
 	if diff := cmp.Diff(map[string]bool{"modelboxes": true, "modelstacks": true, "networks": true}, kinds); diff != "" {
 		t.Errorf("kinds that are stored: -want +got:\n%s", diff)
