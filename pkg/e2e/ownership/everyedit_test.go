@@ -95,6 +95,9 @@ func leaveOutLater(n *framework.Namespace, spec *modelv1.ModelBoxSpec) {
 		for i := range spec.Containers {
 			spec.Containers[i].ResizePolicy = nil
 		}
+		if spec.PodTemplate != nil {
+			spec.PodTemplate.Spec.HostUsers = nil
+		}
 	}
 	if spec.Service != nil && n.ControlPlane.IsBefore(n.T, "1.34") {
 		spec.Service.TrafficDistribution = nil
