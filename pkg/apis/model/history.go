@@ -24,6 +24,7 @@ type ModelBoxRevision struct {
 	Generation        int64
 	Changes           []ModelBoxFieldChange
 	Unknown           string
+	ChangedBy         string
 }
 
 // ModelBoxFieldChange is a field of a box that has another value than before.

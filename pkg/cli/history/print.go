@@ -29,7 +29,7 @@ const (
 func printHistory(out io.Writer, history *modelv1.ModelBoxHistory) error {
 	fmt.Fprintf(out, "modelbox.%s/%s\n", modelv1.GroupName, history.Name)
 	w := printers.GetNewTabWriter(out)
-	fmt.Fprintln(w, "REVISION\tAGE\tIMAGES\tCHANGED\tCHANGE-CAUSE")
+	fmt.Fprintln(w, "REVISION\tAGE\tIMAGES\tCHANGED\tCHANGED-BY\tCHANGE-CAUSE")
 	for i := range history.Revisions {
 		r := &history.Revisions[i]
 		fmt.Fprintln(w, strings.Join([]string{
@@ -37,6 +37,7 @@ func printHistory(out io.Writer, history *modelv1.ModelBoxHistory) error {
 			duration.HumanDuration(time.Since(r.CreationTimestamp.Time)),
 			cmp.Or(strings.Join(r.Images, ","), none),
 			changed(r),
+			cmp.Or(boxes.OneLine(r.ChangedBy), none),
 			cmp.Or(boxes.OneLine(r.ChangeCause), none),
 		}, "\t"))
 	}
@@ -70,6 +71,7 @@ func printRevision(out io.Writer, history *modelv1.ModelBoxHistory, number int64
 	fmt.Fprintf(w, "Name:\t%s\n", r.Name)
 	fmt.Fprintf(w, "Created:\t%s\n", r.CreationTimestamp.UTC().Format(time.RFC3339))
 	fmt.Fprintf(w, "Images:\t%s\n", cmp.Or(strings.Join(r.Images, ","), none))
+	fmt.Fprintf(w, "Changed by:\t%s\n", cmp.Or(boxes.OneLine(r.ChangedBy), none))
 	fmt.Fprintf(w, "Change cause:\t%s\n", cmp.Or(boxes.OneLine(r.ChangeCause), none))
 	if r.Unknown != "" {
 		fmt.Fprintf(w, "Spec:\t<unknown>: %s\n", boxes.OneLine(r.Unknown))

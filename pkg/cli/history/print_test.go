@@ -22,7 +22,7 @@ var history = &modelv1.ModelBoxHistory{
 	ObjectMeta: metav1.ObjectMeta{Name: "web"},
 	Revisions: []modelv1.ModelBoxRevision{
 		{Revision: 1, Name: "web-a", Generation: 1, Images: []string{"nginx:1", "log:1"}, CreationTimestamp: metav1.Unix(1_700_000_000, 0)},
-		{Revision: 3, Name: "web-b", Generation: 4, Images: []string{"nginx:2"}, ChangeCause: "two\nlines", Changes: []modelv1.ModelBoxFieldChange{
+		{Revision: 3, Name: "web-b", Generation: 4, Images: []string{"nginx:2"}, ChangedBy: "anna", ChangeCause: "two\nlines", Changes: []modelv1.ModelBoxFieldChange{
 			{Path: "spec.image", Before: `"nginx:1"`, After: `"nginx:2"`}, change("a"), change("b"), change("c"), change("d"),
 		}},
 		{Revision: 4, Name: "web-c", Unknown: "the box was not recorded"},
@@ -49,10 +49,10 @@ func TestPrintHistory(t *testing.T) {
 	}
 	want := []string{
 		"modelbox.model.github.com/web",
-		"REVISION AGE IMAGES CHANGED CHANGE-CAUSE",
-		"1 2d1h nginx:1,log:1 <none> <none>",
-		"3 2d1h nginx:2 image, a, b, and 2 more two lines",
-		"4 2d1h <none> <unknown> <none>",
+		"REVISION AGE IMAGES CHANGED CHANGED-BY CHANGE-CAUSE",
+		"1 2d1h nginx:1,log:1 <none> <none> <none>",
+		"3 2d1h nginx:2 image, a, b, and 2 more anna two lines",
+		"4 2d1h <none> <unknown> <none> <none>",
 	}
 	if diff := cmp.Diff(want, lines(out.String())); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -62,10 +62,10 @@ func TestPrintHistory(t *testing.T) {
 func TestPrintRevision(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[int64][]string{
-		1: {"modelbox.model.github.com/web with revision #1", "Name: web-a", "Created: 2023-11-14T22:13:20Z", "Images: nginx:1,log:1", "Change cause: <none>", "Generation: 1"},
-		3: {"modelbox.model.github.com/web with revision #3", "Name: web-b", "Created: 0001-01-01T00:00:00Z", "Images: nginx:2", "Change cause: two lines", "Generation: 4",
+		1: {"modelbox.model.github.com/web with revision #1", "Name: web-a", "Created: 2023-11-14T22:13:20Z", "Images: nginx:1,log:1", "Changed by: <none>", "Change cause: <none>", "Generation: 1"},
+		3: {"modelbox.model.github.com/web with revision #3", "Name: web-b", "Created: 0001-01-01T00:00:00Z", "Images: nginx:2", "Changed by: anna", "Change cause: two lines", "Generation: 4",
 			"Changes:", `spec.image: "nginx:1" -> "nginx:2"`, "spec.a: 1 -> <none>", "spec.b: 1 -> <none>", "spec.c: 1 -> <none>", "spec.d: 1 -> <none>"},
-		4: {"modelbox.model.github.com/web with revision #4", "Name: web-c", "Created: 0001-01-01T00:00:00Z", "Images: <none>", "Change cause: <none>", "Spec: <unknown>: the box was not recorded"},
+		4: {"modelbox.model.github.com/web with revision #4", "Name: web-c", "Created: 0001-01-01T00:00:00Z", "Images: <none>", "Changed by: <none>", "Change cause: <none>", "Spec: <unknown>: the box was not recorded"},
 	} {
 		var out strings.Builder
 		if err := printRevision(&out, history, number); err != nil {

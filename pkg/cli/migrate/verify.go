@@ -124,14 +124,18 @@ func (f *findings) compareBox(exported, live *exportedBox) {
 }
 
 func (f *findings) compareObject(before, now *unstructured.Unstructured) {
-	annotations := maps.Clone(now.GetAnnotations())
-	delete(annotations, sourceAnnotation)
+	// Of those two the server's boxes have their own.
+	original, annotations := maps.Clone(before.GetAnnotations()), maps.Clone(now.GetAnnotations())
+	for _, own := range []string{sourceAnnotation, modelv1.ChangedByAnnotation} {
+		delete(original, own)
+		delete(annotations, own)
+	}
 	for _, field := range []struct {
 		name   string
 		isSame bool
 	}{
 		{"metadata.labels", maps.Equal(before.GetLabels(), now.GetLabels())},
-		{"metadata.annotations", maps.Equal(before.GetAnnotations(), annotations)},
+		{"metadata.annotations", maps.Equal(original, annotations)},
 		{"metadata.ownerReferences", apiequality.Semantic.DeepEqual(before.GetOwnerReferences(), now.GetOwnerReferences())},
 		{"spec", isSameSpec(before, now)},
 	} {

@@ -14,6 +14,9 @@ import (
 	"strings"
 )
 
+// Administrator is the user of the control plane's administrator.
+const Administrator = "kubernetes-admin"
+
 // Kubectl is kubectl in a namespace, as administrator.
 type Kubectl struct{ n *Namespace }
 

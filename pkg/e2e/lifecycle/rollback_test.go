@@ -35,8 +35,8 @@ func TestHistoryAndRollback(t *testing.T) {
 			}
 			n.AwaitReady(name)
 			awaitHistory(n, reader, name, []string{
-				"1 [" + framework.Image + "] []  ",
-				"2 [" + framework.NewImage + "] [{spec.image \"" + framework.Image + "\" \"" + framework.NewImage + "\"}] a newer one ",
+				"1 [" + framework.Image + "] [] " + framework.Administrator + "  ",
+				"2 [" + framework.NewImage + "] [{spec.image \"" + framework.Image + "\" \"" + framework.NewImage + "\"}] " + framework.Administrator + " a newer one ",
 			})
 
 			dryRun, err := only.CreateRollback(n.Ctx, name, &modelv1.ModelBoxRollback{}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
@@ -52,9 +52,14 @@ func TestHistoryAndRollback(t *testing.T) {
 			framework.ExpectEqual(t, "image", framework.Image, box.Spec.Image)
 			framework.ExpectEqual(t, "change cause", "", box.Annotations[modelv1.ChangeCauseAnnotation])
 			framework.ExpectEqual(t, "answer", modelv1.ModelBoxRollbackStatus{Revision: 1, Generation: box.Generation}, rollback.Status)
+			// The ControllerRevision that there was is the newest one again, as it was.
+			author := framework.Administrator
+			if workload == modelv1.WorkloadDeployment {
+				author = "only-rollback"
+			}
 			awaitHistory(n, reader, name, []string{
-				"2 [" + framework.NewImage + "] [] a newer one ",
-				"3 [" + framework.Image + "] [{spec.image \"" + framework.NewImage + "\" \"" + framework.Image + "\"}]  ",
+				"2 [" + framework.NewImage + "] [] " + framework.Administrator + " a newer one ",
+				"3 [" + framework.Image + "] [{spec.image \"" + framework.NewImage + "\" \"" + framework.Image + "\"}] " + author + "  ",
 			})
 			if _, err := only.CreateRollback(n.Ctx, name, &modelv1.ModelBoxRollback{ToRevision: 3}, metav1.CreateOptions{}); !apierrors.IsConflict(err) {
 				t.Errorf("to the present revision: %v", err)
@@ -83,7 +88,7 @@ func TestHistoryAndRollback(t *testing.T) {
 	}
 }
 
-// awaitHistory awaits revisions, each as its number, images, changes, change cause and why it is not known.
+// awaitHistory awaits revisions, each as its number, images, changes, whose change it is, its cause and why it is not known.
 func awaitHistory(n *framework.Namespace, as modelclient.ModelBoxInterface, name string, want []string) {
 	n.T.Helper()
 	n.Eventually("the history of "+name, func() error {
@@ -93,7 +98,7 @@ func awaitHistory(n *framework.Namespace, as modelclient.ModelBoxInterface, name
 		}
 		var got []string
 		for _, r := range history.Revisions {
-			got = append(got, fmt.Sprint(r.Revision, " ", r.Images, " ", r.Changes, " ", r.ChangeCause, " ", r.Unknown))
+			got = append(got, fmt.Sprint(r.Revision, " ", r.Images, " ", r.Changes, " ", r.ChangedBy, " ", r.ChangeCause, " ", r.Unknown))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			return fmt.Errorf("-want +got:\n%s", diff)

@@ -21,7 +21,8 @@ import (
 )
 
 var (
-	generated = regexp.MustCompile(`-[a-z0-9]{5,10}(-[a-z0-9]{5})?\b`)
+	// generated is what Kubernetes makes names with, which has no vowels.
+	generated = regexp.MustCompile(`-[b-df-hj-np-tv-z0-9]{5,10}(-[b-df-hj-np-tv-z0-9]{5})?\b`)
 	age       = regexp.MustCompile(`\b[0-9]+[smh]([0-9]+s)?\b`)
 	spaces    = regexp.MustCompile(` {2,}`)
 )

@@ -27,9 +27,9 @@ func TestHistoryAndRollback(t *testing.T) {
 	n.Eventually("the change cause is in the history", func() error {
 		want := []string{
 			"modelbox.model.github.com/web",
-			"REVISION AGE IMAGES CHANGED CHANGE-CAUSE",
-			"1 ? " + framework.Image + " <none> <none>",
-			"2 ? " + framework.NewImage + " image a newer one",
+			"REVISION AGE IMAGES CHANGED CHANGED-BY CHANGE-CAUSE",
+			"1 ? " + framework.Image + " <none> " + framework.Administrator + " <none>",
+			"2 ? " + framework.NewImage + " image " + framework.Administrator + " a newer one",
 		}
 		if diff := cmp.Diff(want, linesOf(run(n, "history", "web"))); diff != "" {
 			return errors.New("-want +got:\n" + diff)

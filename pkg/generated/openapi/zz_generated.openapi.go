@@ -1607,6 +1607,13 @@ func schema_pkg_apis_model_v1_ModelBoxRevision(ref common.ReferenceCallback) com
 							Format:      "",
 						},
 					},
+					"changedBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "changedBy is the name of the user whose change the revision is: that of the annotation model.github.com/changed-by of the box. It is empty where that was not recorded.\n\nExample: anna",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"revision", "name"},
 			},

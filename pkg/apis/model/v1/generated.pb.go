@@ -1142,6 +1142,11 @@ func (m *ModelBoxRevision) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	i -= len(m.ChangedBy)
+	copy(dAtA[i:], m.ChangedBy)
+	i = encodeVarintGenerated(dAtA, i, uint64(len(m.ChangedBy)))
+	i--
+	dAtA[i] = 0x4a
 	i -= len(m.Unknown)
 	copy(dAtA[i:], m.Unknown)
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Unknown)))
@@ -3417,6 +3422,8 @@ func (m *ModelBoxRevision) Size() (n int) {
 	}
 	l = len(m.Unknown)
 	n += 1 + l + sovGenerated(uint64(l))
+	l = len(m.ChangedBy)
+	n += 1 + l + sovGenerated(uint64(l))
 	return n
 }
 
@@ -4415,6 +4422,7 @@ func (this *ModelBoxRevision) String() string {
 		`Generation:` + fmt.Sprintf("%v", this.Generation) + `,`,
 		`Changes:` + repeatedStringForChanges + `,`,
 		`Unknown:` + fmt.Sprintf("%v", this.Unknown) + `,`,
+		`ChangedBy:` + fmt.Sprintf("%v", this.ChangedBy) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -8524,6 +8532,38 @@ func (m *ModelBoxRevision) Unmarshal(dAtA []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			m.Unknown = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 9:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field ChangedBy", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.ChangedBy = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

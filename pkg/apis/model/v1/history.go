@@ -8,6 +8,11 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // ChangeCauseAnnotation of a box says why it is as it is, for its history: that of "kubectl rollout history".
 const ChangeCauseAnnotation = "kubernetes.io/change-cause"
 
+// ChangedByAnnotation of a box is the name of the user whose change its pods come from: who created the box, or was the last to
+// change what pods are made from. The server writes it, and whatever a request has there is ignored. A box that was last changed
+// by a release without it has none.
+const ChangedByAnnotation = "model.github.com/changed-by"
+
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // ModelBoxHistory is what the pods of a box have been, as far as the cluster keeps it in ReplicaSets, or in ControllerRevisions.
@@ -85,6 +90,13 @@ type ModelBoxRevision struct {
 	// Example: the box was paused
 	// +optional
 	Unknown string `json:"unknown,omitempty" protobuf:"bytes,8,opt,name=unknown"`
+
+	// changedBy is the name of the user whose change the revision is: that of the annotation model.github.com/changed-by of the
+	// box. It is empty where that was not recorded.
+	//
+	// Example: anna
+	// +optional
+	ChangedBy string `json:"changedBy,omitempty" protobuf:"bytes,9,opt,name=changedBy"`
 }
 
 // ModelBoxFieldChange is a field of a box that has another value than before.

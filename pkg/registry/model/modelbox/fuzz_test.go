@@ -61,6 +61,7 @@ func FuzzPipeline(f *testing.F) {
 		expectPrinted(t, box)
 		if isAccepted(t, box) {
 			expectRendered(t, box)
+			expectPodsOfTheirFields(t, box)
 			expectUpdated(t, box)
 		}
 		if t.Failed() {

@@ -51,19 +51,21 @@ func (Strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	return map[fieldpath.APIVersion]*fieldpath.Set{
 		fieldpath.APIVersion(modelv1.SchemeGroupVersion.String()): fieldpath.NewSet(
 			fieldpath.MakePathOrDie("status"),
+			fieldpath.MakePathOrDie("metadata", "annotations", modelv1.ChangedByAnnotation),
 		),
 	}
 }
 
 // PrepareForCreate replaces the status by that of a box which the controller has not seen, starts the generation
-// count, and names the main container of a box whose own name was generated after defaulting.
-func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
+// count, names the main container of a box whose own name was generated after defaulting, and notes whose box it is.
+func (Strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 	box := obj.(*model.ModelBox)
 	box.Status = pendingStatus()
 	box.Generation = 1
 	if box.Spec.Name == "" {
 		box.Spec.Name = box.Name
 	}
+	noteChange(ctx, box, nil)
 }
 
 // pendingStatus says that nothing is known yet. Without it, what waits for a box could take one without a status for
@@ -78,8 +80,8 @@ func pendingStatus() model.ModelBoxStatus {
 	}}}
 }
 
-// PrepareForUpdate keeps the status, and the number of pods that an autoscaler of the box decides, and counts a change of the
-// spec as a new generation.
+// PrepareForUpdate keeps the status, and the number of pods that an autoscaler of the box decides, counts a change of the
+// spec as a new generation, and notes who has changed the pods.
 func (Strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
 	box.Status = oldBox.Status
@@ -87,6 +89,7 @@ func (Strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	if !apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
 		box.Generation = oldBox.Generation + 1
 	}
+	noteChange(ctx, box, oldBox)
 }
 
 // Validate checks a new box, first of all whether the other rules can afford to look at it.

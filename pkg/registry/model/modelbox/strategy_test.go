@@ -127,7 +127,8 @@ func TestResetFields(t *testing.T) {
 		fields map[fieldpath.APIVersion]*fieldpath.Set
 		want   *fieldpath.Set
 	}{
-		{"the main resource", strategy.GetResetFields(), fieldpath.NewSet(fieldpath.MakePathOrDie("status"))},
+		{"the main resource", strategy.GetResetFields(), fieldpath.NewSet(
+			fieldpath.MakePathOrDie("status"), fieldpath.MakePathOrDie("metadata", "annotations", "model.github.com/changed-by"))},
 		{"the status", NewStatusStrategy(strategy).GetResetFields(),
 			fieldpath.NewSet(fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata"))},
 	} {

@@ -83,6 +83,7 @@ func newRevision(revision *modelboxrender.Revision, recorded *modelv1.ModelBox, 
 		return told
 	}
 	told.Generation = recorded.Generation
+	told.ChangedBy = recorded.Annotations[modelv1.ChangedByAnnotation]
 	told.ChangeCause = cmp.Or(recorded.Annotations[modelv1.ChangeCauseAnnotation], told.ChangeCause)
 	return told
 }

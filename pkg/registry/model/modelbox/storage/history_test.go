@@ -49,6 +49,12 @@ func because(cause string) func(*model.ModelBox) {
 	}
 }
 
+func changedBy(user string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) {
+		metav1.SetMetaDataAnnotation(&box.ObjectMeta, modelv1.ChangedByAnnotation, user)
+	}
+}
+
 func withMode(mode string) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Envs = []corev1.EnvVar{{Name: "MODE", Value: mode}} }
 }
@@ -64,7 +70,7 @@ func TestHistory(t *testing.T) {
 	unrecorded.Annotations[modelv1.ChangeCauseAnnotation] = "of the ReplicaSet"
 	history := &HistoryREST{storage.ModelBox.Store, &testCluster{revisions: []modelboxrender.Revision{
 		revisionOf(t, box, 1, withImage("nginx:1")),
-		revisionOf(t, box, 2, withImage("nginx:2"), withMode("debug"), because("more to see")),
+		revisionOf(t, box, 2, withImage("nginx:2"), withMode("debug"), because("more to see"), changedBy("anna")),
 		revisionOf(t, box, 4, withImage("nginx:2"), withMode("quiet")),
 		unrecorded,
 		revisionOf(t, box, 6),
@@ -77,7 +83,7 @@ func TestHistory(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: box.UID, ResourceVersion: box.ResourceVersion, CreationTimestamp: box.CreationTimestamp},
 		Revisions: []model.ModelBoxRevision{
 			{Revision: 1, Generation: 1, Name: "web-b", CreationTimestamp: firstRollout, Images: []string{"nginx:1"}},
-			{Revision: 2, Generation: 2, Name: "web-c", CreationTimestamp: firstRollout, Images: []string{"nginx:2"}, ChangeCause: "more to see", Changes: []model.ModelBoxFieldChange{
+			{Revision: 2, Generation: 2, Name: "web-c", CreationTimestamp: firstRollout, Images: []string{"nginx:2"}, ChangeCause: "more to see", ChangedBy: "anna", Changes: []model.ModelBoxFieldChange{
 				{Path: "spec.envs", After: `[{"name":"MODE","value":"debug"}]`},
 				{Path: "spec.image", Before: `"nginx:1"`, After: `"nginx:2"`},
 			}},
