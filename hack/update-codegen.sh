@@ -21,7 +21,7 @@ source "${codegen}/kube_codegen.sh"
 
 # The apply configurations of core types come from client-go.
 external_applyconfigs=$(
-  for type in Container EnvFromSource EnvVar LocalObjectReference PodTemplateSpec Probe ResourceRequirements ServicePort SessionAffinityConfig Volume VolumeMount; do
+  for type in Container ContainerState EnvFromSource EnvVar LocalObjectReference PodTemplateSpec Probe ResourceRequirements ServicePort SessionAffinityConfig Volume VolumeMount; do
     printf 'k8s.io/api/core/v1.%s:k8s.io/client-go/applyconfigurations/core/v1,' "${type}"
   done
   for type in HorizontalPodAutoscalerBehavior MetricSpec; do

@@ -37,6 +37,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ModelStackList{},
 		&Network{},
 		&NetworkList{},
+		&PodDebugger{},
+		&PodDebuggerList{},
 	)
 	return nil
 }

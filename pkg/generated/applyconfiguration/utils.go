@@ -63,6 +63,14 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.NetworkStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePort"):
 		return &modelv1.NodePortApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PodDebugger"):
+		return &modelv1.PodDebuggerApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PodDebuggerPod"):
+		return &modelv1.PodDebuggerPodApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PodDebuggerSpec"):
+		return &modelv1.PodDebuggerSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PodDebuggerStatus"):
+		return &modelv1.PodDebuggerStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("PodNetwork"):
 		return &modelv1.PodNetworkApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RouteParentReference"):

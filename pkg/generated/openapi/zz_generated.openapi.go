@@ -63,6 +63,11 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.NetworkSpec{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_NetworkSpec(ref),
 		v1.NetworkStatus{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_NetworkStatus(ref),
 		v1.NodePort{}.OpenAPIModelName():                                    schema_pkg_apis_model_v1_NodePort(ref),
+		v1.PodDebugger{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_PodDebugger(ref),
+		v1.PodDebuggerList{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_PodDebuggerList(ref),
+		v1.PodDebuggerPod{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_PodDebuggerPod(ref),
+		v1.PodDebuggerSpec{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_PodDebuggerSpec(ref),
+		v1.PodDebuggerStatus{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_PodDebuggerStatus(ref),
 		v1.PodNetwork{}.OpenAPIModelName():                                  schema_pkg_apis_model_v1_PodNetwork(ref),
 		v1.RollingUpdate{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_RollingUpdate(ref),
 		v1.RouteParentReference{}.OpenAPIModelName():                        schema_pkg_apis_model_v1_RouteParentReference(ref),
@@ -3454,6 +3459,409 @@ func schema_pkg_apis_model_v1_NodePort(ref common.ReferenceCallback) common.Open
 				Required: []string{"port", "nodePort"},
 			},
 		},
+	}
+}
+
+func schema_pkg_apis_model_v1_PodDebugger(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodDebugger gives the pods of its namespace that a selector selects, those of boxes as any others, an ephemeral container to debug them with, as \"kubectl debug\" does for one pod: those that there are, and those that there will be. A pod that has the container is not touched again. An ephemeral container can neither be changed nor taken out of a pod.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is the standard object metadata. metadata.name must be a DNS-1123 label of at most 63 characters: lower case letters, digits and '-', starting and ending with a letter or a digit.\n\nExample: {name: tools, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"spec": {
+						SchemaProps: spec.SchemaProps{
+							Description: "spec says which pods get which container. Required.\n\nExample: {selector: {matchLabels: {modelbox: web}}, image: \"busybox:1.37\"}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.PodDebuggerSpec{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what is known of the pods, as the controller last observed them.\n\nExample: {containerName: tools-7d9c5, selectedPods: 4, debuggedPods: 4, runningPods: 4}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.PodDebuggerStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"spec"},
+			},
+		},
+		Dependencies: []string{
+			v1.PodDebuggerSpec{}.OpenAPIModelName(), v1.PodDebuggerStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_PodDebuggerList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodDebuggerList is a list of PodDebuggers.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is the standard list metadata.\n\nExample: {resourceVersion: \"4711\"}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Description: "items are the PodDebuggers. Required.\n\nExample: [{metadata: {name: tools}, spec: {selector: {matchLabels: {modelbox: web}}, image: \"busybox:1.37\"}}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.PodDebugger{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.PodDebugger{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_PodDebuggerPod(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodDebuggerPod is a pod that has the container of a PodDebugger, or for which it was refused.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of the pod. Required.\n\nExample: web-5b8d-x7k2q",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"uid": {
+						SchemaProps: spec.SchemaProps{
+							Description: "uid is that of the pod.\n\nExample: 6f0b1c9e-5a53-4c55-9d0e-5e1f3a1f7d11",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"box": {
+						SchemaProps: spec.SchemaProps{
+							Description: "box is the name of the box whose pod it is. Defaults to none, for the pods of others.\n\nExample: web",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "state is that of the container: waiting, running or terminated, and waiting where that is not known yet. A pod for which the container was refused has none.\n\nExample: {running: {startedAt: \"2026-01-02T03:04:05Z\"}}",
+							Ref:         ref(corev1.ContainerState{}.OpenAPIModelName()),
+						},
+					},
+					"refusal": {
+						SchemaProps: spec.SchemaProps{
+							Description: "refusal is what the cluster answered when it refused the container for the pod, word by word.\n\nExample: pods \"web-0\" is forbidden: violates PodSecurity \"restricted:latest\"",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+		Dependencies: []string{
+			corev1.ContainerState{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_PodDebuggerSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodDebuggerSpec is the desired state of a PodDebugger. What the container is made of cannot be changed, because a container that a pod has cannot be: another container is another PodDebugger.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"selector": {
+						SchemaProps: spec.SchemaProps{
+							Description: "selector selects pods of the namespace by their labels. It must not be empty, which would be every pod. Pods that it does not select any more keep the container. Required.\n\nExample: {matchLabels: {modelbox: web}}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.LabelSelector{}.OpenAPIModelName()),
+						},
+					},
+					"image": {
+						SchemaProps: spec.SchemaProps{
+							Description: "image is the container image. It cannot be changed. Required.\n\nExample: busybox:1.37",
+							Default:     "",
+							MaxLength:   ptr.To[int64](1024),
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"imagePullPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "imagePullPolicy is when the image is pulled: Always, IfNotPresent or Never. It cannot be changed. Defaults to none, for which the cluster takes Always for an image with the tag latest or without any, and IfNotPresent for all others.\n\nExample: IfNotPresent\n\nPossible enum values:\n - `\"Always\"` means that kubelet always attempts to pull the latest image. Container will fail If the pull fails.\n - `\"IfNotPresent\"` means that kubelet pulls if the image isn't present on disk. Container will fail if the image isn't present and the pull fails.\n - `\"Never\"` means that kubelet never pulls an image, but only uses a local image. Container will fail if the image isn't present",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Always", "IfNotPresent", "Never"},
+						},
+					},
+					"command": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "command replaces the entrypoint of the image. It is not run in a shell, and cannot be changed. Defaults to the entrypoint.\n\nExample: [sh, -c, \"ps; sleep infinity\"]",
+							MaxItems:    ptr.To[int64](1024),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"args": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "args are the arguments of the entrypoint. They cannot be changed. Defaults to those of the image.\n\nExample: [sleep, infinity]",
+							MaxItems:    ptr.To[int64](1024),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"env": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "env are the environment variables of the container. They cannot be changed.\n\nExample: [{name: LEVEL, value: debug}]",
+							MaxItems:    ptr.To[int64](1024),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(corev1.EnvVar{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"targetContainer": {
+						SchemaProps: spec.SchemaProps{
+							Description: "targetContainer is the container of the pods whose processes the debug container sees. It cannot be changed. Defaults to none, for which each pod takes the one that its annotation kubectl.kubernetes.io/default-container names, or its first one.\n\nExample: nginx",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"profile": {
+						SchemaProps: spec.SchemaProps{
+							Description: "profile is what the container may do, by the names of \"kubectl debug --profile\": \"general\" may trace processes, \"baseline\" and \"restricted\" keep to the Pod Security Standards of these names, \"netadmin\" may configure the network of the pod, and \"sysadmin\" is privileged. It cannot be changed. Defaults to \"general\".\n\nExample: restricted\n\nPossible enum values:\n - `\"baseline\"` has what the Pod Security Standard of that name allows.\n - `\"general\"` may trace the processes of others.\n - `\"netadmin\"` may configure the network of the pod, and send what it likes.\n - `\"restricted\"` has what the Pod Security Standard of that name requires. Its image must not run as root.\n - `\"sysadmin\"` is privileged.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"baseline", "general", "netadmin", "restricted", "sysadmin"},
+						},
+					},
+					"maxPods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "maxPods is how many pods have the container at the same time, from 1 to 100: the oldest of those that the selector selects. Those that have it already count, and so do those that the cluster refuses it for. Fewer than have it take it from none. Defaults to 10.\n\nExample: 3",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"ttlSecondsAfterCreation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ttlSecondsAfterCreation is for how many seconds after the creation of the PodDebugger pods get the container. No further pod gets it then; the object stays. Defaults to no end.\n\nExample: 3600",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"whenDeleted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "whenDeleted says what becomes of the pods that have the container when the PodDebugger is deleted: \"Retain\" leaves them as they are, \"RestartBoxes\" restarts the boxes among whose pods they are, as the subresource restart does, and leaves all other pods. Defaults to \"Retain\".\n\nExample: RestartBoxes\n\nPossible enum values:\n - `\"RestartBoxes\"` restarts the boxes of which a pod has the container, and leaves all other pods as they are.\n - `\"Retain\"` leaves all pods as they are.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"RestartBoxes", "Retain"},
+						},
+					},
+				},
+				Required: []string{"selector", "image"},
+			},
+		},
+		Dependencies: []string{
+			corev1.EnvVar{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_PodDebuggerStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodDebuggerStatus is the observed state of a PodDebugger.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"observedGeneration": {
+						SchemaProps: spec.SchemaProps{
+							Description: "observedGeneration is the generation of the PodDebugger that this status was computed for.\n\nExample: 1",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"containerName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "containerName is the name of the container in every pod.\n\nExample: tools-7d9c5",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"selectedPods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "selectedPods is the number of pods that the selector selects: those that run, or are about to.\n\nExample: 4",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"debuggedPods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "debuggedPods is the number of pods that have the container, whether they are selected any more or not.\n\nExample: 4",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"runningPods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "runningPods is the number of pods whose container is running.\n\nExample: 4",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"refusedPods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "refusedPods is the number of pods for which the cluster refused the container.\n\nExample: 1",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"pods": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "pods are those that have the container, and after them those for which it was refused, the oldest first, at most 100.\n\nExample: [{name: web-5b8d-x7k2q, box: web, state: {waiting: {reason: ImagePullBackOff}}}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.PodDebuggerPod{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"podsOmitted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "podsOmitted is the number of pods that pods leaves out.\n\nExample: 20",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"conditions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"type",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "type",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "conditions are Applied, which is true while every pod has the container that is to have it, and Ready, which is true while none of the containers waits to be started either.\n\nExample: [{type: Applied, status: \"False\", reason: Forbidden, message: \"pods \\\"web-0\\\" is forbidden: violates PodSecurity\"}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(metav1.Condition{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.PodDebuggerPod{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fuzzer fills ModelBoxes, ModelStacks and Networks with random values for tests.
+// Package fuzzer fills ModelBoxes, ModelStacks, Networks and PodDebuggers with random values for tests.
 package fuzzer
 
 import (
@@ -39,6 +39,13 @@ func Funcs(runtimeserializer.CodecFactory) []any {
 			utilruntime.Must(modelv1.Convert_model_Network_To_v1_Network(network, served, nil))
 			modelv1.SetObjectDefaults_Network(served)
 			utilruntime.Must(modelv1.Convert_v1_Network_To_model_Network(served, network, nil))
+		},
+		func(debugger *model.PodDebugger, c randfill.Continue) {
+			c.FillNoCustom(debugger)
+			served := &modelv1.PodDebugger{}
+			utilruntime.Must(modelv1.Convert_model_PodDebugger_To_v1_PodDebugger(debugger, served, nil))
+			modelv1.SetObjectDefaults_PodDebugger(served)
+			utilruntime.Must(modelv1.Convert_v1_PodDebugger_To_model_PodDebugger(served, debugger, nil))
 		},
 		func(rollingUpdate *model.RollingUpdate, c randfill.Continue) {
 			var step intstr.IntOrString

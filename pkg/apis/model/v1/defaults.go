@@ -50,6 +50,19 @@ func SetDefaults_NetworkSpec(spec *NetworkSpec) {
 	}
 }
 
+// SetDefaults_PodDebuggerSpec takes the default profile of kubectl for few pods, and leaves them as they are in the end.
+func SetDefaults_PodDebuggerSpec(spec *PodDebuggerSpec) {
+	if spec.Profile == "" {
+		spec.Profile = DebugProfileGeneral
+	}
+	if spec.MaxPods == nil {
+		spec.MaxPods = ptr.To(DefaultPodDebuggerMaxPods)
+	}
+	if spec.WhenDeleted == "" {
+		spec.WhenDeleted = PodDebuggerRetain
+	}
+}
+
 // SetDefaults_ModelStackSpec puts the components in order. Their boxes are left as they are, so that what the stack leaves
 // out can be decided for the box by somebody else, such as an autoscaler: but for the target of a port, which a port cannot be
 // without.

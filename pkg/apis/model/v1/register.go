@@ -43,6 +43,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ModelStackList{},
 		&Network{},
 		&NetworkList{},
+		&PodDebugger{},
+		&PodDebuggerList{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

@@ -23,6 +23,8 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 	scheme.AddTypeDefaultingFunc(&ModelStackList{}, func(obj interface{}) { SetObjectDefaults_ModelStackList(obj.(*ModelStackList)) })
 	scheme.AddTypeDefaultingFunc(&Network{}, func(obj interface{}) { SetObjectDefaults_Network(obj.(*Network)) })
 	scheme.AddTypeDefaultingFunc(&NetworkList{}, func(obj interface{}) { SetObjectDefaults_NetworkList(obj.(*NetworkList)) })
+	scheme.AddTypeDefaultingFunc(&PodDebugger{}, func(obj interface{}) { SetObjectDefaults_PodDebugger(obj.(*PodDebugger)) })
+	scheme.AddTypeDefaultingFunc(&PodDebuggerList{}, func(obj interface{}) { SetObjectDefaults_PodDebuggerList(obj.(*PodDebuggerList)) })
 	return nil
 }
 
@@ -773,5 +775,27 @@ func SetObjectDefaults_NetworkList(in *NetworkList) {
 	for i := range in.Items {
 		a := &in.Items[i]
 		SetObjectDefaults_Network(a)
+	}
+}
+
+func SetObjectDefaults_PodDebugger(in *PodDebugger) {
+	SetDefaults_PodDebuggerSpec(&in.Spec)
+	for i := range in.Spec.Env {
+		a := &in.Spec.Env[i]
+		if a.ValueFrom != nil {
+			if a.ValueFrom.FileKeyRef != nil {
+				if a.ValueFrom.FileKeyRef.Optional == nil {
+					var ptrVar1 bool = false
+					a.ValueFrom.FileKeyRef.Optional = &ptrVar1
+				}
+			}
+		}
+	}
+}
+
+func SetObjectDefaults_PodDebuggerList(in *PodDebuggerList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_PodDebugger(a)
 	}
 }

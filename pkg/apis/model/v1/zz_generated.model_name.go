@@ -199,6 +199,31 @@ func (in NodePort) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodDebugger) OpenAPIModelName() string {
+	return "com.github.model.v1.PodDebugger"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodDebuggerList) OpenAPIModelName() string {
+	return "com.github.model.v1.PodDebuggerList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodDebuggerPod) OpenAPIModelName() string {
+	return "com.github.model.v1.PodDebuggerPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodDebuggerSpec) OpenAPIModelName() string {
+	return "com.github.model.v1.PodDebuggerSpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodDebuggerStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.PodDebuggerStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PodNetwork) OpenAPIModelName() string {
 	return "com.github.model.v1.PodNetwork"
 }

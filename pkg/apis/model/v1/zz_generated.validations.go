@@ -101,6 +101,21 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
 			}
 		})
+	// type PodDebugger
+	scheme.AddValidationFunc(
+		(*PodDebugger)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/":
+				return Validate_PodDebugger(
+					ctx, op, nil, /* fldPath */
+					obj.(*PodDebugger),
+					safe.Cast[*PodDebugger](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
 	return nil
 }
 
@@ -143,6 +158,21 @@ func Validate_ConfigRollout(
 	obj, oldObj *ConfigRollout) (errs field.ErrorList) {
 
 	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForConfigRollout, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+var symbolsForDebugProfile = sets.New(DebugProfileBaseline, DebugProfileGeneral, DebugProfileNetadmin, DebugProfileRestricted, DebugProfileSysadmin)
+
+// Validate_DebugProfile validates an instance of DebugProfile according
+// to declarative validation rules in the API schema.
+func Validate_DebugProfile(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *DebugProfile) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForDebugProfile, nil); len(e) != 0 {
 		errs = append(errs, e...)
 	}
 
@@ -2793,6 +2823,507 @@ func Validate_NetworkType(
 		errs = append(errs, e...)
 	}
 
+	return errs
+}
+
+// Validate_PodDebugger validates an instance of PodDebugger according
+// to declarative validation rules in the API schema.
+func Validate_PodDebugger(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *PodDebugger) (errs field.ErrorList) {
+
+	// field PodDebugger.TypeMeta has no validation
+	// field PodDebugger.ObjectMeta has no validation
+
+	{ // field PodDebugger.Spec
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *PodDebuggerSpec,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_PodDebuggerSpec(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebugger) *PodDebuggerSpec {
+				return &oldObj.Spec
+			})
+		errs = append(errs, fn(fldPath.Child("spec"), &obj.Spec, oldVal, oldObj != nil)...)
+	}
+
+	{ // field PodDebugger.Status
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *PodDebuggerStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_PodDebuggerStatus(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebugger) *PodDebuggerStatus {
+				return &oldObj.Status
+			})
+		errs = append(errs, fn(fldPath.Child("status"), &obj.Status, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+var symbolsForPodDebuggerDeletionPolicy = sets.New(PodDebuggerRestartBoxes, PodDebuggerRetain)
+
+// Validate_PodDebuggerDeletionPolicy validates an instance of PodDebuggerDeletionPolicy according
+// to declarative validation rules in the API schema.
+func Validate_PodDebuggerDeletionPolicy(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *PodDebuggerDeletionPolicy) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForPodDebuggerDeletionPolicy, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+// Validate_PodDebuggerSpec validates an instance of PodDebuggerSpec according
+// to declarative validation rules in the API schema.
+func Validate_PodDebuggerSpec(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *PodDebuggerSpec) (errs field.ErrorList) {
+
+	// field PodDebuggerSpec.Selector has no validation
+	// field PodDebuggerSpec.Image has no validation
+	// field PodDebuggerSpec.ImagePullPolicy has no validation
+
+	{ // field PodDebuggerSpec.Command
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerSpec) []string {
+				return oldObj.Command
+			})
+		errs = append(errs, fn(fldPath.Child("command"), obj.Command, oldVal, oldObj != nil)...)
+	}
+
+	{ // field PodDebuggerSpec.Args
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerSpec) []string {
+				return oldObj.Args
+			})
+		errs = append(errs, fn(fldPath.Child("args"), obj.Args, oldVal, oldObj != nil)...)
+	}
+
+	// field PodDebuggerSpec.Env has no validation
+
+	{ // field PodDebuggerSpec.TargetContainer
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.ShortName(ctx, op, fldPath, obj, oldObj); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerSpec) *string {
+				return &oldObj.TargetContainer
+			})
+		errs = append(errs, fn(fldPath.Child("targetContainer"), &obj.TargetContainer, oldVal, oldObj != nil)...)
+	}
+
+	{ // field PodDebuggerSpec.Profile
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *DebugProfile,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_DebugProfile(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerSpec) *DebugProfile {
+				return &oldObj.Profile
+			})
+		errs = append(errs, fn(fldPath.Child("profile"), &obj.Profile, oldVal, oldObj != nil)...)
+	}
+
+	{ // field PodDebuggerSpec.MaxPods
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Maximum(ctx, op, fldPath, obj, oldObj, 100); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 1); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerSpec) *int32 {
+				return oldObj.MaxPods
+			})
+		errs = append(errs, fn(fldPath.Child("maxPods"), obj.MaxPods, oldVal, oldObj != nil)...)
+	}
+
+	{ // field PodDebuggerSpec.TTLSecondsAfterCreation
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 1); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerSpec) *int32 {
+				return oldObj.TTLSecondsAfterCreation
+			})
+		errs = append(errs, fn(fldPath.Child("ttlSecondsAfterCreation"), obj.TTLSecondsAfterCreation, oldVal, oldObj != nil)...)
+	}
+
+	{ // field PodDebuggerSpec.WhenDeleted
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *PodDebuggerDeletionPolicy,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_PodDebuggerDeletionPolicy(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerSpec) *PodDebuggerDeletionPolicy {
+				return &oldObj.WhenDeleted
+			})
+		errs = append(errs, fn(fldPath.Child("whenDeleted"), &obj.WhenDeleted, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_PodDebuggerStatus validates an instance of PodDebuggerStatus according
+// to declarative validation rules in the API schema.
+func Validate_PodDebuggerStatus(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *PodDebuggerStatus) (errs field.ErrorList) {
+
+	{ // field PodDebuggerStatus.ObservedGeneration
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerStatus) *int64 {
+				return &oldObj.ObservedGeneration
+			})
+		errs = append(errs, fn(fldPath.Child("observedGeneration"), &obj.ObservedGeneration, oldVal, oldObj != nil)...)
+	}
+
+	// field PodDebuggerStatus.ContainerName has no validation
+
+	{ // field PodDebuggerStatus.SelectedPods
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerStatus) *int32 {
+				return &oldObj.SelectedPods
+			})
+		errs = append(errs, fn(fldPath.Child("selectedPods"), &obj.SelectedPods, oldVal, oldObj != nil)...)
+	}
+
+	{ // field PodDebuggerStatus.DebuggedPods
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerStatus) *int32 {
+				return &oldObj.DebuggedPods
+			})
+		errs = append(errs, fn(fldPath.Child("debuggedPods"), &obj.DebuggedPods, oldVal, oldObj != nil)...)
+	}
+
+	{ // field PodDebuggerStatus.RunningPods
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerStatus) *int32 {
+				return &oldObj.RunningPods
+			})
+		errs = append(errs, fn(fldPath.Child("runningPods"), &obj.RunningPods, oldVal, oldObj != nil)...)
+	}
+
+	{ // field PodDebuggerStatus.RefusedPods
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerStatus) *int32 {
+				return &oldObj.RefusedPods
+			})
+		errs = append(errs, fn(fldPath.Child("refusedPods"), &obj.RefusedPods, oldVal, oldObj != nil)...)
+	}
+
+	// field PodDebuggerStatus.Pods has no validation
+
+	{ // field PodDebuggerStatus.PodsOmitted
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *PodDebuggerStatus) *int32 {
+				return &oldObj.PodsOmitted
+			})
+		errs = append(errs, fn(fldPath.Child("podsOmitted"), &obj.PodsOmitted, oldVal, oldObj != nil)...)
+	}
+
+	// field PodDebuggerStatus.Conditions has no validation
 	return errs
 }
 

@@ -18,9 +18,9 @@ import (
 // pod is known to need, and few enough for rules that look at pairs of elements.
 const defaultMaximum = 256
 
-// maxima are how many elements the lists and maps of a box or a stack have at most, and how many bytes its strings, by the Go type
-// and the JSON name of the field. Those of ModelBoxSpec, ModelBoxService and ModelBoxAutoscaling are published as well, by tags of the served
-// type. Kubernetes has few such limits itself; each is beyond what it can run, or is known to:
+// maxima are how many elements the lists and maps of a box, a stack or a PodDebugger have at most, and how many bytes its strings, by
+// the Go type and the JSON name of the field. Those of ModelBoxSpec, ModelBoxService, ModelBoxAutoscaling and PodDebuggerSpec are
+// published as well, by tags of the served type. Kubernetes has few such limits itself; each is beyond what it can run, or is known to:
 //
 //   - containers: a node has 110 pods by default, each of a few containers.
 //   - ports: an EndpointSlice is documented to have up to 100, cloud load balancers take fewer.
@@ -51,6 +51,10 @@ var maxima = map[string]int{
 	"ModelBoxService.annotations":              1024,
 	"ModelBoxService.loadBalancerSourceRanges": 1024,
 	"ObjectMeta.annotations":                   1024,
+	"PodDebuggerSpec.image":                    1024,
+	"PodDebuggerSpec.command":                  1024,
+	"PodDebuggerSpec.args":                     1024,
+	"PodDebuggerSpec.env":                      1024,
 	"PodSpec.containers":                       100,
 	"PodSpec.initContainers":                   100,
 	"PodSpec.overhead":                         64,

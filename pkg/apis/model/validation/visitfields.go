@@ -101,11 +101,12 @@ type structField struct {
 	key  string
 }
 
-// fieldsByType are the fields of each type that a box or a stack can have below which there are limits.
+// fieldsByType are the fields of each type that a box, a stack or a PodDebugger can have below which there are limits.
 var fieldsByType = func() map[reflect.Type][]structField {
 	known := map[reflect.Type][]structField{}
 	addFields(reflect.TypeFor[model.ModelBoxSpec](), known)
 	addFields(reflect.TypeFor[model.ModelStackSpec](), known)
+	addFields(reflect.TypeFor[model.PodDebuggerSpec](), known)
 	addFields(reflect.TypeFor[metav1.ObjectMeta](), known)
 	return known
 }()
@@ -113,7 +114,7 @@ var fieldsByType = func() map[reflect.Type][]structField {
 func fieldsOf(t reflect.Type) []structField {
 	fields, ok := fieldsByType[t]
 	if !ok {
-		panic(fmt.Sprintf("%v is not among the types that a box or a stack has", t))
+		panic(fmt.Sprintf("%v is not among the types that a box, a stack or a PodDebugger has", t))
 	}
 	return fields
 }

@@ -716,6 +716,114 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: TCP
+- name: com.github.model.v1.PodDebuggerPod
+  map:
+    fields:
+    - name: box
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: refusal
+      type:
+        scalar: string
+    - name: state
+      type:
+        namedType: io.k8s.api.core.v1.ContainerState
+    - name: uid
+      type:
+        scalar: string
+- name: com.github.model.v1.PodDebuggerSpec
+  map:
+    fields:
+    - name: args
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: command
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: env
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.EnvVar
+          elementRelationship: associative
+          keys:
+          - name
+    - name: image
+      type:
+        scalar: string
+      default: ""
+    - name: imagePullPolicy
+      type:
+        scalar: string
+    - name: maxPods
+      type:
+        scalar: numeric
+    - name: profile
+      type:
+        scalar: string
+    - name: selector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+      default: {}
+    - name: targetContainer
+      type:
+        scalar: string
+    - name: ttlSecondsAfterCreation
+      type:
+        scalar: numeric
+    - name: whenDeleted
+      type:
+        scalar: string
+- name: com.github.model.v1.PodDebuggerStatus
+  map:
+    fields:
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: containerName
+      type:
+        scalar: string
+    - name: debuggedPods
+      type:
+        scalar: numeric
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: pods
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.PodDebuggerPod
+          elementRelationship: associative
+          keys:
+          - name
+    - name: podsOmitted
+      type:
+        scalar: numeric
+    - name: refusedPods
+      type:
+        scalar: numeric
+    - name: runningPods
+      type:
+        scalar: numeric
+    - name: selectedPods
+      type:
+        scalar: numeric
 - name: com.github.model.v1.PodNetwork
   map:
     fields:
@@ -833,6 +941,27 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.model.v1.NetworkStatus
+      default: {}
+- name: com.github.model.v1.PodDebugger
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+      default: {}
+    - name: spec
+      type:
+        namedType: com.github.model.v1.PodDebuggerSpec
+      default: {}
+    - name: status
+      type:
+        namedType: com.github.model.v1.PodDebuggerStatus
       default: {}
 - name: io.k8s.api.autoscaling.v2.ContainerResourceMetricSource
   map:
@@ -1420,6 +1549,58 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: numeric
           elementRelationship: associative
+- name: io.k8s.api.core.v1.ContainerState
+  map:
+    fields:
+    - name: running
+      type:
+        namedType: io.k8s.api.core.v1.ContainerStateRunning
+    - name: terminated
+      type:
+        namedType: io.k8s.api.core.v1.ContainerStateTerminated
+    - name: waiting
+      type:
+        namedType: io.k8s.api.core.v1.ContainerStateWaiting
+- name: io.k8s.api.core.v1.ContainerStateRunning
+  map:
+    fields:
+    - name: startedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+- name: io.k8s.api.core.v1.ContainerStateTerminated
+  map:
+    fields:
+    - name: containerID
+      type:
+        scalar: string
+    - name: exitCode
+      type:
+        scalar: numeric
+      default: 0
+    - name: finishedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: message
+      type:
+        scalar: string
+    - name: reason
+      type:
+        scalar: string
+    - name: signal
+      type:
+        scalar: numeric
+    - name: startedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+- name: io.k8s.api.core.v1.ContainerStateWaiting
+  map:
+    fields:
+    - name: message
+      type:
+        scalar: string
+    - name: reason
+      type:
+        scalar: string
 - name: io.k8s.api.core.v1.DownwardAPIProjection
   map:
     fields:

@@ -46,6 +46,8 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Model().V1().ModelStacks().Informer()}, nil
 	case v1.SchemeGroupVersion.WithResource("networks"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Model().V1().Networks().Informer()}, nil
+	case v1.SchemeGroupVersion.WithResource("poddebuggers"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Model().V1().PodDebuggers().Informer()}, nil
 
 	}
 

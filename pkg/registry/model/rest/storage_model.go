@@ -22,6 +22,7 @@ import (
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	modelstackstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack/storage"
 	networkstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/network/storage"
+	poddebuggerstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/poddebugger/storage"
 )
 
 // resources has one row for each resource of the group.
@@ -29,6 +30,7 @@ var resources = []resource{
 	{"networks", StorageProvider.newNetworkStorage},
 	{"modelboxes", StorageProvider.newModelBoxStorage},
 	{"modelstacks", StorageProvider.newModelStackStorage},
+	{"poddebuggers", StorageProvider.newPodDebuggerStorage},
 }
 
 type resource struct {
@@ -122,5 +124,16 @@ func (p StorageProvider) newNetworkStorage(optsGetter generic.RESTOptionsGetter,
 	return map[string]rest.Storage{
 		"networks":        storage.Network,
 		"networks/status": storage.Status,
+	}, nil
+}
+
+func (p StorageProvider) newPodDebuggerStorage(optsGetter generic.RESTOptionsGetter, _ map[string]rest.Storage) (map[string]rest.Storage, error) {
+	storage, err := poddebuggerstorage.NewStorage(p.Scheme, optsGetter)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]rest.Storage{
+		"poddebuggers":        storage.PodDebugger,
+		"poddebuggers/status": storage.Status,
 	}, nil
 }

@@ -12,9 +12,10 @@ import (
 // Whoever changes these loses every stored object.
 func TestResourcePrefixesStayAsTheyAre(t *testing.T) {
 	want := map[string]string{
-		"modelboxes.model.github.com":  "model.github.com/modelboxes",
-		"modelstacks.model.github.com": "model.github.com/modelstacks",
-		"networks.model.github.com":    "model.github.com/networks",
+		"modelboxes.model.github.com":   "model.github.com/modelboxes",
+		"modelstacks.model.github.com":  "model.github.com/modelstacks",
+		"networks.model.github.com":     "model.github.com/networks",
+		"poddebuggers.model.github.com": "model.github.com/poddebuggers",
 	}
 	got := map[string]string{}
 	for resource, prefix := range ResourcePrefixes() {

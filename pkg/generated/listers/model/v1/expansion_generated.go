@@ -28,3 +28,11 @@ type NetworkListerExpansion interface{}
 // NetworkNamespaceListerExpansion allows custom methods to be added to
 // NetworkNamespaceLister.
 type NetworkNamespaceListerExpansion interface{}
+
+// PodDebuggerListerExpansion allows custom methods to be added to
+// PodDebuggerLister.
+type PodDebuggerListerExpansion interface{}
+
+// PodDebuggerNamespaceListerExpansion allows custom methods to be added to
+// PodDebuggerNamespaceLister.
+type PodDebuggerNamespaceListerExpansion interface{}

@@ -17,6 +17,8 @@ type Interface interface {
 	ModelStacks() TypedModelStackInformer
 	// Networks returns a NetworkInformer.
 	Networks() TypedNetworkInformer
+	// PodDebuggers returns a PodDebuggerInformer.
+	PodDebuggers() TypedPodDebuggerInformer
 }
 
 type version struct {
@@ -43,4 +45,9 @@ func (v *version) ModelStacks() TypedModelStackInformer {
 // Networks returns a TypedNetworkInformer.
 func (v *version) Networks() TypedNetworkInformer {
 	return &networkInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// PodDebuggers returns a TypedPodDebuggerInformer.
+func (v *version) PodDebuggers() TypedPodDebuggerInformer {
+	return &podDebuggerInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
 }

@@ -10,3 +10,5 @@ type ModelBoxExpansion interface{}
 type ModelStackExpansion interface{}
 
 type NetworkExpansion interface{}
+
+type PodDebuggerExpansion interface{}

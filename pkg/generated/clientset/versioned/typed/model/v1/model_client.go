@@ -18,6 +18,7 @@ type ModelV1Interface interface {
 	ModelBoxesGetter
 	ModelStacksGetter
 	NetworksGetter
+	PodDebuggersGetter
 }
 
 // ModelV1Client is used to interact with features provided by the model.github.com group.
@@ -35,6 +36,10 @@ func (c *ModelV1Client) ModelStacks(namespace string) ModelStackInterface {
 
 func (c *ModelV1Client) Networks(namespace string) NetworkInterface {
 	return newNetworks(c, namespace)
+}
+
+func (c *ModelV1Client) PodDebuggers(namespace string) PodDebuggerInterface {
+	return newPodDebuggers(c, namespace)
 }
 
 // NewForConfig creates a new ModelV1Client for the given config.

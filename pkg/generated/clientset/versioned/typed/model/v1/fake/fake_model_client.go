@@ -27,6 +27,10 @@ func (c *FakeModelV1) Networks(namespace string) v1.NetworkInterface {
 	return newFakeNetworks(c, namespace)
 }
 
+func (c *FakeModelV1) PodDebuggers(namespace string) v1.PodDebuggerInterface {
+	return newFakePodDebuggers(c, namespace)
+}
+
 // RESTClient returns a RESTClient that is used to communicate
 // with API server by this client implementation.
 func (c *FakeModelV1) RESTClient() rest.Interface {

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package poddebugger
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+)
+
+// maxNamed is how many pods or boxes a warning names.
+const maxNamed = 10
+
+// WarningsOnDelete names the pods that still have the container of a PodDebugger that is deleted, and the boxes that are restarted
+// for that.
+func WarningsOnDelete(debugger *model.PodDebugger) []string {
+	var pods, boxes []string
+	for i := range debugger.Status.Pods {
+		pod := &debugger.Status.Pods[i]
+		if pod.State == nil {
+			continue
+		}
+		if debugger.Spec.WhenDeleted == model.PodDebuggerRestartBoxes && pod.Box != "" {
+			boxes = append(boxes, pod.Box)
+			continue
+		}
+		pods = append(pods, pod.Name)
+	}
+	var warnings []string
+	if len(pods) > 0 {
+		warnings = append(warnings, fmt.Sprintf("an ephemeral container cannot be taken out of a pod: these still have %s: %s",
+			debugger.Status.ContainerName, joined(pods)))
+	}
+	if len(boxes) > 0 {
+		slices.Sort(boxes)
+		boxes = slices.Compact(boxes)
+		warnings = append(warnings, fmt.Sprintf("these boxes are restarted, whose pods have %s: %s",
+			debugger.Status.ContainerName, joined(boxes)))
+	}
+	return warnings
+}
+
+// joined lists names, and says how many more there are.
+func joined(names []string) string {
+	text := strings.Join(names[:min(len(names), maxNamed)], ", ")
+	if more := len(names) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", text, more)
+	}
+	return text
+}
