@@ -38,7 +38,7 @@ func Register(plugins *admission.Plugins) {
 	plugins.Register(PluginName, func(io.Reader) (admission.Interface, error) { return newPlugin(), nil })
 }
 
-// Plugin refuses networks, boxes, and stacks with boxes, that have, or get by an update, what their author lacks the permission for. What an update leaves
+// Plugin refuses networks, PodDebuggers, boxes, and stacks with boxes, that have, or get by an update, what their author lacks the permission for. What an update leaves
 // as it is was admitted before, and is nobody's question. Subresources are not looked at: no status and no scale has such
 // a field.
 type Plugin struct {
@@ -95,7 +95,7 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 }
 
 // askedFor returns the privileges that a request asks for and that the object did not have: those of the boxes that it writes,
-// those of a stack beside them, and those of a Network.
+// those of a stack beside them, and those of a Network or a PodDebugger.
 func askedFor(a admission.Attributes) ([]privilege, error) {
 	writes, err := boxwrites.Of(a)
 	if err != nil {
@@ -110,6 +110,9 @@ func askedFor(a admission.Attributes) ([]privilege, error) {
 		case *model.Network:
 			old, _ := a.GetOldObject().(*model.Network)
 			privileges = newNetworkPrivileges(object, old)
+		case *model.PodDebugger:
+			old, _ := a.GetOldObject().(*model.PodDebugger)
+			privileges = newPodDebuggerPrivileges(object, old)
 		}
 	}
 	for _, write := range writes {
@@ -124,10 +127,14 @@ func askedFor(a admission.Attributes) ([]privilege, error) {
 
 // meaning says why what is asked for needs a permission.
 func meaning(a admission.Attributes) string {
-	if a.GetResource().GroupResource() == model.Resource("networks") {
+	switch a.GetResource().GroupResource() {
+	case model.Resource("networks"):
 		return "sets up interfaces and routes on nodes"
+	case model.Resource("poddebuggers"):
+		return "acts on pods"
+	default:
+		return "beyond an ordinary application"
 	}
-	return "beyond an ordinary application"
 }
 
 func (p *Plugin) isAllowed(ctx context.Context, a admission.Attributes, permission permission) (bool, error) {
@@ -138,6 +145,7 @@ func (p *Plugin) isAllowed(ctx context.Context, a admission.Attributes, permissi
 		APIGroup:        permission.resource.Group,
 		APIVersion:      permission.resource.Version,
 		Resource:        permission.resource.Resource,
+		Subresource:     permission.subresource,
 		Name:            permission.name,
 		ResourceRequest: true,
 	})

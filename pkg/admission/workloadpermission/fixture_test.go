@@ -49,7 +49,11 @@ type permissions struct {
 }
 
 func (p *permissions) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
-	question := fmt.Sprintf("%s: %s %s.%s/%s in %s", a.GetUser().GetName(), a.GetVerb(), a.GetResource(), a.GetAPIGroup(), a.GetName(), a.GetNamespace())
+	resource := a.GetResource()
+	if subresource := a.GetSubresource(); subresource != "" {
+		resource += "/" + subresource
+	}
+	question := fmt.Sprintf("%s: %s %s.%s/%s in %s", a.GetUser().GetName(), a.GetVerb(), resource, a.GetAPIGroup(), a.GetName(), a.GetNamespace())
 	p.asked = append(p.asked, question)
 	if p.err != nil {
 		return authorizer.DecisionNoOpinion, "", p.err

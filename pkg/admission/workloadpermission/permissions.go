@@ -33,6 +33,7 @@ var (
 
 	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 	modelBoxes     = modelv1.SchemeGroupVersion.WithResource("modelboxes")
+	pods           = corev1.SchemeGroupVersion.WithResource("pods")
 )
 
 // workloadResource returns the resource that workloads stands for.
@@ -53,13 +54,19 @@ type permission struct {
 	resource schema.GroupVersionResource
 	// name is that of the one object that it is about; empty for every object.
 	name string
+	// subresource is that of the object, or of every object, that it is about; empty for the object itself.
+	subresource string
 }
 
 // String words it as the refusals of an API server do.
 func (p permission) String() string {
-	text := fmt.Sprintf("%s resource %q", p.verb, p.resource.Resource)
+	resource := p.resource.Resource
+	if p.subresource != "" {
+		resource += "/" + p.subresource
+	}
+	text := fmt.Sprintf("%s resource %q", p.verb, resource)
 	if p.name != "" {
-		text = fmt.Sprintf("%s resource %q named %q", p.verb, p.resource.Resource, p.name)
+		text += fmt.Sprintf(" named %q", p.name)
 	}
 	return fmt.Sprintf("%s in API group %q", text, p.resource.Group)
 }
@@ -82,7 +89,7 @@ var (
 
 // toAdopt are the permissions for taking over what there is already: it becomes what the box says, and goes with it.
 func toAdopt(resource schema.GroupVersionResource, name string) []permission {
-	return []permission{{"update", resource, name}, {"delete", resource, name}}
+	return []permission{{verb: "update", resource: resource, name: name}, {verb: "delete", resource: resource, name: name}}
 }
 
 // forWorkload returns the permissions with the resource that workloads stands for in place of it.
