@@ -14,6 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelstack"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/network"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/poddebugger"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/serviceingress"
 )
 
@@ -53,6 +54,7 @@ func NewDescriptors() map[string]*Descriptor {
 		{name: modelbox.Name, constructor: newModelBoxController},
 		{name: modelstack.Name, constructor: newModelStackController},
 		{name: network.Name, constructor: newNetworkController},
+		{name: poddebugger.Name, constructor: newPodDebuggerController},
 		{name: serviceingress.Name, constructor: newServiceIngressController, isDisabledByDefault: true},
 	} {
 		descriptors[descriptor.name] = descriptor
@@ -127,6 +129,18 @@ func newNetworkController(c *Context) (Controller, error) {
 		CacheHealth:   c.Informers.Health,
 		Recorder:      c.Recorder,
 		Clock:         c.Clock,
+	})
+}
+
+func newPodDebuggerController(c *Context) (Controller, error) {
+	return poddebugger.New(poddebugger.ControllerParameters{
+		ModelClient:  c.ModelClient,
+		KubeClient:   c.KubeClient,
+		PodDebuggers: c.Informers.Model.Model().V1().PodDebuggers(),
+		Boxes:        c.Informers.Model.Model().V1().ModelBoxes(),
+		CacheHealth:  c.Informers.Health,
+		Recorder:     c.Recorder,
+		Clock:        c.Clock,
 	})
 }
 

@@ -58,6 +58,7 @@ prometheusRules: {enabled: true}
 serviceIngress: {enabled: true}
 audit: {enabled: true}
 podAccess: {enabled: true}
+podDebugger: {enabled: true}
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -65,16 +65,17 @@ type Factories struct {
 	running  sync.WaitGroup
 }
 
-// NewFactories returns factories of informers for both clients, none of which is started. Every boxResync, boxes, stacks and
-// networks are reported again although nothing happened. trimChild is what Children and Records keep.
+// NewFactories returns factories of informers for both clients, none of which is started. Every boxResync, boxes, stacks,
+// networks and PodDebuggers are reported again although nothing happened. trimChild is what Children and Records keep.
 func NewFactories(modelClient versioned.Interface, kubeClient kubernetes.Interface, boxResync time.Duration, trimChild cache.TransformFunc) *Factories {
 	return &Factories{
 		Model: modelinformers.NewSharedInformerFactoryWithOptions(modelClient, 0,
 			modelinformers.WithTransform(trimModel),
 			modelinformers.WithCustomResyncConfig(map[metav1.Object]time.Duration{
-				&modelv1.ModelBox{}:   boxResync,
-				&modelv1.ModelStack{}: boxResync,
-				&modelv1.Network{}:    boxResync,
+				&modelv1.ModelBox{}:    boxResync,
+				&modelv1.ModelStack{}:  boxResync,
+				&modelv1.Network{}:     boxResync,
+				&modelv1.PodDebugger{}: boxResync,
 			})),
 		Kube: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0, kubeinformers.WithTransform(trim)),
 		Children: kubeinformers.NewSharedInformerFactoryWithOptions(kubeClient, 0,

@@ -52,6 +52,7 @@ func TestApplicationsRunInContainers(t *testing.T) {
 		{"both kinds of nodes serve one cluster", bothKindsOfNodes},
 		{"a stack runs over a database", dataServiceRuns},
 		{"a box follows its load", boxFollowsItsLoad},
+		{"containers of a PodDebugger see the processes of their targets", podDebuggersSeeTheirTargets},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package poddebugger gives the pods that PodDebuggers select their ephemeral containers, and keeps the status of the PodDebuggers.
+package poddebugger
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
+	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
+	poddebuggerrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/poddebugger"
+)
+
+const (
+	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
+	Name = "poddebugger"
+	// noun is what messages call a PodDebugger.
+	noun = "PodDebugger"
+
+	// concurrentSyncs is how many PodDebuggers are reconciled at the same time, those of one namespace with at most half of them.
+	concurrentSyncs = 4
+)
+
+var (
+	debuggerResource = modelv1.Resource("poddebuggers")
+	boxResource      = modelv1.Resource("modelboxes")
+	podResource      = corev1.Resource("pods")
+)
+
+// Controller reconciles PodDebuggers.
+type Controller struct {
+	*reconciler.Reconciler
+
+	modelClient    versioned.Interface
+	kubeClient     kubernetes.Interface
+	debuggerLister modellisters.PodDebuggerLister
+	boxLister      modellisters.ModelBoxLister
+	pods           *podCaches
+	recorder       events.EventRecorder
+	clock          clock.PassiveClock
+	consistency    *consistency.Store
+	pace           *reconciler.StatusPace
+	refusals       *refusalRecord
+	metrics        *controllerMetrics
+}
+
+// ControllerParameters is what a Controller is made of. None of the informers may be started yet.
+type ControllerParameters struct {
+	// ModelClient reads and writes PodDebuggers and restarts boxes, and KubeClient reads pods and adds containers to them.
+	ModelClient versioned.Interface
+	KubeClient  kubernetes.Interface
+
+	PodDebuggers modelinformers.PodDebuggerInformer
+	Boxes        modelinformers.ModelBoxInformer
+	// CacheHealth checks the caches of these informers.
+	CacheHealth *cachehealth.Monitor
+
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+}
+
+// New returns a controller that does nothing until Run.
+func New(p ControllerParameters) (*Controller, error) {
+	c := &Controller{
+		modelClient:    p.ModelClient,
+		kubeClient:     p.KubeClient,
+		debuggerLister: p.PodDebuggers.Lister(),
+		boxLister:      p.Boxes.Lister(),
+		recorder:       p.Recorder,
+		clock:          p.Clock,
+		pace:           reconciler.NewStatusPace(p.Clock),
+		refusals:       newRefusalRecord(p.Clock),
+		metrics:        processMetrics(),
+	}
+	c.Reconciler = &reconciler.Reconciler{
+		Controller:      Name,
+		Noun:            noun,
+		Queue:           queue.New(Name, concurrentSyncs/2, p.Clock),
+		Caches:          p.CacheHealth.NewDependencies(),
+		ConcurrentSyncs: concurrentSyncs,
+		Metrics:         c.metrics.Metrics,
+		Reconcile:       c.reconcile,
+		TellPanic:       c.tellPanic,
+	}
+	c.consistency = consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
+		debuggerResource: p.PodDebuggers.Informer().GetStore(),
+	})
+	c.pods = newPodCaches(p.KubeClient, p.Clock, c.Queue.HandlerOfAll(c.debuggersOf))
+	return c, c.watch(&p)
+}
+
+// watch enqueues a PodDebugger whenever it changes. Its pods are watched as long as there is one in their namespace, and boxes are
+// looked up where a pod may be theirs.
+func (c *Controller) watch(p *ControllerParameters) error {
+	debuggers := c.Queue.Handler(func(debugger metav1.Object) (types.NamespacedName, bool) { return keyOf(debugger), true })
+	if err := c.Watch(debuggerResource, c.Caches.AddRequired, p.PodDebuggers.Informer(), debuggers); err != nil {
+		return err
+	}
+	return c.Watch(boxResource, c.Caches.AddRequired, p.Boxes.Informer(), cache.ResourceEventHandlerFuncs{})
+}
+
+// debuggersOf returns the PodDebuggers that select the pod, or whose container it has.
+func (c *Controller) debuggersOf(object metav1.Object) []types.NamespacedName {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	debuggers, err := c.debuggerLister.PodDebuggers(pod.Namespace).List(labels.Everything())
+	if err != nil {
+		return nil // the lister of a cache has no errors
+	}
+	var keys []types.NamespacedName
+	for _, debugger := range debuggers {
+		selector, err := metav1.LabelSelectorAsSelector(&debugger.Spec.Selector)
+		if err == nil && selector.Matches(labels.Set(pod.Labels)) || hasContainer(pod, poddebuggerrender.ContainerName(debugger)) {
+			keys = append(keys, keyOf(debugger))
+		}
+	}
+	return keys
+}
+
+// Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
+// is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
+// server may be able to.
+func (c *Controller) Run(ctx context.Context) error {
+	defer c.metrics.debuggers.Hide()
+	defer c.pods.shutDown()
+	return c.Reconciler.Run(ctx, func() { c.metrics.debuggers.Show(conditionsOfDebuggers(c.debuggerLister)) })
+}
+
+func keyOf(debugger metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: debugger.GetNamespace(), Name: debugger.GetName()}
+}

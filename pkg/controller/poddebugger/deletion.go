@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package poddebugger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// syncFinalizer has the finalizer on the PodDebugger while it is to restart boxes, and not otherwise. It returns whether it was
+// written, and is to be looked at again when the cache shows that.
+func (c *Controller) syncFinalizer(ctx context.Context, debugger *modelv1.PodDebugger) (bool, error) {
+	isWanted := debugger.Spec.WhenDeleted == modelv1.PodDebuggerRestartBoxes
+	if isWanted == slices.Contains(debugger.Finalizers, modelv1.PodDebuggerRestartFinalizer) {
+		return false, nil
+	}
+	finalizers := withoutFinalizer(debugger)
+	if isWanted {
+		finalizers = append(finalizers, modelv1.PodDebuggerRestartFinalizer)
+	}
+	return true, c.setFinalizers(ctx, debugger, finalizers)
+}
+
+func withoutFinalizer(debugger *modelv1.PodDebugger) []string {
+	return slices.DeleteFunc(slices.Clone(debugger.Finalizers), func(finalizer string) bool {
+		return finalizer == modelv1.PodDebuggerRestartFinalizer
+	})
+}
+
+// setFinalizers writes the finalizers of this very version of the PodDebugger.
+func (c *Controller) setFinalizers(ctx context.Context, debugger *modelv1.PodDebugger, finalizers []string) error {
+	patch, err := reconciler.FinalizersPatch(debugger, finalizers)
+	if err != nil {
+		return err
+	}
+	patched, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.PodDebugger, error) {
+		return c.modelClient.ModelV1().PodDebuggers(debugger.Namespace).Patch(ctx, debugger.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the finalizers: %w", err)
+	}
+	c.consistency.WroteAt(keyOf(debugger), debugger.UID, debuggerResource, patched.ResourceVersion)
+	return nil
+}
+
+// reconcileDeletion restarts the boxes of the pods that have the container, where that was asked for, and lets the PodDebugger go. No
+// pod gets the container any more, so that those that replace them do not have it.
+func (c *Controller) reconcileDeletion(ctx context.Context, debugger *modelv1.PodDebugger, pods []*corev1.Pod) error {
+	if !slices.Contains(debugger.Finalizers, modelv1.PodDebuggerRestartFinalizer) {
+		return nil
+	}
+	if debugger.Spec.WhenDeleted == modelv1.PodDebuggerRestartBoxes {
+		found, err := c.survey(debugger, pods)
+		if err != nil {
+			return err
+		}
+		boxes := sets.New[string]()
+		for _, pod := range found.debugged {
+			if box := found.boxes[pod.UID]; box != "" {
+				boxes.Insert(box)
+			}
+		}
+		for _, name := range sets.List(boxes) {
+			if err := c.restart(ctx, debugger, name); err != nil {
+				return err
+			}
+		}
+	}
+	return c.setFinalizers(ctx, debugger, withoutFinalizer(debugger))
+}
+
+// restart restarts the box, unless that was done since the deletion. One that cannot be restarted is told of, and does not hold up
+// the deletion.
+func (c *Controller) restart(ctx context.Context, debugger *modelv1.PodDebugger, name string) error {
+	boxes := c.modelClient.ModelV1().ModelBoxes(debugger.Namespace)
+	box, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) { return boxes.Get(ctx, name, metav1.GetOptions{}) })
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading the box %s: %w", name, err)
+	case box.DeletionTimestamp != nil || isRestartedSince(box, debugger.DeletionTimestamp.Time):
+		return nil
+	}
+	_, err = timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelBoxRestart, error) {
+		return boxes.CreateRestart(ctx, name, &modelv1.ModelBoxRestart{}, metav1.CreateOptions{FieldManager: render.FieldManager})
+	})
+	switch {
+	case err == nil:
+		c.event(debugger, corev1.EventTypeNormal, "BoxRestarted", fmt.Sprintf("restarted the box %s, whose pods had the container", name))
+		return nil
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsConflict(err), apierrors.IsForbidden(err), apierrors.IsInvalid(err):
+		c.event(debugger, corev1.EventTypeWarning, "BoxNotRestarted", fmt.Sprintf("the pods of the box %s keep the container: %v", name, err))
+		return nil
+	default:
+		return fmt.Errorf("restarting the box %s: %w", name, err)
+	}
+}
+
+// isRestartedSince returns whether the box says that its pods are to be newer.
+func isRestartedSince(box *modelv1.ModelBox, since time.Time) bool {
+	if box.Spec.PodTemplate == nil {
+		return false
+	}
+	restartedAt, err := time.Parse(time.RFC3339, box.Spec.PodTemplate.Annotations[modelv1.RestartedAtAnnotation])
+	return err == nil && !restartedAt.Before(since.Truncate(time.Second))
+}

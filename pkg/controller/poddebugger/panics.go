@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package poddebugger
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+)
+
+// tellPanic says in the status and in an event of the PodDebugger what happened.
+func (c *Controller) tellPanic(ctx context.Context, key types.NamespacedName, failure *reconciler.PanicError) error {
+	debugger, err := c.debuggerLister.PodDebuggers(key.Namespace).Get(key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.event(debugger, corev1.EventTypeWarning, modelv1.ReasonError, failure.Error())
+	status := *debugger.Status.DeepCopy()
+	status.ObservedGeneration = debugger.Generation
+	for _, condition := range []string{modelv1.ConditionApplied, modelv1.ConditionReady} {
+		reconciler.SetCondition(&status.Conditions, debugger.Generation, condition, reconciler.Verdict{Reason: modelv1.ReasonError, Message: failure.Error()})
+	}
+	_, err = c.updateStatus(ctx, debugger, status)
+	return err
+}

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package poddebugger
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	poddebuggerrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/poddebugger"
+)
+
+// survey is what there is of a PodDebugger.
+type survey struct {
+	containerName string
+	// selected is how many pods the selector selects.
+	selected int
+	// debugged have the container, and chosen are to get it; both the oldest first.
+	debugged, chosen []*corev1.Pod
+	// refused are those of the chosen that were not given it.
+	refused map[types.UID]refusal
+	// forbidden is why the server may not give it to any pod, empty where it may.
+	forbidden string
+	// isExpired is whether the time of the PodDebugger is over, and timeToLive how long it is until then, 0 for ever.
+	isExpired  bool
+	timeToLive time.Duration
+	// boxes are the names of the boxes that pods belong to.
+	boxes map[types.UID]string
+}
+
+// survey finds the pods that have the container, and those that are to get it. Pods that are being deleted are left alone, and so are
+// those of the kubelet's own manifests, which no API server can change.
+func (c *Controller) survey(debugger *modelv1.PodDebugger, pods []*corev1.Pod) (*survey, error) {
+	selector, err := metav1.LabelSelectorAsSelector(&debugger.Spec.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("reading the selector: %w", err)
+	}
+	found := &survey{containerName: poddebuggerrender.ContainerName(debugger), refused: map[types.UID]refusal{}, boxes: map[types.UID]string{}}
+	for _, pod := range pods {
+		if _, isMirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; isMirror || pod.DeletionTimestamp != nil {
+			continue
+		}
+		isSelected := selector.Matches(labels.Set(pod.Labels))
+		if isSelected {
+			found.selected++
+		}
+		switch {
+		case hasContainer(pod, found.containerName):
+			found.debugged = append(found.debugged, pod)
+		case isSelected:
+			found.chosen = append(found.chosen, pod)
+		}
+	}
+	slices.SortFunc(found.debugged, byAge)
+	slices.SortFunc(found.chosen, byAge)
+	if seconds := debugger.Spec.TTLSecondsAfterCreation; seconds != nil {
+		end := debugger.CreationTimestamp.Add(time.Duration(*seconds) * time.Second)
+		found.timeToLive = max(0, end.Sub(c.clock.Now()))
+		found.isExpired = found.timeToLive == 0
+	}
+	room := max(0, int(ptr.Deref(debugger.Spec.MaxPods, modelv1.DefaultPodDebuggerMaxPods))-len(found.debugged))
+	if found.isExpired {
+		room = 0
+	}
+	found.chosen = found.chosen[:min(room, len(found.chosen))]
+	for _, pod := range slices.Concat(found.debugged, found.chosen) {
+		if box := c.boxOf(pod); box != "" {
+			found.boxes[pod.UID] = box
+		}
+	}
+	return found, nil
+}
+
+// byAge has the oldest pod first.
+func byAge(a, b *corev1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+}
+
+// boxOf returns the name of the box whose pod it is, empty where it is nobody's: pods of a box have its label, and are controlled by
+// its workload or by a ReplicaSet of that.
+func (c *Controller) boxOf(pod *corev1.Pod) string {
+	name := pod.Labels[modelv1.SelectorLabel]
+	controller := metav1.GetControllerOfNoCopy(pod)
+	if name == "" || controller == nil || !slices.Contains([]string{"ReplicaSet", "StatefulSet", "DaemonSet"}, controller.Kind) {
+		return ""
+	}
+	if _, err := c.boxLister.ModelBoxes(pod.Namespace).Get(name); err != nil {
+		return ""
+	}
+	return name
+}
