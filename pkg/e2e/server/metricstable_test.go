@@ -24,10 +24,10 @@ import (
 var updateMetrics = flag.Bool("update-metrics", false, "write the table of docs/metrics.md")
 
 var (
-	ownMetric = regexp.MustCompile(`^(modelbox|modelstack|network|serviceingress)_`)
+	ownMetric = regexp.MustCompile(`^(modelbox|modelstack|network|poddebugger|serviceingress)_`)
 	// notServed are metrics that the server of a local control plane may not have: it issues no certificate, the controller
 	// serviceingress is off by default, and what is written depends on the tests that ran before.
-	notServed = regexp.MustCompile(`^modelbox_serving_certificate_(ca_bundle_writes|rotations)_|^serviceingress_controller_|^(modelstack|network)_controller_(child_writes|drift_restored)_total$`)
+	notServed = regexp.MustCompile(`^modelbox_serving_certificate_(ca_bundle_writes|rotations)_|^serviceingress_controller_|^(modelstack|network|poddebugger)_controller_(child_writes|drift_restored)_total$`)
 	// stability begins the help of a metric of Kubernetes.
 	stability = regexp.MustCompile(`^\[(ALPHA|BETA|STABLE)\] `)
 	tableRow  = regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|.*\\|\n")
