@@ -3600,7 +3600,7 @@ func schema_pkg_apis_model_v1_PodDebuggerPod(ref common.ReferenceCallback) commo
 					},
 					"refusal": {
 						SchemaProps: spec.SchemaProps{
-							Description: "refusal is what the cluster answered when it refused the container for the pod, word by word.\n\nExample: pods \"web-0\" is forbidden: violates PodSecurity \"restricted:latest\"",
+							Description: "refusal is what the cluster answered when it refused the container for the pod, word by word.\n\nExample: 'pods \"web-0\" is forbidden: violates PodSecurity \"restricted:latest\"'",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3697,7 +3697,7 @@ func schema_pkg_apis_model_v1_PodDebuggerSpec(ref common.ReferenceCallback) comm
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "env are the environment variables of the container. They cannot be changed.\n\nExample: [{name: LEVEL, value: debug}]",
+							Description: "env are the environment variables of the container. They cannot be changed. Defaults to none.\n\nExample: [{name: LEVEL, value: debug}]",
 							MaxItems:    ptr.To[int64](1024),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{

@@ -104,7 +104,7 @@ type PodDebuggerSpec struct {
 	// +k8s:validation:maxItems=1024
 	Args []string `json:"args,omitempty" protobuf:"bytes,5,rep,name=args"`
 
-	// env are the environment variables of the container. They cannot be changed.
+	// env are the environment variables of the container. They cannot be changed. Defaults to none.
 	//
 	// Example: [{name: LEVEL, value: debug}]
 	// +optional
@@ -282,7 +282,7 @@ type PodDebuggerPod struct {
 
 	// refusal is what the cluster answered when it refused the container for the pod, word by word.
 	//
-	// Example: pods "web-0" is forbidden: violates PodSecurity "restricted:latest"
+	// Example: 'pods "web-0" is forbidden: violates PodSecurity "restricted:latest"'
 	// +optional
 	Refusal string `json:"refusal,omitempty" protobuf:"bytes,5,opt,name=refusal"`
 }

@@ -34,7 +34,7 @@ type PodDebuggerPodApplyConfiguration struct {
 	State *corev1.ContainerStateApplyConfiguration `json:"state,omitempty"`
 	// refusal is what the cluster answered when it refused the container for the pod, word by word.
 	//
-	// Example: pods "web-0" is forbidden: violates PodSecurity "restricted:latest"
+	// Example: 'pods "web-0" is forbidden: violates PodSecurity "restricted:latest"'
 	Refusal *string `json:"refusal,omitempty"`
 }
 

@@ -41,7 +41,7 @@ type PodDebuggerSpecApplyConfiguration struct {
 	//
 	// Example: [sleep, infinity]
 	Args []string `json:"args,omitempty"`
-	// env are the environment variables of the container. They cannot be changed.
+	// env are the environment variables of the container. They cannot be changed. Defaults to none.
 	//
 	// Example: [{name: LEVEL, value: debug}]
 	Env []applyconfigurationscorev1.EnvVarApplyConfiguration `json:"env,omitempty"`
