@@ -67,10 +67,11 @@ func New(options Options) (*corev1.EphemeralContainer, error) {
 	return container, nil
 }
 
-// GenerateName returns a random name that no container of the pod has, as kubectl generates it: debugger-x5k2q.
-func GenerateName(pod *corev1.Pod) string {
+// GenerateName returns a random name that no container of the pods has, as kubectl generates it: debugger-x5k2q.
+func GenerateName(pods ...*corev1.Pod) string {
 	for {
-		if name := namePrefix + rand.String(suffixLength); !HasContainer(pod, name) {
+		name := namePrefix + rand.String(suffixLength)
+		if !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return HasContainer(pod, name) }) {
 			return name
 		}
 	}

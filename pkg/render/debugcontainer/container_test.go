@@ -21,7 +21,7 @@ func podOf(containers ...string) *corev1.Pod {
 }
 
 // everyProfile is each that there is, and the empty one for the default.
-var everyProfile = append(Profiles(), "", ProfileLegacy)
+var everyProfile = append(Profiles(), "")
 
 func TestProfilesAreThoseOfKubectl(t *testing.T) {
 	for _, profile := range everyProfile {

@@ -26,8 +26,6 @@ const (
 	ProfileNetadmin Profile = "netadmin"
 	// ProfileSysadmin is privileged.
 	ProfileSysadmin Profile = "sysadmin"
-	// ProfileLegacy adds nothing, as ProfileBaseline. kubectl has it still for those who have always named it.
-	ProfileLegacy Profile = "legacy"
 )
 
 // securityContexts are those of the profiles.
@@ -42,10 +40,9 @@ var securityContexts = map[Profile]*corev1.SecurityContext{
 	},
 	ProfileNetadmin: {Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"NET_ADMIN", "NET_RAW"}}},
 	ProfileSysadmin: {Privileged: ptr.To(true)},
-	ProfileLegacy:   nil,
 }
 
-// Profiles returns the profiles that users choose from, the default one first. ProfileLegacy is not one of them, though it is known.
+// Profiles returns all profiles, the default one first.
 func Profiles() []Profile {
 	return []Profile{ProfileGeneral, ProfileBaseline, ProfileRestricted, ProfileNetadmin, ProfileSysadmin}
 }
