@@ -26,6 +26,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ModelBox{},
 		&ModelBoxAttachOptions{},
+		&ModelBoxDebug{},
 		&ModelBoxDiff{},
 		&ModelBoxExecOptions{},
 		&ModelBoxHistory{},

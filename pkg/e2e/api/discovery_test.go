@@ -90,6 +90,10 @@ func TestDiscoveryListsModelBoxes(t *testing.T) {
 			Name: "modelboxes/portforward", Namespaced: true, Kind: "ModelBoxPortForwardOptions",
 			Verbs: metav1.Verbs{"create", "get"},
 		},
+		"modelboxes/debug": {
+			Name: "modelboxes/debug", Namespaced: true, Kind: "ModelBoxDebug",
+			Verbs: metav1.Verbs{"create"},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("discovery of %s (-want +got):\n%s", modelv1.SchemeGroupVersion, diff)
@@ -185,6 +189,7 @@ func TestOpenAPIDescribesSubresources(t *testing.T) {
 		{"restart", "post", "201", "com.github.model.v1.ModelBoxRestart", "com.github.model.v1.ModelBoxRestart"},
 		{"history", "get", "200", "", "com.github.model.v1.ModelBoxHistory"},
 		{"rollback", "post", "201", "com.github.model.v1.ModelBoxRollback", "com.github.model.v1.ModelBoxRollback"},
+		{"debug", "post", "201", "com.github.model.v1.ModelBoxDebug", "com.github.model.v1.ModelBoxDebug"},
 	} {
 		t.Run(row.verb+" "+row.subresource, func(t *testing.T) {
 			var described operation

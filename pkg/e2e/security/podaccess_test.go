@@ -86,12 +86,12 @@ func TestRightsToStreams(t *testing.T) {
 				}
 			})
 		}
-		n.Eventually("the audit events say who was led to the pod", func() error { return checkAudited(n, "both-"+name, name, pods[0].Name) })
+		n.Eventually("the audit events say who was led to the pod", func() error { return checkAudited(n, "both-"+name, name, name, pods[0].Name) })
 	}
 }
 
 // checkAudited returns an error unless the server has recorded which pod the user was led to, and the cluster the same request.
-func checkAudited(n *framework.Namespace, user, subresource, pod string) error {
+func checkAudited(n *framework.Namespace, user, subresource, podSubresource, pod string) error {
 	events := framework.ReadWrites(n.T, n.ControlPlane.ServerAuditLog(), n.Name)
 	i := slices.IndexFunc(events, func(event auditv1.Event) bool {
 		return event.User.Username == user && event.ObjectRef.Subresource == subresource && event.Annotations["model.github.com/pod"] == pod
@@ -100,7 +100,7 @@ func checkAudited(n *framework.Namespace, user, subresource, pod string) error {
 		return fmt.Errorf("the server has no event of %s for %s", user, pod)
 	}
 	for _, event := range framework.ReadWrites(n.T, n.ControlPlane.ClusterAuditLog(), n.Name) {
-		if event.AuditID == events[i].AuditID && event.ObjectRef.Resource == "pods" && event.ObjectRef.Subresource == subresource && event.ObjectRef.Name == pod {
+		if event.AuditID == events[i].AuditID && event.ObjectRef.Resource == "pods" && event.ObjectRef.Subresource == podSubresource && event.ObjectRef.Name == pod {
 			return nil
 		}
 	}

@@ -30,6 +30,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxAutoscaling{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxAutoscaling(ref),
 		v1.ModelBoxChildDiff{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxChildDiff(ref),
 		v1.ModelBoxConfig{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxConfig(ref),
+		v1.ModelBoxDebug{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxDebug(ref),
+		v1.ModelBoxDebugPod{}.OpenAPIModelName():                            schema_pkg_apis_model_v1_ModelBoxDebugPod(ref),
+		v1.ModelBoxDebugStatus{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxDebugStatus(ref),
 		v1.ModelBoxDiff{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxDiff(ref),
 		v1.ModelBoxDisruptionBudget{}.OpenAPIModelName():                    schema_pkg_apis_model_v1_ModelBoxDisruptionBudget(ref),
 		v1.ModelBoxExecOptions{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxExecOptions(ref),
@@ -754,6 +757,267 @@ func schema_pkg_apis_model_v1_ModelBoxConfig(ref common.ReferenceCallback) commo
 				Required: []string{"mountPath", "data"},
 			},
 		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxDebug(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxDebug is a request to add an ephemeral container to a running pod of a box, or to all of them, as \"kubectl debug\" does for a pod, and the answer to it. It is the body of the subresource debug, and is not stored. An ephemeral container can neither be changed nor taken out of its pod.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"image": {
+						SchemaProps: spec.SchemaProps{
+							Description: "image is what the container runs. Required.\n\nExample: busybox:1.37",
+							Default:     "",
+							MaxLength:   ptr.To[int64](1024),
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"imagePullPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "imagePullPolicy is when the image is pulled: Always, IfNotPresent or Never. Without it, the cluster takes Always for an image with the tag latest or without any, and IfNotPresent for all others.\n\nExample: IfNotPresent\n\nPossible enum values:\n - `\"Always\"` means that kubelet always attempts to pull the latest image. Container will fail If the pull fails.\n - `\"IfNotPresent\"` means that kubelet pulls if the image isn't present on disk. Container will fail if the image isn't present and the pull fails.\n - `\"Never\"` means that kubelet never pulls an image, but only uses a local image. Container will fail if the image isn't present",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Always", "IfNotPresent", "Never"},
+						},
+					},
+					"command": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "command is what the container runs in place of the entrypoint of its image. There is no shell around it.\n\nExample: [sh]",
+							MaxItems:    ptr.To[int64](1024),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"args": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "args are the arguments of the command, or of the entrypoint of the image.\n\nExample: [\"-c\", \"ps; sleep infinity\"]",
+							MaxItems:    ptr.To[int64](1024),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"env": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "env are the environment variables of the container.\n\nExample: [{name: LEVEL, value: debug}]",
+							MaxItems:    ptr.To[int64](1024),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(corev1.EnvVar{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"containerName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "containerName is the name of the ephemeral container, which no container of the pod may have. Without it, one is generated, such as debugger-x5k2q.\n\nExample: debugger",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"targetContainer": {
+						SchemaProps: spec.SchemaProps{
+							Description: "targetContainer is the container of the pod whose processes are seen. Without it, it is the one that the annotation kubectl.kubernetes.io/default-container of the pod names, or else the main container of the box.\n\nExample: sidecar",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"profile": {
+						SchemaProps: spec.SchemaProps{
+							Description: "profile is what the container may do, by the names of \"kubectl debug --profile\": \"general\" may trace processes, \"baseline\" and \"restricted\" keep to the Pod Security Standards of these names, \"netadmin\" may configure the network of the pod, and \"sysadmin\" is privileged. Without it, it is \"general\".\n\nExample: restricted\n\nPossible enum values:\n - `\"baseline\"` has what the Pod Security Standard of that name allows.\n - `\"general\"` may trace the processes of others.\n - `\"netadmin\"` may configure the network of the pod, and send what it likes.\n - `\"restricted\"` has what the Pod Security Standard of that name requires. Its image must not run as root.\n - `\"sysadmin\"` is privileged.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"baseline", "general", "netadmin", "restricted", "sysadmin"},
+						},
+					},
+					"pod": {
+						SchemaProps: spec.SchemaProps{
+							Description: "pod is the name of one of the pods of the box. Without it, it is one that runs and is ready, where there is one. May not be given with allPods.\n\nExample: web-557996f76b-nb7ck",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"allPods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "allPods adds the container to each pod of the box that has neither ended nor is to end, of which there may be 100 then. Pods that come later do not get it.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"stdin": {
+						SchemaProps: spec.SchemaProps{
+							Description: "stdin keeps the standard input of the container open, for those who attach to it.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"tty": {
+						SchemaProps: spec.SchemaProps{
+							Description: "tty is whether the container has a terminal, which its stdin is then. May not be given without stdin.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what has been added. It is ignored in a request.\n\nExample: {pods: [{name: web-557996f76b-nb7ck, containerName: debugger-x5k2q, targetContainer: web}]}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ModelBoxDebugStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"image"},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxDebugStatus{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxDebugPod(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxDebugPod is a pod that was to get an ephemeral container.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of the pod. Required.\n\nExample: web-557996f76b-nb7ck",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"containerName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "containerName is the ephemeral container that has been added, and none where it was refused.\n\nExample: debugger-x5k2q",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"targetContainer": {
+						SchemaProps: spec.SchemaProps{
+							Description: "targetContainer is the container whose processes it sees.\n\nExample: web",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "reason is why the container was refused, as that of the Status of a request for the one pod.\n\nExample: Forbidden",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message is the refusal as the cluster words it.\n\nExample: pods \"web-557996f76b-nb7ck\" is forbidden",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxDebugStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxDebugStatus is what has been added to which pods.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"pods": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "pods are those that were to get the container, by their names. Where it was one, and it was refused, the refusal is the answer, and not here.\n\nExample: [{name: web-557996f76b-nb7ck, containerName: debugger-x5k2q, targetContainer: web}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxDebugPod{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxDebugPod{}.OpenAPIModelName()},
 	}
 }
 

@@ -39,7 +39,7 @@ type Access struct {
 func New(config *rest.Config, maxStreams int, stop <-chan struct{}) (*Access, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // the requests are limited where they come in
-	client, err := kubernetes.NewForConfig(config)
+	client, err := kubernetes.NewForConfig(forRequests(config))
 	if err != nil {
 		return nil, fmt.Errorf("creating the client for pods: %w", err)
 	}

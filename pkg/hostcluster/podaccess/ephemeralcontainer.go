@@ -17,6 +17,12 @@ import (
 // EphemeralContainers is the subresource of pods that ephemeral containers are added by.
 const EphemeralContainers = "ephemeralcontainers"
 
+// AddEphemeralContainer adds the container to the pod. See the function of that name.
+func (a *Access) AddEphemeralContainer(ctx context.Context, pod *corev1.Pod, container *corev1.EphemeralContainer, options metav1.PatchOptions) error {
+	_, err := AddEphemeralContainer(ctx, a.client.CoreV1(), pod, container, options)
+	return err
+}
+
 // AddEphemeralContainer adds the container to the pod, and returns the pod as it is then. Others may change the pod at the same
 // time. A pod of the same name with another UID is another one, and refused with 409; one that has a container of that name is
 // refused with 422, unless it is the same container: then nothing changes. What the API server refuses, as for Pod Security, is

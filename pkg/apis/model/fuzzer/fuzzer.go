@@ -47,6 +47,13 @@ func Funcs(runtimeserializer.CodecFactory) []any {
 			modelv1.SetObjectDefaults_PodDebugger(served)
 			utilruntime.Must(modelv1.Convert_v1_PodDebugger_To_model_PodDebugger(served, debugger, nil))
 		},
+		func(debug *model.ModelBoxDebug, c randfill.Continue) {
+			c.FillNoCustom(debug)
+			served := &modelv1.ModelBoxDebug{}
+			utilruntime.Must(modelv1.Convert_model_ModelBoxDebug_To_v1_ModelBoxDebug(debug, served, nil))
+			modelv1.SetObjectDefaults_ModelBoxDebug(served)
+			utilruntime.Must(modelv1.Convert_v1_ModelBoxDebug_To_model_ModelBoxDebug(served, debug, nil))
+		},
 		func(rollingUpdate *model.RollingUpdate, c randfill.Continue) {
 			var step intstr.IntOrString
 			c.Fill(&step)

@@ -175,6 +175,7 @@ type RollingUpdate struct {
 // +genclient:method=CreateRestart,verb=create,subresource=restart,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart
 // +genclient:method=GetHistory,verb=get,subresource=history,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxHistory
 // +genclient:method=CreateRollback,verb=create,subresource=rollback,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRollback,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRollback
+// +genclient:method=CreateDebug,verb=create,subresource=debug,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDebug,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDebug
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into

@@ -18,6 +18,7 @@ import (
 // All generated defaulters are covering - they call all nested defaulters.
 func RegisterDefaults(scheme *runtime.Scheme) error {
 	scheme.AddTypeDefaultingFunc(&ModelBox{}, func(obj interface{}) { SetObjectDefaults_ModelBox(obj.(*ModelBox)) })
+	scheme.AddTypeDefaultingFunc(&ModelBoxDebug{}, func(obj interface{}) { SetObjectDefaults_ModelBoxDebug(obj.(*ModelBoxDebug)) })
 	scheme.AddTypeDefaultingFunc(&ModelBoxList{}, func(obj interface{}) { SetObjectDefaults_ModelBoxList(obj.(*ModelBoxList)) })
 	scheme.AddTypeDefaultingFunc(&ModelStack{}, func(obj interface{}) { SetObjectDefaults_ModelStack(obj.(*ModelStack)) })
 	scheme.AddTypeDefaultingFunc(&ModelStackList{}, func(obj interface{}) { SetObjectDefaults_ModelStackList(obj.(*ModelStackList)) })
@@ -387,6 +388,20 @@ func SetObjectDefaults_ModelBox(in *ModelBox) {
 		a := &in.Status.NodePorts[i]
 		if a.Protocol == "" {
 			a.Protocol = "TCP"
+		}
+	}
+}
+
+func SetObjectDefaults_ModelBoxDebug(in *ModelBoxDebug) {
+	for i := range in.Env {
+		a := &in.Env[i]
+		if a.ValueFrom != nil {
+			if a.ValueFrom.FileKeyRef != nil {
+				if a.ValueFrom.FileKeyRef.Optional == nil {
+					var ptrVar1 bool = false
+					a.ValueFrom.FileKeyRef.Optional = &ptrVar1
+				}
+			}
 		}
 	}
 }

@@ -34,6 +34,21 @@ func (in ModelBoxConfig) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxDebug) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxDebug"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxDebugPod) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxDebugPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxDebugStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxDebugStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxDiff) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxDiff"
 }

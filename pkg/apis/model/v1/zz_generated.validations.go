@@ -41,6 +41,21 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
 			}
 		})
+	// type ModelBoxDebug
+	scheme.AddValidationFunc(
+		(*ModelBoxDebug)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/":
+				return Validate_ModelBoxDebug(
+					ctx, op, nil, /* fldPath */
+					obj.(*ModelBoxDebug),
+					safe.Cast[*ModelBoxDebug](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
 	// type ModelBoxRestart
 	scheme.AddValidationFunc(
 		(*ModelBoxRestart)(nil),
@@ -335,6 +350,214 @@ func Validate_ModelBoxConfig(
 				return &oldObj.Rollout
 			})
 		errs = append(errs, fn(fldPath.Child("rollout"), &obj.Rollout, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxDebug validates an instance of ModelBoxDebug according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxDebug(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxDebug) (errs field.ErrorList) {
+
+	// field ModelBoxDebug.TypeMeta has no validation
+	// field ModelBoxDebug.ObjectMeta has no validation
+	// field ModelBoxDebug.Image has no validation
+	// field ModelBoxDebug.ImagePullPolicy has no validation
+	// field ModelBoxDebug.Command has no validation
+	// field ModelBoxDebug.Args has no validation
+	// field ModelBoxDebug.Env has no validation
+
+	{ // field ModelBoxDebug.ContainerName
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.ShortName(ctx, op, fldPath, obj, oldObj); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxDebug) *string {
+				return &oldObj.ContainerName
+			})
+		errs = append(errs, fn(fldPath.Child("containerName"), &obj.ContainerName, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxDebug.TargetContainer
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.ShortName(ctx, op, fldPath, obj, oldObj); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxDebug) *string {
+				return &oldObj.TargetContainer
+			})
+		errs = append(errs, fn(fldPath.Child("targetContainer"), &obj.TargetContainer, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxDebug.Profile
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *DebugProfile,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_DebugProfile(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxDebug) *DebugProfile {
+				return &oldObj.Profile
+			})
+		errs = append(errs, fn(fldPath.Child("profile"), &obj.Profile, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxDebug.Pod
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.LongName(ctx, op, fldPath, obj, oldObj); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxDebug) *string {
+				return &oldObj.Pod
+			})
+		errs = append(errs, fn(fldPath.Child("pod"), &obj.Pod, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxDebug.AllPods has no validation
+	// field ModelBoxDebug.Stdin has no validation
+	// field ModelBoxDebug.TTY has no validation
+
+	{ // field ModelBoxDebug.Status
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxDebugStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxDebugStatus(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxDebug) *ModelBoxDebugStatus {
+				return &oldObj.Status
+			})
+		errs = append(errs, fn(fldPath.Child("status"), &obj.Status, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxDebugStatus validates an instance of ModelBoxDebugStatus according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxDebugStatus(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxDebugStatus) (errs field.ErrorList) {
+
+	{ // field ModelBoxDebugStatus.Pods
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []ModelBoxDebugPod,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with map semantics require unique keys
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj,
+				func(a *ModelBoxDebugPod, b *ModelBoxDebugPod) bool { return a.Name == b.Name }); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxDebugStatus) []ModelBoxDebugPod {
+				return oldObj.Pods
+			})
+		errs = append(errs, fn(fldPath.Child("pods"), obj.Pods, oldVal, oldObj != nil)...)
 	}
 
 	return errs

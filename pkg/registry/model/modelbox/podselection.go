@@ -13,10 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
-
-// defaultContainerAnnotation of a pod names the container that kubectl takes where none is named.
-const defaultContainerAnnotation = "kubectl.kubernetes.io/default-container"
 
 // SelectPod returns the pod of that name among the pods of the box, or the most active one for an empty name. It returns 404
 // for a name that none of them has, and 409 where there is no pod at all.
@@ -103,31 +101,17 @@ func maxRestarts(pod *corev1.Pod) int32 {
 // SelectContainer returns the name of a container of the pod: name itself, unless that is empty, the default one of the pod, the
 // main one of the box, or the first one. It returns 400 for a name that none has, init containers and ephemeral ones included.
 func SelectContainer(box *modelv1.ModelBox, pod *corev1.Pod, name string) (string, error) {
-	names := containerNames(pod)
+	names := debugcontainer.ContainerNames(pod)
 	if name != "" {
 		if !slices.Contains(names, name) {
 			return "", apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s: choose one of %s", name, pod.Name, strings.Join(names, ", ")))
 		}
 		return name, nil
 	}
-	for _, name := range []string{pod.Annotations[defaultContainerAnnotation], box.Spec.Name, box.Name} {
+	for _, name := range []string{pod.Annotations[debugcontainer.DefaultContainerAnnotation], box.Spec.Name, box.Name} {
 		if name != "" && slices.Contains(names, name) {
 			return name, nil
 		}
 	}
 	return pod.Spec.Containers[0].Name, nil
-}
-
-func containerNames(pod *corev1.Pod) []string {
-	var names []string
-	for i := range pod.Spec.Containers {
-		names = append(names, pod.Spec.Containers[i].Name)
-	}
-	for i := range pod.Spec.InitContainers {
-		names = append(names, pod.Spec.InitContainers[i].Name)
-	}
-	for i := range pod.Spec.EphemeralContainers {
-		names = append(names, pod.Spec.EphemeralContainers[i].Name)
-	}
-	return names
 }

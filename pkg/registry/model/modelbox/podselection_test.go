@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
 
 func newPod(name string, changes ...func(*corev1.Pod)) corev1.Pod {
@@ -86,7 +87,9 @@ func TestSelectPodByName(t *testing.T) {
 
 func TestSelectContainer(t *testing.T) {
 	annotated := func(name string) corev1.Pod {
-		return newPod("a", func(pod *corev1.Pod) { pod.Annotations = map[string]string{defaultContainerAnnotation: name} })
+		return newPod("a", func(pod *corev1.Pod) {
+			pod.Annotations = map[string]string{debugcontainer.DefaultContainerAnnotation: name}
+		})
 	}
 	for _, test := range []struct {
 		name, box, specName, asked string

@@ -102,6 +102,7 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes/exec":        storage.Exec,
 		"modelboxes/attach":      storage.Attach,
 		"modelboxes/portforward": storage.PortForward,
+		"modelboxes/debug":       storage.Debug,
 	}, nil
 }
 

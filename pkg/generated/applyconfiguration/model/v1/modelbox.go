@@ -84,6 +84,12 @@ func ExtractModelBox(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBox
 	return ExtractModelBoxFrom(modelBox, fieldManager, "")
 }
 
+// ExtractModelBoxDebug extracts the applied configuration owned by fieldManager from
+// modelBox for the debug subresource.
+func ExtractModelBoxDebug(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
+	return ExtractModelBoxFrom(modelBox, fieldManager, "debug")
+}
+
 // ExtractModelBoxDiff extracts the applied configuration owned by fieldManager from
 // modelBox for the diff subresource.
 func ExtractModelBoxDiff(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {

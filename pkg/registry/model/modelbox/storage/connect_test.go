@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,7 +29,11 @@ import (
 
 // testAccess is an access that leads nowhere, and says where it was asked to.
 type testAccess struct {
-	err   error
+	err error
+	// refused are the pods that get no ephemeral container.
+	refused map[string]error
+
+	mu    sync.Mutex
 	asked []string
 }
 

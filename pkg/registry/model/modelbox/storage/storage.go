@@ -38,6 +38,7 @@ type Storage struct {
 	History  *HistoryREST
 	Rollback *RollbackREST
 	Diff     *DiffREST
+	Debug    *DebugREST
 
 	Exec, Attach, PortForward *ConnectREST
 }
@@ -109,6 +110,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		History:  &HistoryREST{store, subresources.Cluster},
 		Rollback: &RollbackREST{scheme, rollbacks, subresources.Cluster, subresources.Recorder},
 		Diff:     &DiffREST{store, subresources.Cluster, subresources.Differ, authorizer},
+		Debug:    &DebugREST{store, subresources.Cluster, subresources.PodAccess, permissions{authorizer}, subresources.Recorder},
 
 		Exec:        connect("exec", newExecOptions, parseExec),
 		Attach:      connect("attach", newAttachOptions, parseAttach),

@@ -48,6 +48,7 @@ type ModelBoxInterface interface {
 	CreateRestart(ctx context.Context, modelBoxName string, modelBoxRestart *modelv1.ModelBoxRestart, opts metav1.CreateOptions) (*modelv1.ModelBoxRestart, error)
 	GetHistory(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*modelv1.ModelBoxHistory, error)
 	CreateRollback(ctx context.Context, modelBoxName string, modelBoxRollback *modelv1.ModelBoxRollback, opts metav1.CreateOptions) (*modelv1.ModelBoxRollback, error)
+	CreateDebug(ctx context.Context, modelBoxName string, modelBoxDebug *modelv1.ModelBoxDebug, opts metav1.CreateOptions) (*modelv1.ModelBoxDebug, error)
 
 	ModelBoxExpansion
 }
@@ -207,6 +208,22 @@ func (c *modelBoxes) CreateRollback(ctx context.Context, modelBoxName string, mo
 		SubResource("rollback").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(modelBoxRollback).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateDebug takes the representation of a modelBoxDebug and creates it.  Returns the server's representation of the modelBoxDebug, and an error, if there is any.
+func (c *modelBoxes) CreateDebug(ctx context.Context, modelBoxName string, modelBoxDebug *modelv1.ModelBoxDebug, opts metav1.CreateOptions) (result *modelv1.ModelBoxDebug, err error) {
+	result = &modelv1.ModelBoxDebug{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("debug").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelBoxDebug).
 		Do(ctx).
 		Into(result)
 	return

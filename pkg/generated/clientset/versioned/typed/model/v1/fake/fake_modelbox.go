@@ -147,3 +147,15 @@ func (c *fakeModelBoxes) CreateRollback(ctx context.Context, modelBoxName string
 	}
 	return obj.(*v1.ModelBoxRollback), err
 }
+
+// CreateDebug takes the representation of a modelBoxDebug and creates it.  Returns the server's representation of the modelBoxDebug, and an error, if there is any.
+func (c *fakeModelBoxes) CreateDebug(ctx context.Context, modelBoxName string, modelBoxDebug *v1.ModelBoxDebug, opts metav1.CreateOptions) (result *v1.ModelBoxDebug, err error) {
+	emptyResult := &v1.ModelBoxDebug{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelBoxName, "debug", c.Namespace(), modelBoxDebug, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.ModelBoxDebug), err
+}

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// ValidateModelBoxDebug returns what is wrong with a request for an ephemeral container, whatever pods it is for.
+func ValidateModelBoxDebug(ctx context.Context, debug *model.ModelBoxDebug) field.ErrorList {
+	if errs := validateDebugLimits(debug); len(errs) > 0 {
+		return errs
+	}
+	container := &corev1.Container{Image: debug.Image, ImagePullPolicy: debug.ImagePullPolicy, Env: debug.Env}
+	errs := slices.Concat(
+		corevalidation.ValidateContainer(container, corevalidation.NewPodContext(&corev1.PodSpec{}), nil),
+		validateDeclared(ctx, debug, nil, modelv1.Convert_model_ModelBoxDebug_To_v1_ModelBoxDebug, modelv1.Validate_ModelBoxDebug, nil),
+	)
+	if debug.AllPods && debug.Pod != "" {
+		errs = append(errs, field.Forbidden(field.NewPath("pod"), "may not be given with allPods"))
+	}
+	if debug.TTY && !debug.Stdin {
+		errs = append(errs, field.Forbidden(field.NewPath("tty"), "may not be given without stdin"))
+	}
+	return errs
+}
+
+// validateDebugLimits requires what a container of a box is required.
+func validateDebugLimits(debug *model.ModelBoxDebug) field.ErrorList {
+	var errs field.ErrorList
+	if maximum := maxima["Container.image"]; len(debug.Image) > maximum {
+		errs = append(errs, field.TooLong(field.NewPath("image"), field.OmitValueType{}, maximum))
+	}
+	for _, list := range []struct {
+		name   string
+		length int
+	}{
+		{"command", len(debug.Command)},
+		{"args", len(debug.Args)},
+		{"env", len(debug.Env)},
+	} {
+		if maximum := maxima["Container."+list.name]; list.length > maximum {
+			errs = append(errs, field.TooMany(field.NewPath(list.name), list.length, maximum))
+		}
+	}
+	return errs
+}
