@@ -32,6 +32,7 @@ func TestApplicationsRunInContainers(t *testing.T) {
 	plane := newContainerPlane(t)
 	// It counts what the server has open.
 	t.Run("users get to what runs in a box", func(t *testing.T) { podAccessLeadsToPods(plane.NewNamespace(t)) })
+	t.Run("users debug what runs in a box", func(t *testing.T) { debuggersSeeTheTarget(plane.NewNamespace(t)) })
 	// Nothing else can be started on a node that is drained.
 	t.Run("a drain keeps the disruption budget", func(t *testing.T) { drainKeepsTheDisruptionBudget(plane.NewNamespace(t)) })
 	// A proxy knows of a pod that is to stop later than the node does, and much later where the machine is busy.

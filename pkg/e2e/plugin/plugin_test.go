@@ -242,6 +242,8 @@ func TestCompletion(t *testing.T) {
 		{[]string{"pause", "mst/"}, []string{"mst/shop"}},
 		{[]string{"exec", "web"}, []string{"web"}},
 		{[]string{"attach", "web"}, []string{"web"}},
+		{[]string{"debug", "web"}, []string{"web"}},
+		{[]string{"debug", "--profile="}, []string{"baseline", "general", "netadmin", "restricted", "sysadmin"}},
 		{[]string{"port-forward", "web", ""}, []string{"80"}},
 		{[]string{"wait", "--time"}, []string{"--timeout"}},
 	} {
