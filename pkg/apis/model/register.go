@@ -31,6 +31,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ModelBoxExecOptions{},
 		&ModelBoxHistory{},
 		&ModelBoxList{},
+		&ModelBoxLogOptions{},
 		&ModelBoxPortForwardOptions{},
 		&ModelBoxRestart{},
 		&ModelBoxRollback{},

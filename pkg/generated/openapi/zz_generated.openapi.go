@@ -43,6 +43,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxIngress{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxIngress(ref),
 		v1.ModelBoxIngressTLS{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxIngressTLS(ref),
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
+		v1.ModelBoxLogOptions{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxLogOptions(ref),
 		v1.ModelBoxPortForwardOptions{}.OpenAPIModelName():                  schema_pkg_apis_model_v1_ModelBoxPortForwardOptions(ref),
 		v1.ModelBoxRestart{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxRestart(ref),
 		v1.ModelBoxRestartStatus{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxRestartStatus(ref),
@@ -1662,6 +1663,118 @@ func schema_pkg_apis_model_v1_ModelBoxList(ref common.ReferenceCallback) common.
 		},
 		Dependencies: []string{
 			v1.ModelBox{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxLogOptions(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxLogOptions is the query of the subresource log, the logs of the pods of a box. Those options that pods/log has are of the log of each container.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pod": {
+						SchemaProps: spec.SchemaProps{
+							Description: "pod is the name of one of the pods of the box. Without it, it is all of them, and with follow those that come later as well.\n\nExample: web-557996f76b-nb7ck",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"container": {
+						SchemaProps: spec.SchemaProps{
+							Description: "container is one of each pod; pods that do not have it are left out. Without it, it is the one that the annotation kubectl.kubernetes.io/default-container of the pod names, or else the main container of the box.\n\nExample: sidecar",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"allContainers": {
+						SchemaProps: spec.SchemaProps{
+							Description: "allContainers is whether it is all containers of the pods, init containers and ephemeral ones included. It excludes container.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"follow": {
+						SchemaProps: spec.SchemaProps{
+							Description: "follow is whether the logs go on as they are written: through restarts of containers and rollouts of the box, until the box is deleted and its pods are gone; with pod, until that pod is gone.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"previous": {
+						SchemaProps: spec.SchemaProps{
+							Description: "previous is whether it is the logs of the containers that ran before those that run now, of pods that have such. It excludes follow.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"sinceSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "sinceSeconds leaves out lines that are older than so many seconds, at least 1. It excludes sinceTime.\n\nExample: 3600",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"sinceTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "sinceTime leaves out lines that are older than that time.\n\nExample: \"2026-01-01T12:00:00Z\"",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"timestamps": {
+						SchemaProps: spec.SchemaProps{
+							Description: "timestamps is whether each line begins with its time, in RFC 3339 with nanoseconds.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"tailLines": {
+						SchemaProps: spec.SchemaProps{
+							Description: "tailLines is how many lines from the end of each log are shown, of logs that are there when the request begins. Without it, it is all of them.\n\nExample: 20",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"limitBytes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "limitBytes is how many bytes of each log are shown, at least 1, without what is before its lines. Without it, there is no limit.\n\nExample: 65536",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"prefix": {
+						SchemaProps: spec.SchemaProps{
+							Description: "prefix is whether each line begins with its pod and container, as [pod/web-557996f76b-nb7ck/web]. Without it, they do unless it is one container of one pod that is asked for.\n\nExample: false",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"maxLogRequests": {
+						SchemaProps: spec.SchemaProps{
+							Description: "maxLogRequests is how many logs are followed at a time, from 1 to 1000. A request that would need more when it begins is refused; later, a log waits for another one to end. Without it, it is 50.\n\nExample: 100",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
 	}
 }
 

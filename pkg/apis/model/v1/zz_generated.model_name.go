@@ -99,6 +99,11 @@ func (in ModelBoxList) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxLogOptions) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxLogOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxPortForwardOptions) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxPortForwardOptions"
 }
