@@ -78,6 +78,10 @@ func TestDiscoveryListsModelBoxes(t *testing.T) {
 			Name: "modelboxes/rollback", Namespaced: true, Kind: "ModelBoxRollback",
 			Verbs: metav1.Verbs{"create"},
 		},
+		"modelboxes/log": {
+			Name: "modelboxes/log", Namespaced: true, Kind: "ModelBox",
+			Verbs: metav1.Verbs{"get"},
+		},
 		"modelboxes/exec": {
 			Name: "modelboxes/exec", Namespaced: true, Kind: "ModelBoxExecOptions",
 			Verbs: metav1.Verbs{"create", "get"},

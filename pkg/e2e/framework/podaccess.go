@@ -34,6 +34,7 @@ func (p *ControlPlane) GrantPodAccess(t *testing.T) {
 	kubectl := p.NewNamespace(t).Kubectl
 	kubectl.Run("apply", "--filename="+PodAccessManifest())
 	kubectl.AwaitAllowed(ServerUser, "create pods --subresource=portforward --all-namespaces")
+	kubectl.AwaitAllowed(ServerUser, "get pods --subresource=log --all-namespaces")
 }
 
 // Grant gives a user the permissions in the namespace, and waits until the cluster has learnt of them.

@@ -28,6 +28,8 @@ const component = "artifacts/components/pod-access"
 type Access struct {
 	config *rest.Config
 	client kubernetes.Interface
+	// logs is a client with a connection for each request.
+	logs kubernetes.Interface
 	// streams has an element for each connection.
 	streams chan struct{}
 	// running is done when the server stops.
@@ -43,7 +45,11 @@ func New(config *rest.Config, maxStreams int, stop <-chan struct{}) (*Access, er
 	if err != nil {
 		return nil, fmt.Errorf("creating the client for pods: %w", err)
 	}
-	return &Access{config, client, make(chan struct{}, maxStreams), wait.ContextForChannel(stop)}, nil
+	logs, err := newLogsClient(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Access{config, client, logs, make(chan struct{}, maxStreams), wait.ContextForChannel(stop)}, nil
 }
 
 // CheckAllowed returns 403, with what grants the right, where the server itself may not do that with that subresource of the
@@ -68,23 +74,45 @@ func (a *Access) CheckAllowed(ctx context.Context, namespace, verb, subresource 
 // goes wrong before that is told the responder.
 func (a *Access) Connect(pod types.NamespacedName, subresource string, query url.Values, responder apirest.Responder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case a.streams <- struct{}{}:
-			defer func() { <-a.streams }()
-		default:
-			responder.Error(apierrors.NewTooManyRequests(fmt.Sprintf("this server has %d connections to pods, as many as --max-pod-streams allows: try again later", cap(a.streams)), 10))
+		release, err := a.acquire()
+		if err != nil {
+			responder.Error(err)
 			return
 		}
+		defer release()
 		location, err := a.location(pod, subresource, query)
 		if err != nil {
 			responder.Error(apierrors.NewInternalError(err))
 			return
 		}
-		ctx, cancel := context.WithCancel(r.Context())
+		ctx, cancel := a.UntilStop(r.Context())
 		defer cancel()
-		defer context.AfterFunc(a.running, cancel)()
 		a.serveUpgrade(w, r.WithContext(ctx), location, responder)
 	})
+}
+
+// UntilStop returns a context that is done with ctx, and before that when the server stops.
+func (a *Access) UntilStop(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(a.running, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// acquire counts one more connection until release is called, or returns 429 where there are as many as there may be.
+func (a *Access) acquire() (release func(), err error) {
+	select {
+	case a.streams <- struct{}{}:
+		return func() { <-a.streams }, nil
+	default:
+		return nil, a.tooManyStreams()
+	}
+}
+
+func (a *Access) tooManyStreams() error {
+	return apierrors.NewTooManyRequests(fmt.Sprintf("this server has %d connections to pods, as many as --max-pod-streams allows: try again later", cap(a.streams)), 10)
 }
 
 // location is where the cluster serves the subresource of the pod.

@@ -26,7 +26,7 @@ func NewPodAccessOptions() *PodAccessOptions { return &PodAccessOptions{MaxStrea
 
 // AddFlags adds the flags.
 func (o *PodAccessOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.IntVar(&o.MaxStreams, "max-pod-streams", o.MaxStreams, "How many connections to pods this server serves at a time, of exec, attach and portforward of boxes, and of all users together. One takes some 200 KiB of memory. More are refused with 429.")
+	fs.IntVar(&o.MaxStreams, "max-pod-streams", o.MaxStreams, "How many connections to pods this server serves at a time, of exec, attach and portforward of boxes and for each log that is read, and of all users together. One takes some 200 KiB of memory. More are refused with 429.")
 }
 
 // Validate returns every error in the options.
@@ -41,7 +41,7 @@ func (o *PodAccessOptions) Validate() []error {
 // the same names do in the API server of Kubernetes, and end when this server has answered all others at its shutdown.
 func (o *PodAccessOptions) ApplyTo(config *apiserver.Config) error {
 	generic := config.GenericConfig
-	generic.LongRunningFunc = genericfilters.BasicLongRunningRequestCheck(sets.NewString("watch"), sets.NewString("exec", "attach", "portforward"))
+	generic.LongRunningFunc = genericfilters.BasicLongRunningRequestCheck(sets.NewString("watch"), sets.NewString("log", "exec", "attach", "portforward"))
 	access, err := podaccess.New(rest.AddUserAgent(rest.CopyConfig(generic.ClientConfig), "pod-access"), o.MaxStreams, generic.DrainedNotify())
 	if err != nil {
 		return err

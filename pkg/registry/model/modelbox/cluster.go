@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -27,6 +28,13 @@ type Cluster interface {
 	Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelboxrender.Revision, error)
 	// Pods returns the pods of the box, in no order: those that its workload controls, and none that has nothing but its labels.
 	Pods(ctx context.Context, box *modelv1.ModelBox) ([]corev1.Pod, error)
+	// WatchPods returns what tells the pods of the box until ctx is done, those that come and go included. changed is called, at
+	// any time and often, when it may tell something else than before.
+	WatchPods(ctx context.Context, box *modelv1.ModelBox, changed func()) (pods func(context.Context) ([]corev1.Pod, error), err error)
+	// PodUID returns the UID of the pod of that name, empty where there is none.
+	PodUID(ctx context.Context, pod types.NamespacedName) (types.UID, error)
+	// IsOrphaned returns whether the workload that has the name of the box is there, and nobody's.
+	IsOrphaned(ctx context.Context, box *modelv1.ModelBox) (bool, error)
 	// Known returns a rendered child without the fields that the cluster does not know. It asks nobody.
 	Known(child *unstructured.Unstructured) *unstructured.Unstructured
 }

@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 
@@ -24,4 +25,11 @@ type PodAccess interface {
 	Connect(pod types.NamespacedName, subresource string, query url.Values, responder rest.Responder) http.Handler
 	// AddEphemeralContainer adds the container to the pod, which is the very one. What the cluster refuses is returned as it is.
 	AddEphemeralContainer(ctx context.Context, pod *corev1.Pod, container *corev1.EphemeralContainer, options metav1.PatchOptions) error
+	// OpenLog opens the log of a container of the pod, as pods/log does. It is a connection until it is closed or ctx is done. It
+	// returns 429 where there are too many.
+	OpenLog(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error)
+	// CheckRoom returns 429 where there would be too many connections with so many more.
+	CheckRoom(connections int) error
+	// UntilStop returns a context that is done with ctx, and before that when the server stops.
+	UntilStop(ctx context.Context) (context.Context, context.CancelFunc)
 }

@@ -99,6 +99,7 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes/history":  storage.History,
 		"modelboxes/rollback": storage.Rollback,
 
+		"modelboxes/log":         storage.Log,
 		"modelboxes/exec":        storage.Exec,
 		"modelboxes/attach":      storage.Attach,
 		"modelboxes/portforward": storage.PortForward,

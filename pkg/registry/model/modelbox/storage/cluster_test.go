@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -34,6 +35,23 @@ func (c *testCluster) Revisions(context.Context, *modelv1.ModelBox) ([]modelboxr
 
 func (c *testCluster) Pods(context.Context, *modelv1.ModelBox) ([]corev1.Pod, error) {
 	return c.pods, c.err
+}
+
+func (c *testCluster) WatchPods(context.Context, *modelv1.ModelBox, func()) (func(context.Context) ([]corev1.Pod, error), error) {
+	return func(context.Context) ([]corev1.Pod, error) { return c.pods, c.err }, c.err
+}
+
+func (c *testCluster) PodUID(_ context.Context, pod types.NamespacedName) (types.UID, error) {
+	for i := range c.pods {
+		if c.pods[i].Name == pod.Name {
+			return c.pods[i].UID, c.err
+		}
+	}
+	return "", c.err
+}
+
+func (c *testCluster) IsOrphaned(context.Context, *modelv1.ModelBox) (bool, error) {
+	return false, c.err
 }
 
 func (c *testCluster) Known(child *unstructured.Unstructured) *unstructured.Unstructured {

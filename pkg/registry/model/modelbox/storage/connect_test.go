@@ -6,6 +6,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -35,6 +36,11 @@ type testAccess struct {
 
 	mu    sync.Mutex
 	asked []string
+	// full is what it answers where one more connection is asked for, and logs are those of pods.
+	full error
+	logs map[string]string
+	// stop is closed when the server stops.
+	stop chan struct{}
 }
 
 func (a *testAccess) CheckAllowed(context.Context, string, string, string) error { return a.err }
@@ -42,6 +48,29 @@ func (a *testAccess) CheckAllowed(context.Context, string, string, string) error
 func (a *testAccess) Connect(pod types.NamespacedName, subresource string, query url.Values, _ rest.Responder) http.Handler {
 	a.asked = append(a.asked, pod.String()+"/"+subresource+"?"+query.Encode())
 	return http.NotFoundHandler()
+}
+
+func (a *testAccess) CheckRoom(int) error { return a.full }
+
+func (a *testAccess) OpenLog(_ context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+	query, err := podQuery(options)
+	if err != nil {
+		return nil, err
+	}
+	a.asked = append(a.asked, pod.String()+"/log?"+query.Encode())
+	return io.NopCloser(strings.NewReader(a.logs[pod.Name])), nil
+}
+
+func (a *testAccess) UntilStop(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-a.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // rights are those that a user has, such as "create pods/exec web-1".

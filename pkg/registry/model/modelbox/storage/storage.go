@@ -40,6 +40,7 @@ type Storage struct {
 	Diff     *DiffREST
 	Debug    *DebugREST
 
+	Log                       *LogREST
 	Exec, Attach, PortForward *ConnectREST
 }
 
@@ -112,6 +113,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		Diff:     &DiffREST{store, subresources.Cluster, subresources.Differ, authorizer},
 		Debug:    &DebugREST{store, subresources.Cluster, subresources.PodAccess, permissions{authorizer}, subresources.Recorder},
 
+		Log:         &LogREST{store, subresources.Cluster, subresources.PodAccess, permissions{authorizer}},
 		Exec:        connect("exec", newExecOptions, parseExec),
 		Attach:      connect("attach", newAttachOptions, parseAttach),
 		PortForward: connect("portforward", newPortForwardOptions, parsePortForward),

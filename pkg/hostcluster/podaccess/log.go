@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package podaccess
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	auditinternal "k8s.io/apiserver/pkg/apis/audit"
+	"k8s.io/apiserver/pkg/audit"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// keepAlive finds out within a minute that the other end of a connection is gone without a word. A log may be silent for longer.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 6}
+
+// newLogsClient returns a client that speaks HTTP/1.1. A log that nobody reads is then held back by the buffers of a connection,
+// some 100 KiB; one of many on a connection of HTTP/2 is read ahead by 4 MiB.
+func newLogsClient(config *rest.Config) (kubernetes.Interface, error) {
+	config = rest.CopyConfig(config)
+	config.Timeout = 0
+	config.NextProtos = []string{"http/1.1"}
+	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: keepAlive}).DialContext
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating the client for logs: %w", err)
+	}
+	return client, nil
+}
+
+// OpenLog opens the log of a container of the pod, as pods/log does. It is a connection until it is closed, and ends with an error
+// when ctx is done. It returns 429 where there are too many, and the errors of the cluster as they are. With follow it may not
+// return before there is a line.
+func (a *Access) OpenLog(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+	release, err := a.acquire()
+	if err != nil {
+		return nil, err
+	}
+	request := a.logs.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options)
+	if id := audit.GetAuditIDTruncated(ctx); id != "" {
+		request.SetHeader(auditinternal.HeaderAuditID, id)
+	}
+	stream, err := request.Stream(ctx)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return &openLog{stream, sync.OnceFunc(release)}, nil
+}
+
+// CheckRoom returns 429 where there would be too many connections with so many more. It keeps no room for them.
+func (a *Access) CheckRoom(connections int) error {
+	if len(a.streams)+connections > cap(a.streams) {
+		return a.tooManyStreams()
+	}
+	return nil
+}
+
+// openLog is a log that counts as a connection until it is closed.
+type openLog struct {
+	io.ReadCloser
+	release func()
+}
+
+func (l *openLog) Close() error {
+	defer l.release()
+	return l.ReadCloser.Close()
+}

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package boxlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// inLog says which log an error is about. It is as if the API server had returned it.
+func inLog(err error, pod, container string) error {
+	return fmt.Errorf("container %s of pod %s: %w", container, pod, err)
+}
+
+// isEnd returns whether a log is read no more because enough has been delivered, or nobody wants any more of it.
+func isEnd(err error) bool {
+	return errors.Is(err, errLimit) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, context.Canceled)
+}

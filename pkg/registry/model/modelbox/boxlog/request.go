@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package boxlog joins the logs of the pods of a box into one stream of text: as they are, or as they go on through restarts and
+// rollouts. A connection to a log may break at any time, or end as if there was no more; each line is delivered once all the same.
+package boxlog
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
+)
+
+// DefaultMaxLogRequests is how many logs are followed at a time where a request does not say.
+const DefaultMaxLogRequests = 50
+
+// Request is what is asked for. Its functions are called by several goroutines, until the context of the stream is done.
+type Request struct {
+	// Box is whose logs are read, and Options which. They are valid.
+	Box     *modelv1.ModelBox
+	Options *model.ModelBoxLogOptions
+	// Pods are those of the box now that are asked for: at least one, unless they are followed.
+	Pods []corev1.Pod
+
+	// Open opens the log of a container.
+	Open func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error)
+	// CheckPod returns an error unless the log of the pod may be read.
+	CheckPod func(ctx context.Context, pod string) error
+	// Record is told of the pods whose logs are read: once of those with which the stream begins, and then of each later one.
+	Record func(ctx context.Context, isLater bool, pods []string)
+	// WatchPods returns what tells the pods of the box, as modelbox.Cluster has it. It is nil where nothing is followed.
+	WatchPods func(ctx context.Context, changed func()) (func(context.Context) ([]corev1.Pod, error), error)
+	// PodUID returns the UID of the pod that has that name now, empty for none.
+	PodUID func(ctx context.Context, pod types.NamespacedName) (types.UID, error)
+	// Gone is closed when there are no pods but those that end: the box has been deleted. Abandoned is closed when there will be
+	// no end of them: they are the box's no more.
+	Gone, Abandoned <-chan struct{}
+}
+
+// Validate returns 400 where the containers that are asked for are not there, or have no log of that kind, or are more than may
+// be followed.
+func (r *Request) Validate() error {
+	logs := 0
+	for i := range r.Pods {
+		logs += len(r.containersOf(&r.Pods[i]))
+	}
+	switch {
+	case logs == 0 && len(r.Pods) > 0 && r.Options.Container != "" && !r.Options.Previous:
+		_, err := modelbox.SelectContainer(r.Box, &r.Pods[0], r.Options.Container)
+		return err
+	case logs == 0 && len(r.Pods) > 0 && r.Options.Previous:
+		return apierrors.NewBadRequest("previous: no container of the pods that is asked for ran before")
+	case r.Options.Follow && logs > r.maxLogs():
+		return apierrors.NewBadRequest(fmt.Sprintf("maxLogRequests: there are %d logs to follow, and no more than %d are asked for: name a pod, or raise it", logs, r.maxLogs()))
+	}
+	return nil
+}
+
+func (r *Request) maxLogs() int {
+	if r.Options.MaxLogRequests == nil {
+		return DefaultMaxLogRequests
+	}
+	return int(*r.Options.MaxLogRequests)
+}
+
+// Connections returns how many connections there will be when it begins.
+func (r *Request) Connections() int {
+	if !r.Options.Follow {
+		return min(len(r.Pods), 1)
+	}
+	logs := 0
+	for i := range r.Pods {
+		logs += len(r.containersOf(&r.Pods[i]))
+	}
+	return logs
+}
+
+// containersOf returns the names of the containers of the pod that are asked for.
+func (r *Request) containersOf(pod *corev1.Pod) []string {
+	var names []string
+	switch {
+	case r.Options.AllContainers:
+		names = debugcontainer.ContainerNames(pod)
+	default:
+		name, err := modelbox.SelectContainer(r.Box, pod, r.Options.Container)
+		if err != nil {
+			return nil // the pod is of another revision
+		}
+		names = []string{name}
+	}
+	if r.Options.Previous {
+		names = slices.DeleteFunc(names, func(name string) bool { return !hasPrevious(pod, name) })
+	}
+	return names
+}
+
+// isOnlyLog returns whether it is one log that is asked for.
+func (r *Request) isOnlyLog() bool { return r.Options.Pod != "" && !r.Options.AllContainers }
+
+// newWriter returns what delivers the lines of a log to out.
+func (r *Request) newWriter(out io.Writer, pod, container string) *lineWriter {
+	w := &lineWriter{out: out, isOnly: r.isOnlyLog(), timestamps: r.Options.Timestamps}
+	hasPrefix := !w.isOnly
+	if r.Options.Prefix != nil {
+		hasPrefix = *r.Options.Prefix
+	}
+	if hasPrefix {
+		w.prefix = fmt.Sprintf("[pod/%s/%s] ", pod, container) // as kubectl has it
+	}
+	if r.Options.LimitBytes != nil {
+		w.limited, w.left = true, *r.Options.LimitBytes
+	}
+	return w
+}
+
+// podLogOptions returns the options of the first request for a log. For one that was there when the stream began, whose age is
+// that of the stream, they are those that were asked for; of a later one nothing is left out.
+func (r *Request) podLogOptions(container string, isLater bool, age time.Duration) *corev1.PodLogOptions {
+	options := &corev1.PodLogOptions{
+		Container: container, Follow: r.Options.Follow, Previous: r.Options.Previous, SinceTime: r.Options.SinceTime, Timestamps: true,
+	}
+	if isLater {
+		return options
+	}
+	options.TailLines = r.Options.TailLines
+	if r.Options.SinceSeconds != nil {
+		options.SinceSeconds = new(*r.Options.SinceSeconds + int64(age/time.Second))
+	}
+	return options
+}
+
+// sorted returns the pods in the order of their creation.
+func sorted(pods []corev1.Pod) []corev1.Pod {
+	return slices.SortedFunc(slices.Values(pods), func(a, b corev1.Pod) int {
+		if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
+			return order
+		}
+		return compareNames(&a, &b)
+	})
+}
+
+func compareNames(a, b metav1.Object) int {
+	switch {
+	case a.GetName() < b.GetName():
+		return -1
+	case a.GetName() > b.GetName():
+		return 1
+	default:
+		return 0
+	}
+}
+
+func nameOf(pod *corev1.Pod) types.NamespacedName {
+	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+}

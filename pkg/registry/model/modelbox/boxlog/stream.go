@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package boxlog
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// stream is a request that is being answered.
+type stream struct {
+	*Request
+	out   *io.PipeWriter
+	began time.Time
+	// refused are the pods that may not be read.
+	refused sets.Set[types.UID]
+}
+
+// Stream returns the logs as one text, which ends with the error of ctx when that is done, and in order when it is closed. What is
+// wrong with some of them is said in lines that begin with "error: "; it returns an error where that is all there would be.
+//
+// No more is read than what is read from it: a reader that is slow holds back the logs.
+func (r *Request) Stream(ctx context.Context) (io.ReadCloser, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	in, out := io.Pipe()
+	s := &stream{Request: r, out: out, began: time.Now(), refused: sets.New[types.UID]()}
+	var run func()
+	refusals, err := s.checkPods(ctx)
+	if err == nil {
+		if r.Options.Follow {
+			run, err = s.follow(ctx)
+		} else {
+			run, err = s.readAll(ctx)
+		}
+	}
+	if err != nil {
+		cancel(err)
+		return nil, err
+	}
+	// Whoever writes is told when nobody reads any more, and whoever reads when there is an end of it.
+	context.AfterFunc(ctx, func() { out.CloseWithError(context.Cause(ctx)) })
+	go func() {
+		defer cancel(io.EOF)
+		for _, refusal := range refusals {
+			s.report(refusal)
+		}
+		run()
+	}()
+	return &output{in, cancel}, nil
+}
+
+// output is the text of a stream.
+type output struct {
+	*io.PipeReader
+	cancel context.CancelCauseFunc
+}
+
+// Close ends the stream.
+func (o *output) Close() error {
+	o.cancel(io.ErrClosedPipe)
+	return o.PipeReader.Close()
+}
+
+// checkPods returns why some of the pods may not be read, or an error where none may be.
+func (s *stream) checkPods(ctx context.Context) ([]error, error) {
+	var refusals []error
+	var allowed []string
+	for _, pod := range sorted(s.Pods) {
+		err := s.CheckPod(ctx, pod.Name)
+		switch {
+		case apierrors.IsForbidden(err):
+			s.refused.Insert(pod.UID)
+			refusals = append(refusals, err)
+		case err != nil:
+			return nil, err
+		default:
+			allowed = append(allowed, pod.Name)
+		}
+	}
+	if len(refusals) > 0 && len(refusals) == len(s.Pods) {
+		return nil, refusals[0]
+	}
+	s.Record(ctx, false, allowed)
+	return refusals, nil
+}
+
+// report says in the stream what is wrong.
+func (s *stream) report(err error) {
+	// Who reads the stream no more is not told.
+	_, _ = fmt.Fprintf(s.out, "error: %v\n", err)
+}
+
+// readAll returns what reads the logs as they are, one after the other. The first one is open then.
+func (s *stream) readAll(ctx context.Context) (run func(), err error) {
+	type log struct {
+		pod       *corev1.Pod
+		container string
+	}
+	var logs []log
+	for _, pod := range sorted(s.Pods) {
+		if s.refused.Has(pod.UID) {
+			continue
+		}
+		for _, container := range s.containersOf(&pod) {
+			logs = append(logs, log{&pod, container})
+		}
+	}
+	open := func(log log) (io.ReadCloser, error) {
+		return s.Open(ctx, nameOf(log.pod), s.podLogOptions(log.container, false, time.Since(s.began)))
+	}
+	var failures []error
+	for i, first := range logs {
+		opened, err := open(first)
+		if err != nil {
+			failures = append(failures, inLog(err, first.pod.Name, first.container))
+			continue
+		}
+		return func() {
+			for _, failure := range failures {
+				s.report(failure)
+			}
+			s.read(opened, first.pod.Name, first.container)
+			for _, next := range logs[i+1:] {
+				opened, err := open(next)
+				if ctx.Err() != nil {
+					return
+				}
+				if err != nil {
+					s.report(inLog(err, next.pod.Name, next.container))
+					continue
+				}
+				s.read(opened, next.pod.Name, next.container)
+			}
+		}, nil
+	}
+	if len(failures) == 0 {
+		return func() {}, nil
+	}
+	return nil, failures[0]
+}
+
+// read delivers a log.
+func (s *stream) read(log io.ReadCloser, pod, container string) {
+	defer log.Close()
+	if _, err := s.newWriter(s.out, pod, container).copy(log, false, endOfLog); err != nil && !isEnd(err) {
+		s.report(inLog(err, pod, container))
+	}
+}
