@@ -26,8 +26,6 @@ var TeachKubectl = sync.OnceFunc(func() {
 	utilruntime.Must(modelv1.AddToScheme(clientgoscheme.Scheme))
 	polymorphichelpers.UpdatePodSpecForObjectFn = updatePodSpec(polymorphichelpers.UpdatePodSpecForObjectFn)
 	polymorphichelpers.AttachablePodForObjectFn = attachablePod(polymorphichelpers.AttachablePodForObjectFn)
-	polymorphichelpers.LogsForObjectFn = podLogs(polymorphichelpers.LogsForObjectFn)
-	polymorphichelpers.AllPodLogsForObjectFn = allPodLogs(polymorphichelpers.AllPodLogsForObjectFn)
 	polymorphichelpers.ObjectPauserFn = pauser
 	polymorphichelpers.ObjectResumerFn = resumer
 })

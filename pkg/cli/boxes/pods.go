@@ -5,7 +5,6 @@ package boxes
 
 import (
 	"fmt"
-	"os"
 	"sort"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 	"k8s.io/kubectl/pkg/util/podutils"
 
@@ -40,43 +38,6 @@ func attachablePod(others polymorphichelpers.AttachablePodForObjectFunc) polymor
 		return &pods.Items[0], nil
 	}
 }
-
-// podLogs reads the logs of one of the pods of a box, and of any other object those that the function reads.
-func podLogs(others polymorphichelpers.LogsForObjectFunc) polymorphichelpers.LogsForObjectFunc {
-	return func(
-		getter genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration, allContainers bool,
-	) (map[corev1.ObjectReference]rest.ResponseWrapper, error) {
-		pods, err := podsOf(getter, object, timeout, mostTalkativeFirst)
-		if err != nil {
-			return nil, err
-		}
-		if pods != nil {
-			if len(pods.Items) > 1 {
-				fmt.Fprintf(os.Stderr, "Found %d pods, using pod/%s\n", len(pods.Items), pods.Items[0].Name)
-			}
-			object = &pods.Items[0]
-		}
-		return others(getter, object, options, timeout, allContainers)
-	}
-}
-
-// allPodLogs reads the logs of all pods of a box, and of any other object those that the function reads.
-func allPodLogs(others polymorphichelpers.AllPodLogsForObjectFunc) polymorphichelpers.AllPodLogsForObjectFunc {
-	return func(
-		getter genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration, allContainers bool,
-	) (map[corev1.ObjectReference]rest.ResponseWrapper, error) {
-		pods, err := podsOf(getter, object, timeout, mostTalkativeFirst)
-		if err != nil {
-			return nil, err
-		}
-		if pods != nil {
-			object = pods
-		}
-		return others(getter, object, options, timeout, allContainers)
-	}
-}
-
-func mostTalkativeFirst(pods []*corev1.Pod) sort.Interface { return podutils.ByLogging(pods) }
 
 // podsOf returns the pods of a box in an order, at least one, for which it waits. For what is neither a box nor a stack it is nil.
 func podsOf(

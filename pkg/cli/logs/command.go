@@ -1,41 +1,181 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logs is "kubectl modelbox logs": kubectl's own command, of the pods of a box.
+// Package logs is "kubectl modelbox logs": the logs of the pods of boxes, by the subresource log.
 package logs
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	kubectllogs "k8s.io/kubectl/pkg/cmd/logs"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
+
+// selectorTail is how many lines there are of each log with a selector, as in kubectl.
+const selectorTail = 10
+
+// Options are those of the command.
+type Options struct {
+	genericiooptions.IOStreams
+	boxes.Selection
+
+	// Query is what the server is asked for, of each box.
+	Query modelv1.ModelBoxLogOptions
+	// Since and SinceTime leave out lines that are older, by their age or a time in RFC 3339.
+	Since     time.Duration
+	SinceTime string
+	// Tail is how many lines from the end of each log are shown, all for -1.
+	Tail int64
+	// LimitBytes is how many bytes of each log are shown, all for 0.
+	LimitBytes int64
+	// MaxLogRequests is how many logs of a box are followed at a time, as many as the server says for 0.
+	MaxLogRequests int64
+	// Prefix is whether lines begin with their pods and containers, where the flag is given; otherwise the server decides.
+	Prefix bool
+
+	client versioned.Interface
+}
 
 // NewCommand returns the command "kubectl modelbox logs".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	boxes.TeachKubectl()
-	cmd := kubectllogs.NewCmdLogs(f, streams)
-	cmd.Use = "logs (NAME | TYPE/NAME) [CONTAINER] [flags]"
-	cmd.Short = "Print the logs of the pods of a box"
-	cmd.Long = "Print the logs of a pod of a box, or with --all-pods of all its pods, by default those of the main container.\n\n" +
-		"--follow follows the pods that are there when it starts. The right to get pods/log is needed, as for kubectl logs."
-	cmd.Example = templates.Examples(`
-		# Print the logs of a pod of box web
-		kubectl modelbox logs web
+	o := &Options{IOStreams: streams, Tail: -1}
+	cmd := &cobra.Command{
+		Use:                   "logs (NAME... | TYPE/NAME... | -l SELECTOR) [-c CONTAINER] [flags]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Print the logs of the pods of a box",
+		Long: "Print the logs of all pods of a box, or of one with --pod, by default those of the main container. Each line begins with its pod " +
+			"and container, unless one container of one pod is asked for.\n\n" +
+			"--follow goes on through restarts and rollouts, with every pod that comes, until the box is deleted. The rights to get modelboxes/log " +
+			"and, for the pods, pods/log are needed, and the server has to have the component pod-access.",
+		Example: templates.Examples(`
+			# Print the logs of all pods of box web
+			kubectl modelbox logs web
 
-		# Follow the logs of all pods of box web, each line with the name of its pod
-		kubectl modelbox logs web --all-pods --follow
+			# Follow the logs of all pods of box web, those of later rollouts included
+			kubectl modelbox logs web -f
 
-		# Print the last 20 lines of container sidecar
-		kubectl modelbox logs web -c sidecar --tail=20`)
-	cmd.ValidArgsFunction = boxes.CompleteName(f)
-	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
-		if len(arguments) > 0 {
-			arguments[0] = boxes.Argument(arguments[0])
+			# Print the last 20 lines of container sidecar of each pod
+			kubectl modelbox logs web -c sidecar --tail=20
+
+			# Print what the containers of one pod wrote before they were started again
+			kubectl modelbox logs web --pod=web-557996f76b-nb7ck --all-containers -p
+
+			# Follow what all boxes with a label write from now on
+			kubectl modelbox logs -l tier=front -f --tail=0`),
+		ValidArgsFunction: boxes.CompleteName(f),
+		RunE: func(cmd *cobra.Command, arguments []string) error {
+			if err := o.Complete(f, cmd, arguments); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.AddFlags(cmd)
+	return cmd
+}
+
+// AddFlags adds the flags, which are those of kubectl logs as far as they mean something for boxes.
+func (o *Options) AddFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.Query.Pod, "pod", o.Query.Pod, "Print the logs of this pod of the box, rather than of all its pods.")
+	flags.StringVarP(&o.Query.Container, "container", "c", o.Query.Container, "Print the logs of this container")
+	flags.BoolVar(&o.Query.AllContainers, "all-containers", o.Query.AllContainers, "Get all containers' logs in the pod(s).")
+	flags.BoolVarP(&o.Query.Follow, "follow", "f", o.Query.Follow, "Specify if the logs should be streamed.")
+	flags.BoolVarP(&o.Query.Previous, "previous", "p", o.Query.Previous, "If true, print the logs for the previous instance of the container in a pod if it exists.")
+	flags.BoolVar(&o.Query.Timestamps, "timestamps", o.Query.Timestamps, "Include timestamps on each line in the log output")
+	flags.DurationVar(&o.Since, "since", o.Since, "Only return logs newer than a relative duration like 5s, 2m, or 3h. Defaults to all logs. Only one of since-time / since may be used.")
+	flags.StringVar(&o.SinceTime, "since-time", o.SinceTime, "Only return logs after a specific date (RFC3339). Defaults to all logs. Only one of since-time / since may be used.")
+	flags.Int64Var(&o.Tail, "tail", o.Tail, "Lines of recent log file to display, of each log. Defaults to -1 with no selector, showing all log lines otherwise 10, if a selector is provided.")
+	flags.Int64Var(&o.LimitBytes, "limit-bytes", o.LimitBytes, "Maximum bytes of logs to return, of each log. Defaults to no limit.")
+	flags.BoolVar(&o.Prefix, "prefix", o.Prefix, "Prefix each log line with the log source (pod name and container name). Defaults to true unless one container of one pod is asked for.")
+	flags.Int64Var(&o.MaxLogRequests, "max-log-requests", o.MaxLogRequests, "Specify maximum number of concurrent logs to follow, of each box. Defaults to 50.")
+	cmdutil.AddLabelSelectorFlagVar(cmd, &o.LabelSelector)
+	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("container", cobra.NoFileCompletions))
+}
+
+// Complete connects to the cluster, and makes of the flags what the server is asked for.
+func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []string) error {
+	if err := o.Selection.Complete(f, arguments); err != nil {
+		return err
+	}
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	if o.client, err = versioned.NewForConfig(config); err != nil {
+		return err
+	}
+	if o.SinceTime != "" {
+		since, err := util.ParseRFC3339(o.SinceTime, metav1.Now)
+		if err != nil {
+			return fmt.Errorf("--since-time: %w", err)
 		}
-		return arguments, nil
-	})
+		o.Query.SinceTime = &since
+	}
+	if o.Since != 0 {
+		o.Query.SinceSeconds = new(int64(o.Since.Round(time.Second) / time.Second))
+	}
+	flags := cmd.Flags()
+	if o.LabelSelector != "" && !flags.Changed("tail") {
+		o.Tail = selectorTail
+	}
+	if o.Tail != -1 {
+		o.Query.TailLines = &o.Tail
+	}
+	if o.LimitBytes != 0 {
+		o.Query.LimitBytes = &o.LimitBytes
+	}
+	if flags.Changed("prefix") {
+		o.Query.Prefix = &o.Prefix
+	}
+	if flags.Changed("max-log-requests") {
+		o.Query.MaxLogRequests = &o.MaxLogRequests
+	}
+	return nil
+}
+
+// Validate returns an error for flags that exclude each other. What the options may be, the server knows.
+func (o *Options) Validate() error {
+	if err := o.Selection.Validate(); err != nil {
+		return err
+	}
+	if o.LabelSelector != "" && o.Query.Pod != "" {
+		return fmt.Errorf("--selector excludes --pod")
+	}
+	if len(o.Arguments) > 1 && o.Query.Pod != "" {
+		return fmt.Errorf("--pod excludes several boxes")
+	}
+	return nil
+}
+
+// Run prints the logs until they end.
+func (o *Options) Run(ctx context.Context) error {
+	selected, err := o.GetBoxes()
+	if err != nil {
+		return err
+	}
+	out := &lineWriter{out: o.Out}
+	if !o.Query.Follow {
+		for _, box := range selected {
+			if err := o.print(ctx, box, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return o.followAll(ctx, selected, out)
 }
