@@ -32,6 +32,7 @@ func run(args []string) error {
        testapp [flags] append FILE LINE   add a line to a file
        testapp [flags] get URL            print what a server answers
        testapp [flags] copy               print what is on the standard input
+       testapp [flags] count INTERVAL [N] print numbered lines, at the end a hundred at once (N: end after so many)
        testapp [flags] exit CODE          fail with that code`)
 		flags.PrintDefaults()
 	}
@@ -54,6 +55,8 @@ func run(args []string) error {
 	case flags.Arg(0) == "copy" && flags.NArg() == 1:
 		_, err := io.Copy(os.Stdout, os.Stdin)
 		return err
+	case flags.Arg(0) == "count" && (flags.NArg() == 2 || flags.NArg() == 3):
+		return count(os.Stdout, flags.Arg(1), flags.Arg(2))
 	case flags.Arg(0) == "exit" && flags.NArg() == 2:
 		code, err := strconv.Atoi(flags.Arg(1))
 		if err != nil {

@@ -30,8 +30,9 @@ const containerNode = "container-node"
 // for itself, and a control plane with nodes of both kinds.
 func TestApplicationsRunInContainers(t *testing.T) {
 	plane := newContainerPlane(t)
-	// It counts what the server has open.
+	// These count what the server has open.
 	t.Run("users get to what runs in a box", func(t *testing.T) { podAccessLeadsToPods(plane.NewNamespace(t)) })
+	t.Run("logs of a box", func(t *testing.T) { logsFollowABox(plane.NewNamespace(t)) })
 	t.Run("users debug what runs in a box", func(t *testing.T) { debuggersSeeTheTarget(plane.NewNamespace(t)) })
 	// Nothing else can be started on a node that is drained.
 	t.Run("a drain keeps the disruption budget", func(t *testing.T) { drainKeepsTheDisruptionBudget(plane.NewNamespace(t)) })
