@@ -44,7 +44,8 @@ func (a *Access) OpenLog(ctx context.Context, pod types.NamespacedName, options 
 	if err != nil {
 		return nil, err
 	}
-	request := a.logs.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options)
+	// A connection that is kept for another log would not be counted.
+	request := a.logs.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options).SetHeader("Connection", "close")
 	if id := audit.GetAuditIDTruncated(ctx); id != "" {
 		request.SetHeader(auditinternal.HeaderAuditID, id)
 	}

@@ -23,6 +23,8 @@ const (
 	// be away, and the connection end only when the kernel gives it up.
 	checkInterval = 10 * time.Second
 	silence       = 30 * time.Second
+	// maxSilentReads is how often a log of a container that has ended is read again that brings nothing at all.
+	maxSilentReads = 2
 )
 
 // containerLog is the log of a container of one pod, through all its instances.
@@ -85,10 +87,12 @@ func (l *containerLog) setGone() {
 // follow delivers the log until the pod is gone, or has ended and all of its lines are delivered.
 //
 // That a connection ends says nothing: those of kubelets end after some hours, and an API server ends its own as if all was well
-// when that to the kubelet breaks. A log is only complete when it was opened after its container had ended, and brought nothing new.
+// when that to the kubelet breaks. A log is only complete when it was opened after its container had ended, and brought the last line
+// again and nothing new, or nothing at all several times.
 func (l *containerLog) follow(ctx context.Context) {
 	backoff := newBackoff()
 	var complete containerState
+	silentReads := 0
 	for ctx.Err() == nil {
 		l.mu.Lock()
 		state, changed, isGone := l.state, l.changed, l.isGone
@@ -111,13 +115,18 @@ func (l *containerLog) follow(ctx context.Context) {
 		case apierrors.IsForbidden(err):
 			l.report(err)
 			return
-		case err != nil && !apierrors.IsNotFound(err):
-			l.reportOnce(err)
-		case state.isEnded:
+		case err != nil:
+			if !apierrors.IsNotFound(err) && !errors.Is(err, errBroken) {
+				l.reportOnce(err)
+			}
+		case state.isEnded && (isNew || l.sawLast || silentReads == maxSilentReads):
 			if !isNew {
 				complete = state
 			}
+			silentReads = 0
 			continue
+		case state.isEnded:
+			silentReads++
 		}
 		if isNew {
 			backoff = newBackoff()
@@ -130,7 +139,7 @@ func (l *containerLog) follow(ctx context.Context) {
 }
 
 func newBackoff() *wait.Backoff {
-	return &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 30, Cap: 10 * time.Second}
+	return &wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 30, Cap: 10 * time.Second}
 }
 
 // await returns when something happens.
@@ -150,6 +159,9 @@ func (l *containerLog) reportOnce(err error) {
 	}
 }
 
+// errBroken says that the connection to the log of an earlier instance broke. What a later one writes comes after its lines.
+var errBroken = errors.New("the connection is broken")
+
 // errReplaced says that another pod has the name.
 var errReplaced = errors.New("another pod has the name")
 
@@ -162,6 +174,7 @@ func (l *containerLog) readOn(ctx context.Context, end logEnd) (isNew bool, err 
 		return false, err
 	}
 	isResumed := !l.openedAt.IsZero()
+	l.sawLast = false
 	if isResumed {
 		if isNew, err = l.readPrevious(ctx); err != nil {
 			return isNew, err
@@ -188,7 +201,7 @@ func (l *containerLog) readOn(ctx context.Context, end logEnd) (isNew bool, err 
 	} else {
 		l.openedAt = time.Now()
 	}
-	isNewNow, err := l.deliver(log, isResumed, end)
+	isNewNow, _, err := l.deliver(log, isResumed, end)
 	return isNew || isNewNow, err
 }
 
@@ -207,17 +220,21 @@ func (l *containerLog) readPrevious(ctx context.Context) (isNew bool, err error)
 		return false, err
 	}
 	defer log.Close()
-	return l.deliver(log, true, endOnceMore)
+	isNew, isBroken, err := l.deliver(log, true, endOnceMore)
+	if err == nil && isBroken {
+		err = errBroken
+	}
+	return isNew, err
 }
 
 // deliver delivers what is new in an open log. That its connection breaks is no error: it is resumed.
-func (l *containerLog) deliver(log io.Reader, isResumed bool, end logEnd) (isNew bool, err error) {
+func (l *containerLog) deliver(log io.Reader, isResumed bool, end logEnd) (isNew, isBroken bool, err error) {
 	watched := &watchedReader{Reader: log, waitingSince: &l.waitingSince}
 	isNew, err = l.copy(watched, isResumed, end)
 	if watched.err != nil && !isEnd(err) {
-		return true, nil
+		return true, true, nil
 	}
-	return isNew, err
+	return isNew, false, err
 }
 
 // open opens the log, which may take until there is a line.

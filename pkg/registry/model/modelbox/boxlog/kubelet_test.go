@@ -21,8 +21,8 @@ import (
 type kubelet struct {
 	mu   sync.Mutex
 	pods map[string]*loggingPod
-	// breaks is in how many lines three of four connections break at the latest, never for 0. Every other time it
-	// seems to end, and otherwise it is in the middle of a line.
+	// breaks is in how many lines three of four connections break at the latest, never for 0. While the
+	// container runs, every other one seems to end; otherwise it is in the middle of a line.
 	breaks int
 	random *rand.Rand
 	// opened counts connections, and open those that there are.
@@ -165,7 +165,7 @@ func (c *connection) fill() <-chan struct{} {
 		text := fmt.Sprintf("%s %s\n", line.stamp.Format("2006-01-02T15:04:05.000000000Z07:00"), line.text)
 		if c.breaksIn == 0 {
 			c.err = io.EOF
-			if c.kubelet.random.IntN(2) == 0 {
+			if c.options.Previous || c.pod.isEnded || c.kubelet.random.IntN(2) == 0 {
 				c.buffered.WriteString(text[:c.kubelet.random.IntN(len(text))])
 				c.err = io.ErrUnexpectedEOF
 			}

@@ -42,6 +42,8 @@ type lineWriter struct {
 	// unstamped is the beginning of the last line without a time, which is not the container's but says why it has no log.
 	unstamped []byte
 	batch     []byte
+	// sawLast is whether the last line that was delivered has come again.
+	sawLast bool
 	// unended is the hash of text without an end that there was at the end of the log when it was read before.
 	unended [sha256.Size]byte
 }
@@ -140,7 +142,9 @@ func (w *lineWriter) begin(line *lineState, piece []byte, repeated **repeats) []
 		return piece
 	}
 	if *repeated != nil {
-		if line.isSkipped = (*repeated).has(stamp); !line.isSkipped {
+		line.isSkipped = (*repeated).has(stamp)
+		w.sawLast = w.sawLast || stamp == w.position.newest
+		if !line.isSkipped {
 			// Lines are only ever added: none that follows has been delivered.
 			*repeated = nil
 			line.delivered = w.position.deliveredOf(stamp)

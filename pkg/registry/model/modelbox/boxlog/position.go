@@ -15,6 +15,8 @@ type position struct {
 	// are remembered.
 	stamps []int64
 	next   int
+	// newest is the time of the last line.
+	newest int64
 	// forgotten is how many lines before the oldest one have its time, and are not among stamps.
 	forgotten int
 	// partial is the time of a line of which partialBytes have been delivered, and not its end.
@@ -24,7 +26,7 @@ type position struct {
 
 // add says that a whole line has been delivered.
 func (p *position) add(stamp int64) {
-	p.partial, p.partialBytes = 0, 0
+	p.partial, p.partialBytes, p.newest = 0, 0, stamp
 	if len(p.stamps) < rememberedLines {
 		p.stamps = append(p.stamps, stamp)
 		return

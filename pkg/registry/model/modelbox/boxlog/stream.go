@@ -88,7 +88,9 @@ func (s *stream) checkPods(ctx context.Context) ([]error, error) {
 	if len(refusals) > 0 && len(refusals) == len(s.Pods) {
 		return nil, refusals[0]
 	}
-	s.Record(ctx, false, allowed)
+	if len(allowed) > 0 {
+		s.Record(ctx, false, allowed)
+	}
 	return refusals, nil
 }
 

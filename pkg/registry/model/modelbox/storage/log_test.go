@@ -74,7 +74,7 @@ func TestLog(t *testing.T) {
 		{"a server without the component", both, "web", podsOf("web-1"), testAccess{err: apierrors.NewForbidden(corev1.Resource("pods"), "", away)}, model.ModelBoxLogOptions{}, "it is away", http.StatusForbidden},
 		{"a server with too many connections", both, "web", podsOf("web-1"), testAccess{full: apierrors.NewTooManyRequests("as many as --max-pod-streams allows", 10)}, model.ModelBoxLogOptions{},
 			"--max-pod-streams", http.StatusTooManyRequests},
-		{"a box that is not there", both, "none", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{}, `modelboxes "none" not found`, http.StatusNotFound},
+		{"a box that is not there", both, "none", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{}, `"none" not found`, http.StatusNotFound},
 		{"a pod of another box", both, "web", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{Pod: "mail-1"}, `pods "mail-1" not found`, http.StatusNotFound},
 		{"a container that is not there", both, "web", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{Container: "none"}, "choose one of injected, web", http.StatusBadRequest},
 		{"a box without pods", both, "web", podsOf(), testAccess{}, model.ModelBoxLogOptions{}, "it has no pods", http.StatusConflict},
