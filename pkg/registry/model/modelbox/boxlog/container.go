@@ -139,7 +139,7 @@ func (l *containerLog) follow(ctx context.Context) {
 }
 
 func newBackoff() *wait.Backoff {
-	return &wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 30, Cap: 10 * time.Second}
+	return &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 30, Cap: 10 * time.Second}
 }
 
 // await returns when something happens.
