@@ -47,7 +47,7 @@ func TestRightsToDebug(t *testing.T) {
 
 	// Another test may just have taken the right away.
 	n.Eventually("nobody may before the server may", func() error {
-		_, err := debug("both-debug", modelv1.ModelBoxDebug{})
+		_, err := n.BoxesAs("both-debug").CreateDebug(n.Ctx, "web", &modelv1.ModelBoxDebug{Image: "busybox"}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "artifacts/components/pod-access") {
 			return fmt.Errorf("got %w", err)
 		}
