@@ -38,16 +38,24 @@ rules:
 `
 
 func (c *Cluster) startAPIServer(ctx context.Context) error {
-	if err := os.WriteFile(c.Config("audit-policy.yaml"), []byte(auditPolicy), 0o644); err != nil {
-		return fmt.Errorf("writing the audit policy: %w", err)
+	part := c.apiServer()
+	if c.settings.Audit {
+		if err := os.WriteFile(c.Config("audit-policy.yaml"), []byte(auditPolicy), 0o644); err != nil {
+			return fmt.Errorf("writing the audit policy: %w", err)
+		}
+		part.Args = append(part.Args,
+			"--audit-policy-file="+c.Config("audit-policy.yaml"),
+			"--audit-log-path="+c.Logs("audit.log"),
+			"--audit-log-maxsize=0", // a rotated log would be counted wrong
+		)
 	}
-	return c.Supervisor.Start(ctx, c.apiServer())
+	return c.Supervisor.Start(ctx, part)
 }
 
 func (c *Cluster) apiServer() supervisor.Part {
 	return supervisor.Part{
 		Name: program.APIServer,
-		Path: c.host,
+		Path: c.settings.Host,
 		Dir:  c.Run(), // where the socket of etcd is
 		Args: []string{
 			program.APIServer,
@@ -84,10 +92,6 @@ func (c *Cluster) apiServer() supervisor.Part {
 			// A loopback address may not be an endpoint of the service "kubernetes".
 			// Simulated pods do not miss it, others get another one.
 			"--endpoint-reconciler-type=none",
-
-			"--audit-policy-file=" + c.Config("audit-policy.yaml"),
-			"--audit-log-path=" + c.Logs("audit.log"),
-			"--audit-log-maxsize=0", // a rotated log would be counted wrong
 		},
 		Ready: probe.HTTPS(c.ports.apiServer, "/readyz", c.credentials.clusterCA.Certificate),
 		// Watches of people who still look at the cluster must not hold it up.

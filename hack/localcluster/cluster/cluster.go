@@ -31,10 +31,9 @@ type Cluster struct {
 	Client kubernetes.Interface
 
 	binary      string // this program, which is all of the parts too
-	host        string // the program that is the parts of a Kubernetes control plane
+	settings    Settings
 	ports       ports
 	credentials *credentials
-	nodes       Nodes
 	node        *node.Node   // that runs containers; nil without one
 	services    netip.Prefix // what addresses of services are from
 }
@@ -46,20 +45,19 @@ type ports struct{ apiServer, controllerManager, scheduler int }
 var servicesOfSimulated = netip.MustParsePrefix("10.96.0.0/16")
 
 // New prepares a cluster in a claimed directory: keys, kubeconfigs, ports,
-// addresses. Nothing runs yet. The program host will be kube-apiserver,
-// kube-controller-manager and kube-scheduler; this one is, where host is empty.
-func New(claim *workdir.Claim, nodes Nodes, host string, announce func(line string)) (*Cluster, error) {
+// addresses. Nothing runs yet.
+func New(claim *workdir.Claim, settings Settings, announce func(line string)) (*Cluster, error) {
 	if err := claim.Prepare(); err != nil {
 		return nil, err
 	}
 	c := &Cluster{
 		Dir:        claim.Dir,
 		Supervisor: supervisor.New(string(claim.Dir), claim.Logs(), claim.Run(), announce),
-		nodes:      nodes,
+		settings:   settings,
 		services:   servicesOfSimulated,
 	}
 	var err error
-	if nodes.Container {
+	if settings.Nodes.Container {
 		if c.node, err = node.New(c.Dir); err != nil {
 			return nil, err
 		}
@@ -68,11 +66,14 @@ func New(claim *workdir.Claim, nodes Nodes, host string, announce func(line stri
 	if c.binary, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	c.host = c.binary
-	if host != "" {
+	for _, path := range []*string{&c.settings.Host, &c.settings.Etcd} {
+		if *path == "" {
+			*path = c.binary
+			continue
+		}
 		// They run in folders of their own.
-		if c.host, err = filepath.Abs(host); err != nil {
-			return nil, fmt.Errorf("resolving the path of the host's program: %w", err)
+		if *path, err = filepath.Abs(*path); err != nil {
+			return nil, fmt.Errorf("resolving the path of %s: %w", *path, err)
 		}
 	}
 	for _, port := range []*int{&c.ports.apiServer, &c.ports.controllerManager, &c.ports.scheduler} {
@@ -121,10 +122,10 @@ func (c *Cluster) Start(ctx context.Context, report *progress.Reporter) error {
 		{"controller manager and scheduler ready", false, func() error {
 			return c.startControllers(ctx)
 		}},
-		{fmt.Sprintf("%d simulated nodes ready", c.nodes.Simulated), c.nodes.Simulated == 0, func() error {
+		{fmt.Sprintf("%d simulated nodes ready", c.settings.Nodes.Simulated), c.settings.Nodes.Simulated == 0, func() error {
 			return c.startSimulatedNodes(ctx)
 		}},
-		{"container node ready", !c.nodes.Container, func() error {
+		{"container node ready", !c.settings.Nodes.Container, func() error {
 			return c.startContainerNode(ctx)
 		}},
 		{"default ServiceAccount exists", false, func() error {

@@ -47,7 +47,7 @@ func (c *Cluster) startContainerNode(ctx context.Context) error {
 }
 
 func (c *Cluster) importImages(ctx context.Context) error {
-	archives, err := filepath.Glob(filepath.Join(c.nodes.Images, "*.tar"))
+	archives, err := filepath.Glob(filepath.Join(c.settings.Nodes.Images, "*.tar"))
 	if err != nil {
 		return fmt.Errorf("listing images: %w", err)
 	}

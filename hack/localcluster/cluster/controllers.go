@@ -16,12 +16,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
-// The default limits, 20 requests a second, would be the ceiling of everything
-// that is measured on the cluster.
-const (
-	clientQPS   = 500
-	clientBurst = 1000
-)
+// DefaultControllerQPS is what tests need. The default of Kubernetes, 20 requests
+// a second, would be the ceiling of everything that is measured on the cluster.
+const DefaultControllerQPS = 500
 
 const schedulerConfiguration = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -34,12 +31,14 @@ leaderElection:
 `
 
 func (c *Cluster) startControllers(ctx context.Context) error {
-	configuration := fmt.Sprintf(schedulerConfiguration, c.partKubeconfig(program.Scheduler), clientQPS, clientBurst)
+	configuration := fmt.Sprintf(schedulerConfiguration, c.partKubeconfig(program.Scheduler), c.settings.ControllerQPS, c.controllerBurst())
 	if err := os.WriteFile(c.Config("scheduler.yaml"), []byte(configuration), 0o644); err != nil {
 		return fmt.Errorf("writing the scheduler's configuration: %w", err)
 	}
 	return c.Supervisor.Start(ctx, c.controllerManager(), c.scheduler())
 }
+
+func (c *Cluster) controllerBurst() int { return 2 * c.settings.ControllerQPS }
 
 func (c *Cluster) controllerManager() supervisor.Part {
 	args := []string{
@@ -51,8 +50,8 @@ func (c *Cluster) controllerManager() supervisor.Part {
 		"--cluster-signing-cert-file=" + c.PKI("ca.crt"),
 		"--cluster-signing-key-file=" + c.PKI("ca.key"),
 
-		fmt.Sprintf("--kube-api-qps=%d", clientQPS),
-		fmt.Sprintf("--kube-api-burst=%d", clientBurst),
+		fmt.Sprintf("--kube-api-qps=%d", c.settings.ControllerQPS),
+		fmt.Sprintf("--kube-api-burst=%d", c.controllerBurst()),
 		"--concurrent-deployment-syncs=50",
 		"--concurrent-replicaset-syncs=50",
 		"--concurrent-statefulset-syncs=50",
@@ -77,7 +76,7 @@ func (c *Cluster) controller(name string, port int, args []string) supervisor.Pa
 	kubeconfig := c.partKubeconfig(name)
 	return supervisor.Part{
 		Name: name,
-		Path: c.host,
+		Path: c.settings.Host,
 		Args: append([]string{
 			name,
 			"--authentication-kubeconfig=" + kubeconfig,

@@ -22,12 +22,11 @@ const (
 func (c *Cluster) etcd() supervisor.Part {
 	const peerURL = "unix://" + etcdPeerSocket
 	const clientURL = "unix://" + etcdSocket
-	return supervisor.Part{
+	part := supervisor.Part{
 		Name: program.Etcd,
-		Path: c.binary,
+		Path: c.settings.Etcd,
 		Dir:  c.Run(),
 		Args: []string{
-			program.Etcd,
 			"--name=localcluster",
 			"--data-dir=" + c.Data(),
 			"--listen-client-urls=" + clientURL,
@@ -35,8 +34,6 @@ func (c *Cluster) etcd() supervisor.Part {
 			"--listen-peer-urls=" + peerURL,
 			"--initial-advertise-peer-urls=" + peerURL,
 			"--initial-cluster=localcluster=" + peerURL,
-			// The data need not outlive the machine.
-			"--unsafe-no-fsync",
 			"--log-level=warn",
 			// It is the only member: nobody's vote is worth waiting for.
 			"--heartbeat-interval=10",
@@ -45,4 +42,11 @@ func (c *Cluster) etcd() supervisor.Part {
 		Ready:     probe.UnixHTTP(c.Run(etcdSocket), "/health"),
 		StopGrace: 5 * time.Second,
 	}
+	if c.settings.Etcd == c.binary {
+		part.Args = append([]string{program.Etcd}, part.Args...)
+	}
+	if !c.settings.EtcdFsync {
+		part.Args = append(part.Args, "--unsafe-no-fsync")
+	}
+	return part
 }

@@ -40,10 +40,10 @@ func (c *Cluster) startSimulatedNodes(ctx context.Context) error {
 		return err
 	}
 	var taints []corev1.Taint
-	if c.nodes.Container {
+	if c.settings.Nodes.Container {
 		taints = []corev1.Taint{{Key: kwokKey, Value: kwokValue, Effect: corev1.TaintEffectNoSchedule}}
 	}
-	for i := range c.nodes.Simulated {
+	for i := range c.settings.Nodes.Simulated {
 		if _, err := c.Client.CoreV1().Nodes().Create(ctx, simulatedNode(i, taints), metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("creating a node: %w", err)
 		}

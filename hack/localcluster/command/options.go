@@ -22,8 +22,7 @@ type options struct {
 	serverArgs []string
 	artifacts  string
 	sample     string
-	nodes      cluster.Nodes
-	host       string
+	settings   cluster.Settings
 	timeout    time.Duration
 }
 
@@ -37,10 +36,14 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.serverArgs, "server-arg", nil, "one more argument for the server, such as --server-arg=--v=4; may be repeated")
 	flags.StringVar(&o.artifacts, "artifacts", "artifacts", "folder with the server's manifests, of which base/ is installed")
 	flags.StringVar(&o.sample, "sample", "", "manifest to apply, and wait for, once the server is installed")
-	flags.IntVar(&o.nodes.Simulated, "nodes", 2, "how many simulated nodes to create; beside a container node they are tainted "+cluster.SimulatedTaint)
-	flags.BoolVar(&o.nodes.Container, "container-node", false, "also start a node that runs containers; needs what check says")
-	flags.StringVar(&o.nodes.Images, "images", "_output/images/node", "folder with OCI archives of the images that the container node starts with, its pause image among them")
-	flags.StringVar(&o.host, "host-binary", "", "the program that is kube-apiserver, kube-controller-manager and kube-scheduler of another Kubernetes, such as those that hack/hosts is built into; empty for this one")
+	flags.IntVar(&o.settings.Nodes.Simulated, "nodes", 2, "how many simulated nodes to create; beside a container node they are tainted "+cluster.SimulatedTaint)
+	flags.BoolVar(&o.settings.Nodes.Container, "container-node", false, "also start a node that runs containers; needs what check says")
+	flags.StringVar(&o.settings.Nodes.Images, "images", "_output/images/node", "folder with OCI archives of the images that the container node starts with, its pause image among them")
+	flags.StringVar(&o.settings.Host, "host-binary", "", "the program that is kube-apiserver, kube-controller-manager and kube-scheduler of another Kubernetes, such as those that hack/hosts is built into; empty for this one")
+	flags.StringVar(&o.settings.Etcd, "etcd-binary", "", "the program that is etcd of the cluster; empty for this one")
+	flags.BoolVar(&o.settings.EtcdFsync, "etcd-fsync", false, "let etcd of the cluster wait for the disk at every write")
+	flags.BoolVar(&o.settings.Audit, "audit", true, "write audit logs of what the server requests and of what it is asked to write")
+	flags.IntVar(&o.settings.ControllerQPS, "controller-qps", cluster.DefaultControllerQPS, "how many requests a second the controller manager and the scheduler send at most")
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long the start may take")
 }
 
@@ -51,10 +54,14 @@ func (o *options) asArgs() []string {
 		"--server=" + o.server,
 		"--artifacts=" + o.artifacts,
 		"--sample=" + o.sample,
-		fmt.Sprintf("--nodes=%d", o.nodes.Simulated),
-		fmt.Sprintf("--container-node=%t", o.nodes.Container),
-		"--images=" + o.nodes.Images,
-		"--host-binary=" + o.host,
+		fmt.Sprintf("--nodes=%d", o.settings.Nodes.Simulated),
+		fmt.Sprintf("--container-node=%t", o.settings.Nodes.Container),
+		"--images=" + o.settings.Nodes.Images,
+		"--host-binary=" + o.settings.Host,
+		"--etcd-binary=" + o.settings.Etcd,
+		fmt.Sprintf("--etcd-fsync=%t", o.settings.EtcdFsync),
+		fmt.Sprintf("--audit=%t", o.settings.Audit),
+		fmt.Sprintf("--controller-qps=%d", o.settings.ControllerQPS),
 		fmt.Sprintf("--timeout=%s", o.timeout),
 	}
 	for _, arg := range o.serverArgs {
@@ -65,24 +72,32 @@ func (o *options) asArgs() []string {
 
 // validate finds now what would fail after half a minute.
 func (o *options) validate() error {
-	if o.nodes.Simulated < 0 || o.nodes.Simulated > cluster.MaxNodes {
-		return fmt.Errorf("--nodes=%d: must be 0 to %d", o.nodes.Simulated, cluster.MaxNodes)
+	if o.settings.Nodes.Simulated < 0 || o.settings.Nodes.Simulated > cluster.MaxNodes {
+		return fmt.Errorf("--nodes=%d: must be 0 to %d", o.settings.Nodes.Simulated, cluster.MaxNodes)
 	}
-	if o.nodes.Container {
+	if o.settings.Nodes.Container {
 		if err := node.Check(); err != nil {
 			return err
 		}
-		if _, err := os.Stat(o.nodes.Images); err != nil {
+		if _, err := os.Stat(o.settings.Nodes.Images); err != nil {
 			return fmt.Errorf("--images: %w", err)
 		}
 	}
-	if o.host != "" {
-		if o.nodes.Container {
+	if o.settings.Host != "" {
+		if o.settings.Nodes.Container {
 			return errors.New("--host-binary: a node that runs containers has the kubelet of this program, which another Kubernetes may be too old for")
 		}
-		if _, err := os.Stat(o.host); err != nil {
+		if _, err := os.Stat(o.settings.Host); err != nil {
 			return fmt.Errorf("--host-binary: %w", err)
 		}
+	}
+	if o.settings.Etcd != "" {
+		if _, err := os.Stat(o.settings.Etcd); err != nil {
+			return fmt.Errorf("--etcd-binary: %w", err)
+		}
+	}
+	if o.settings.ControllerQPS <= 0 {
+		return fmt.Errorf("--controller-qps=%d: must be above 0", o.settings.ControllerQPS)
 	}
 	if o.server == "" {
 		if o.sample != "" {

@@ -65,7 +65,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	report := &progress.Reporter{Out: out}
-	c, err := cluster.New(claim, o.nodes, o.host, report.Say)
+	c, err := cluster.New(claim, o.settings, report.Say)
 	if err != nil {
 		return errors.Join(err, claim.Clear())
 	}
@@ -103,6 +103,7 @@ func start(ctx context.Context, c *cluster.Cluster, o options, report *progress.
 		return modelbox.Install(ctx, c, modelbox.Options{
 			Server:     o.server,
 			ServerArgs: o.serverArgs,
+			Audit:      o.settings.Audit,
 			Artifacts:  o.artifacts,
 			Sample:     o.sample,
 		}, report)

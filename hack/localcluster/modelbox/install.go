@@ -27,6 +27,8 @@ type Options struct {
 	Server string
 	// ServerArgs are added to its flags.
 	ServerArgs []string
+	// Audit lets the server log what it is asked to write.
+	Audit bool
 	// Artifacts is the folder with the kustomize base.
 	Artifacts string
 	// Sample is a manifest to apply in the end; empty for none.

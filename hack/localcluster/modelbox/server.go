@@ -48,12 +48,12 @@ func (in *installation) startServer(ctx context.Context) error {
 
 func (in *installation) server(binary string) supervisor.Part {
 	files := in.cluster.ModelBox
-	return supervisor.Part{
+	part := supervisor.Part{
 		Name: name,
 		Path: binary,
 		Dir:  in.cluster.ModelBox(),
 		Env:  []string{"POD_NAMESPACE=" + namespace},
-		Args: append([]string{
+		Args: []string{
 			"--kubeconfig=" + in.kubeconfig(),
 			"--authentication-kubeconfig=" + in.kubeconfig(),
 			"--authorization-kubeconfig=" + in.kubeconfig(),
@@ -63,12 +63,18 @@ func (in *installation) server(binary string) supervisor.Part {
 			"--tls-cert-file=" + files("tls.crt"),
 			"--tls-private-key-file=" + files("tls.key"),
 			"--data-dir=" + files("data"),
-			"--audit-policy-file=" + files("audit-policy.yaml"),
-			"--audit-log-path=" + in.cluster.Logs("modelbox-audit.log"),
-			"--audit-log-maxsize=0", // a rotated log would be counted wrong
-		}, in.ServerArgs...),
+		},
 		Ready: probe.HTTPS(in.port, "/readyz", in.ca.Certificate),
 		// It closes its database in order.
 		StopGrace: 15 * time.Second,
 	}
+	if in.Audit {
+		part.Args = append(part.Args,
+			"--audit-policy-file="+files("audit-policy.yaml"),
+			"--audit-log-path="+in.cluster.Logs("modelbox-audit.log"),
+			"--audit-log-maxsize=0", // a rotated log would be counted wrong
+		)
+	}
+	part.Args = append(part.Args, in.ServerArgs...)
+	return part
 }
