@@ -118,6 +118,8 @@ test: build clients test-images ## Run all tests
 	@cd hack/localcluster && go test ./corevalidation ./node ./pki ./supervisor ./workdir
 	@echo "testing the tools"
 	@cd hack/tools && go test ./...
+	@echo "testing the benchmarks"
+	@cd hack/bench && go test ./...
 	@echo "testing the rules for Prometheus"
 	@cd hack/prometheus && go test -count=1 ./...
 
@@ -193,8 +195,22 @@ test-growth: build ## Move the store to another etcd and back, encrypt it, and s
 	@MODELBOX_E2E_GROWTH=1 go test ./cmd/modelbox-apiserver/app/testing -run '^TestEncryption' -v
 	@MODELBOX_E2E_GROWN_BOXES=25000 go test ./pkg/e2e/server -run '^TestManyBoxesOnThreeServers$$' -timeout 90m -v
 
+# What is measured, and on what.
+.PHONY: bench-build
+bench-build: build
+	@hack/go-build.sh . go.etcd.io/etcd/server/v3 $(BIN)/etcd
+	@hack/go-build.sh hack/bench . $(BIN)/bench
+
 .PHONY: bench
-bench: ## Run all benchmarks, each beside what it is to be compared with
+bench: bench-build ## Measure the server beside its peers in every scenario, into _output/bench (SCENARIOS=api: in that one)
+	@$(BIN)/bench run $(SCENARIOS)
+
+.PHONY: bench-quick
+bench-quick: bench-build ## The same in a few minutes, roughly
+	@$(BIN)/bench run --quick $(SCENARIOS)
+
+.PHONY: bench-micro
+bench-micro: ## Run the benchmarks of single functions, each beside what it is to be compared with
 	@go test -p 1 -run '^$$' -bench . $$(grep -rl --include='*_test.go' '^func Benchmark' pkg | sed 's,\(.*\)/.*,./\1,' | sort -u)
 
 .PHONY: verify

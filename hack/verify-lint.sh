@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs go vet and staticcheck over the product, the local control plane, the tools and the clients that tests use.
+# Runs go vet and staticcheck over the product, the local control plane, the tools, the benchmarks and the clients that tests use.
 
 set -o errexit -o nounset -o pipefail
 
@@ -21,6 +21,7 @@ lint() { # module package...
 lint . ./...
 # The other packages of the local control plane import all of Kubernetes, which would be analysed with them.
 lint hack/localcluster ./cgroup ./cluster ./corevalidation ./modelbox ./node ./pki ./probe ./program ./progress ./sandbox ./supervisor ./workdir
+lint hack/bench ./...
 lint hack/clients ./...
 lint hack/images ./...
 # hack/certmanager is left out: a file, and all of cert-manager, which would be analysed with it for minutes.

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package contest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/report"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+)
+
+// Run is one run of a scenario.
+type Run struct {
+	Ground *ground.Ground
+	// Rounds is how often each contestant is measured.
+	Rounds int
+	// Size is how many objects there are.
+	Size int
+	// Quick is for a rough look: what only shows how things grow may be left out.
+	Quick bool
+	// Say tells a person what happens.
+	Say func(line string)
+
+	scenario     *Scenario
+	measurements []result.Measurement
+}
+
+// Interleave calls measure for each contestant in turn, as many times as there are rounds: A B A B. Every other round begins
+// with the last one, so that nobody always follows the same.
+func Interleave[C any](r *Run, contestants []C, measure func(round int, contestant C) error) error {
+	for round := range r.Rounds {
+		order := slices.Clone(contestants)
+		if round%2 == 1 {
+			slices.Reverse(order)
+		}
+		for _, contestant := range order {
+			if err := measure(round, contestant); err != nil {
+				return fmt.Errorf("round %d: %w", round+1, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Record keeps a measurement, and says what it is.
+func (r *Run) Record(m result.Measurement) {
+	r.measurements = append(r.measurements, m)
+	var figures []string
+	for _, figure := range r.scenario.Figures {
+		if value, found := m.Values[figure.Name]; found {
+			figures = append(figures, fmt.Sprintf("%s %s", figure.Name, report.Format(value, figure.Unit)))
+		}
+	}
+	r.Say(fmt.Sprintf("  round %d of %d  %-24s %-16s %s", m.Round+1, r.Rounds, m.Case, m.Contestant, strings.Join(figures, ", ")))
+}
+
+// CPU returns the seconds of CPU that each server uses for do and for what follows from it. The servers are settled before.
+func (r *Run) CPU(ctx context.Context, do func() error) (map[string]float64, error) {
+	if err := r.Ground.Settle(ctx); err != nil {
+		return nil, err
+	}
+	before, err := r.Ground.Usage()
+	if err != nil {
+		return nil, err
+	}
+	if err := do(); err != nil {
+		return nil, err
+	}
+	if err := r.Ground.AwaitIdle(ctx); err != nil {
+		return nil, err
+	}
+	after, err := r.Ground.Usage()
+	if err != nil {
+		return nil, err
+	}
+	return after.CPUSince(before), nil
+}
+
+// PeakMemory returns by how many bytes the memory of the servers grows at most for what do does. Call it inside of CPU.
+func (r *Run) PeakMemory(do func() error) (float64, error) {
+	if err := r.Ground.ResetPeaks(); err != nil {
+		return 0, err
+	}
+	before, err := r.Ground.StoreUsage()
+	if err != nil {
+		return 0, err
+	}
+	if err := do(); err != nil {
+		return 0, err
+	}
+	after, err := r.Ground.StoreUsage()
+	if err != nil {
+		return 0, err
+	}
+	return after.PeakSince(before), nil
+}
+
+// Requests returns the measurement of so many requests.
+func Requests(of, contestant string, round, requests int, outcome *load.Outcome, cpu map[string]float64) (result.Measurement, error) {
+	latency, err := result.EncodeLatency(outcome.Latency)
+	if err != nil {
+		return result.Measurement{}, err
+	}
+	return result.Measurement{
+		Case: of, Contestant: contestant, Round: round, CPU: cpu, Latency: latency,
+		Values: map[string]float64{
+			RequestsPerSecond: float64(requests) / outcome.Took.Seconds(),
+			LatencyP50:        float64(outcome.Latency.ValueAtQuantile(50)) / 1e6,
+			LatencyP99:        float64(outcome.Latency.ValueAtQuantile(99)) / 1e6,
+			CPUPerRequest:     process.Total(cpu) / float64(requests),
+		},
+	}, nil
+}
+
+// The names of figures that several scenarios have.
+const (
+	RequestsPerSecond = "requests/s"
+	LatencyP50        = "p50"
+	LatencyP99        = "p99"
+	CPUPerRequest     = "CPU a request"
+	Time              = "time"
+	Received          = "received"
+	CPU               = "CPU"
+	PeakMemory        = "peak memory"
+)

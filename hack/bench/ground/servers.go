@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ground
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
+)
+
+const (
+	// idleShare is how much of a core all servers may use while nothing is asked of them.
+	idleShare = 0.1
+	// idleInterval is for how long.
+	idleInterval = 200 * time.Millisecond
+	// idleTimeout is how long to wait for that. There may be more to do than measuring has to wait for.
+	idleTimeout = 10 * time.Second
+)
+
+// servers are the processes whose CPU counts: what a cluster needs for the API of boxes, and what looks at all objects of all
+// APIs.
+var servers = []string{etcd, KubeAPIServer, controllerManager, scheduler, APIServer}
+
+// stores are those of the servers that keep objects, whose memory counts.
+var stores = []string{etcd, KubeAPIServer, APIServer}
+
+// PID returns the process of a server.
+func (g *Ground) PID(name string) (int, error) {
+	content, err := os.ReadFile(filepath.Join(g.Dir, "run", name+".pid"))
+	if err != nil {
+		return 0, fmt.Errorf("finding the process of %s: %w", name, err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		return 0, fmt.Errorf("reading the process of %s: %w", name, err)
+	}
+	return pid, nil
+}
+
+// Usage returns what the servers have used so far.
+func (g *Ground) Usage() (process.Usages, error) { return g.usage(servers) }
+
+// StoreUsage is Usage of the servers that keep objects.
+func (g *Ground) StoreUsage() (process.Usages, error) { return g.usage(stores) }
+
+func (g *Ground) usage(names []string) (process.Usages, error) {
+	usages := process.Usages{}
+	for _, name := range names {
+		pid, err := g.PID(name)
+		if err != nil {
+			return nil, err
+		}
+		if usages[name], err = process.Read(pid); err != nil {
+			return nil, err
+		}
+	}
+	return usages, nil
+}
+
+// ResetPeaks makes the memory that the servers have now their peaks.
+func (g *Ground) ResetPeaks() error {
+	for _, name := range stores {
+		pid, err := g.PID(name)
+		if err != nil {
+			return err
+		}
+		if err := process.ResetPeak(pid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AwaitIdle waits until the servers have nothing to do any more that was asked of them before: events are sent and caches
+// filled after the answer.
+func (g *Ground) AwaitIdle(ctx context.Context) error {
+	before, err := g.Usage()
+	if err != nil {
+		return err
+	}
+	err = wait.PollUntilContextTimeout(ctx, idleInterval, idleTimeout, false, func(context.Context) (bool, error) {
+		now, err := g.Usage()
+		if err != nil {
+			return false, err
+		}
+		used := 0.0
+		for _, seconds := range now.CPUSince(before) {
+			used += seconds
+		}
+		before = now
+		return used < idleShare*idleInterval.Seconds(), nil
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// Settle waits until the servers are idle, has them collect their garbage, so that nobody pays for what somebody else has
+// left, and waits again.
+func (g *Ground) Settle(ctx context.Context) error {
+	if err := g.AwaitIdle(ctx); err != nil {
+		return err
+	}
+	direct, err := g.direct()
+	if err != nil {
+		return err
+	}
+	for name, config := range map[string]*rest.Config{KubeAPIServer: g.Admin, APIServer: direct} {
+		client, err := rest.UnversionedRESTClientFor(unversioned(config))
+		if err != nil {
+			return fmt.Errorf("creating a client for %s: %w", name, err)
+		}
+		if _, err := client.Get().AbsPath("/debug/pprof/heap").Param("gc", "1").DoRaw(ctx); err != nil {
+			return fmt.Errorf("collecting the garbage of %s: %w", name, err)
+		}
+	}
+	return g.AwaitIdle(ctx)
+}
+
+// direct is the configuration of an administrator's clients of the server itself, for what is about its process.
+func (g *Ground) direct() (*rest.Config, error) {
+	pid, err := g.PID(APIServer)
+	if err != nil {
+		return nil, err
+	}
+	port, err := flagOf(pid, "secure-port")
+	if err != nil {
+		return nil, err
+	}
+	config := rest.CopyConfig(g.Admin)
+	config.Host = "https://127.0.0.1:" + port
+	config.CAData, config.CAFile = nil, filepath.Join(g.Dir, "modelbox", "ca.crt")
+	return config, nil
+}

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+)
+
+var listScenario = &contest.Scenario{
+	Name:  "list",
+	Shows: "list many boxes: all at once, in pages, and one in a hundred by a field selector",
+	Notes: []string{
+		"The time ends when the client has decoded every box into Go values.",
+		"What is received is counted on the connection, compressed as clients ask for by default.",
+		"The peak memory is by how much the memory of etcd, kube-apiserver and the server grows at most, right after a garbage collection.",
+	},
+	Figures: []result.Figure{
+		{Name: contest.Time, Unit: result.Seconds},
+		{Name: contest.Received, Unit: result.Bytes},
+		{Name: contest.CPU, Unit: result.Seconds},
+		{Name: contest.PeakMemory, Unit: result.Bytes},
+	},
+	Comparisons: []result.Comparison{bestClients, sameEncoding},
+	Goals: []result.Goal{
+		atMost("all", bestClients, contest.Time, 1.0/12),
+		atMost("all", sameEncoding, contest.Time, 1.0/2),
+		atMost("all", bestClients, contest.PeakMemory, 0.25),
+		atMost("all", sameEncoding, contest.PeakMemory, 0.25),
+	},
+	Size: 10000, QuickSize: 1000,
+	Measure: measureLists,
+}
+
+const (
+	pageSize = 500
+	// One box in so many has the image that is selected.
+	selectedOf    = 100
+	selectedImage = boxes.Image + "-selected"
+)
+
+// listing is one way to list boxes.
+type listing struct {
+	name          string
+	limit         int
+	fieldSelector string
+	// want is how many boxes there are of so many.
+	want func(size int) int
+}
+
+var listings = []listing{
+	{"all", 0, "", func(size int) int { return size }},
+	{fmt.Sprintf("pages of %d", pageSize), pageSize, "", func(size int) int { return size }},
+	{"field-selected", 0, "spec.image=" + selectedImage, func(size int) int { return (size + selectedOf - 1) / selectedOf }},
+}
+
+func measureLists(ctx context.Context, r *contest.Run) error {
+	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
+		return err
+	}
+	const namespace = "boxes"
+	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
+		return err
+	}
+	for _, api := range []boxes.API{boxes.ModelBox, boxes.CRD} {
+		r.Say(fmt.Sprintf("  storing %d boxes in %s", r.Size, api.Name))
+		err := fill(ctx, r.Ground, api, namespace, 0, r.Size, func(i int, box *modelv1.ModelBox) {
+			if i%selectedOf == 0 {
+				box.Spec.Image = selectedImage
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, listing := range listings {
+		contestants := []boxes.API{boxes.ModelBox, boxes.CRD, boxes.ModelBoxJSON}
+		err := contest.Interleave(r, contestants, func(round int, api boxes.API) error { return measureList(ctx, r, round, api, listing) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", listing.name, err)
+		}
+	}
+	return nil
+}
+
+func measureList(ctx context.Context, r *contest.Run, round int, api boxes.API, how listing) error {
+	client, err := api.NewClient(r.Ground.User)
+	if err != nil {
+		return err
+	}
+	// Connections are there already when a client lists.
+	if err := client.Get().Resource(boxes.Resource).Param("limit", "1").Do(ctx).Error(); err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	var took time.Duration
+	var received int64
+	var peak float64
+	cpu, err := r.CPU(ctx, func() (err error) {
+		peak, err = r.PeakMemory(func() error {
+			began, before := time.Now(), client.Received()
+			got, err := how.list(ctx, client)
+			took, received = time.Since(began), client.Received()-before
+			if want := how.want(r.Size); err == nil && got != want {
+				return fmt.Errorf("%s lists %d boxes, want %d", api.Name, got, want)
+			}
+			return err
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.Record(result.Measurement{
+		Case: how.name, Contestant: api.Name, Round: round, CPU: cpu,
+		Values: map[string]float64{
+			contest.Time:       took.Seconds(),
+			contest.Received:   float64(received),
+			contest.CPU:        process.Total(cpu),
+			contest.PeakMemory: peak,
+		},
+	})
+	return nil
+}
+
+// list returns how many boxes it gets.
+func (l listing) list(ctx context.Context, client *boxes.Client) (int, error) {
+	got := 0
+	for next := ""; ; {
+		request := client.Get().Resource(boxes.Resource)
+		if l.limit > 0 {
+			request = request.Param("limit", fmt.Sprint(l.limit))
+		}
+		if l.fieldSelector != "" {
+			request = request.Param("fieldSelector", l.fieldSelector)
+		}
+		if next != "" {
+			request = request.Param("continue", next)
+		}
+		list := &modelv1.ModelBoxList{}
+		if err := request.Do(ctx).Into(list); err != nil {
+			return got, fmt.Errorf("listing boxes: %w", err)
+		}
+		got += len(list.Items)
+		if next = list.Continue; next == "" {
+			return got, nil
+		}
+	}
+}

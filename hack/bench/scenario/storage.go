@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+)
+
+// Figures of stored boxes.
+const (
+	storedBytes   = "stored a box"
+	residentBytes = "resident a box"
+)
+
+var storageScenario = &contest.Scenario{
+	Name:  "storage",
+	Shows: "store many boxes, each with the managed fields of who applied it and of a controller",
+	Notes: []string{
+		"Every round adds its part of the boxes.",
+		"Stored are the keys and values in etcd that are about boxes.",
+		"Resident is by how much the memory of etcd, kube-apiserver and the server grows from one garbage collection to the next, together: the server embeds its etcd.",
+	},
+	Figures: []result.Figure{
+		{Name: storedBytes, Unit: result.Bytes},
+		{Name: residentBytes, Unit: result.Bytes},
+	},
+	Comparisons: []result.Comparison{bestClients},
+	Goals: []result.Goal{
+		atMost("", bestClients, storedBytes, 0.35),
+		atMost("", bestClients, residentBytes, 0.25),
+		{Figure: residentBytes, Ours: boxes.ModelBox.Name, AtMost: ptr.To[float64](30 << 10)},
+	},
+	Size: 10000, QuickSize: 1000,
+	Measure: measureStorage,
+}
+
+// store is where an API keeps its boxes.
+type store struct {
+	api    boxes.API
+	etcd   ground.Etcd
+	prefix string
+}
+
+var stores = []store{
+	{boxes.ModelBox, ground.EmbeddedEtcd, "/registry/model.github.com/modelboxes/"},
+	{boxes.CRD, ground.ClusterEtcd, "/registry/" + boxes.CRD.GroupVersion.Group + "/modelboxes/"},
+}
+
+func measureStorage(ctx context.Context, r *contest.Run) error {
+	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
+		return err
+	}
+	const namespace = "boxes"
+	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
+		return err
+	}
+	part := max(1, r.Size/r.Rounds)
+	return contest.Interleave(r, stores, func(round int, s store) error {
+		before, err := s.measure(ctx, r.Ground)
+		if err != nil {
+			return err
+		}
+		if before.keys != int64(round*part) {
+			return fmt.Errorf("%s has %d boxes in etcd, want %d", s.api.Name, before.keys, round*part)
+		}
+		if err := fill(ctx, r.Ground, s.api, namespace, round*part, part, nil); err != nil {
+			return err
+		}
+		after, err := s.measure(ctx, r.Ground)
+		if err != nil {
+			return err
+		}
+		if got := after.keys - before.keys; got != int64(part) {
+			return fmt.Errorf("%s has stored %d boxes in etcd, want %d", s.api.Name, got, part)
+		}
+		r.Record(result.Measurement{
+			Case: "boxes with their status", Contestant: s.api.Name, Round: round,
+			Values: map[string]float64{
+				storedBytes:   float64(after.bytes-before.bytes) / float64(part),
+				residentBytes: (after.resident - before.resident) / float64(part),
+			},
+		})
+		return nil
+	})
+}
+
+// footprint is what boxes take.
+type footprint struct {
+	keys, bytes int64
+	resident    float64
+}
+
+func (s store) measure(ctx context.Context, g *ground.Ground) (*footprint, error) {
+	if err := g.Settle(ctx); err != nil {
+		return nil, err
+	}
+	usage, err := g.StoreUsage()
+	if err != nil {
+		return nil, err
+	}
+	keys, bytes, err := g.StoredBytes(ctx, s.etcd, s.prefix)
+	if err != nil {
+		return nil, err
+	}
+	return &footprint{keys, bytes, usage.Resident()}, nil
+}
