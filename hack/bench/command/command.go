@@ -17,6 +17,6 @@ func New() *cobra.Command {
 		SilenceErrors: true,
 	}
 	command.CompletionOptions.DisableDefaultCmd = true
-	command.AddCommand(newRunCommand(), newListCommand(), newReportCommand())
+	command.AddCommand(newRunCommand(), newListCommand(), newReportCommand(), newOperatorCommand())
 	return command
 }

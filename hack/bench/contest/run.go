@@ -58,7 +58,7 @@ func (r *Run) Record(m result.Measurement) {
 			figures = append(figures, fmt.Sprintf("%s %s", figure.Name, report.Format(value, figure.Unit)))
 		}
 	}
-	r.Say(fmt.Sprintf("  round %d of %d  %-24s %-16s %s", m.Round+1, r.Rounds, m.Case, m.Contestant, strings.Join(figures, ", ")))
+	r.Say(fmt.Sprintf("  round %d of %d  %-20s %-28s %s", m.Round+1, r.Rounds, m.Case, m.Contestant, strings.Join(figures, ", ")))
 }
 
 // CPU returns the seconds of CPU that each server uses for do and for what follows from it. The servers are settled before.
@@ -129,4 +129,5 @@ const (
 	Received          = "received"
 	CPU               = "CPU"
 	PeakMemory        = "peak memory"
+	Allocated         = "allocated"
 )

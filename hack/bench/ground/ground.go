@@ -89,6 +89,8 @@ type Ground struct {
 
 	supervisor *exec.Cmd
 	ended      chan error
+	// others are servers that are none of the control plane's own, by their names.
+	others map[string]int
 }
 
 // Start starts a control plane in a directory of its own and returns when it is ready. What its programs say goes to a log
@@ -98,7 +100,7 @@ func Start(ctx context.Context, dir string, programs Programs, options Options) 
 	if err != nil {
 		return nil, fmt.Errorf("resolving %s: %w", dir, err)
 	}
-	g := &Ground{Dir: dir, supervisor: command(dir, programs, options), ended: make(chan error, 1)}
+	g := &Ground{Dir: dir, supervisor: command(dir, programs, options), ended: make(chan error, 1), others: map[string]int{}}
 	if err := g.launch(); err != nil {
 		return nil, err
 	}
@@ -140,6 +142,9 @@ func (g *Ground) launch() error {
 	return startWithParent(g.supervisor, g.ended)
 }
 
+// Kubeconfig is the path of the administrator's.
+func (g *Ground) Kubeconfig() string { return filepath.Join(g.Dir, "kubeconfig") }
+
 func (g *Ground) log() string { return filepath.Join(g.Dir, "logs", "localcluster.log") }
 
 func (g *Ground) prepare(ctx context.Context) error {
@@ -147,7 +152,7 @@ func (g *Ground) prepare(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if g.Admin, err = clientcmd.BuildConfigFromFlags("", filepath.Join(g.Dir, "kubeconfig")); err != nil {
+	if g.Admin, err = clientcmd.BuildConfigFromFlags("", g.Kubeconfig()); err != nil {
 		return fmt.Errorf("reading the administrator's kubeconfig: %w", err)
 	}
 	g.Admin.QPS = -1

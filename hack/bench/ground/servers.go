@@ -6,8 +6,11 @@ package ground
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +23,7 @@ import (
 
 const (
 	// idleShare is how much of a core all servers may use while nothing is asked of them.
-	idleShare = 0.1
+	idleShare = 0.15
 	// idleInterval is for how long.
 	idleInterval = 200 * time.Millisecond
 	// idleTimeout is how long to wait for that. There may be more to do than measuring has to wait for.
@@ -36,6 +39,9 @@ var stores = []string{etcd, KubeAPIServer, APIServer}
 
 // PID returns the process of a server.
 func (g *Ground) PID(name string) (int, error) {
+	if pid, found := g.others[name]; found {
+		return pid, nil
+	}
 	content, err := os.ReadFile(filepath.Join(g.Dir, "run", name+".pid"))
 	if err != nil {
 		return 0, fmt.Errorf("finding the process of %s: %w", name, err)
@@ -47,8 +53,24 @@ func (g *Ground) PID(name string) (int, error) {
 	return pid, nil
 }
 
+// StartServer starts a program whose CPU counts as that of the servers until it is forgotten, and which is told to stop when
+// this process ends. The channel tells how it ended.
+func (g *Ground) StartServer(name string, command *exec.Cmd) (<-chan error, error) {
+	ended := make(chan error, 1)
+	if err := startWithParent(command, ended); err != nil {
+		return nil, err
+	}
+	g.others[name] = command.Process.Pid
+	return ended, nil
+}
+
+// ForgetServer leaves out a program from now on.
+func (g *Ground) ForgetServer(name string) { delete(g.others, name) }
+
 // Usage returns what the servers have used so far.
-func (g *Ground) Usage() (process.Usages, error) { return g.usage(servers) }
+func (g *Ground) Usage() (process.Usages, error) {
+	return g.usage(slices.AppendSeq(slices.Clone(servers), maps.Keys(g.others)))
+}
 
 // StoreUsage is Usage of the servers that keep objects.
 func (g *Ground) StoreUsage() (process.Usages, error) { return g.usage(stores) }
@@ -112,14 +134,10 @@ func (g *Ground) Settle(ctx context.Context) error {
 	if err := g.AwaitIdle(ctx); err != nil {
 		return err
 	}
-	direct, err := g.direct()
-	if err != nil {
-		return err
-	}
-	for name, config := range map[string]*rest.Config{KubeAPIServer: g.Admin, APIServer: direct} {
-		client, err := rest.UnversionedRESTClientFor(unversioned(config))
+	for _, name := range []string{KubeAPIServer, APIServer} {
+		client, err := g.serverClient(name)
 		if err != nil {
-			return fmt.Errorf("creating a client for %s: %w", name, err)
+			return err
 		}
 		if _, err := client.Get().AbsPath("/debug/pprof/heap").Param("gc", "1").DoRaw(ctx); err != nil {
 			return fmt.Errorf("collecting the garbage of %s: %w", name, err)

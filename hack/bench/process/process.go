@@ -60,15 +60,6 @@ func (u Usages) CPUSince(before Usages) map[string]float64 {
 	return used
 }
 
-// Resident is the memory that all of them have now, in bytes.
-func (u Usages) Resident() float64 {
-	total := 0.0
-	for _, usage := range u {
-		total += float64(usage.Resident)
-	}
-	return total
-}
-
 // PeakSince returns how much more memory all of them have had at their peaks than they had before, in bytes.
 func (u Usages) PeakSince(before Usages) float64 {
 	total := 0.0

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image/color"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -82,10 +83,12 @@ func latencyPlot(s *result.Scenario, of string) (*plot.Plot, error) {
 		ticks = append(ticks, plot.Tick{Value: tail(q.quantile), Label: q.label})
 	}
 	p.X.Tick.Marker = ticks
+	p.Y.Tick.Marker = plot.TickerFunc(milliseconds)
 	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.Padding = vg.Points(3)
 	p.Add(plotter.NewGrid())
 	drawn := false
-	for i, contestant := range s.Contestants(of) {
+	for i, contestant := range contestantsOf(s) {
 		latency, err := s.Latency(of, contestant)
 		if err != nil {
 			return nil, err
@@ -106,7 +109,19 @@ func latencyPlot(s *result.Scenario, of string) (*plot.Plot, error) {
 		return nil, nil
 	}
 	p.X.Min, p.X.Max = 1, tail(99.9)
+	p.Y.Max *= 1.1
 	return p, nil
+}
+
+// milliseconds are the usual ticks, written as in the tables.
+func milliseconds(least, most float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(least, most)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'g', -1, 64)
+		}
+	}
+	return ticks
 }
 
 // tail is how many requests there are for each one that takes longer.

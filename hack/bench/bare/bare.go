@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package bare is the limit: a client that writes what a controller would have to write for boxes, once each, and looks at
+// nothing.
+package bare
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
+)
+
+// Children are what a controller has made for one box.
+type Children struct {
+	Deployment *appsv1.Deployment
+	Service    *corev1.Service
+}
+
+// Observe returns the children of a box that a controller has made, as they are to be created for others.
+func Observe(ctx context.Context, client kubernetes.Interface, namespace, box string) (*Children, error) {
+	deployment, err := client.AppsV1().Deployments(namespace).Get(ctx, box, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the Deployment: %w", err)
+	}
+	service, err := client.CoreV1().Services(namespace).Get(ctx, box, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the Service: %w", err)
+	}
+	deployment.Status = appsv1.DeploymentStatus{}
+	service.Spec.ClusterIP, service.Spec.ClusterIPs = "", nil
+	for _, meta := range []*metav1.ObjectMeta{&deployment.ObjectMeta, &service.ObjectMeta} {
+		*meta = metav1.ObjectMeta{Labels: meta.Labels, Annotations: meta.Annotations}
+	}
+	return &Children{Deployment: deployment, Service: service}, nil
+}
+
+// of returns the children that a box of that name would have.
+func (c *Children) of(namespace, box string) (*appsv1.Deployment, *corev1.Service) {
+	deployment, service := c.Deployment.DeepCopy(), c.Service.DeepCopy()
+	deployment.Namespace, deployment.Name = namespace, box
+	service.Namespace, service.Name = namespace, box
+	for _, labels := range []map[string]string{
+		deployment.Labels, deployment.Spec.Selector.MatchLabels, deployment.Spec.Template.Labels, service.Labels, service.Spec.Selector,
+	} {
+		if _, found := labels[modelv1.SelectorLabel]; found {
+			labels[modelv1.SelectorLabel] = box
+		}
+	}
+	return deployment, service
+}
+
+// Write creates boxes, their children and their status, with so many requests at a time over one connection.
+func Write(ctx context.Context, config *rest.Config, api boxes.API, children *Children, stored []*modelv1.ModelBox, workers int) error {
+	config = rest.CopyConfig(config)
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	config.AcceptContentTypes = config.ContentType
+	config.QPS = -1
+	cluster, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("creating a client: %w", err)
+	}
+	client, err := api.NewClient(config)
+	if err != nil {
+		return err
+	}
+	_, err = load.Run(ctx, workers, len(stored), func(ctx context.Context, _, i int) error {
+		box := stored[i]
+		created := &modelv1.ModelBox{}
+		if err := client.Post().Namespace(box.Namespace).Resource(boxes.Resource).Body(box).Do(ctx).Into(created); err != nil {
+			return fmt.Errorf("creating a box: %w", err)
+		}
+		deployment, service := children.of(box.Namespace, box.Name)
+		if _, err := cluster.AppsV1().Deployments(box.Namespace).Create(ctx, deployment, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("creating a Deployment: %w", err)
+		}
+		if _, err := cluster.CoreV1().Services(box.Namespace).Create(ctx, service, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("creating a Service: %w", err)
+		}
+		created.Status = boxes.Converged(created)
+		err := client.Put().Namespace(box.Namespace).Resource(boxes.Resource).Name(box.Name).SubResource("status").Body(created).Do(ctx).Error()
+		if err != nil {
+			return fmt.Errorf("writing a status: %w", err)
+		}
+		return nil
+	})
+	return err
+}

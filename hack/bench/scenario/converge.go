@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/bare"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/operator"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+)
+
+// Figures of controllers.
+const (
+	writesPerBox = "writes a box"
+	readsPerBox  = "reads a box"
+	cpuPerBox    = "CPU a box"
+)
+
+// ourWorkers is how many boxes the server reconciles at the same time by default.
+const ourWorkers = 20
+
+// The contestants.
+const (
+	operatorByDefault = "CRD + operator"
+	operatorLikeOurs  = "CRD + operator, our workers"
+	limit             = "limit"
+)
+
+var (
+	againstDefault = result.Comparison{Ours: boxes.ModelBox.Name, Peer: operatorByDefault}
+	againstWorkers = result.Comparison{Ours: boxes.ModelBox.Name, Peer: operatorLikeOurs}
+	againstLimit   = result.Comparison{Ours: boxes.ModelBox.Name, Peer: limit}
+)
+
+var convergeScenario = &contest.Scenario{
+	Name:  "converge",
+	Shows: "create many boxes without pods at once, until each has its Deployment and its Service, and says so in its status",
+	Notes: []string{
+		"The time begins with the first box that is created, by 16 clients, and ends when the last status says that the box is Ready.",
+		"The operator is one as kubebuilder scaffolds it, with the defaults of controller-runtime, and again with " + fmt.Sprint(ourWorkers) + " workers, as the server has them.",
+		"The limit creates custom resources and the children that the server has made, and writes each status once, with " + fmt.Sprint(ourWorkers) + " requests at a time, and waits for nothing.",
+		"Writes and reads are those of boxes, Deployments and Services by everybody, without the creation of the boxes: the controller manager writes to each Deployment, too.",
+	},
+	Ground: ground.Options{Controllers: true},
+	Figures: []result.Figure{
+		{Name: contest.Time, Unit: result.Seconds},
+		{Name: writesPerBox, Unit: result.Count},
+		{Name: readsPerBox, Unit: result.Count},
+		{Name: cpuPerBox, Unit: result.Seconds},
+	},
+	Comparisons: []result.Comparison{againstLimit, againstDefault, againstWorkers},
+	Goals: []result.Goal{
+		atMost("", againstLimit, contest.Time, 1.25),
+		atMost("", againstDefault, contest.Time, 1.0/5),
+		atMost("", againstWorkers, contest.Time, 1/1.5),
+		atMost("", againstLimit, writesPerBox, 1),
+	},
+	Size: 5000, QuickSize: 200,
+	Measure: measureConvergence,
+}
+
+// controllers are what turns boxes into what they are about.
+type controllers struct {
+	name string
+	api  boxes.API
+	// start starts what is not running yet, until stop is called. Nil: nothing.
+	start func(ctx context.Context, g *ground.Ground) (stop func() error, err error)
+	// create creates the boxes.
+	create func(ctx context.Context, g *ground.Ground, api boxes.API, stored []*modelv1.ModelBox) error
+}
+
+func measureConvergence(ctx context.Context, r *contest.Run) error {
+	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
+		return err
+	}
+	children, err := observeChildren(ctx, r)
+	if err != nil {
+		return err
+	}
+	withWorkers := func(workers int) func(context.Context, *ground.Ground) (func() error, error) {
+		return func(ctx context.Context, g *ground.Ground) (func() error, error) {
+			return operator.Start(ctx, g, workers)
+		}
+	}
+	contestants := []controllers{
+		{boxes.ModelBox.Name, boxes.ModelBox, nil, createBoxes},
+		{operatorByDefault, boxes.CRD, withWorkers(0), createBoxes},
+		{operatorLikeOurs, boxes.CRD, withWorkers(ourWorkers), createBoxes},
+		{limit, boxes.CRD, nil, func(ctx context.Context, g *ground.Ground, api boxes.API, stored []*modelv1.ModelBox) error {
+			return bare.Write(ctx, g.User, api, children, stored, ourWorkers)
+		}},
+	}
+	turn := 0
+	return contest.Interleave(r, contestants, func(round int, c controllers) error {
+		turn++
+		if err := measureControllers(ctx, r, round, fmt.Sprintf("converge-%d", turn), c); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		return nil
+	})
+}
+
+// observeChildren lets the server make the children of one box.
+func observeChildren(ctx context.Context, r *contest.Run) (*bare.Children, error) {
+	const namespace, name = "example", "box"
+	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
+		return nil, err
+	}
+	ready, err := awaitReady(ctx, r.Ground, boxes.ModelBox, namespace, 1)
+	if err != nil {
+		return nil, err
+	}
+	if err := createBoxes(ctx, r.Ground, boxes.ModelBox, []*modelv1.ModelBox{boxes.New(namespace, name)}); err != nil {
+		return nil, err
+	}
+	if err := <-ready; err != nil {
+		return nil, err
+	}
+	return bare.Observe(ctx, r.Ground.Client, namespace, name)
+}
+
+func createBoxes(ctx context.Context, g *ground.Ground, api boxes.API, stored []*modelv1.ModelBox) error {
+	clients, err := api.NewClients(g.User, fillClients)
+	if err != nil {
+		return err
+	}
+	_, err = load.Run(ctx, fillClients, len(stored), func(ctx context.Context, client, i int) error {
+		return clients[client].Post().Namespace(stored[i].Namespace).Resource(boxes.Resource).Body(stored[i]).Do(ctx).Error()
+	})
+	if err != nil {
+		return fmt.Errorf("creating boxes: %w", err)
+	}
+	return nil
+}
+
+func measureControllers(ctx context.Context, r *contest.Run, round int, namespace string, c controllers) (err error) {
+	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
+		return err
+	}
+	if c.start != nil {
+		stop, err := c.start(ctx, r.Ground)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	stored := make([]*modelv1.ModelBox, r.Size)
+	for i := range stored {
+		stored[i] = boxes.New(namespace, fmt.Sprintf("box-%d", i))
+	}
+	before, err := countRequests(ctx, r.Ground)
+	if err != nil {
+		return err
+	}
+	var took time.Duration
+	cpu, err := r.CPU(ctx, func() error {
+		ready, err := awaitReady(ctx, r.Ground, c.api, namespace, len(stored))
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		if err := c.create(ctx, r.Ground, c.api, stored); err != nil {
+			return err
+		}
+		err = <-ready
+		took = time.Since(began)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	after, err := countRequests(ctx, r.Ground)
+	if err != nil {
+		return err
+	}
+	if err := expectChildren(ctx, r.Ground, namespace, len(stored)); err != nil {
+		return err
+	}
+	perBox := func(count float64) float64 { return count / float64(len(stored)) }
+	r.Record(result.Measurement{
+		Case: "boxes at once", Contestant: c.name, Round: round, CPU: cpu,
+		Values: map[string]float64{
+			contest.Time: took.Seconds(),
+			writesPerBox: perBox(after.writes-before.writes) - 1,
+			readsPerBox:  perBox(after.reads - before.reads),
+			cpuPerBox:    perBox(process.Total(cpu)),
+		},
+	})
+	return removeAll(ctx, r.Ground, c.api, namespace)
+}
+
+// expectChildren checks that every box has what it is about: a status could say anything.
+func expectChildren(ctx context.Context, g *ground.Ground, namespace string, want int) error {
+	deployments, err := g.Client.AppsV1().Deployments(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing Deployments: %w", err)
+	}
+	services, err := g.Client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing Services: %w", err)
+	}
+	if len(deployments.Items) != want || len(services.Items) != want {
+		return fmt.Errorf("there are %d Deployments and %d Services, want %d of each", len(deployments.Items), len(services.Items), want)
+	}
+	return nil
+}

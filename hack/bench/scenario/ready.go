@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
+)
+
+const (
+	// readyTimeout is how long boxes may take.
+	readyTimeout = 10 * time.Minute
+	goneTimeout  = 10 * time.Minute
+	pollInterval = 200 * time.Millisecond
+)
+
+// awaitReady watches the boxes of a namespace. The channel gets nil as soon as so many of them are Ready, or why that is not
+// going to happen.
+func awaitReady(ctx context.Context, g *ground.Ground, api boxes.API, namespace string, want int) (<-chan error, error) {
+	boxClient, err := api.NewClient(g.User)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	watched, err := boxClient.Get().Namespace(namespace).Resource(boxes.Resource).Param("watch", "true").Watch(ctx)
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("watching boxes: %w", err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer cancel()
+		defer watched.Stop()
+		done <- countReady(watched, want)
+	}()
+	return done, nil
+}
+
+func countReady(watched watch.Interface, want int) error {
+	ready := sets.New[string]()
+	for event := range watched.ResultChan() {
+		box, isBox := event.Object.(*modelv1.ModelBox)
+		if !isBox {
+			return fmt.Errorf("watching boxes: %s %v", event.Type, event.Object)
+		}
+		if isReady(box) {
+			ready.Insert(box.Name)
+		}
+		if len(ready) == want {
+			return nil
+		}
+	}
+	return fmt.Errorf("the watch ends when %d of %d boxes are Ready", len(ready), want)
+}
+
+func isReady(box *modelv1.ModelBox) bool {
+	condition := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady)
+	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == box.Generation
+}
+
+// removeAll removes the boxes of a namespace and what they were about, and returns when all is gone.
+func removeAll(ctx context.Context, g *ground.Ground, api boxes.API, namespace string) error {
+	boxClient, err := api.NewClient(g.User)
+	if err != nil {
+		return err
+	}
+	if err := boxClient.Delete().Namespace(namespace).Resource(boxes.Resource).Do(ctx).Error(); err != nil {
+		return fmt.Errorf("deleting boxes: %w", err)
+	}
+	if err := g.Client.AppsV1().Deployments(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("deleting Deployments: %w", err)
+	}
+	if err := deleteServices(ctx, g, namespace); err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(ctx, pollInterval, goneTimeout, true, func(ctx context.Context) (bool, error) {
+		left, err := g.Client.AppsV1().ReplicaSets(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		if err != nil {
+			return false, fmt.Errorf("listing ReplicaSets: %w", err)
+		}
+		return len(left.Items) == 0, nil
+	})
+}
+
+// deleteServices deletes them one by one: there is no request for all of them.
+func deleteServices(ctx context.Context, g *ground.Ground, namespace string) error {
+	services, err := g.Client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing Services: %w", err)
+	}
+	_, err = load.Run(ctx, fillClients, len(services.Items), func(ctx context.Context, _, i int) error {
+		// The garbage collector may have been here before.
+		return client.IgnoreNotFound(g.Client.CoreV1().Services(namespace).Delete(ctx, services.Items[i].Name, metav1.DeleteOptions{}))
+	})
+	if err != nil {
+		return fmt.Errorf("deleting Services: %w", err)
+	}
+	return nil
+}
