@@ -79,6 +79,8 @@ type Options struct {
 // Ground is a running control plane.
 type Ground struct {
 	Dir string
+	// Programs are those that it runs.
+	Programs Programs
 	// Admin is the configuration of clients that may do everything. Nothing that is measured uses it: an administrator is
 	// asked for no permission.
 	Admin *rest.Config
@@ -100,7 +102,7 @@ func Start(ctx context.Context, dir string, programs Programs, options Options) 
 	if err != nil {
 		return nil, fmt.Errorf("resolving %s: %w", dir, err)
 	}
-	g := &Ground{Dir: dir, supervisor: command(dir, programs, options), ended: make(chan error, 1), others: map[string]int{}}
+	g := &Ground{Dir: dir, Programs: programs, supervisor: command(dir, programs, options), ended: make(chan error, 1), others: map[string]int{}}
 	if err := g.launch(); err != nil {
 		return nil, err
 	}

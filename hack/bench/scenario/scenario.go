@@ -17,7 +17,7 @@ import (
 )
 
 // All are the scenarios, in the order in which they are played.
-var All = []*contest.Scenario{apiScenario, listScenario, storageScenario, convergeScenario}
+var All = []*contest.Scenario{apiScenario, listScenario, storageScenario, convergeScenario, startScenario}
 
 // Named returns the scenarios of those names; all where there is no name.
 func Named(names []string) ([]*contest.Scenario, error) {

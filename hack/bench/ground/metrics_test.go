@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ground
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+func TestSumIsOfSeriesWithAllLabels(t *testing.T) {
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(`# TYPE requests_total counter
+requests_total{verb="GET",resource="services",subresource=""} 3
+requests_total{verb="GET",resource="services",subresource="status"} 4
+requests_total{verb="POST",resource="services",subresource=""} 5
+# TYPE resident_bytes gauge
+resident_bytes 7
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics := Metrics(families)
+	for _, row := range []struct {
+		name   string
+		labels map[string]string
+		want   float64
+	}{
+		{"requests_total", nil, 12},
+		{"requests_total", map[string]string{"verb": "GET"}, 7},
+		{"requests_total", map[string]string{"verb": "GET", "subresource": ""}, 3},
+		{"requests_total", map[string]string{"verb": "GET", "code": "200"}, 0},
+		{"resident_bytes", nil, 7},
+		{"other", nil, 0},
+	} {
+		if got := metrics.Sum(row.name, row.labels); got != row.want {
+			t.Errorf("%s%v: got %v, want %v", row.name, row.labels, got, row.want)
+		}
+	}
+}

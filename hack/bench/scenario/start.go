@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+)
+
+// Figures of a server.
+const (
+	startTime    = "start"
+	residentIdle = "resident, idle"
+	programSize  = "program"
+)
+
+const (
+	withoutBoxes = "no boxes"
+	withBoxes    = "with boxes"
+)
+
+var startScenario = &contest.Scenario{
+	Name:  "start",
+	Shows: "start the server with the etcd that it embeds, without boxes and with many",
+	Notes: []string{
+		"The start takes from the execution of the program until it says that it is ready, after one that was stopped in order.",
+		"Controllers are off.",
+	},
+	Figures: []result.Figure{
+		{Name: startTime, Unit: result.Seconds},
+		{Name: residentIdle, Unit: result.Bytes},
+		{Name: programSize, Unit: result.Bytes},
+	},
+	Goals: []result.Goal{
+		{Case: withoutBoxes, Figure: startTime, Ours: boxes.ModelBox.Name, AtMost: ptr.To(0.3)},
+		{Case: withBoxes, Figure: startTime, Ours: boxes.ModelBox.Name, AtMost: ptr.To(1.5)},
+		{Case: withoutBoxes, Figure: residentIdle, Ours: boxes.ModelBox.Name, AtMost: ptr.To[float64](110 << 20)},
+		{Case: withoutBoxes, Figure: programSize, Ours: boxes.ModelBox.Name, AtMost: ptr.To[float64](60e6)},
+	},
+	Size: 10000, QuickSize: 1000,
+	Measure: measureStarts,
+}
+
+func measureStarts(ctx context.Context, r *contest.Run) error {
+	if err := measureStart(ctx, r, withoutBoxes); err != nil {
+		return err
+	}
+	const namespace = "boxes"
+	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
+		return err
+	}
+	r.Say(fmt.Sprintf("  storing %d boxes", r.Size))
+	if err := fill(ctx, r.Ground, boxes.ModelBox, namespace, 0, r.Size, nil); err != nil {
+		return err
+	}
+	return measureStart(ctx, r, withBoxes)
+}
+
+func measureStart(ctx context.Context, r *contest.Run, of string) error {
+	for round := range r.Rounds {
+		took, err := r.Ground.RestartServer(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.Ground.AwaitIdle(ctx); err != nil {
+			return err
+		}
+		usage, err := r.Ground.StoreUsage()
+		if err != nil {
+			return err
+		}
+		program, err := os.Stat(r.Ground.Programs.Path(ground.APIServer))
+		if err != nil {
+			return fmt.Errorf("looking for the program: %w", err)
+		}
+		r.Record(result.Measurement{
+			Case: of, Contestant: boxes.ModelBox.Name, Round: round,
+			Values: map[string]float64{
+				startTime:    took.Seconds(),
+				residentIdle: float64(usage[ground.APIServer].Resident),
+				programSize:  float64(program.Size()),
+			},
+		})
+	}
+	return nil
+}
