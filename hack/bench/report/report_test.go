@@ -97,7 +97,7 @@ func TestPage(t *testing.T) {
 	if err := writePage(&page, sample(t), plots); err != nil {
 		t.Fatal(err)
 	}
-	checkGolden(t, "report.md", page.Bytes())
+	checkGolden(t, "page.golden", page.Bytes())
 }
 
 func TestTerminal(t *testing.T) {
@@ -105,7 +105,7 @@ func TestTerminal(t *testing.T) {
 	if err := Terminal(&text, &sample(t).Scenarios[0]); err != nil {
 		t.Fatal(err)
 	}
-	checkGolden(t, "terminal.txt", text.Bytes())
+	checkGolden(t, "terminal.golden", text.Bytes())
 }
 
 func TestPlotsAreThoseOfThePage(t *testing.T) {

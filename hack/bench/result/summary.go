@@ -67,12 +67,13 @@ func (s *Scenario) Summary(of, contestant, figure string) Summary {
 }
 
 // Ratio returns what all rounds say about a figure of ours divided by that of the peer in the same round, which was measured
-// right before or after: what the machine did else at the time concerns both.
+// right before or after: what the machine did else at the time concerns both. Rounds in which the peer has nothing, or less, have
+// no ratio.
 func (s *Scenario) Ratio(of string, comparison Comparison, figure string) Summary {
 	peer := s.byRound(of, comparison.Peer, figure)
 	var ratios []float64
 	for round, ours := range s.byRound(of, comparison.Ours, figure) {
-		if theirs, found := peer[round]; found && theirs != 0 {
+		if theirs, found := peer[round]; found && theirs > 0 {
 			ratios = append(ratios, ours/theirs)
 		}
 	}
