@@ -58,36 +58,36 @@ func TestLog(t *testing.T) {
 		authorizer authorizer.UnconditionalAuthorizer
 		box        string
 		cluster    *testCluster
-		access     testAccess
+		access     *testAccess
 		options    model.ModelBoxLogOptions
 		// want is the text, or a part of the refusal, whose code is wantCode.
 		want     string
 		wantCode int32
 	}{
-		{"all pods of the box", both, "web", podsOf("web-1", "web-2"), testAccess{}, model.ModelBoxLogOptions{},
+		{"all pods of the box", both, "web", podsOf("web-1", "web-2"), &testAccess{}, model.ModelBoxLogOptions{},
 			"[pod/web-1/web] a line\n[pod/web-2/web] a line\n", 0},
-		{"a pod that is named", both, "web", podsOf("web-1", "web-2"), testAccess{}, model.ModelBoxLogOptions{Pod: "web-2"}, "a line\n", 0},
-		{"who may read one of the pods", both[:1], "web", podsOf("web-1", "web-2"), testAccess{}, model.ModelBoxLogOptions{},
+		{"a pod that is named", both, "web", podsOf("web-1", "web-2"), &testAccess{}, model.ModelBoxLogOptions{Pod: "web-2"}, "a line\n", 0},
+		{"who may read one of the pods", both[:1], "web", podsOf("web-1", "web-2"), &testAccess{}, model.ModelBoxLogOptions{},
 			"error: pods \"web-2\" is forbidden: User \"anna\" cannot get resource \"pods/log\" in API group \"\" in the namespace \"default\"\n[pod/web-1/web] a line\n", 0},
-		{"who may read no pod", rights{}, "web", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{}, `cannot get resource "pods/log"`, http.StatusForbidden},
-		{"who may read no pod, and follows", rights{}, "web", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{Follow: true}, `cannot get resource "pods/log"`, http.StatusForbidden},
-		{"a server without the component", both, "web", podsOf("web-1"), testAccess{err: apierrors.NewForbidden(corev1.Resource("pods"), "", away)}, model.ModelBoxLogOptions{}, "it is away", http.StatusForbidden},
-		{"a server with too many connections", both, "web", podsOf("web-1"), testAccess{full: apierrors.NewTooManyRequests("as many as --max-pod-streams allows", 10)}, model.ModelBoxLogOptions{},
+		{"who may read no pod", rights{}, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{}, `cannot get resource "pods/log"`, http.StatusForbidden},
+		{"who may read no pod, and follows", rights{}, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{Follow: true}, `cannot get resource "pods/log"`, http.StatusForbidden},
+		{"a server without the component", both, "web", podsOf("web-1"), &testAccess{err: apierrors.NewForbidden(corev1.Resource("pods"), "", away)}, model.ModelBoxLogOptions{}, "it is away", http.StatusForbidden},
+		{"a server with too many connections", both, "web", podsOf("web-1"), &testAccess{full: apierrors.NewTooManyRequests("as many as --max-pod-streams allows", 10)}, model.ModelBoxLogOptions{},
 			"--max-pod-streams", http.StatusTooManyRequests},
-		{"a box that is not there", both, "none", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{}, `"none" not found`, http.StatusNotFound},
-		{"a pod of another box", both, "web", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{Pod: "mail-1"}, `pods "mail-1" not found`, http.StatusNotFound},
-		{"a container that is not there", both, "web", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{Container: "none"}, "choose one of injected, web", http.StatusBadRequest},
-		{"a box without pods", both, "web", podsOf(), testAccess{}, model.ModelBoxLogOptions{}, "it has no pods", http.StatusConflict},
-		{"bad options", both, "web", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{TailLines: new(int64(-1))}, "tailLines: Invalid value: -1", http.StatusUnprocessableEntity},
-		{"a cluster that does not answer", both, "web", &testCluster{err: away}, testAccess{}, model.ModelBoxLogOptions{}, "it is away", http.StatusServiceUnavailable},
-		{"rights that cannot be asked for", brokenAuthorizer{}, "web", podsOf("web-1"), testAccess{}, model.ModelBoxLogOptions{}, "it is away", http.StatusServiceUnavailable},
+		{"a box that is not there", both, "none", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{}, `"none" not found`, http.StatusNotFound},
+		{"a pod of another box", both, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{Pod: "mail-1"}, `pods "mail-1" not found`, http.StatusNotFound},
+		{"a container that is not there", both, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{Container: "none"}, "choose one of injected, web", http.StatusBadRequest},
+		{"a box without pods", both, "web", podsOf(), &testAccess{}, model.ModelBoxLogOptions{}, "it has no pods", http.StatusConflict},
+		{"bad options", both, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{TailLines: new(int64(-1))}, "tailLines: Invalid value: -1", http.StatusUnprocessableEntity},
+		{"a cluster that does not answer", both, "web", &testCluster{err: away}, &testAccess{}, model.ModelBoxLogOptions{}, "it is away", http.StatusServiceUnavailable},
+		{"rights that cannot be asked for", brokenAuthorizer{}, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{}, "it is away", http.StatusServiceUnavailable},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for i := range row.cluster.pods {
 				row.cluster.pods[i].UID = types.UID(row.cluster.pods[i].Name)
 			}
 			row.access.logs = map[string]string{"web-1": oneLine, "web-2": oneLine}
-			stream, err := logsOf(t, storage, row.authorizer, row.cluster, &row.access, row.box, &row.options)
+			stream, err := logsOf(t, storage, row.authorizer, row.cluster, row.access, row.box, &row.options)
 			if row.wantCode == 0 {
 				if err != nil {
 					t.Fatal(err)

@@ -71,6 +71,7 @@ func TestRestart(t *testing.T) {
 	after := get(t, storage)
 	want := before.DeepCopy()
 	want.Generation = 2
+	want.Annotations = map[string]string{modelv1.ChangedByAnnotation: "anna"}
 	want.Spec.PodTemplate = &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{modelv1.RestartedAtAnnotation: restartedAt}}}
 	if diff := cmp.Diff(want, after, cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion", "ManagedFields")); diff != "" {
 		t.Errorf("the box, -want +got:\n%s", diff)

@@ -48,10 +48,10 @@ func TestRollback(t *testing.T) {
 		options    metav1.CreateOptions
 		want       model.ModelBoxRollbackStatus
 		image      string
-		cause      map[string]string
+		note       map[string]string
 	}{
-		{"to the one before", 0, metav1.CreateOptions{FieldManager: "anna's"}, model.ModelBoxRollbackStatus{Revision: 2, Generation: 2}, "nginx:2", map[string]string{modelv1.ChangeCauseAnnotation: "second"}},
-		{"to a revision", 1, metav1.CreateOptions{FieldManager: "anna's"}, model.ModelBoxRollbackStatus{Revision: 1, Generation: 2}, "nginx:1", nil},
+		{"to the one before", 0, metav1.CreateOptions{FieldManager: "anna's"}, model.ModelBoxRollbackStatus{Revision: 2, Generation: 2}, "nginx:2", map[string]string{modelv1.ChangeCauseAnnotation: "second", modelv1.ChangedByAnnotation: "anna"}},
+		{"to a revision", 1, metav1.CreateOptions{FieldManager: "anna's"}, model.ModelBoxRollbackStatus{Revision: 1, Generation: 2}, "nginx:1", map[string]string{modelv1.ChangedByAnnotation: "anna"}},
 		{"that is tried", 1, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, model.ModelBoxRollbackStatus{Revision: 1, Generation: 2}, "", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestRollback(t *testing.T) {
 				return
 			}
 			want := before.DeepCopy()
-			want.Generation, want.Spec.Image, want.Annotations = 2, row.image, row.cause
+			want.Generation, want.Spec.Image, want.Annotations = 2, row.image, row.note
 			if diff := cmp.Diff(want, after, cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion", "ManagedFields"), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("the box, -want +got:\n%s", diff)
 			}
