@@ -141,6 +141,10 @@ test-install: build clients node-images image install-files ## Install the image
 dashboard-picture: build ## Draw the dashboard from what a real Prometheus has of a server at work (Debian)
 	@hack/draw-dashboard.sh docs/operate/dashboard.png
 
+.PHONY: plugin-session
+plugin-session: build node-images ## Type every command of the plugin into a terminal, and write what it shows (tmux, Linux, root)
+	@hack/draw-plugin-session.sh docs/plugin-session.md
+
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes
 	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e/server -run TestChaosConverges -timeout 20m -v

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Writes what a terminal shows while every command of the plugin is typed into it, on a node with containers, as a page:
+# hack/draw-plugin-session.sh <page>
+# Needs tmux, and what "localcluster check" says. The commands are those of hack/plugin-session/session.txt.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+page=$(realpath "$1")
+readonly DEADLINE_SECONDS=180
+
+# Not in TMPDIR, which may be long: the path of a socket may not.
+dir=$(mktemp -d /tmp/mb-session-XXXXXX)
+terminal() { tmux -S "${dir}/tmux" "$@"; }
+stop() {
+  terminal kill-server 2>/dev/null || true
+  _output/bin/localcluster down --dir "${dir}" && rm -rf "${dir}"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
+_output/bin/localcluster up --dir "${dir}" --server _output/bin/modelbox-apiserver --artifacts artifacts --nodes 0 --container-node
+_output/bin/kubectl --kubeconfig="${dir}/kubeconfig" apply --filename=artifacts/components/pod-access/rbac.yaml \
+  --filename=artifacts/components/pod-debugger/rbac.yaml --filename=pkg/e2e/containers/testdata/metrics-server.yaml \
+  --filename=pkg/e2e/containers/testdata/metrics-apiservice.yaml >/dev/null
+
+# The prompt counts the commands that have ended in its title, which is not on the screen.
+cat >"${dir}/bashrc" <<'END'
+PS1='$ '
+PROMPT_COMMAND='printf "\033]2;%s\a" "$((++ended))"'
+ended=0
+END
+mkdir "${dir}/work"
+cp hack/plugin-session/shop.yaml "${dir}/work"
+terminal -f /dev/null new-session -d -x 130 -y 60 -c "${dir}/work" \
+  env KUBECONFIG="${dir}/kubeconfig" PATH="${PWD}/_output/bin:${PATH}" NO_COLOR=1 bash --noprofile --rcfile "${dir}/bashrc"
+terminal set-option -g history-limit 10000
+
+screen() { terminal capture-pane -p -J -S -; }
+ended() { terminal display-message -p '#{pane_title}'; }
+
+# await waits until a command succeeds.
+await() { # description command...
+  local what=$1 until=$((SECONDS + DEADLINE_SECONDS))
+  shift
+  until "$@"; do
+    if ((SECONDS > until)); then
+      echo "ERROR: waited ${DEADLINE_SECONDS} s for ${what}; the terminal shows:" >&2 && screen >&2
+      exit 1
+    fi
+    read -rt 0.2 <> <(:) || true
+  done
+}
+has_ended() { [[ "$(ended)" == "$1" ]]; }
+shows() { screen | grep --quiet --null-data --extended-regexp -- "$1"; }
+elsewhere() { (export KUBECONFIG="${dir}/kubeconfig" PATH="${PWD}/_output/bin:${PATH}" && bash -c "$1") >/dev/null 2>&1; }
+
+# Lines of the session: "# text" becomes text of the page, "$ command" is typed, "? pattern" awaits it on the screen, "> text" is
+# typed into what runs, "! keys" are pressed as tmux names them, and "% command" is tried elsewhere until it succeeds.
+count=1
+await "the terminal" has_ended 1
+fence() { # open or closed
+  [[ "${fenced:-closed}" == "$1" ]] || printf '```\n'
+  fenced=$1
+}
+finish() {
+  [[ -n "${running:-}" ]] || return 0
+  count=$((count + 1))
+  await "the end of: ${running}" has_ended "${count}"
+  # All but the prompt that comes after it, and the empty lines below.
+  screen | sed -e :a -e '/^[[:space:]]*$/{$d;N;ba' -e '}' | sed '$d'
+  running=
+}
+{
+  while IFS= read -r line; do
+    case "${line}" in
+      '#' | '# '*)
+        finish
+        fence closed
+        line=${line#\#}
+        printf '%s\n' "${line# }"
+        ;;
+      '$ '*)
+        finish
+        fence open
+        running=${line#\$ }
+        terminal send-keys C-l
+        terminal clear-history
+        terminal send-keys -l "${running}"
+        terminal send-keys Enter
+        ;;
+      '? '*) await "${line#\? }" shows "${line#\? }" ;;
+      '! '*) terminal send-keys "${line#! }" ;;
+      '> '*) terminal send-keys -l "${line#> }" && terminal send-keys Enter ;;
+      '% '*)
+        finish
+        await "${line#% }" elsewhere "${line#% }"
+        ;;
+    esac
+  done <hack/plugin-session/session.txt
+  finish
+  fence closed
+} >"${dir}/page"
+cp "${dir}/page" "${page}"
