@@ -4,6 +4,7 @@
 package framework
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -22,14 +23,15 @@ var shared *ControlPlane
 func SharedControlPlane() *ControlPlane { return shared }
 
 // Main is the TestMain of every package of end-to-end tests. It runs the tests against the control plane that
-// MODELBOX_E2E_DIR names, or starts one for the package and stops it afterwards. It does not return.
-func Main(m *testing.M) {
+// MODELBOX_E2E_DIR names, or starts one for the package and stops it afterwards. From one that others use after it, it deletes
+// what the tests have left of the manifests. It does not return.
+func Main(m *testing.M, leftovers ...string) {
 	flag.Parse()
 	if testing.Short() {
 		fmt.Println("-short: skipping the tests that need a control plane")
 		os.Exit(0)
 	}
-	code, err := run(m)
+	code, err := run(m, leftovers)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "FAIL:", err)
 		code = max(code, 1)
@@ -37,7 +39,17 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-func run(m *testing.M) (code int, err error) {
+// delete deletes what there is of these manifests.
+func (p *ControlPlane) delete(manifests []string) error {
+	for _, manifest := range manifests {
+		if run := RunKubectl(p.KubectlCommand(context.Background(), "delete", "--ignore-not-found", "--filename="+manifest), ""); run.Err != nil {
+			return fmt.Errorf("deleting %s: %w: %s", manifest, run.Err, run.Stderr)
+		}
+	}
+	return nil
+}
+
+func run(m *testing.M, leftovers []string) (code int, err error) {
 	if !isGiven("test.parallel") {
 		if err := flag.Set("test.parallel", testsAtOnce); err != nil {
 			return 0, err
@@ -48,7 +60,7 @@ func run(m *testing.M) (code int, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", dirVariable, err)
 		}
-		return m.Run(), nil
+		return m.Run(), shared.delete(leftovers)
 	}
 
 	cluster, err := StartLocalCluster()

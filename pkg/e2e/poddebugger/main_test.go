@@ -9,4 +9,5 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-func TestMain(m *testing.M) { framework.Main(m) }
+// TestMain takes the right to add ephemeral containers from the server again, which others test that it does not have.
+func TestMain(m *testing.M) { framework.Main(m, framework.PodDebuggerManifest()) }
