@@ -20,6 +20,7 @@ declare -A may_import=(
   [pkg/admission]="pkg/apis pkg/render pkg/admission pkg/hostcluster"
   [pkg/storage]="pkg/apis pkg/render pkg/storage"
   [pkg/etcdcertificates]="pkg/pki"
+  [pkg/frontproxy]=""
   [pkg/hostcluster]="pkg/generated pkg/hostcluster"
   [pkg/hostcluster/boxchildren]="pkg/apis pkg/hostcluster pkg/render"
   [pkg/hostcluster/boxdiff]="pkg/apis pkg/controller/children/fields pkg/hostcluster pkg/render" # compares as the controller does
@@ -31,7 +32,7 @@ declare -A may_import=(
   [pkg/controller]="pkg/apis pkg/hostcluster pkg/render pkg/generated pkg/controller"
   [pkg/cli]="pkg/apis pkg/cli pkg/generated pkg/render"
   [pkg/e2e]="pkg/apis pkg/generated pkg/hostcluster pkg/render pkg/e2e"
-  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/generated pkg/hostcluster pkg/render pkg/servingcertificate pkg/storage pkg/version"
+  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/frontproxy pkg/generated pkg/hostcluster pkg/render pkg/servingcertificate pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
 )
 

@@ -209,6 +209,7 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	if err := requireClientCA(config, recommended.Authentication); err != nil {
 		return nil, err
 	}
+	trustFrontProxy(&config.Config)
 	tellShortage(&config.Config, shortageOf(etcd))
 	drainConnections(&config.Config)
 	if err := refuseUntilReady(&config.Config); err != nil {
