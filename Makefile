@@ -12,6 +12,7 @@ SAMPLE := artifacts/samples/modelbox.yaml
 # The Kubernetes that the local control plane is built from, as its go.mod has it.
 KUBERNETES_VERSION := $(shell sed -n 's/^[[:space:]]*k8s.io\/kubernetes \(v[0-9.]*\)$$/\1/p' hack/localcluster/go.mod)
 KUBERNETES_MINOR := $(word 2,$(subst ., ,$(KUBERNETES_VERSION)))
+STRIP := $(if $(DBG),,-s -w)
 LOCALCLUSTER_LDFLAGS := -s -w $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
   -X $(package).gitVersion=$(KUBERNETES_VERSION) -X $(package).gitMajor=1 -X $(package).gitMinor=$(KUBERNETES_MINOR))
 
@@ -40,9 +41,9 @@ help: ## Show this help
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  make %-18s%s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
-build: ## Build the server, the plugin of kubectl and the local control plane into _output/bin
-	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver -ldflags "$$(hack/version-ldflags.sh)"
-	@hack/go-build.sh . ./cmd/kubectl-modelbox $(BIN)/kubectl-modelbox -ldflags "$$(hack/version-ldflags.sh)"
+build: ## Build the server, the plugin of kubectl and the local control plane into _output/bin (DBG=1: for a debugger)
+	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver -ldflags "$(STRIP) $$(hack/version-ldflags.sh)"
+	@hack/go-build.sh . ./cmd/kubectl-modelbox $(BIN)/kubectl-modelbox -ldflags "$(STRIP) $$(hack/version-ldflags.sh)"
 	@cp artifacts/plugin/kubectl_complete-modelbox $(BIN)
 	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -trimpath -ldflags '$(LOCALCLUSTER_LDFLAGS)'
 	@ln -sf localcluster $(BIN)/kubectl
