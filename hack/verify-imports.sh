@@ -19,6 +19,7 @@ declare -A may_import=(
   [pkg/registry]="pkg/apis pkg/render pkg/registry"
   [pkg/admission]="pkg/apis pkg/render pkg/admission pkg/hostcluster"
   [pkg/storage]="pkg/apis pkg/render pkg/storage"
+  [pkg/storage/compression]=""
   [pkg/etcdcertificates]="pkg/pki"
   [pkg/frontproxy]=""
   [pkg/hostcluster]="pkg/generated pkg/hostcluster"
@@ -31,7 +32,7 @@ declare -A may_import=(
   [pkg/apiserver]="pkg/apis pkg/hostcluster pkg/registry pkg/apiserver"
   [pkg/controller]="pkg/apis pkg/hostcluster pkg/render pkg/generated pkg/controller"
   [pkg/cli]="pkg/apis pkg/cli pkg/generated pkg/render"
-  [pkg/e2e]="pkg/apis pkg/generated pkg/hostcluster pkg/render pkg/e2e"
+  [pkg/e2e]="pkg/apis pkg/generated pkg/hostcluster pkg/render pkg/storage/compression pkg/e2e"
   [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/frontproxy pkg/generated pkg/hostcluster pkg/render pkg/servingcertificate pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
 )

@@ -8,6 +8,7 @@ import (
 
 	apiservertesting "github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/testing"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/compression"
 )
 
 // testServer is a server of the product and a client of it.
@@ -39,5 +40,14 @@ func (s *testServer) stored(t *testing.T, name string) []byte {
 	if len(response.Kvs) != 1 {
 		t.Fatalf("there are %d values at %s", len(response.Kvs), keyOf(name))
 	}
-	return response.Kvs[0].Value
+	return decompress(t, response.Kvs[0].Value)
+}
+
+func decompress(t *testing.T, stored []byte) []byte {
+	t.Helper()
+	data, _, err := compression.Decompress(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

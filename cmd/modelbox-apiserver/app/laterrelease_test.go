@@ -68,7 +68,7 @@ func TestServerEndsBeforeItLosesWhatALaterReleaseStored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			former := response.Kvs[0].Value
+			former := decompress(t, response.Kvs[0].Value)
 			stored := row.change(t, former)
 			if _, err := outside.EtcdClient.Put(t.Context(), key, stored); err != nil {
 				t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -36,7 +35,7 @@ resources:
 	identityProvider = "  - identity: {}\n"
 
 	// plainPrefix is what is stored begins with when it is not encrypted, and secretboxPrefix and the name of a key when it is.
-	plainPrefix     = "k8s\x00"
+	plainPrefix     = "modelbox:zstd:v1:"
 	secretboxPrefix = "k8s:enc:secretbox:v1:"
 )
 
@@ -233,7 +232,7 @@ func expectStoredAs(t *testing.T, etcd, prefix string) {
 		if !strings.HasPrefix(value, prefix) {
 			t.Errorf("%s is stored as %.40q", key, value)
 		}
-		if isPlain := strings.Contains(value, path.Base(key)); isPlain != (prefix == plainPrefix) {
+		if isPlain := strings.Contains(value, plainPrefix); isPlain != (prefix == plainPrefix) {
 			t.Errorf("%s can be read: %t", key, isPlain)
 		}
 		kinds[strings.Split(key, "/")[3]] = true

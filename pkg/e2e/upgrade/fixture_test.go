@@ -22,6 +22,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/compression"
 )
 
 // namespace is the same in every record of a release.
@@ -203,7 +204,7 @@ func keyOf(object *unstructured.Unstructured) string {
 	return strings.Join([]string{"/registry", resource.Group, resource.Resource, object.GetNamespace(), object.GetName()}, "/")
 }
 
-// stored returns the bytes of an object in etcd.
+// stored returns the bytes of an object in etcd, as they are before they are compressed.
 func (c *cluster) stored(client *clientv3.Client, object *unstructured.Unstructured) []byte {
 	c.T.Helper()
 	response, err := client.Get(c.Ctx, keyOf(object))
@@ -213,5 +214,9 @@ func (c *cluster) stored(client *clientv3.Client, object *unstructured.Unstructu
 	if len(response.Kvs) != 1 {
 		c.T.Fatalf("there are %d values at %s", len(response.Kvs), keyOf(object))
 	}
-	return response.Kvs[0].Value
+	data, _, err := compression.Decompress(response.Kvs[0].Value)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return data
 }

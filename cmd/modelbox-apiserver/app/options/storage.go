@@ -18,6 +18,7 @@ import (
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/compression"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 )
 
@@ -104,7 +105,11 @@ func (o *StorageOptions) ApplyTo(etcd *genericoptions.EtcdOptions, config *gener
 	storageConfig := etcd.StorageConfig
 	storageConfig.StorageObjectCountTracker = config.StorageObjectCountTracker
 	factory := apiserver.NewStorageFactory(storageConfig, etcd.DefaultStorageMediaType, config.EffectiveVersion)
-	return etcd.ApplyWithStorageFactoryTo(factory, config)
+	if err := etcd.ApplyWithStorageFactoryTo(factory, config); err != nil {
+		return err
+	}
+	config.RESTOptionsGetter = compression.WithCompression(config.RESTOptionsGetter)
+	return nil
 }
 
 // Identity names this process to the others. The embedded etcd lives in one process at a time, so its process has

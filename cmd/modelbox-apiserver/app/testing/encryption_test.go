@@ -32,6 +32,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/compression"
 )
 
 const (
@@ -214,7 +215,7 @@ func (s *TestServer) checkStored(ctx context.Context, prefix string) error {
 		if !strings.HasPrefix(string(pair.Value), prefix) {
 			return fmt.Errorf("%s is stored as %.40q", pair.Key, pair.Value)
 		}
-		if prefix != plainPrefix && strings.Contains(string(pair.Value), "nginx:1.7.9") {
+		if prefix != plainPrefix && strings.Contains(string(pair.Value), plainPrefix) {
 			return fmt.Errorf("%s shows what it has", pair.Key)
 		}
 	}
@@ -224,8 +225,8 @@ func (s *TestServer) checkStored(ctx context.Context, prefix string) error {
 const (
 	// storedPrefix is what the keys of all objects begin with.
 	storedPrefix = "/registry/model.github.com/"
-	// plainPrefix is what protobuf begins with that is not encrypted.
-	plainPrefix = "k8s\x00"
+	// plainPrefix is what is stored begins with that is not encrypted.
+	plainPrefix = compression.Prefix
 )
 
 func (s *TestServer) eventually(t *testing.T, what string, check func(context.Context) error) {
