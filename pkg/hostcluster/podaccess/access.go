@@ -29,16 +29,15 @@ type Access struct {
 	config *rest.Config
 	client kubernetes.Interface
 	// logs is a client with a connection for each request.
-	logs kubernetes.Interface
-	// streams has an element for each connection.
-	streams chan struct{}
+	logs    kubernetes.Interface
+	streams *streams
 	// running is done when the server stops.
 	running context.Context
 }
 
-// New returns an access to the cluster of the configuration, for so many connections at a time, all of which end when stop is
-// closed.
-func New(config *rest.Config, maxStreams int, stop <-chan struct{}) (*Access, error) {
+// New returns an access to the cluster of the configuration, for as many connections at a time as the limits allow, all of which
+// end when stop is closed.
+func New(config *rest.Config, limits Limits, stop <-chan struct{}) (*Access, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // the requests are limited where they come in
 	client, err := kubernetes.NewForConfig(forRequests(config))
@@ -49,7 +48,7 @@ func New(config *rest.Config, maxStreams int, stop <-chan struct{}) (*Access, er
 	if err != nil {
 		return nil, err
 	}
-	return &Access{config, client, logs, make(chan struct{}, maxStreams), wait.ContextForChannel(stop)}, nil
+	return &Access{config, client, logs, newStreams(limits), wait.ContextForChannel(stop)}, nil
 }
 
 // CheckAllowed returns 403, with what grants the right, where the server itself may not do that with that subresource of the
@@ -74,7 +73,7 @@ func (a *Access) CheckAllowed(ctx context.Context, namespace, verb, subresource 
 // goes wrong before that is told the responder.
 func (a *Access) Connect(pod types.NamespacedName, subresource string, query url.Values, responder apirest.Responder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		release, err := a.acquire()
+		release, err := a.streams.acquire(r.Context())
 		if err != nil {
 			responder.Error(err)
 			return
@@ -99,20 +98,6 @@ func (a *Access) UntilStop(ctx context.Context) (context.Context, context.Cancel
 		stop()
 		cancel()
 	}
-}
-
-// acquire counts one more connection until release is called, or returns 429 where there are as many as there may be.
-func (a *Access) acquire() (release func(), err error) {
-	select {
-	case a.streams <- struct{}{}:
-		return func() { <-a.streams }, nil
-	default:
-		return nil, a.tooManyStreams()
-	}
-}
-
-func (a *Access) tooManyStreams() error {
-	return apierrors.NewTooManyRequests(fmt.Sprintf("this server has %d connections to pods, as many as --max-pod-streams allows: try again later", cap(a.streams)), 10)
 }
 
 // location is where the cluster serves the subresource of the pod.

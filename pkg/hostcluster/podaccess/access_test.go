@@ -111,7 +111,7 @@ type server struct {
 func newServer(t *testing.T, c *cluster, maxStreams int, pod string) *server {
 	t.Helper()
 	s := &server{stop: make(chan struct{})}
-	access, err := New(c.config, maxStreams, s.stop)
+	access, err := New(c.config, Limits{maxStreams, maxStreams}, s.stop)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestStreamsAreCountedWhileTheyLast(t *testing.T) {
 
 func TestCheckAllowed(t *testing.T) {
 	c := newCluster(t)
-	access, err := New(c.config, 1, nil)
+	access, err := New(c.config, oneStream, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

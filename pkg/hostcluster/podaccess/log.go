@@ -40,7 +40,7 @@ func newLogsClient(config *rest.Config) (kubernetes.Interface, error) {
 // when ctx is done. It returns 429 where there are too many, and the errors of the cluster as they are. With follow it may not
 // return before there is a line.
 func (a *Access) OpenLog(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
-	release, err := a.acquire()
+	release, err := a.streams.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +57,10 @@ func (a *Access) OpenLog(ctx context.Context, pod types.NamespacedName, options 
 	return &openLog{stream, sync.OnceFunc(release)}, nil
 }
 
-// CheckRoom returns 429 where there would be too many connections with so many more. It keeps no room for them.
-func (a *Access) CheckRoom(connections int) error {
-	if len(a.streams)+connections > cap(a.streams) {
-		return a.tooManyStreams()
-	}
-	return nil
+// CheckRoom returns 429 where there would be too many connections with so many more of the user of a request. It keeps no room
+// for them.
+func (a *Access) CheckRoom(ctx context.Context, connections int) error {
+	return a.streams.checkRoom(ctx, connections)
 }
 
 // openLog is a log that counts as a connection until it is closed.

@@ -15,9 +15,12 @@ import (
 	"k8s.io/apiserver/pkg/audit"
 )
 
+// oneStream is room for one connection.
+var oneStream = Limits{Streams: 1, StreamsPerUser: 1}
+
 func TestOpenLogAsksForThePodAsTheServer(t *testing.T) {
 	c := newCluster(t)
-	access, err := New(c.config, 1, nil)
+	access, err := New(c.config, oneStream, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +47,7 @@ func TestOpenLogAsksForThePodAsTheServer(t *testing.T) {
 	if _, err := access.OpenLog(ctx, pod, &corev1.PodLogOptions{}); !apierrors.IsTooManyRequests(err) || !strings.Contains(err.Error(), "--max-pod-streams") {
 		t.Errorf("one more: %v", err)
 	}
-	if err := access.CheckRoom(1); !apierrors.IsTooManyRequests(err) {
+	if err := access.CheckRoom(t.Context(), 1); !apierrors.IsTooManyRequests(err) {
 		t.Errorf("the room for one more: %v", err)
 	}
 	cancel()
@@ -54,21 +57,21 @@ func TestOpenLogAsksForThePodAsTheServer(t *testing.T) {
 	for range 2 { // it is given back once
 		log.Close()
 	}
-	if err := access.CheckRoom(1); err != nil {
+	if err := access.CheckRoom(t.Context(), 1); err != nil {
 		t.Errorf("the room for another one: %v", err)
 	}
 	eventually(t, "the connection to the cluster ends", func() bool { return c.open.Load() == 0 })
 }
 
 func TestOpenLogPassesOnARefusal(t *testing.T) {
-	access, err := New(newCluster(t).config, 1, nil)
+	access, err := New(newCluster(t).config, oneStream, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := access.OpenLog(t.Context(), types.NamespacedName{Namespace: "default", Name: "away"}, &corev1.PodLogOptions{}); err == nil || !strings.Contains(err.Error(), "the kubelet is away") {
 		t.Errorf("got %v", err)
 	}
-	if err := access.CheckRoom(1); err != nil {
+	if err := access.CheckRoom(t.Context(), 1); err != nil {
 		t.Errorf("the room is not given back: %v", err)
 	}
 }

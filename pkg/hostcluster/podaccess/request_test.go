@@ -34,7 +34,7 @@ func TestRequestsAreMadeForThoseOfUsers(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(&corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}})
 	}))
 	defer cluster.Close()
-	access, err := New(&rest.Config{Host: cluster.URL}, 1, nil)
+	access, err := New(&rest.Config{Host: cluster.URL}, oneStream, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

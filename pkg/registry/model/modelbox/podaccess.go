@@ -28,8 +28,8 @@ type PodAccess interface {
 	// OpenLog opens the log of a container of the pod, as pods/log does. It is a connection until it is closed or ctx is done. It
 	// returns 429 where there are too many.
 	OpenLog(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error)
-	// CheckRoom returns 429 where there would be too many connections with so many more.
-	CheckRoom(connections int) error
+	// CheckRoom returns 429 where there would be too many connections with so many more of the user of a request.
+	CheckRoom(ctx context.Context, connections int) error
 	// UntilStop returns a context that is done with ctx, and before that when the server stops.
 	UntilStop(ctx context.Context) (context.Context, context.CancelFunc)
 }

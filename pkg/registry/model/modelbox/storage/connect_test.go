@@ -50,7 +50,7 @@ func (a *testAccess) Connect(pod types.NamespacedName, subresource string, query
 	return http.NotFoundHandler()
 }
 
-func (a *testAccess) CheckRoom(int) error { return a.full }
+func (a *testAccess) CheckRoom(context.Context, int) error { return a.full }
 
 func (a *testAccess) OpenLog(_ context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 	query, err := podQuery(options)

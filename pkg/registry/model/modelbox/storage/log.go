@@ -108,7 +108,7 @@ func (r *LogREST) Get(ctx context.Context, name string, options runtime.Object) 
 	if err := request.Validate(); err != nil {
 		return nil, err
 	}
-	if err := r.access.CheckRoom(request.Connections()); err != nil {
+	if err := r.access.CheckRoom(ctx, request.Connections()); err != nil {
 		return nil, err
 	}
 	return &logStreamer{r, request}, nil
