@@ -55,15 +55,30 @@ func (d *Difference) add(other *Difference) {
 // the API: a field that the render leaves out may have any value, wherever it is.
 type Comparer struct {
 	converter managedfields.TypeConverter
+	schemas   kindSchemas
 }
 
 // NewComparer returns a Comparer of the types that the converter has the schema of.
 func NewComparer(converter managedfields.TypeConverter) *Comparer {
-	return &Comparer{converter: converter}
+	return &Comparer{converter: converter, schemas: kindSchemas{converter: converter}}
 }
 
 // Compare returns how the live object differs from what the render asks for.
 func (c *Comparer) Compare(rendered *unstructured.Unstructured, live Object) (*Difference, error) {
+	kind, err := c.schemas.of(rendered)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
+	}
+	if isAsRendered, err := (glance{kind.schema}).isAsRendered(kind.root, rendered, live); err != nil {
+		return nil, err
+	} else if isAsRendered {
+		return newDifference(), nil
+	}
+	return c.find(rendered, live)
+}
+
+// find walks over all fields of both.
+func (c *Comparer) find(rendered *unstructured.Unstructured, live Object) (*Difference, error) {
 	want, err := c.converter.ObjectToTyped(rendered)
 	if err != nil {
 		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
@@ -85,13 +100,16 @@ func (c *Comparer) Compare(rendered *unstructured.Unstructured, live Object) (*D
 		{comparison{schema: want.Schema(), found: found}, spelledOut},
 	} {
 		for name, value := range walk.fields {
-			if name != "apiVersion" && name != "kind" && name != "status" {
+			if isCompared(name) {
 				walk.visit(fieldpath.MakePathOrDie(name), fieldOf(walk.resolve(want.TypeRef()), name), value, have[name])
 			}
 		}
 	}
 	return found, nil
 }
+
+// isCompared returns whether the field of that name of an object is one that a render asks for.
+func isCompared(name string) bool { return name != "apiVersion" && name != "kind" && name != "status" }
 
 // roundTrip returns the render as the live object's Go type encodes it. Of the zeros that the render spells out it
 // keeps those that differ from nothing at all, such as an automountServiceAccountToken that is false.

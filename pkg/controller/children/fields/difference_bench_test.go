@@ -32,7 +32,8 @@ func BenchmarkNothingToDo(b *testing.B) {
 		box  *modelv1.ModelBox
 		live *appsv1.Deployment
 	}{
-		{"Differences", box, live},
+		{"Differences", box, fixture.BareDeployment(b, box)},
+		{"DifferencesBesideASidecar", box, live},
 		{"DifferencesOfManyEnvs", manyEnvs, fixture.BareDeployment(b, manyEnvs)},
 	} {
 		b.Run(row.name, func(b *testing.B) {

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fields
+
+import (
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// glance finds out whether a live object is obviously as rendered, which it is nearly always, in a fraction of what a
+// comparison costs: it reads of the live object what the render asks for, and neither copies it nor writes anything down. What
+// it calls as rendered a comparison finds no difference in; of anything that takes a second look it says no.
+type glance struct{ schema *schema.Schema }
+
+// isAsRendered returns whether the live object has all that the render asks for.
+func (g glance) isAsRendered(root schema.TypeRef, rendered *unstructured.Unstructured, live Object) (bool, error) {
+	have, err := valueOf(live)
+	if err != nil {
+		return false, fmt.Errorf("reading the live %s: %w", rendered.GetKind(), err)
+	}
+	atom, fields := g.resolve(root), have.AsMap()
+	for name, want := range rendered.Object {
+		if !isCompared(name) {
+			continue
+		}
+		if value, _ := fields.Get(name); !g.has(fieldOf(atom, name), want, value) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func valueOf(object Object) (value.Value, error) {
+	if object, isUnstructured := object.(*unstructured.Unstructured); isUnstructured {
+		return value.NewValueInterface(object.Object), nil
+	}
+	return value.NewValueReflect(object)
+}
+
+// has returns whether the live value, nil for none, obviously is what is wanted.
+func (g glance) has(ref schema.TypeRef, want any, live value.Value) bool {
+	if want == nil {
+		return true
+	}
+	if live == nil || live.IsNull() {
+		return false
+	}
+	switch want := want.(type) {
+	case map[string]any:
+		return live.IsMap() && g.hasFields(ref, want, live.AsMap())
+	case []any:
+		return live.IsList() && g.hasElements(g.resolve(ref), want, live.AsList())
+	default:
+		return value.Equals(value.NewValueInterface(want), live)
+	}
+}
+
+func (g glance) hasFields(ref schema.TypeRef, want map[string]any, live value.Map) bool {
+	atom := g.resolve(ref)
+	if isAtomic(atom) && !isStruct(atom) && len(want) != live.Length() {
+		return false
+	}
+	for name, want := range want {
+		if value, _ := live.Get(name); !g.has(fieldOf(atom, name), want, value) {
+			return false
+		}
+	}
+	if ref.NamedType == nil {
+		return true
+	}
+	for name, implied := range impliedValues[*ref.NamedType] {
+		if _, isWanted := want[name]; isWanted {
+			continue
+		}
+		if value, isThere := live.Get(name); isThere && !g.has(fieldOf(atom, name), implied, value) {
+			return false
+		}
+	}
+	return true
+}
+
+// impliedValues are those that a render asks for by leaving a field out although it is not empty, by the names of the schema and
+// of the field: what render.Convert leaves out.
+var impliedValues = map[string]map[string]any{
+	"io.k8s.api.core.v1.ResourceFieldSelector": {"divisor": "0"},
+}
+
+// hasElements takes no other order, and no element more: whose that is, and what it is in the way of, takes a second look. So
+// does what an element of a list that has one owner has beyond what is wanted.
+func (g glance) hasElements(atom schema.Atom, want []any, live value.List) bool {
+	if len(want) != live.Length() {
+		return false
+	}
+	for i, want := range want {
+		if isAtomic(atom) && !value.Equals(value.NewValueInterface(want), live.At(i)) || !g.has(elementType(atom), want, live.At(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (g glance) resolve(ref schema.TypeRef) schema.Atom {
+	atom, _ := g.schema.Resolve(ref)
+	return atom
+}
+
+// kindSchemas has the schema of each kind that was asked for.
+type kindSchemas struct {
+	converter managedfields.TypeConverter
+	known     sync.Map // GroupVersionKind to kindSchema
+}
+
+// kindSchema is that of one kind.
+type kindSchema struct {
+	schema *schema.Schema
+	root   schema.TypeRef
+}
+
+func (k *kindSchemas) of(rendered *unstructured.Unstructured) (kindSchema, error) {
+	kind := rendered.GroupVersionKind()
+	if known, ok := k.known.Load(kind); ok {
+		return known.(kindSchema), nil
+	}
+	typed, err := k.converter.ObjectToTyped(rendered)
+	if err != nil {
+		return kindSchema{}, err
+	}
+	known := kindSchema{typed.Schema(), typed.TypeRef()}
+	k.known.Store(kind, known)
+	return known, nil
+}
