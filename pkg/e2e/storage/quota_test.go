@@ -4,6 +4,8 @@
 package storage
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -137,11 +139,13 @@ func fillStorage(n *framework.Namespace, prefix string) map[string]string {
 	return acknowledged
 }
 
-// newLargeBox is a box with a name of its own, of which some hundred fill the storage.
+// newLargeBox is a box with a name of its own, of which some hundred fill the storage: what it has is hardly compressed.
 func newLargeBox(prefix string) *modelv1.ModelBox {
+	random := make([]byte, 75_000)
+	_, _ = rand.Read(random) // never fails
 	box := framework.NewBox("", framework.Pause)
 	box.GenerateName = prefix + "-"
-	box.Annotations = map[string]string{"fill": strings.Repeat("f", 100_000)}
+	box.Annotations = map[string]string{"fill": base64.StdEncoding.EncodeToString(random)}
 	return box
 }
 
