@@ -1,16 +1,19 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logs is "kubectl modelbox logs": the logs of the pods of boxes, by the subresource log.
+// Package logs is "kubectl modelbox logs": the logs of the pods of boxes, by the subresource log, or where the server may not read
+// them as "kubectl logs" does.
 package logs
 
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util"
@@ -43,7 +46,10 @@ type Options struct {
 	// Prefix is whether lines begin with their pods and containers, where the flag is given; otherwise the server decides.
 	Prefix bool
 
+	getter genericclioptions.RESTClientGetter
 	client versioned.Interface
+	// isSaid is done once it has been said that the server may not read logs.
+	isSaid sync.Once
 }
 
 // NewCommand returns the command "kubectl modelbox logs".
@@ -57,7 +63,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		Long: "Print the logs of all pods of a box, or of one with --pod, by default those of the main container. Each line begins with its pod " +
 			"and container, unless one container of one pod is asked for.\n\n" +
 			"--follow goes on through restarts and rollouts, with every pod that comes, until the box is deleted. The rights to get modelboxes/log " +
-			"and, for the pods, pods/log are needed, and the server has to have the component pod-access.",
+			"and, for the pods, pods/log are needed.\n\nA server without the component pod-access may not read logs: they are then read as by " +
+			"kubectl logs, which needs the right to list pods as well, and --follow follows the pods that are there when it begins.",
 		Example: templates.Examples(`
 			# Print the logs of all pods of box web
 			kubectl modelbox logs web
@@ -112,6 +119,7 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 	if err := o.Selection.Complete(f, arguments); err != nil {
 		return err
 	}
+	o.getter = f
 	config, err := f.ToRESTConfig()
 	if err != nil {
 		return err

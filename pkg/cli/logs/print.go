@@ -11,6 +11,7 @@ import (
 	"io"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -36,6 +37,9 @@ func (o *Options) followAll(ctx context.Context, selected []*modelv1.ModelBox, o
 func (o *Options) print(ctx context.Context, box *modelv1.ModelBox, out io.Writer) error {
 	stream, err := o.client.ModelV1().RESTClient().Get().Namespace(box.Namespace).Resource(boxes.Boxes).Name(box.Name).SubResource("log").
 		VersionedParams(&o.Query, modelscheme.ParameterCodec).Stream(ctx)
+	if apierrors.HasStatusCause(err, modelv1.PodAccessMissingCause) {
+		return o.printAsUser(ctx, box, out)
+	}
 	if err != nil {
 		return err
 	}

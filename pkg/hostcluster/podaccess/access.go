@@ -19,6 +19,8 @@ import (
 	apirest "k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // component is what grants the server its permissions for pods.
@@ -51,8 +53,8 @@ func New(config *rest.Config, limits Limits, stop <-chan struct{}) (*Access, err
 	return &Access{config, client, logs, newStreams(limits), wait.ContextForChannel(stop)}, nil
 }
 
-// CheckAllowed returns 403, with what grants the right, where the server itself may not do that with that subresource of the
-// pods of a namespace.
+// CheckAllowed returns 403, with what grants the right and PodAccessMissingCause, where the server itself may not do that with that
+// subresource of the pods of a namespace.
 func (a *Access) CheckAllowed(ctx context.Context, namespace, verb, subresource string) error {
 	review, err := a.client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -65,8 +67,12 @@ func (a *Access) CheckAllowed(ctx context.Context, namespace, verb, subresource 
 	if review.Status.Allowed {
 		return nil
 	}
-	return apierrors.NewForbidden(corev1.Resource("pods/"+subresource), "", fmt.Errorf("the server modelbox-apiserver itself may not %s pods/%s in the namespace %q: an administrator grants it with %s",
+	refusal := apierrors.NewForbidden(corev1.Resource("pods/"+subresource), "", fmt.Errorf("the server modelbox-apiserver itself may not %s pods/%s in the namespace %q: an administrator grants it with %s",
 		verb, subresource, namespace, component))
+	refusal.ErrStatus.Details.Causes = []metav1.StatusCause{{
+		Type: modelv1.PodAccessMissingCause, Message: fmt.Sprintf("the server may not %s pods/%s", verb, subresource),
+	}}
+	return refusal
 }
 
 // Connect returns what joins the connection of a request that is to be upgraded with one to the subresource of the pod. What

@@ -29,6 +29,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/audit"
 	"k8s.io/client-go/rest"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 const patience = 30 * time.Second
@@ -311,7 +313,7 @@ func TestCheckAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = access.CheckAllowed(t.Context(), "default", "create", "exec")
-	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), component) {
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), component) || !apierrors.HasStatusCause(err, modelv1.PodAccessMissingCause) {
 		t.Errorf("without the right: %v", err)
 	}
 	c.allowed.Store(true)

@@ -5,6 +5,10 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+// PodAccessMissingCause is a cause of a 403 for log, exec, attach, portforward and debug of a box: the server itself may not reach
+// pods, as it does not have the component pod-access, whatever the user may.
+const PodAccessMissingCause metav1.CauseType = "PodAccessMissing"
+
 // +k8s:conversion-gen:explicit-from=net/url.Values
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 

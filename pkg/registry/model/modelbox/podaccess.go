@@ -17,8 +17,8 @@ import (
 
 // PodAccess is how the subresources of a box reach its pods, with the permissions of the server.
 type PodAccess interface {
-	// CheckAllowed returns 403, with what grants the right, where the server itself may not do that with that subresource of the
-	// pods of a namespace.
+	// CheckAllowed returns 403, with what grants the right and modelv1.PodAccessMissingCause, where the server itself may not do
+	// that with that subresource of the pods of a namespace.
 	CheckAllowed(ctx context.Context, namespace, verb, subresource string) error
 	// Connect returns what joins the connection of a request that is to be upgraded with one to the subresource of the pod. What
 	// goes wrong before that is told the responder.
