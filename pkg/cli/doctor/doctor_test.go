@@ -36,6 +36,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 )
 
@@ -321,6 +322,31 @@ func answers(code int, readyz, metrics string) http.HandlerFunc {
 			fmt.Fprint(w, metrics)
 		}
 	}
+}
+
+func TestCheckObjects(t *testing.T) {
+	o := newOptions(t, nil)
+	client := fake.NewSimpleClientset(
+		&modelv1.PodDebugger{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "shell"}},
+		&modelv1.PodDebugger{ObjectMeta: metav1.ObjectMeta{Namespace: "b", Name: "shell"}},
+	)
+	o.boxes = client
+	// What it is given at first it guesses the plural of.
+	if _, err := client.ModelV1().ModelBoxes("a").Create(t.Context(), &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, o.checkObjects(t.Context()), "OK 1 box, 0 stacks, 0 networks, 2 PodDebuggers")
+
+	answer := func(resource string, list runtime.Object, err error) {
+		client.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, list, err })
+	}
+	answer("modelstacks", &modelv1.ModelStackList{ListMeta: metav1.ListMeta{RemainingItemCount: ptr.To[int64](24)}, Items: make([]modelv1.ModelStack, 1)}, nil)
+	answer("poddebuggers", nil, apierrors.NewNotFound(modelv1.Resource("poddebuggers"), ""))
+	expect(t, o.checkObjects(t.Context()), "OK 1 box, 25 stacks, 0 networks")
+	answer("networks", nil, apierrors.NewForbidden(modelv1.Resource("networks"), "", errors.New("no")))
+	expect(t, o.checkObjects(t.Context()), "Unknown networks.model.github.com is forbidden")
+	answer("modelboxes", nil, apierrors.NewNotFound(modelv1.Resource("modelboxes"), ""))
+	expect(t, o.checkObjects(t.Context()), "Failed ")
 }
 
 func TestRunFailsIfSomethingDoes(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,6 +42,9 @@ const (
 	shopBox   = "shop-api"
 	shop      = `{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: shop}, spec: {components: [{name: api, box: {image: "nginx:1.7.9", ports: [{port: 80}]}}]}}`
 )
+
+// isWrong is what the plugin says of an installation that is not as it should be.
+var isWrong = regexp.MustCompile(`(?m)^(Warning|Failed|Unknown) `)
 
 // block is the commands in a section of a document that begin so.
 type block struct{ document, section, beginning string }
@@ -151,6 +155,7 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 			}
 			a.run(awaitInstalled)
 			a.start()
+			a.expectNothingWrong()
 			test.use(a)
 			n.Eventually("nothing is left", func() error {
 				if diff := cmp.Diff(before, everything(n)); diff != "" {
@@ -176,6 +181,17 @@ func (a *application) start() {
 	a.AwaitReady(shopBox)
 	awaitAnswer(a.Namespace, sampleBox, "/")
 	a.deployments, a.pods = a.running()
+}
+
+// expectNothingWrong fails the test unless the plugin finds the installation as it should be.
+func (a *application) expectNothingWrong() {
+	a.T.Helper()
+	command := exec.CommandContext(a.Ctx, framework.Binary("kubectl-modelbox"), "doctor")
+	command.Env = append(os.Environ(), "KUBECONFIG="+a.ControlPlane.Kubeconfig())
+	output, err := command.CombinedOutput()
+	if err != nil || isWrong.Match(output) {
+		a.T.Errorf("kubectl modelbox doctor: %v\n%s", err, output)
+	}
 }
 
 // running returns the names of the Deployments and of the pods.

@@ -24,7 +24,7 @@ func TestDoctorFindsAWorkingInstallation(t *testing.T) {
 		`OK +Server \S+ +is ready, version v`,
 		`OK +Server \S+ +its etcd has \S+ of \S+`,
 		`OK +Controllers +\S+ leads, for`,
-		`OK +Objects +[1-9][0-9]* box`,
+		`OK +Objects +[1-9][0-9]* box(es)?, .*, [0-9]+ PodDebuggers?`,
 	} {
 		if !regexp.MustCompile(want).MatchString(table) {
 			t.Errorf("%s is missing:\n%s", want, table)
