@@ -21,17 +21,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/scheme"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
-
-// scheme has the defaults of boxes.
-var scheme = runtime.NewScheme()
-
-func init() { install.Install(scheme) }
 
 // conversion is what becomes of one Deployment.
 type conversion struct {
@@ -124,7 +119,7 @@ func (c *conversion) setProbes(box *modelv1.ModelBox) error {
 // rendered returns the pod template of a box.
 func rendered(box *modelv1.ModelBox) (*corev1.PodTemplateSpec, error) {
 	box = box.DeepCopy()
-	scheme.Default(box)
+	scheme.Scheme.Default(box)
 	return modelboxrender.PodTemplate(box)
 }
 

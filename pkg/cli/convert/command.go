@@ -29,6 +29,8 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/scheme"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
@@ -60,7 +62,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox convert".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &Options{IOStreams: streams, Timeout: defaultTimeout, PrintFlags: genericclioptions.NewPrintFlags("adopted").WithTypeSetter(scheme)}
+	o := &Options{IOStreams: streams, Timeout: defaultTimeout, PrintFlags: genericclioptions.NewPrintFlags("adopted").WithTypeSetter(scheme.Scheme)}
 	cmd := &cobra.Command{
 		Use:                   "convert (NAME... | deployment/NAME... | deployment -l SELECTOR)",
 		DisableFlagsInUseLine: true,
@@ -79,15 +81,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# Convert all Deployments with a label
 			kubectl modelbox convert deployment -l tier=front --adopt`),
 		ValidArgsFunction: completion.ResourceNameCompletionFunc(f, "deployment"),
-		RunE: func(cmd *cobra.Command, arguments []string) error {
-			if err := o.Complete(f, arguments); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return o.Run(cmd.Context())
-		},
+		RunE:              boxes.RunE(f, o),
 	}
 	o.PrintFlags.AddFlags(cmd)
 	cmdutil.AddLabelSelectorFlagVar(cmd, &o.LabelSelector)
@@ -97,7 +91,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 }
 
 // Complete connects to the cluster.
-func (o *Options) Complete(f cmdutil.Factory, arguments []string) (err error) {
+func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []string) (err error) {
 	o.arguments, o.builder = asDeployments(arguments), f.NewBuilder
 	if o.namespace, _, err = f.ToRawKubeConfigLoader().Namespace(); err != nil {
 		return err

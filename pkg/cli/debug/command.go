@@ -88,15 +88,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# See whether the cluster would allow it
 			kubectl modelbox debug web --image=busybox --profile=sysadmin --dry-run=server`),
 		ValidArgsFunction: boxes.CompleteName(f),
-		RunE: func(cmd *cobra.Command, arguments []string) error {
-			if err := o.Complete(f, cmd, arguments); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return o.Run(cmd.Context())
-		},
+		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profileNames(), cobra.ShellCompDirectiveNoFileComp)))

@@ -75,12 +75,9 @@ func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
 	if err := o.Selection.Complete(f, arguments); err != nil {
 		return err
 	}
-	config, err := f.ToRESTConfig()
-	if err != nil {
-		return err
-	}
+	var err error
 	o.builder = f.NewBuilder
-	o.model, err = versioned.NewForConfig(config)
+	o.model, err = boxes.NewClient(f)
 	return err
 }
 

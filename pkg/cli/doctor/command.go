@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -48,7 +49,9 @@ type Options struct {
 	clock       clock.PassiveClock
 	printer     printers.ResourcePrinter
 
+	// apiService and service are nil until they are read.
 	apiService *apiregistrationv1.APIService
+	service    *corev1.Service
 }
 
 // NewCommand returns the command "kubectl modelbox doctor".

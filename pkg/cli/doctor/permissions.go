@@ -98,16 +98,15 @@ func (o *Options) checkPermissions(ctx context.Context) findings {
 
 // serverUser returns who the servers are for the cluster, "" where they are not its pods.
 func (o *Options) serverUser(ctx context.Context) (string, error) {
-	namespace := o.apiService.Spec.Service.Namespace
-	service, err := o.client.CoreV1().Services(namespace).Get(ctx, o.apiService.Spec.Service.Name, metav1.GetOptions{})
+	service, err := o.getService(ctx)
 	if err != nil || len(service.Spec.Selector) == 0 {
 		return "", err
 	}
-	pods, err := o.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: labels.FormatLabels(service.Spec.Selector), Limit: 1})
+	pods, err := o.client.CoreV1().Pods(service.Namespace).List(ctx, metav1.ListOptions{LabelSelector: labels.FormatLabels(service.Spec.Selector), Limit: 1})
 	if err != nil || len(pods.Items) == 0 {
 		return "", err
 	}
-	return serviceaccount.MakeUsername(namespace, pods.Items[0].Spec.ServiceAccountName), nil
+	return serviceaccount.MakeUsername(service.Namespace, pods.Items[0].Spec.ServiceAccountName), nil
 }
 
 // reviewsOf returns a question for each verb of each resource.

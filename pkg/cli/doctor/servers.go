@@ -55,7 +55,7 @@ func (o *Options) checkServers(ctx context.Context) findings {
 func (o *Options) addresses(ctx context.Context) ([]address, findings) {
 	const check = "Service"
 	reference := o.apiService.Spec.Service
-	service, err := o.client.CoreV1().Services(reference.Namespace).Get(ctx, reference.Name, metav1.GetOptions{})
+	service, err := o.getService(ctx)
 	if apierrors.IsNotFound(err) {
 		return nil, findings{failed(check, "there is no Service %s/%s", reference.Namespace, reference.Name)}
 	}
@@ -82,6 +82,20 @@ func (o *Options) addresses(ctx context.Context) ([]address, findings) {
 		return addresses, findings{warning(check, "%s", message)}
 	}
 	return addresses, findings{fine(check, "%s", message)}
+}
+
+// getService returns the Service of the servers, which it reads once.
+func (o *Options) getService(ctx context.Context) (*corev1.Service, error) {
+	if o.service != nil {
+		return o.service, nil
+	}
+	reference := o.apiService.Spec.Service
+	service, err := o.client.CoreV1().Services(reference.Namespace).Get(ctx, reference.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	o.service = service
+	return service, nil
 }
 
 // endpoints returns the servers in slices, each once, and how many are ready.

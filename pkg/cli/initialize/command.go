@@ -10,7 +10,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
@@ -18,16 +17,11 @@ import (
 	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/scheme"
 )
-
-// scheme has the defaults of boxes.
-var scheme = runtime.NewScheme()
-
-func init() { install.Install(scheme) }
 
 // Options are those of the command: a box in the words of a command line.
 type Options struct {
@@ -55,7 +49,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	o := &Options{
 		IOStreams:  streams,
 		Replicas:   modelv1.DefaultReplicas,
-		PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme).WithDefaultOutput("yaml"),
+		PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme).WithDefaultOutput("yaml"),
 	}
 	cmd := &cobra.Command{
 		Use:                   "init [NAME] [--image=IMAGE] [-- COMMAND [ARGUMENT...]]",
@@ -156,9 +150,9 @@ func validate(ctx context.Context, box *modelv1.ModelBox) error {
 	if box.Namespace == "" {
 		box.Namespace = "default"
 	}
-	scheme.Default(box)
+	scheme.Scheme.Default(box)
 	internal := &model.ModelBox{}
-	if err := scheme.Convert(box, internal, nil); err != nil {
+	if err := scheme.Scheme.Convert(box, internal, nil); err != nil {
 		return fmt.Errorf("reading the box: %w", err)
 	}
 	return validation.ValidateModelBox(ctx, internal).ToAggregate()

@@ -11,6 +11,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/scheme"
 )
 
 func TestInitWritesWhatFlagsSay(t *testing.T) {
@@ -100,7 +102,7 @@ spec:
 func TestInitAsksUntilAnAnswerCanBeUsed(t *testing.T) {
 	streams, in, out, errOut := genericiooptions.NewTestIOStreams()
 	in.WriteString("\nweb\nnginx:1.7.9\nmany\n2\nhttp\n80 53/udp\n\n")
-	o := &Options{IOStreams: streams, Replicas: 1, PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme).WithDefaultOutput("yaml"), asks: true}
+	o := &Options{IOStreams: streams, Replicas: 1, PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme).WithDefaultOutput("yaml"), asks: true}
 	if err := o.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,7 @@ func TestInitAsksOnlyForWhatIsMissing(t *testing.T) {
 	in.WriteString("web\n")
 	o := &Options{
 		IOStreams: streams, Image: "nginx:1.7.9", Replicas: 2, Ports: []string{"80"}, Hosts: []string{"shop.example.com"}, asks: true,
-		PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme).WithDefaultOutput("yaml"),
+		PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme).WithDefaultOutput("yaml"),
 	}
 	if err := o.Run(t.Context()); err != nil {
 		t.Fatal(err)

@@ -81,15 +81,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# Follow what all boxes with a label write from now on
 			kubectl modelbox logs -l tier=front -f --tail=0`),
 		ValidArgsFunction: boxes.CompleteName(f),
-		RunE: func(cmd *cobra.Command, arguments []string) error {
-			if err := o.Complete(f, cmd, arguments); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return o.Run(cmd.Context())
-		},
+		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	return cmd
@@ -120,11 +112,8 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 		return err
 	}
 	o.getter = f
-	config, err := f.ToRESTConfig()
-	if err != nil {
-		return err
-	}
-	if o.client, err = versioned.NewForConfig(config); err != nil {
+	var err error
+	if o.client, err = boxes.NewClient(f); err != nil {
 		return err
 	}
 	if o.SinceTime != "" {

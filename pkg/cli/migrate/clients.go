@@ -10,20 +10,16 @@ import (
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
@@ -37,15 +33,7 @@ const parallelism = 32
 var (
 	boxes       = modelv1.SchemeGroupVersion.WithResource("modelboxes")
 	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-
-	// scheme knows boxes, served and internal, and what operators make of them.
-	scheme = runtime.NewScheme()
 )
-
-func init() {
-	install.Install(scheme)
-	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-}
 
 // clients are those of one cluster.
 type clients struct {

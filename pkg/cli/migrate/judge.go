@@ -18,6 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/scheme"
 )
 
 // decode returns the custom resource as a box of the server without a status, which is of the operator and may be anything,
@@ -37,7 +38,7 @@ func decode(object *unstructured.Unstructured) (box *modelv1.ModelBox, unknown [
 // defaulted returns the box as the server stores it.
 func defaulted(box *modelv1.ModelBox) *modelv1.ModelBox {
 	box = box.DeepCopy()
-	scheme.Default(box)
+	scheme.Scheme.Default(box)
 	return box
 }
 
@@ -59,7 +60,7 @@ func (f *findings) judgeBox(ctx context.Context, object *unstructured.Unstructur
 	}
 	stored := defaulted(box)
 	internal := &model.ModelBox{}
-	if err := scheme.Convert(stored, internal, nil); err != nil {
+	if err := scheme.Scheme.Convert(stored, internal, nil); err != nil {
 		f.add(refused, "", "cannot be converted: %v", err)
 		return nil
 	}

@@ -17,7 +17,6 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
 // getBox returns the box of the namespace of the command line that an argument names.
@@ -26,11 +25,7 @@ func getBox(ctx context.Context, f cmdutil.Factory, argument string) (*modelv1.M
 	if err != nil {
 		return nil, err
 	}
-	config, err := f.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	client, err := versioned.NewForConfig(config)
+	client, err := boxes.NewClient(f)
 	if err != nil {
 		return nil, err
 	}

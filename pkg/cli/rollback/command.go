@@ -59,15 +59,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# See what a rollback to revision 3 would do
 			kubectl modelbox rollback web --to-revision=3 --dry-run=server`),
 		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE: func(cmd *cobra.Command, arguments []string) error {
-			if err := o.Complete(f, cmd, arguments); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return o.Run(cmd.Context())
-		},
+		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
@@ -82,11 +74,8 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 	if err := o.Selection.Complete(f, arguments); err != nil {
 		return err
 	}
-	config, err := f.ToRESTConfig()
-	if err != nil {
-		return err
-	}
-	if o.client, err = versioned.NewForConfig(config); err != nil {
+	var err error
+	if o.client, err = boxes.NewClient(f); err != nil {
 		return err
 	}
 	if o.DryRun, err = cmdutil.GetDryRunStrategy(cmd); err != nil {

@@ -23,7 +23,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
 // Options are those of the command.
@@ -69,15 +68,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# Print the names of all that belongs to box web
 			kubectl modelbox status web -o name`),
 		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE: func(cmd *cobra.Command, arguments []string) error {
-			if err := o.Complete(f, arguments); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return o.Run(cmd.Context())
-		},
+		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
@@ -87,19 +78,16 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 }
 
 // Complete connects to the cluster.
-func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
+func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []string) error {
 	if err := o.Selection.Complete(f, arguments); err != nil {
 		return err
 	}
-	config, err := f.ToRESTConfig()
-	if err != nil {
-		return err
-	}
 	o.gatherer.events, o.gatherer.allNamespaces, o.gatherer.refused = o.ShowEvents, o.AllNamespaces, o.refused
+	var err error
 	if o.gatherer.kube, err = f.KubernetesClientSet(); err != nil {
 		return err
 	}
-	o.gatherer.model, err = versioned.NewForConfig(config)
+	o.gatherer.model, err = boxes.NewClient(f)
 	return err
 }
 

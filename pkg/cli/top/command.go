@@ -58,15 +58,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# What those of stack shop use, the most memory first
 			kubectl modelbox top mst/shop --sort-by=memory`),
 		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE: func(cmd *cobra.Command, arguments []string) error {
-			if err := o.Complete(f, arguments); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return o.Run(cmd.Context())
-		},
+		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmd.Flags().StringVar(&o.SortBy, "sort-by", o.SortBy, "Those that use the most first: 'cpu' or 'memory'.")
@@ -76,7 +68,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 }
 
 // Complete connects to the cluster.
-func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
+func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []string) error {
 	if err := o.Selection.Complete(f, arguments); err != nil {
 		return err
 	}

@@ -78,15 +78,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# Wait for all boxes with a label
 			kubectl modelbox wait mb -l tier=front`),
 		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE: func(cmd *cobra.Command, arguments []string) error {
-			if err := o.Complete(f, arguments); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return o.Run(cmd.Context())
-		},
+		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
@@ -96,15 +88,12 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 }
 
 // Complete connects to the cluster.
-func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
+func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []string) error {
 	if err := o.Selection.Complete(f, arguments); err != nil {
 		return err
 	}
-	config, err := f.ToRESTConfig()
-	if err != nil {
-		return err
-	}
-	if o.client, err = versioned.NewForConfig(config); err != nil {
+	var err error
+	if o.client, err = boxes.NewClient(f); err != nil {
 		return err
 	}
 	if o.printer, err = o.PrintFlags.ToPrinter(); err != nil {
