@@ -143,7 +143,7 @@ dashboard-picture: build ## Draw the dashboard from what a real Prometheus has o
 	@hack/draw-dashboard.sh docs/operate/dashboard.png
 
 .PHONY: plugin-session
-plugin-session: build node-images ## Type every command of the plugin into a terminal, and write what it shows (tmux, Linux, root)
+plugin-session: build test-images ## Type every command of the plugin into a terminal, and write what it shows (tmux, Linux, root)
 	@hack/draw-plugin-session.sh docs/plugin-session.md
 
 .PHONY: test-chaos

@@ -11,7 +11,7 @@ set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 page=$(realpath "$1")
-readonly DEADLINE_SECONDS=180
+readonly DEADLINE_SECONDS=180 ELSEWHERE_SECONDS=20
 
 # Not in TMPDIR, which may be long: the path of a socket may not.
 dir=$(mktemp -d /tmp/mb-session-XXXXXX)
@@ -27,51 +27,68 @@ _output/bin/kubectl --kubeconfig="${dir}/kubeconfig" apply --filename=artifacts/
   --filename=artifacts/components/pod-debugger/rbac.yaml --filename=pkg/e2e/containers/testdata/metrics-server.yaml \
   --filename=pkg/e2e/containers/testdata/metrics-apiservice.yaml >/dev/null
 
-# The prompt counts the commands that have ended in its title, which is not on the screen.
+# The title, which is not on the screen, is how many commands have ended, and the exit code of the last one.
 cat >"${dir}/bashrc" <<'END'
 PS1='$ '
-PROMPT_COMMAND='printf "\033]2;%s\a" "$((++ended))"'
-ended=0
+PROMPT_COMMAND='printf "\033]2;%s %s\a" "$((++ended))" "$?"'
+ended=-1
 END
 mkdir "${dir}/work"
 cp hack/plugin-session/shop.yaml "${dir}/work"
 terminal -f /dev/null new-session -d -x 130 -y 60 -c "${dir}/work" \
   env KUBECONFIG="${dir}/kubeconfig" PATH="${PWD}/_output/bin:${PATH}" NO_COLOR=1 bash --noprofile --rcfile "${dir}/bashrc"
 terminal set-option -g history-limit 10000
+terminal set-option -g scroll-on-clear off
 
 screen() { terminal capture-pane -p -J -S -; }
-ended() { terminal display-message -p '#{pane_title}'; }
+
+fail() {
+  echo "ERROR: $1; the terminal shows:" >&2
+  screen >&2 || true
+  exit 1
+}
 
 # await waits until a command succeeds.
 await() { # description command...
   local what=$1 until=$((SECONDS + DEADLINE_SECONDS))
   shift
   until "$@"; do
-    if ((SECONDS > until)); then
-      echo "ERROR: waited ${DEADLINE_SECONDS} s for ${what}; the terminal shows:" >&2 && screen >&2
-      exit 1
-    fi
+    terminal has-session 2>/dev/null || fail "the shell has ended before ${what}"
+    ((SECONDS < until)) || fail "waited ${DEADLINE_SECONDS} s for ${what}"
     read -rt 0.2 <> <(:) || true
   done
 }
-has_ended() { [[ "$(ended)" == "$1" ]]; }
+# has_ended succeeds when so many commands have ended. More cannot have: a key may have come when its command had ended.
+has_ended() { # count
+  local title
+  title=$(terminal display-message -p '#{pane_title}')
+  [[ "${title}" =~ ^([0-9]+)' '([0-9]+)$ ]] || return 1
+  code=${BASH_REMATCH[2]}
+  ((BASH_REMATCH[1] <= $1)) || fail "${BASH_REMATCH[1]} commands have ended, but $1 were typed"
+  ((BASH_REMATCH[1] == $1))
+}
+is_cleared() { [[ "$(screen | tr -d '[:space:]')" == '$' ]]; }
 shows() { screen | grep --quiet --null-data --extended-regexp -- "$1"; }
-elsewhere() { (export KUBECONFIG="${dir}/kubeconfig" PATH="${PWD}/_output/bin:${PATH}" && bash -c "$1") >/dev/null 2>&1; }
+elsewhere() {
+  KUBECONFIG="${dir}/kubeconfig" PATH="${PWD}/_output/bin:${PATH}" timeout "${ELSEWHERE_SECONDS}" bash -o pipefail -c "$1" >/dev/null 2>&1
+}
 
-# Lines of the session: "# text" becomes text of the page, "$ command" is typed, "? pattern" awaits it on the screen, "> text" is
-# typed into what runs, "! keys" are pressed as tmux names them, and "% command" is tried elsewhere until it succeeds.
-count=1
-await "the terminal" has_ended 1
+# Lines of the session: "# text" becomes text of the page, "$ command" is typed and must succeed, or as "$1 command" end with that
+# exit code, "? pattern" awaits it on the screen, "> text" is typed into what runs, "! keys" are pressed as tmux names them, and
+# "% command" is tried elsewhere until it succeeds.
+typed=0 code=
+await "the first prompt" has_ended 0
 fence() { # open or closed
   [[ "${fenced:-closed}" == "$1" ]] || printf '```\n'
   fenced=$1
 }
 finish() {
   [[ -n "${running:-}" ]] || return 0
-  count=$((count + 1))
-  await "the end of: ${running}" has_ended "${count}"
+  typed=$((typed + 1))
+  await "the end of: ${running}" has_ended "${typed}"
+  [[ "${code}" == "${wanted}" ]] || fail "exit code ${code} rather than ${wanted} of: ${running}"
   # All but the prompt that comes after it, and the empty lines below.
-  screen | sed -e :a -e '/^[[:space:]]*$/{$d;N;ba' -e '}' | sed '$d'
+  screen | sed 's/ *$//' | sed -e :a -e '/^[[:space:]]*$/{$d;N;ba' -e '}' | sed '$d'
   running=
 }
 {
@@ -83,22 +100,27 @@ finish() {
         line=${line#\#}
         printf '%s\n' "${line# }"
         ;;
-      '$ '*)
+      '$'*)
         finish
         fence open
-        running=${line#\$ }
+        wanted=${line%% *}
+        wanted=${wanted#\$}
+        wanted=${wanted:-0}
+        running=${line#* }
         terminal send-keys C-l
         terminal clear-history
+        await "an empty screen" is_cleared
         terminal send-keys -l "${running}"
         terminal send-keys Enter
         ;;
-      '? '*) await "${line#\? }" shows "${line#\? }" ;;
+      '? '*) await "${line#\? } on the screen" shows "${line#\? }" ;;
       '! '*) terminal send-keys "${line#! }" ;;
       '> '*) terminal send-keys -l "${line#> }" && terminal send-keys Enter ;;
       '% '*)
         finish
-        await "${line#% }" elsewhere "${line#% }"
+        await "success of: ${line#% }" elsewhere "${line#% }"
         ;;
+      *) fail "hack/plugin-session/session.txt has a line of no kind: ${line}" ;;
     esac
   done <hack/plugin-session/session.txt
   finish
