@@ -6,12 +6,15 @@ package boxes
 
 import (
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -70,10 +73,20 @@ func (a API) encode(box *modelv1.ModelBox, mediaType string) ([]byte, error) {
 	return encoded, nil
 }
 
+// Frames reads the events of a watch one by one, each as the bytes that encode it.
+func (a API) Frames(stream io.ReadCloser) (io.ReadCloser, error) {
+	info, found := runtime.SerializerInfoForMediaType(serializer.NewCodecFactory(a.scheme()).SupportedMediaTypes(), a.MediaType)
+	if !found || info.StreamSerializer == nil {
+		return nil, fmt.Errorf("no decoder for a stream of %s", a.MediaType)
+	}
+	return info.StreamSerializer.Framer.NewFrameReader(stream), nil
+}
+
 // Client is one client of an API, with a connection of its own.
 type Client struct {
 	rest.Interface
-	traffic *traffic
+	transport http.RoundTripper
+	traffic   *traffic
 }
 
 // NewClient returns a client whose requests nothing but the server holds up.
@@ -92,8 +105,11 @@ func (a API) NewClient(config *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a client of %s: %w", a.Name, err)
 	}
-	return &Client{Interface: client, traffic: traffic}, nil
+	return &Client{Interface: client, transport: client.Client.Transport, traffic: traffic}, nil
 }
+
+// Disconnect closes the connection when nothing is asked for over it. The next request makes a new one.
+func (c *Client) Disconnect() { utilnet.CloseIdleConnectionsFor(c.transport) }
 
 // Received is how many bytes have come over the connection so far, encrypted and compressed as they are.
 func (c *Client) Received() int64 { return c.traffic.received.Load() }

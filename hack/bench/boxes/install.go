@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
@@ -24,7 +25,8 @@ const (
 	pollInterval   = 200 * time.Millisecond
 )
 
-// InstallDefinition makes the cluster serve boxes as custom resources, of the schema that the server publishes there.
+// InstallDefinition makes the cluster serve boxes as custom resources, of the schema that the server publishes there, unless it
+// does already.
 func InstallDefinition(ctx context.Context, g *ground.Ground) error {
 	published, err := publishedSchema(ctx, g)
 	if err != nil {
@@ -38,7 +40,7 @@ func InstallDefinition(ctx context.Context, g *ground.Ground) error {
 	if err != nil {
 		return fmt.Errorf("creating a client for definitions: %w", err)
 	}
-	if _, err := client.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{}); err != nil {
+	if _, err := client.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating the definition: %w", err)
 	}
 	boxes, err := CRD.NewClient(g.User)

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -19,9 +20,9 @@ func newListCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			writer := printers.GetNewTabWriter(command.OutOrStdout())
-			fmt.Fprintln(writer, "NAME\tSIZE\tQUICK\tSHOWS")
+			fmt.Fprintln(writer, "NAME\tSIZE\tQUICK\tFULL\tSHOWS")
 			for _, s := range scenario.All {
-				fmt.Fprintf(writer, "%s\t%d\t%d\t%s\n", s.Name, s.Size, s.QuickSize, s.Shows)
+				fmt.Fprintf(writer, "%s\t%d\t%d\t%d\t%s\n", s.Name, s.Size, s.QuickSize, cmp.Or(s.FullSize, s.Size), s.Shows)
 			}
 			return writer.Flush()
 		},

@@ -30,6 +30,7 @@ func newOperatorCommand() *cobra.Command {
 	}
 	command.Flags().StringVar(&o.Kubeconfig, "kubeconfig", "", "of the cluster")
 	command.Flags().IntVar(&o.Workers, "workers", 0, "how many boxes are reconciled at the same time; 0 for the default of controller-runtime")
+	command.Flags().StringVar(&o.Namespace, "namespace", "", "the only one that is looked at; empty for all")
 	command.SetOut(os.Stdout)
 	return command
 }

@@ -26,7 +26,7 @@ import (
 
 const (
 	defaultRounds = 5
-	quickRounds   = 2
+	quickRounds   = 1
 )
 
 // runOptions are the flags of run.
@@ -40,7 +40,8 @@ func newRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run [SCENARIO...]",
 		Short: "Measure, and write the result and a report",
-		Long: `run measures the scenarios that are named, or all of them, each on a control plane of its own. It writes the
+		Long: `run measures the scenarios that are named, or all of them, each on a control plane of its own; with --quick,
+on that of the one before where it needs the same. It writes the
 result and a report into the folder --output after each of them. Ctrl-C ends it, and the control plane.`,
 		ValidArgs: scenario.Names(),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -64,6 +65,7 @@ func (o *runOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.Rounds, "rounds", defaultRounds, fmt.Sprintf("how often each contestant is measured; %d with --quick unless given", quickRounds))
 	flags.IntVar(&o.Size, "size", 0, "how many objects every scenario has; 0 for as many as each one needs")
 	flags.BoolVar(&o.Quick, "quick", false, "show every ratio roughly, in minutes")
+	flags.BoolVar(&o.Full, "full", false, "have as many objects in every scenario as its goals are about, which takes hours")
 	flags.StringVar(&o.output, "output", "_output/bench", "folder for the result and the report")
 	flags.StringVar(&o.Dir, "dir", "_output/bench/clusters", "folder for the control planes, on a disk like those of real ones")
 	flags.StringVar(&o.Programs.Bin, "bin", "_output/bin", "folder with localcluster, modelbox-apiserver and etcd")
@@ -77,13 +79,16 @@ func (o *runOptions) complete(flags *pflag.FlagSet) error {
 	if o.Rounds < 1 {
 		return fmt.Errorf("--rounds=%d: must be above 0", o.Rounds)
 	}
+	if o.Quick && o.Full {
+		return errors.New("--quick and --full: only one of them may be given")
+	}
 	if o.Size < 0 {
 		return fmt.Errorf("--size=%d: must be 0 or above", o.Size)
 	}
 	return o.Programs.Check()
 }
 
-func (o *runOptions) run(ctx context.Context, scenarios []*contest.Scenario, out io.Writer) error {
+func (o *runOptions) run(ctx context.Context, scenarios []*contest.Scenario, out io.Writer) (err error) {
 	o.Say = func(line string) { fmt.Fprintln(out, line) }
 	machine, err := describeMachine()
 	if err != nil {
@@ -100,8 +105,10 @@ func (o *runOptions) run(ctx context.Context, scenarios []*contest.Scenario, out
 		return fmt.Errorf("creating the folder for the report: %w", err)
 	}
 	r := &result.Result{Format: result.Format, Began: time.Now().UTC(), Machine: *machine, Versions: versions, Settings: o.Settings}
+	stage := &contest.Stage{Options: o.Options}
+	defer func() { err = errors.Join(err, stage.Clear()) }()
 	for _, s := range scenarios {
-		played, err := contest.Play(ctx, s, o.Options)
+		played, err := stage.Play(ctx, s)
 		if played != nil && len(played.Measurements) > 0 {
 			r.Scenarios = append(r.Scenarios, *played)
 			err = errors.Join(err, report.Terminal(out, played))

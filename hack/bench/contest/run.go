@@ -25,6 +25,8 @@ type Run struct {
 	Size int
 	// Quick is for a rough look: what only shows how things grow may be left out.
 	Quick bool
+	// Full is for as much as the goals are about, however long that takes.
+	Full bool
 	// Say tells a person what happens.
 	Say func(line string)
 

@@ -22,9 +22,12 @@ type Scenario struct {
 	Figures     []result.Figure
 	Comparisons []result.Comparison
 	Goals       []result.Goal
-	// Size is how many objects there are unless something else is asked for, QuickSize how many of them show roughly the
-	// same.
-	Size, QuickSize int
-	// Measure measures on a control plane that nobody has used.
+	// Size is how many objects there are unless something else is asked for: as many as there is time for when all scenarios
+	// are played. QuickSize is how many of them show roughly the same, and FullSize how many the goals are about; 0 where
+	// that is Size.
+	Size, QuickSize, FullSize int
+	// SizeOf is what there are so many of, such as "watchers"; empty for objects.
+	SizeOf string
+	// Measure measures on a control plane that nobody has used, or that another scenario has, which has left its namespaces.
 	Measure func(ctx context.Context, r *Run) error
 }

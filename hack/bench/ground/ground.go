@@ -68,12 +68,14 @@ const (
 	scheduler         = "kube-scheduler"
 )
 
-// Options are what scenarios differ in.
+// Options are what scenarios differ in. Control planes of the same options are alike.
 type Options struct {
 	// Controllers lets the server turn boxes into what they are about. Without them boxes are stored, and nothing more.
 	Controllers bool
 	// Nodes is the number of simulated nodes. Without any, no pod becomes ready.
 	Nodes int
+	// ResyncPeriod is how often the server looks at every box although nothing happened; 0 for its default.
+	ResyncPeriod time.Duration
 }
 
 // Ground is a running control plane.
@@ -126,6 +128,9 @@ func command(dir string, programs Programs, options Options) *exec.Cmd {
 	}
 	if !options.Controllers {
 		arguments = append(arguments, "--server-arg=--controllers=-modelbox")
+	}
+	if options.ResyncPeriod > 0 {
+		arguments = append(arguments, fmt.Sprintf("--server-arg=--modelbox-resync-period=%s", options.ResyncPeriod))
 	}
 	return exec.Command(programs.Path(localCluster), arguments...)
 }

@@ -3,27 +3,16 @@
 
 package ground
 
-import (
-	"strings"
-	"testing"
-
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
-)
+import "testing"
 
 func TestSumIsOfSeriesWithAllLabels(t *testing.T) {
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(`# TYPE requests_total counter
+	metrics := parse(t, `# TYPE requests_total counter
 requests_total{verb="GET",resource="services",subresource=""} 3
 requests_total{verb="GET",resource="services",subresource="status"} 4
 requests_total{verb="POST",resource="services",subresource=""} 5
 # TYPE resident_bytes gauge
 resident_bytes 7
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	metrics := Metrics(families)
+`)
 	for _, row := range []struct {
 		name   string
 		labels map[string]string

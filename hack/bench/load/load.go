@@ -26,6 +26,30 @@ type Outcome struct {
 // Run does something total times. Each client does the next one as soon as its last one is done, without a pause. The first
 // error ends it.
 func Run(ctx context.Context, clients, total int, do func(ctx context.Context, client, i int) error) (*Outcome, error) {
+	return run(ctx, clients, total, func(context.Context, int) (time.Time, error) { return time.Now(), nil }, do)
+}
+
+// Paced does something total times, so many times a second. It is the next client without anything to do that does it: where all
+// of them wait for an answer it comes late, and its latency counts from when it was due.
+func Paced(ctx context.Context, clients, total int, perSecond float64, do func(ctx context.Context, client, i int) error) (*Outcome, error) {
+	began := time.Now()
+	return run(ctx, clients, total, func(ctx context.Context, i int) (time.Time, error) {
+		due := began.Add(time.Duration(float64(i) / perSecond * float64(time.Second)))
+		select {
+		case <-time.After(time.Until(due)):
+			return due, nil
+		case <-ctx.Done():
+			return due, ctx.Err()
+		}
+	}, do)
+}
+
+// run does something total times, each when its turn has come, which begin waits for and returns.
+func run(
+	ctx context.Context, clients, total int,
+	begin func(ctx context.Context, i int) (time.Time, error),
+	do func(ctx context.Context, client, i int) error,
+) (*Outcome, error) {
 	var next atomic.Int64
 	latency, mu := result.NewLatency(), sync.Mutex{}
 	group, ctx := errgroup.WithContext(ctx)
@@ -41,7 +65,10 @@ func Run(ctx context.Context, clients, total int, do func(ctx context.Context, c
 					latency.Merge(own)
 					return nil
 				}
-				before := time.Now()
+				before, err := begin(ctx, i)
+				if err != nil {
+					return err
+				}
 				if err := do(ctx, client, i); err != nil {
 					return err
 				}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestRunDoesEachOnce(t *testing.T) {
@@ -30,6 +31,52 @@ func TestRunDoesEachOnce(t *testing.T) {
 	}
 	if got := outcome.Latency.TotalCount(); got != total {
 		t.Errorf("there are %d latencies, want %d", got, total)
+	}
+}
+
+func TestPacedIsNotFasterThanAskedFor(t *testing.T) {
+	began := time.Now()
+	early := 0
+	outcome, err := Paced(t.Context(), 1, 21, 400, func(_ context.Context, _, i int) error {
+		if time.Since(began) < time.Duration(i)*time.Second/400 {
+			early++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if early > 0 {
+		t.Errorf("%d of 21 are early", early)
+	}
+	if got := outcome.Latency.TotalCount(); got != 21 {
+		t.Errorf("there are %d latencies, want 21", got)
+	}
+}
+
+func TestLatencyCountsFromWhenItIsDue(t *testing.T) {
+	const delay = 20 * time.Millisecond
+	outcome, err := Paced(t.Context(), 1, 3, 1e6, func(context.Context, int, int) error {
+		time.Sleep(delay)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The last one had to wait for both others.
+	if got, want := outcome.Latency.Max(), 3*delay.Microseconds()*99/100; got < want {
+		t.Errorf("the longest latency is %d µs, want at least %d", got, want)
+	}
+}
+
+func TestPacedEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := Paced(ctx, 2, 3, 1.0/3600, func(context.Context, int, int) error {
+		cancel()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -32,6 +33,8 @@ type Options struct {
 	Kubeconfig string
 	// Workers is how many boxes are reconciled at the same time; 0 is what controller-runtime has by default, which is 1.
 	Workers int
+	// Namespace is the only one that it looks at; empty for all.
+	Namespace string
 	// Started is called when the caches are filled and the workers run.
 	Started func()
 }
@@ -51,8 +54,13 @@ func Run(ctx context.Context, options Options) error {
 	}
 	// What config.GetConfig of controller-runtime sets: priority and fairness is the limit.
 	config.QPS = -1
+	cached := cache.Options{}
+	if options.Namespace != "" {
+		cached.DefaultNamespaces = map[string]cache.Config{options.Namespace: {}}
+	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:  scheme,
+		Cache:   cached,
 		Metrics: metricsserver.Options{BindAddress: "0"},
 	})
 	if err != nil {

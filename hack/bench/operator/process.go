@@ -23,34 +23,36 @@ const (
 	// StartedLine is what it prints when it works.
 	StartedLine = "the operator works"
 
-	// processName is what its CPU is counted as.
-	processName = "operator"
+	// ProcessName is what its CPU is counted as.
+	ProcessName = "operator"
+
 	stopTimeout = 30 * time.Second
 )
 
-// Start runs the operator as a process of the control plane until stop is called, and returns when it works.
-func Start(ctx context.Context, g *ground.Ground, workers int) (stop func() error, err error) {
+// Start runs the operator as a process of the control plane until stop is called, and returns when it works. The kubeconfig is
+// that of the control plane, and Started is not called.
+func Start(ctx context.Context, g *ground.Ground, options Options) (stop func() error, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	log, err := os.OpenFile(filepath.Join(g.Dir, "logs", processName+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(filepath.Join(g.Dir, "logs", ProcessName+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the operator's log: %w", err)
 	}
 	defer log.Close()
-	command := exec.Command(self, Command, "--kubeconfig="+g.Kubeconfig(), fmt.Sprintf("--workers=%d", workers))
+	command := exec.Command(self, Command, "--kubeconfig="+g.Kubeconfig(), fmt.Sprintf("--workers=%d", options.Workers), "--namespace="+options.Namespace)
 	command.Stderr = log
 	said, err := command.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("reading what the operator says: %w", err)
 	}
-	ended, err := g.StartServer(processName, command)
+	ended, err := g.StartServer(ProcessName, command)
 	if err != nil {
 		return nil, err
 	}
 	stop = func() error {
-		g.ForgetServer(processName)
+		g.ForgetServer(ProcessName)
 		if err := command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return fmt.Errorf("stopping the operator: %w", err)
 		}

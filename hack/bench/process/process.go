@@ -14,6 +14,8 @@ import (
 
 // Usage is what a process has taken so far.
 type Usage struct {
+	// PID is that of the process.
+	PID int
 	CPU time.Duration
 	// Resident is the memory that it has now, Peak the most that it has had since the peak was reset; in bytes.
 	Resident, Peak uint64
@@ -34,6 +36,7 @@ func Read(pid int) (Usage, error) {
 		return Usage{}, fmt.Errorf("reading the memory of process %d: %w", pid, err)
 	}
 	return Usage{
+		PID:      pid,
 		CPU:      time.Duration(stat.CPUTime() * float64(time.Second)),
 		Resident: status.VmRSS,
 		Peak:     status.VmHWM,
@@ -51,11 +54,15 @@ func ResetPeak(pid int) error {
 // Usages are those of several processes, by their names.
 type Usages map[string]Usage
 
-// CPUSince returns how many seconds of CPU each process has used since then.
+// CPUSince returns how many seconds of CPU each process has used since then. A process that was not there then has used all of
+// its CPU since; what the one used whose place it has taken is not known.
 func (u Usages) CPUSince(before Usages) map[string]float64 {
 	used := map[string]float64{}
 	for name, usage := range u {
-		used[name] = (usage.CPU - before[name].CPU).Seconds()
+		if former := before[name]; former.PID == usage.PID {
+			usage.CPU -= former.CPU
+		}
+		used[name] = usage.CPU.Seconds()
 	}
 	return used
 }

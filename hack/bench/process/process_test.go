@@ -100,3 +100,11 @@ func TestUsages(t *testing.T) {
 		t.Errorf("the peak has grown by %v, want by the 30 of etcd", got)
 	}
 }
+
+func TestNewProcessesHaveUsedAllOfTheirCPUSince(t *testing.T) {
+	before := Usages{"server": {PID: 7, CPU: 5 * time.Second}, "gone": {PID: 8, CPU: time.Second}}
+	after := Usages{"server": {PID: 9, CPU: 2 * time.Second}, "operator": {PID: 10, CPU: time.Second}}
+	if diff := cmp.Diff(map[string]float64{"server": 2, "operator": 1}, after.CPUSince(before)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

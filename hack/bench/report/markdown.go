@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -57,8 +58,8 @@ func (w *checkedWriter) Write(content []byte) (int, error) {
 // writePage writes the page, with the plots of each scenario.
 func writePage(to io.Writer, r *result.Result, plots map[string][]plotFile) error {
 	out := &checkedWriter{Writer: to}
-	fmt.Fprintf(out, "# Performance\n\nMeasured with `make %s` on %s, on %s with %s and %s of memory, Linux %s.\n",
-		target(r), r.Began.Format("2006-01-02"), r.Machine.CPU, english.Plural(r.Machine.Cores, "core", ""),
+	fmt.Fprintf(out, "# Performance\n\nMeasured with `%s` on %s, on %s with %s and %s of memory, Linux %s.\n",
+		command(r), r.Began.Format("2006-01-02"), r.Machine.CPU, english.Plural(r.Machine.Cores, "core", ""),
 		Format(float64(r.Machine.Memory), result.Bytes), r.Machine.Kernel)
 	if r.Machine.IsBusy() {
 		fmt.Fprintf(out, "The machine had other things to do, with a load of %.1f: these figures say little.\n", r.Machine.Load)
@@ -81,15 +82,20 @@ the other. CPU is that of all servers: kube-apiserver, both etcds, the server, t
 	return out.err
 }
 
-func target(r *result.Result) string {
-	if r.Settings.Quick {
-		return "bench-quick"
+// command is what measures the same again.
+func command(r *result.Result) string {
+	switch {
+	case r.Settings.Quick:
+		return "make bench-quick"
+	case r.Settings.Full:
+		return "bench run --full"
+	default:
+		return "make bench"
 	}
-	return "bench"
 }
 
 func writeScenario(out io.Writer, s *result.Scenario, plots []plotFile) {
-	fmt.Fprintf(out, "## %s\n\n%s. With %d objects, in %.0f s.\n\n", s.Name, capitalize(s.Shows), s.Size, s.Seconds)
+	fmt.Fprintf(out, "## %s\n\n%s. With %d %s, in %.0f s.\n\n", s.Name, capitalize(s.Shows), s.Size, cmp.Or(s.SizeOf, "objects"), s.Seconds)
 	for _, note := range s.Notes {
 		fmt.Fprintf(out, "- %s\n", note)
 	}

@@ -42,6 +42,7 @@ type Settings struct {
 	// Size is how many objects every scenario has; 0 is each one's own.
 	Size  int  `json:"size,omitempty"`
 	Quick bool `json:"quick,omitempty"`
+	Full  bool `json:"full,omitempty"`
 }
 
 // Scenario is what one scenario has measured.
@@ -54,8 +55,9 @@ type Scenario struct {
 	Figures     []Figure     `json:"figures"`
 	Comparisons []Comparison `json:"comparisons"`
 	Goals       []Goal       `json:"goals,omitempty"`
-	// Size is how many objects there were.
+	// Size is how many objects there were, or what else SizeOf names.
 	Size         int           `json:"size"`
+	SizeOf       string        `json:"sizeOf,omitempty"`
 	Seconds      float64       `json:"seconds"`
 	Measurements []Measurement `json:"measurements"`
 }

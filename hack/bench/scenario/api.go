@@ -42,11 +42,16 @@ var apiScenario = &contest.Scenario{
 		atLeast("get", bestClients, contest.RequestsPerSecond, 1.2),
 		atMost("", bestClients, contest.CPUPerRequest, 0.4),
 	},
-	Size: 1200, QuickSize: 200,
+	Size: 500, QuickSize: 100, FullSize: 1200,
 	Measure: measureAPI,
 }
 
-const fieldManager = "bench"
+const (
+	fieldManager = "bench"
+
+	// usualClients is how many clients show what the encoding does.
+	usualClients = 16
+)
 
 // operation is one kind of request for each of the boxes.
 type operation struct {
@@ -91,12 +96,15 @@ func measureAPI(ctx context.Context, r *contest.Run) error {
 	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
 		return err
 	}
-	contestants := []boxes.API{boxes.ModelBox, boxes.CRD, boxes.ModelBoxJSON}
-	clientCounts := []int{1, 16, 64}
+	clientCounts := []int{1, usualClients, 64}
 	if r.Quick {
-		clientCounts = []int{16}
+		clientCounts = []int{usualClients}
 	}
 	for _, clients := range clientCounts {
+		contestants := []boxes.API{boxes.ModelBox, boxes.CRD}
+		if clients == usualClients || r.Full {
+			contestants = append(contestants, boxes.ModelBoxJSON)
+		}
 		a := &apiRun{Run: r, clients: clients, total: r.Size}
 		if clients == 1 {
 			a.total = max(1, r.Size/4) // takes as long
@@ -122,7 +130,7 @@ func (a *apiRun) live(ctx context.Context, round int, api boxes.API) error {
 	if err != nil {
 		return err
 	}
-	namespace := fmt.Sprintf("%s-%d-%d", strings.ToLower(strings.NewReplacer(", ", "-").Replace(api.Name)), a.clients, round)
+	namespace := fmt.Sprintf("api-%s-%d-%d", strings.ToLower(strings.NewReplacer(", ", "-").Replace(api.Name)), a.clients, round)
 	if err := boxes.CreateNamespace(ctx, a.Ground, namespace); err != nil {
 		return err
 	}

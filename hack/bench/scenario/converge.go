@@ -52,6 +52,7 @@ var convergeScenario = &contest.Scenario{
 	Notes: []string{
 		"The time begins with the first box that is created, by 16 clients, and ends when the last status says that the box is Ready.",
 		"The operator is one as kubebuilder scaffolds it, with the defaults of controller-runtime, and again with " + fmt.Sprint(ourWorkers) + " workers, as the server has them.",
+		fmt.Sprintf("The boxes are spread over %d namespaces: the server lets none of them have more than half of its workers.", spreadOver),
 		"The limit creates custom resources and the children that the server has made, and writes each status once, with " + fmt.Sprint(ourWorkers) + " requests at a time, and waits for nothing.",
 		"Writes and reads are those of boxes, Deployments and Services by everybody, without the creation of the boxes: the controller manager writes to each Deployment, too.",
 	},
@@ -69,7 +70,7 @@ var convergeScenario = &contest.Scenario{
 		atMost("", againstWorkers, contest.Time, 1/1.5),
 		atMost("", againstLimit, writesPerBox, 1),
 	},
-	Size: 5000, QuickSize: 200,
+	Size: 500, QuickSize: 60, FullSize: 5000,
 	Measure: measureConvergence,
 }
 
@@ -93,7 +94,7 @@ func measureConvergence(ctx context.Context, r *contest.Run) error {
 	}
 	withWorkers := func(workers int) func(context.Context, *ground.Ground) (func() error, error) {
 		return func(ctx context.Context, g *ground.Ground) (func() error, error) {
-			return operator.Start(ctx, g, workers)
+			return operator.Start(ctx, g, operator.Options{Workers: workers})
 		}
 	}
 	contestants := []controllers{
@@ -116,11 +117,11 @@ func measureConvergence(ctx context.Context, r *contest.Run) error {
 
 // observeChildren lets the server make the children of one box.
 func observeChildren(ctx context.Context, r *contest.Run) (*bare.Children, error) {
-	const namespace, name = "example", "box"
+	const namespace, name = "converge-example", "box"
 	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
 		return nil, err
 	}
-	ready, err := awaitReady(ctx, r.Ground, boxes.ModelBox, namespace, 1)
+	ready, err := awaitReady(ctx, r.Ground, boxes.ModelBox, []string{namespace}, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -147,8 +148,9 @@ func createBoxes(ctx context.Context, g *ground.Ground, api boxes.API, stored []
 	return nil
 }
 
-func measureControllers(ctx context.Context, r *contest.Run, round int, namespace string, c controllers) (err error) {
-	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
+func measureControllers(ctx context.Context, r *contest.Run, round int, name string, c controllers) (err error) {
+	namespaces, err := createNamespaces(ctx, r.Ground, name)
+	if err != nil {
 		return err
 	}
 	if c.start != nil {
@@ -158,17 +160,14 @@ func measureControllers(ctx context.Context, r *contest.Run, round int, namespac
 		}
 		defer func() { err = errors.Join(err, stop()) }()
 	}
-	stored := make([]*modelv1.ModelBox, r.Size)
-	for i := range stored {
-		stored[i] = boxes.New(namespace, fmt.Sprintf("box-%d", i))
-	}
+	stored := newBoxes(namespaces, r.Size)
 	before, err := countRequests(ctx, r.Ground)
 	if err != nil {
 		return err
 	}
 	var took time.Duration
 	cpu, err := r.CPU(ctx, func() error {
-		ready, err := awaitReady(ctx, r.Ground, c.api, namespace, len(stored))
+		ready, err := awaitReady(ctx, r.Ground, c.api, namespaces, len(stored))
 		if err != nil {
 			return err
 		}
@@ -187,34 +186,39 @@ func measureControllers(ctx context.Context, r *contest.Run, round int, namespac
 	if err != nil {
 		return err
 	}
-	if err := expectChildren(ctx, r.Ground, namespace, len(stored)); err != nil {
+	if err := expectChildren(ctx, r.Ground, namespaces, len(stored)); err != nil {
 		return err
 	}
+	writes, reads := after.since(before)
 	perBox := func(count float64) float64 { return count / float64(len(stored)) }
 	r.Record(result.Measurement{
 		Case: "boxes at once", Contestant: c.name, Round: round, CPU: cpu,
 		Values: map[string]float64{
 			contest.Time: took.Seconds(),
-			writesPerBox: perBox(after.writes-before.writes) - 1,
-			readsPerBox:  perBox(after.reads - before.reads),
+			writesPerBox: perBox(writes) - 1,
+			readsPerBox:  perBox(reads),
 			cpuPerBox:    perBox(process.Total(cpu)),
 		},
 	})
-	return removeAll(ctx, r.Ground, c.api, namespace)
+	return removeAll(ctx, r.Ground, c.api, namespaces)
 }
 
 // expectChildren checks that every box has what it is about: a status could say anything.
-func expectChildren(ctx context.Context, g *ground.Ground, namespace string, want int) error {
-	deployments, err := g.Client.AppsV1().Deployments(namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return fmt.Errorf("listing Deployments: %w", err)
+func expectChildren(ctx context.Context, g *ground.Ground, namespaces []string, want int) error {
+	deployments, services := 0, 0
+	for _, namespace := range namespaces {
+		ofDeployments, err := g.Client.AppsV1().Deployments(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("listing Deployments: %w", err)
+		}
+		ofServices, err := g.Client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("listing Services: %w", err)
+		}
+		deployments, services = deployments+len(ofDeployments.Items), services+len(ofServices.Items)
 	}
-	services, err := g.Client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return fmt.Errorf("listing Services: %w", err)
-	}
-	if len(deployments.Items) != want || len(services.Items) != want {
-		return fmt.Errorf("there are %d Deployments and %d Services, want %d of each", len(deployments.Items), len(services.Items), want)
+	if deployments != want || services != want {
+		return fmt.Errorf("there are %d Deployments and %d Services, want %d of each", deployments, services, want)
 	}
 	return nil
 }

@@ -38,11 +38,13 @@ var listScenario = &contest.Scenario{
 		atMost("all", bestClients, contest.PeakMemory, 0.25),
 		atMost("all", sameEncoding, contest.PeakMemory, 0.25),
 	},
-	Size: 10000, QuickSize: 1000,
+	Size: 5000, QuickSize: 400, FullSize: 25000,
 	Measure: measureLists,
 }
 
 const (
+	listNamespace = "list"
+
 	pageSize = 500
 	// One box in so many has the image that is selected.
 	selectedOf    = 100
@@ -68,13 +70,12 @@ func measureLists(ctx context.Context, r *contest.Run) error {
 	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
 		return err
 	}
-	const namespace = "boxes"
-	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
+	if err := boxes.CreateNamespace(ctx, r.Ground, listNamespace); err != nil {
 		return err
 	}
 	for _, api := range []boxes.API{boxes.ModelBox, boxes.CRD} {
 		r.Say(fmt.Sprintf("  storing %d boxes in %s", r.Size, api.Name))
-		err := fill(ctx, r.Ground, api, namespace, 0, r.Size, func(i int, box *modelv1.ModelBox) {
+		err := fill(ctx, r.Ground, api, listNamespace, 0, r.Size, func(i int, box *modelv1.ModelBox) {
 			if i%selectedOf == 0 {
 				box.Spec.Image = selectedImage
 			}
@@ -145,7 +146,7 @@ func measureList(ctx context.Context, r *contest.Run, round int, api boxes.API, 
 func (l listing) list(ctx context.Context, client *boxes.Client) (int, error) {
 	got := 0
 	for next := ""; ; {
-		request := client.Get().Resource(boxes.Resource)
+		request := client.Get().Namespace(listNamespace).Resource(boxes.Resource)
 		if l.limit > 0 {
 			request = request.Param("limit", fmt.Sprint(l.limit))
 		}

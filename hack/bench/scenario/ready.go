@@ -6,10 +6,12 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
@@ -29,15 +31,15 @@ const (
 	pollInterval = 200 * time.Millisecond
 )
 
-// awaitReady watches the boxes of a namespace. The channel gets nil as soon as so many of them are Ready, or why that is not
+// awaitReady watches the boxes of some namespaces. The channel gets nil as soon as so many of them are Ready, or why that is not
 // going to happen.
-func awaitReady(ctx context.Context, g *ground.Ground, api boxes.API, namespace string, want int) (<-chan error, error) {
+func awaitReady(ctx context.Context, g *ground.Ground, api boxes.API, namespaces []string, want int) (<-chan error, error) {
 	boxClient, err := api.NewClient(g.User)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	watched, err := boxClient.Get().Namespace(namespace).Resource(boxes.Resource).Param("watch", "true").Watch(ctx)
+	watched, err := boxClient.Get().Resource(boxes.Resource).Param("watch", "true").Watch(ctx)
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("watching boxes: %w", err)
@@ -46,20 +48,20 @@ func awaitReady(ctx context.Context, g *ground.Ground, api boxes.API, namespace 
 	go func() {
 		defer cancel()
 		defer watched.Stop()
-		done <- countReady(watched, want)
+		done <- countReady(watched, namespaces, want)
 	}()
 	return done, nil
 }
 
-func countReady(watched watch.Interface, want int) error {
-	ready := sets.New[string]()
+func countReady(watched watch.Interface, namespaces []string, want int) error {
+	ready := sets.New[types.NamespacedName]()
 	for event := range watched.ResultChan() {
 		box, isBox := event.Object.(*modelv1.ModelBox)
 		if !isBox {
 			return fmt.Errorf("watching boxes: %s %v", event.Type, event.Object)
 		}
-		if isReady(box) {
-			ready.Insert(box.Name)
+		if slices.Contains(namespaces, box.Namespace) && isReady(box) {
+			ready.Insert(client.ObjectKeyFromObject(box))
 		}
 		if len(ready) == want {
 			return nil
@@ -73,8 +75,22 @@ func isReady(box *modelv1.ModelBox) bool {
 	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == box.Generation
 }
 
-// removeAll removes the boxes of a namespace and what they were about, and returns when all is gone.
-func removeAll(ctx context.Context, g *ground.Ground, api boxes.API, namespace string) error {
+// removeAll removes the boxes of some namespaces and what they were about, and returns when all is gone.
+func removeAll(ctx context.Context, g *ground.Ground, api boxes.API, namespaces []string) error {
+	for _, namespace := range namespaces {
+		if err := remove(ctx, g, api, namespace); err != nil {
+			return err
+		}
+	}
+	for _, namespace := range namespaces {
+		if err := awaitRemoved(ctx, g, namespace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func remove(ctx context.Context, g *ground.Ground, api boxes.API, namespace string) error {
 	boxClient, err := api.NewClient(g.User)
 	if err != nil {
 		return err
@@ -85,9 +101,10 @@ func removeAll(ctx context.Context, g *ground.Ground, api boxes.API, namespace s
 	if err := g.Client.AppsV1().Deployments(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		return fmt.Errorf("deleting Deployments: %w", err)
 	}
-	if err := deleteServices(ctx, g, namespace); err != nil {
-		return err
-	}
+	return deleteServices(ctx, g, namespace)
+}
+
+func awaitRemoved(ctx context.Context, g *ground.Ground, namespace string) error {
 	return wait.PollUntilContextTimeout(ctx, pollInterval, goneTimeout, true, func(ctx context.Context) (bool, error) {
 		left, err := g.Client.AppsV1().ReplicaSets(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 		if err != nil {

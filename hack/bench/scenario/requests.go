@@ -10,13 +10,19 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 )
 
-// requestCount is how many requests there were of boxes, Deployments and Services.
-type requestCount struct{ writes, reads float64 }
+// requestCount is how many requests there were of boxes, Deployments and Services, by the server that counts them.
+type requestCount map[string]serverRequests
+
+type serverRequests struct {
+	// started is when the process was that counts.
+	started       float64
+	writes, reads float64
+}
 
 // countRequests asks the API servers. Those of boxes count where they are served, those of custom resources and children at
 // kube-apiserver. What the controller manager writes as the status of a Deployment does not count.
-func countRequests(ctx context.Context, g *ground.Ground) (*requestCount, error) {
-	count := &requestCount{}
+func countRequests(ctx context.Context, g *ground.Ground) (requestCount, error) {
+	count := requestCount{}
 	for server, kinds := range map[string][]map[string]string{
 		ground.APIServer: {
 			{"group": boxes.ModelBox.GroupVersion.Group, "resource": boxes.Resource, "subresource": ""},
@@ -33,14 +39,31 @@ func countRequests(ctx context.Context, g *ground.Ground) (*requestCount, error)
 		if err != nil {
 			return nil, err
 		}
-		for _, labels := range kinds {
-			for _, verb := range []string{"POST", "PUT", "PATCH", "APPLY"} {
+		requests := serverRequests{started: metrics.Sum("process_start_time_seconds", nil)}
+		sum := func(labels map[string]string, verbs ...string) float64 {
+			total := 0.0
+			for _, verb := range verbs {
 				labels["verb"] = verb
-				count.writes += metrics.Sum("apiserver_request_total", labels)
+				total += metrics.Sum("apiserver_request_total", labels)
 			}
-			labels["verb"] = "GET"
-			count.reads += metrics.Sum("apiserver_request_total", labels)
+			return total
 		}
+		for _, labels := range kinds {
+			requests.writes += sum(labels, "POST", "PUT", "PATCH", "APPLY")
+			requests.reads += sum(labels, "GET", "LIST")
+		}
+		count[server] = requests
 	}
 	return count, nil
+}
+
+// since returns how many requests there were since then. A server that was restarted has counted from its start.
+func (c requestCount) since(before requestCount) (writes, reads float64) {
+	for server, requests := range c {
+		writes, reads = writes+requests.writes, reads+requests.reads
+		if former := before[server]; former.started == requests.started {
+			writes, reads = writes-former.writes, reads-former.reads
+		}
+	}
+	return writes, reads
 }

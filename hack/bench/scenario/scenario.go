@@ -16,8 +16,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
 )
 
-// All are the scenarios, in the order in which they are played.
-var All = []*contest.Scenario{apiScenario, listScenario, storageScenario, convergeScenario, startScenario}
+// All are the scenarios, in the order in which they are played. The first one needs a server without boxes; those that need the
+// same control plane are next to each other.
+var All = []*contest.Scenario{
+	startScenario, apiScenario, listScenario, storageScenario,
+	convergeScenario,
+}
 
 // Named returns the scenarios of those names; all where there is no name.
 func Named(names []string) ([]*contest.Scenario, error) {

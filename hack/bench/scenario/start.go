@@ -46,7 +46,7 @@ var startScenario = &contest.Scenario{
 		{Case: withoutBoxes, Figure: residentIdle, Ours: boxes.ModelBox.Name, AtMost: ptr.To[float64](110 << 20)},
 		{Case: withoutBoxes, Figure: programSize, Ours: boxes.ModelBox.Name, AtMost: ptr.To[float64](60e6)},
 	},
-	Size: 10000, QuickSize: 1000,
+	Size: 10000, QuickSize: 400,
 	Measure: measureStarts,
 }
 
@@ -54,7 +54,7 @@ func measureStarts(ctx context.Context, r *contest.Run) error {
 	if err := measureStart(ctx, r, withoutBoxes); err != nil {
 		return err
 	}
-	const namespace = "boxes"
+	const namespace = "start"
 	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
 		return err
 	}

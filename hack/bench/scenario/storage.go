@@ -39,9 +39,11 @@ var storageScenario = &contest.Scenario{
 		atMost("", bestClients, residentBytes, 0.25),
 		{Figure: residentBytes, Ours: boxes.ModelBox.Name, AtMost: ptr.To[float64](30 << 10)},
 	},
-	Size: 10000, QuickSize: 1000,
+	Size: 5000, QuickSize: 400, FullSize: 10000,
 	Measure: measureStorage,
 }
+
+const storageNamespace = "storage"
 
 // store is where an API keeps its boxes.
 type store struct {
@@ -51,16 +53,15 @@ type store struct {
 }
 
 var stores = []store{
-	{boxes.ModelBox, ground.EmbeddedEtcd, "/registry/model.github.com/modelboxes/"},
-	{boxes.CRD, ground.ClusterEtcd, "/registry/" + boxes.CRD.GroupVersion.Group + "/modelboxes/"},
+	{boxes.ModelBox, ground.EmbeddedEtcd, "/registry/model.github.com/modelboxes/" + storageNamespace + "/"},
+	{boxes.CRD, ground.ClusterEtcd, "/registry/" + boxes.CRD.GroupVersion.Group + "/modelboxes/" + storageNamespace + "/"},
 }
 
 func measureStorage(ctx context.Context, r *contest.Run) error {
 	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
 		return err
 	}
-	const namespace = "boxes"
-	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
+	if err := boxes.CreateNamespace(ctx, r.Ground, storageNamespace); err != nil {
 		return err
 	}
 	part := max(1, r.Size/r.Rounds)
@@ -72,7 +73,7 @@ func measureStorage(ctx context.Context, r *contest.Run) error {
 		if before.keys != int64(round*part) {
 			return fmt.Errorf("%s has %d boxes in etcd, want %d", s.api.Name, before.keys, round*part)
 		}
-		if err := fill(ctx, r.Ground, s.api, namespace, round*part, part, nil); err != nil {
+		if err := fill(ctx, r.Ground, s.api, storageNamespace, round*part, part, nil); err != nil {
 			return err
 		}
 		after, err := s.measure(ctx, r.Ground)
