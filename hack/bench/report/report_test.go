@@ -100,6 +100,30 @@ func TestPage(t *testing.T) {
 	checkGolden(t, "page.golden", page.Bytes())
 }
 
+func TestPageSaysHowToMeasureTheSame(t *testing.T) {
+	for _, row := range []struct {
+		settings result.Settings
+		want     string
+	}{
+		{result.Settings{}, "Measured with `make bench` on"},
+		{result.Settings{Quick: true}, "Measured with `make bench-quick` on"},
+		{result.Settings{Full: true}, "Measured with `bench run --full` on"},
+	} {
+		measured := sample(t)
+		measured.Settings = row.settings
+		measured.Scenarios[0].SizeOf = "watchers"
+		var page bytes.Buffer
+		if err := writePage(&page, measured, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{row.want, "With 10 watchers, in 3 s."} {
+			if !bytes.Contains(page.Bytes(), []byte(text)) {
+				t.Errorf("%+v: the page has no %q", row.settings, text)
+			}
+		}
+	}
+}
+
 func TestTerminal(t *testing.T) {
 	var text bytes.Buffer
 	if err := Terminal(&text, &sample(t).Scenarios[0]); err != nil {
