@@ -19,7 +19,7 @@ import (
 // All are the scenarios, in the order in which they are played. The first one needs a server without boxes; those that need the
 // same control plane are next to each other.
 var All = []*contest.Scenario{
-	startScenario, apiScenario, listScenario, storageScenario,
+	startScenario, apiScenario, listScenario, storageScenario, watchersScenario,
 	convergeScenario,
 }
 
