@@ -20,7 +20,7 @@ import (
 // same control plane are next to each other.
 var All = []*contest.Scenario{
 	startScenario, apiScenario, listScenario, storageScenario, watchersScenario,
-	convergeScenario, steadyScenario,
+	convergeScenario, steadyScenario, driftScenario,
 }
 
 // Named returns the scenarios of those names; all where there is no name.
