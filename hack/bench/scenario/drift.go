@@ -49,7 +49,7 @@ var driftScenario = &contest.Scenario{
 	Notes: []string{
 		"A restoration takes from the request that deletes or edits a Deployment until a watch tells that it is there again, or as it was. Other Deployments are taken every round.",
 		"The operator, with the defaults of controller-runtime, restores Deployments that are deleted. As the tutorial has it, it does not see that one was edited, nor that a Service was deleted.",
-		"Both sides have as many boxes with children in one cluster. The operator looks at its own namespace only, as the server looks at its own children only.",
+		"Both sides have their boxes and children in one cluster. The operator looks at its own namespace only, as the server looks at its own children only.",
 		"Writes are those of boxes, Deployments and Services by everybody but who deletes or edits, the controller manager included.",
 	},
 	Ground: ground.Options{Controllers: true},
@@ -62,7 +62,7 @@ var driftScenario = &contest.Scenario{
 	},
 	Comparisons: []result.Comparison{againstDefault},
 	Goals:       []result.Goal{{Figure: contest.LatencyP99, Ours: boxes.ModelBox.Name, AtMost: ptr.To(2.0)}},
-	Size:        2500, QuickSize: 60, FullSize: 5000,
+	Size:        2500, QuickSize: 60, FullSize: 5000, SizeOf: "boxes on each side",
 	Measure: measureDrift,
 }
 

@@ -41,8 +41,8 @@ var restartScenario = &contest.Scenario{
 		"A restart begins with the execution of the program, the former one having ended in order, and ends when all servers are quiet for a second.",
 		fmt.Sprintf("A resync is a look at all boxes once more, which the server takes every %s here, and by default every ten minutes. Its CPU is all that the server has used since it was quiet. The operator has no resync for ten hours.", resyncPeriod),
 		"The controller is the server, with its API and its etcd, or the operator. The CPU of all servers is without that of the other controller.",
-		"Both sides have as many boxes with children in one cluster. The operator looks at its own namespace only, as the server looks at its own children only.",
-		"Writes and reads are those of boxes, Deployments and Services by everybody.",
+		"Both sides have their boxes and children in one cluster. The operator looks at its own namespace only, as the server looks at its own children only.",
+		"Writes and reads are those of boxes, Deployments and Services by everybody. What a cache is filled with comes over its watch and is no read.",
 	},
 	Ground: ground.Options{Controllers: true, ResyncPeriod: resyncPeriod},
 	Figures: []result.Figure{
@@ -57,7 +57,7 @@ var restartScenario = &contest.Scenario{
 		{Figure: writes, Ours: boxes.ModelBox.Name, AtMost: ptr.To(0.0)},
 		{Figure: controllerCPU, Ours: boxes.ModelBox.Name, AtMost: ptr.To(3.0)},
 	},
-	Size: 5000, QuickSize: 100,
+	Size: 5000, QuickSize: 100, SizeOf: "boxes on each side",
 	Measure: measureRestarts,
 }
 
