@@ -13,11 +13,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 )
 
@@ -45,32 +45,52 @@ func Observe(ctx context.Context, client kubernetes.Interface, namespace, box st
 	return &Children{Deployment: deployment, Service: service}, nil
 }
 
-// of returns the children that a box of that name would have.
-func (c *Children) of(namespace, box string) (*appsv1.Deployment, *corev1.Service) {
+// of returns the children that a box would have.
+func (c *Children) of(box *modelv1.ModelBox) (*appsv1.Deployment, *corev1.Service) {
 	deployment, service := c.Deployment.DeepCopy(), c.Service.DeepCopy()
-	deployment.Namespace, deployment.Name = namespace, box
-	service.Namespace, service.Name = namespace, box
+	deployment.Namespace, deployment.Name = box.Namespace, box.Name
+	service.Namespace, service.Name = box.Namespace, box.Name
+	deployment.Spec.Replicas = box.Spec.Replicas
 	for _, labels := range []map[string]string{
 		deployment.Labels, deployment.Spec.Selector.MatchLabels, deployment.Spec.Template.Labels, service.Labels, service.Spec.Selector,
 	} {
 		if _, found := labels[modelv1.SelectorLabel]; found {
-			labels[modelv1.SelectorLabel] = box
+			labels[modelv1.SelectorLabel] = box.Name
 		}
 	}
 	return deployment, service
 }
 
-// Write creates boxes, their children and their status, with so many requests at a time over one connection.
-func Write(ctx context.Context, config *rest.Config, api boxes.API, children *Children, stored []*modelv1.ModelBox, workers int) error {
-	config = rest.CopyConfig(config)
-	config.ContentType = "application/vnd.kubernetes.protobuf"
-	config.AcceptContentTypes = config.ContentType
-	config.QPS = -1
-	cluster, err := kubernetes.NewForConfig(config)
+// Create creates the children that boxes would have, and nothing else, with so many requests at a time.
+func Create(ctx context.Context, g *ground.Ground, children *Children, stored []*modelv1.ModelBox, workers int) error {
+	cluster, err := g.UserClient()
 	if err != nil {
-		return fmt.Errorf("creating a client: %w", err)
+		return err
 	}
-	client, err := api.NewClient(config)
+	_, err = load.Run(ctx, workers, len(stored), func(ctx context.Context, _, i int) error {
+		return children.create(ctx, cluster, stored[i])
+	})
+	return err
+}
+
+func (c *Children) create(ctx context.Context, cluster kubernetes.Interface, box *modelv1.ModelBox) error {
+	deployment, service := c.of(box)
+	if _, err := cluster.AppsV1().Deployments(box.Namespace).Create(ctx, deployment, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("creating a Deployment: %w", err)
+	}
+	if _, err := cluster.CoreV1().Services(box.Namespace).Create(ctx, service, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("creating a Service: %w", err)
+	}
+	return nil
+}
+
+// Write creates boxes, their children and their status, with so many requests at a time.
+func Write(ctx context.Context, g *ground.Ground, api boxes.API, children *Children, stored []*modelv1.ModelBox, workers int) error {
+	cluster, err := g.UserClient()
+	if err != nil {
+		return err
+	}
+	client, err := api.NewClient(g.User)
 	if err != nil {
 		return err
 	}
@@ -80,12 +100,8 @@ func Write(ctx context.Context, config *rest.Config, api boxes.API, children *Ch
 		if err := client.Post().Namespace(box.Namespace).Resource(boxes.Resource).Body(box).Do(ctx).Into(created); err != nil {
 			return fmt.Errorf("creating a box: %w", err)
 		}
-		deployment, service := children.of(box.Namespace, box.Name)
-		if _, err := cluster.AppsV1().Deployments(box.Namespace).Create(ctx, deployment, metav1.CreateOptions{}); err != nil {
-			return fmt.Errorf("creating a Deployment: %w", err)
-		}
-		if _, err := cluster.CoreV1().Services(box.Namespace).Create(ctx, service, metav1.CreateOptions{}); err != nil {
-			return fmt.Errorf("creating a Service: %w", err)
+		if err := children.create(ctx, cluster, box); err != nil {
+			return err
 		}
 		created.Status = boxes.Converged(created)
 		err := client.Put().Namespace(box.Namespace).Resource(boxes.Resource).Name(box.Name).SubResource("status").Body(created).Do(ctx).Error()

@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/report"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/scenario"
@@ -140,5 +142,11 @@ func (o *runOptions) versions(ctx context.Context) (map[string]string, error) {
 		}
 		versions[program.name], _, _ = strings.Cut(said, "\n")
 	}
+	// kro does not say it.
+	built, err := buildinfo.ReadFile(o.Programs.Path(ground.Kro))
+	if err != nil {
+		return nil, fmt.Errorf("reading which kro it is: %w", err)
+	}
+	versions[ground.Kro] = built.Main.Version
 	return versions, nil
 }

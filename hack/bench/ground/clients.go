@@ -10,8 +10,23 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
+
+// UserClient returns a client of what Kubernetes itself serves, for the user, in the best encoding and held up by nothing but
+// the server.
+func (g *Ground) UserClient() (kubernetes.Interface, error) {
+	config := rest.CopyConfig(g.User)
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = config.ContentType
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating the user's client: %w", err)
+	}
+	return client, nil
+}
 
 // unversioned is the configuration of a client that sends and takes bytes.
 func unversioned(config *rest.Config) *rest.Config {

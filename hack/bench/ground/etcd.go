@@ -25,7 +25,7 @@ const (
 
 // StoredBytes returns how many keys begin with the prefix, and how many bytes they and their values have.
 func (g *Ground) StoredBytes(ctx context.Context, which Etcd, prefix string) (keys, bytes int64, err error) {
-	client, err := g.etcdClient(which)
+	client, err := g.EtcdClient(which)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -46,7 +46,8 @@ func (g *Ground) StoredBytes(ctx context.Context, which Etcd, prefix string) (ke
 	}
 }
 
-func (g *Ground) etcdClient(which Etcd) (*clientv3.Client, error) {
+// EtcdClient returns a client of an etcd itself.
+func (g *Ground) EtcdClient(which Etcd) (*clientv3.Client, error) {
 	socket := filepath.Join(g.Dir, string(which))
 	client, err := clientv3.New(clientv3.Config{
 		// The name of the socket may have a colon in it, which an address of gRPC may not.

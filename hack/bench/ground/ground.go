@@ -32,7 +32,7 @@ const (
 
 // Programs is where the programs are that a control plane consists of.
 type Programs struct {
-	// Bin has what make builds: localcluster, modelbox-apiserver and the etcd of the version that the server embeds.
+	// Bin has what make builds: localcluster, modelbox-apiserver, the etcd of the version that the server embeds, and kro.
 	Bin string
 	// Artifacts has the manifests of the server.
 	Artifacts string
@@ -43,7 +43,7 @@ func (p Programs) Path(name string) string { return filepath.Join(p.Bin, name) }
 
 // Check returns an error that says what is missing.
 func (p Programs) Check() error {
-	for _, path := range []string{p.Path(localCluster), p.Path(APIServer), p.Path(etcd), p.Artifacts} {
+	for _, path := range []string{p.Path(localCluster), p.Path(APIServer), p.Path(etcd), p.Path(Kro), p.Path(KroDefinitions), p.Artifacts} {
 		if _, err := os.Stat(path); err != nil {
 			return fmt.Errorf("%s is missing: run make bench, or make bench-quick, which build it: %w", path, err)
 		}
@@ -57,10 +57,14 @@ func (p Programs) Run(ctx context.Context, command ...string) (string, error) {
 	return strings.TrimSpace(string(output)), err
 }
 
+// KroDefinitions is the name of the file with the definitions of the kinds that kro itself has.
+const KroDefinitions = "kro-definitions.yaml"
+
 // The names of programs, which are also those of their processes.
 const (
 	APIServer     = "modelbox-apiserver"
 	KubeAPIServer = "kube-apiserver"
+	Kro           = "kro"
 
 	localCluster      = "localcluster"
 	etcd              = "etcd"

@@ -17,6 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/kro"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/operator"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
@@ -30,6 +31,9 @@ const (
 	cpuPerBox    = "CPU a box"
 )
 
+// atOnce is the case of scenarios in which as many boxes as there are begin together.
+const atOnce = "boxes at once"
+
 // ourWorkers is how many boxes the server reconciles at the same time by default.
 const ourWorkers = 20
 
@@ -38,11 +42,13 @@ const (
 	operatorByDefault = "CRD + operator"
 	operatorLikeOurs  = "CRD + operator, our workers"
 	limit             = "limit"
+	rawPuts           = "etcd alone"
 )
 
 var (
 	againstDefault = result.Comparison{Ours: boxes.ModelBox.Name, Peer: operatorByDefault}
 	againstWorkers = result.Comparison{Ours: boxes.ModelBox.Name, Peer: operatorLikeOurs}
+	againstKro     = result.Comparison{Ours: boxes.ModelBox.Name, Peer: kro.API.Name}
 	againstLimit   = result.Comparison{Ours: boxes.ModelBox.Name, Peer: limit}
 )
 
@@ -52,8 +58,10 @@ var convergeScenario = &contest.Scenario{
 	Notes: []string{
 		"The time begins with the first box that is created, by 16 clients, and ends when the last status says that the box is Ready.",
 		"The operator is one as kubebuilder scaffolds it, with the defaults of controller-runtime, and again with " + fmt.Sprint(ourWorkers) + " workers, as the server has them.",
+		"kro has a ResourceGraphDefinition of the same fields and children, as many workers, and the settings of its chart for the rest.",
 		fmt.Sprintf("The boxes are spread over %d namespaces: the server lets none of them have more than half of its workers.", spreadOver),
 		"The limit creates custom resources and the children that the server has made, and writes each status once, with " + fmt.Sprint(ourWorkers) + " requests at a time, and waits for nothing.",
+		"etcd alone is what the limit cannot be below: a client of both etcds puts the bytes that they have of a box, its Deployment and its Service, the box twice, for " + fmt.Sprint(ourWorkers) + " boxes at a time.",
 		"Writes and reads are those of boxes, Deployments and Services by everybody, without the creation of the boxes: the controller manager writes to each Deployment, too.",
 	},
 	Ground: ground.Options{Controllers: true},
@@ -63,7 +71,7 @@ var convergeScenario = &contest.Scenario{
 		{Name: readsPerBox, Unit: result.Count},
 		{Name: cpuPerBox, Unit: result.Seconds},
 	},
-	Comparisons: []result.Comparison{againstLimit, againstDefault, againstWorkers},
+	Comparisons: []result.Comparison{againstLimit, againstDefault, againstWorkers, againstKro},
 	Goals: []result.Goal{
 		atMost("", againstLimit, contest.Time, 1.25),
 		atMost("", againstDefault, contest.Time, 1.0/5),
@@ -84,11 +92,23 @@ type controllers struct {
 	create func(ctx context.Context, g *ground.Ground, api boxes.API, stored []*modelv1.ModelBox) error
 }
 
+// converging is one who takes part, and measures a turn of itself.
+type converging interface {
+	measure(ctx context.Context, r *contest.Run, round int, turn string) error
+}
+
 func measureConvergence(ctx context.Context, r *contest.Run) error {
 	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
 		return err
 	}
+	if err := kro.Install(ctx, r.Ground); err != nil {
+		return err
+	}
 	children, err := observeChildren(ctx, r)
+	if err != nil {
+		return err
+	}
+	values, err := bare.ObserveValues(ctx, r.Ground, exampleNamespace, exampleBox)
 	if err != nil {
 		return err
 	}
@@ -97,41 +117,44 @@ func measureConvergence(ctx context.Context, r *contest.Run) error {
 			return operator.Start(ctx, g, operator.Options{Workers: workers})
 		}
 	}
-	contestants := []controllers{
-		{boxes.ModelBox.Name, boxes.ModelBox, nil, createBoxes},
-		{operatorByDefault, boxes.CRD, withWorkers(0), createBoxes},
-		{operatorLikeOurs, boxes.CRD, withWorkers(ourWorkers), createBoxes},
-		{limit, boxes.CRD, nil, func(ctx context.Context, g *ground.Ground, api boxes.API, stored []*modelv1.ModelBox) error {
-			return bare.Write(ctx, g.User, api, children, stored, ourWorkers)
+	contestants := []converging{
+		controllers{boxes.ModelBox.Name, boxes.ModelBox, nil, createBoxes},
+		controllers{operatorByDefault, boxes.CRD, withWorkers(0), createBoxes},
+		controllers{operatorLikeOurs, boxes.CRD, withWorkers(ourWorkers), createBoxes},
+		controllers{kro.API.Name, kro.API, func(ctx context.Context, g *ground.Ground) (func() error, error) {
+			return kro.Start(ctx, g, ourWorkers)
+		}, createBoxes},
+		controllers{limit, boxes.CRD, nil, func(ctx context.Context, g *ground.Ground, api boxes.API, stored []*modelv1.ModelBox) error {
+			return bare.Write(ctx, g, api, children, stored, ourWorkers)
 		}},
+		puts{values},
 	}
 	turn := 0
-	return contest.Interleave(r, contestants, func(round int, c controllers) error {
+	return contest.Interleave(r, contestants, func(round int, c converging) error {
 		turn++
-		if err := measureControllers(ctx, r, round, fmt.Sprintf("converge-%d", turn), c); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-		return nil
+		return c.measure(ctx, r, round, fmt.Sprintf("converge-%d", turn))
 	})
 }
 
+// The box that shows what has to be written for one.
+const exampleNamespace, exampleBox = "converge-example", "box"
+
 // observeChildren lets the server make the children of one box.
 func observeChildren(ctx context.Context, r *contest.Run) (*bare.Children, error) {
-	const namespace, name = "converge-example", "box"
-	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
+	if err := boxes.CreateNamespace(ctx, r.Ground, exampleNamespace); err != nil {
 		return nil, err
 	}
-	ready, err := awaitReady(ctx, r.Ground, boxes.ModelBox, []string{namespace}, 1)
+	ready, err := awaitReady(ctx, r.Ground, boxes.ModelBox, []string{exampleNamespace}, 1)
 	if err != nil {
 		return nil, err
 	}
-	if err := createBoxes(ctx, r.Ground, boxes.ModelBox, []*modelv1.ModelBox{boxes.New(namespace, name)}); err != nil {
+	if err := createBoxes(ctx, r.Ground, boxes.ModelBox, []*modelv1.ModelBox{boxes.New(exampleNamespace, exampleBox)}); err != nil {
 		return nil, err
 	}
 	if err := <-ready; err != nil {
 		return nil, err
 	}
-	return bare.Observe(ctx, r.Ground.Client, namespace, name)
+	return bare.Observe(ctx, r.Ground.Client, exampleNamespace, exampleBox)
 }
 
 func createBoxes(ctx context.Context, g *ground.Ground, api boxes.API, stored []*modelv1.ModelBox) error {
@@ -148,18 +171,25 @@ func createBoxes(ctx context.Context, g *ground.Ground, api boxes.API, stored []
 	return nil
 }
 
-func measureControllers(ctx context.Context, r *contest.Run, round int, name string, c controllers) (err error) {
-	namespaces, err := createNamespaces(ctx, r.Ground, name)
+func (c controllers) measure(ctx context.Context, r *contest.Run, round int, turn string) error {
+	namespaces, err := createNamespaces(ctx, r.Ground, turn)
 	if err != nil {
 		return err
 	}
+	stop := func() error { return nil }
 	if c.start != nil {
-		stop, err := c.start(ctx, r.Ground)
-		if err != nil {
-			return err
+		if stop, err = c.start(ctx, r.Ground); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		defer func() { err = errors.Join(err, stop()) }()
 	}
+	// What is stopped has nothing against the removal.
+	if err := errors.Join(c.converge(ctx, r, round, namespaces), stop()); err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
+	return removeAll(ctx, r.Ground, c.api, namespaces)
+}
+
+func (c controllers) converge(ctx context.Context, r *contest.Run, round int, namespaces []string) error {
 	stored := newBoxes(namespaces, r.Size)
 	before, err := countRequests(ctx, r.Ground)
 	if err != nil {
@@ -192,7 +222,7 @@ func measureControllers(ctx context.Context, r *contest.Run, round int, name str
 	writes, reads := after.since(before)
 	perBox := func(count float64) float64 { return count / float64(len(stored)) }
 	r.Record(result.Measurement{
-		Case: "boxes at once", Contestant: c.name, Round: round, CPU: cpu,
+		Case: atOnce, Contestant: c.name, Round: round, CPU: cpu,
 		Values: map[string]float64{
 			contest.Time: took.Seconds(),
 			writesPerBox: perBox(writes) - 1,
@@ -200,7 +230,33 @@ func measureControllers(ctx context.Context, r *contest.Run, round int, name str
 			cpuPerBox:    perBox(process.Total(cpu)),
 		},
 	})
-	return removeAll(ctx, r.Ground, c.api, namespaces)
+	return nil
+}
+
+// puts are the values of boxes, which are put into the etcds and removed again.
+type puts struct{ values bare.Values }
+
+func (p puts) measure(ctx context.Context, r *contest.Run, round int, _ string) (err error) {
+	putter, err := bare.NewPutter(r.Ground)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, putter.Close()) }()
+	var took time.Duration
+	cpu, err := r.CPU(ctx, func() error {
+		began := time.Now()
+		err := putter.Put(ctx, p.values, r.Size, ourWorkers)
+		took = time.Since(began)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.Record(result.Measurement{
+		Case: atOnce, Contestant: rawPuts, Round: round, CPU: cpu,
+		Values: map[string]float64{contest.Time: took.Seconds(), cpuPerBox: process.Total(cpu) / float64(r.Size)},
+	})
+	return putter.Remove(ctx)
 }
 
 // expectChildren checks that every box has what it is about: a status could say anything.

@@ -6,13 +6,10 @@ package scenario
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,36 +35,9 @@ func awaitReady(ctx context.Context, g *ground.Ground, api boxes.API, namespaces
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	watched, err := boxClient.Get().Resource(boxes.Resource).Param("watch", "true").Watch(ctx)
-	if err != nil {
-		cancel()
-		return nil, fmt.Errorf("watching boxes: %w", err)
-	}
-	done := make(chan error, 1)
-	go func() {
-		defer cancel()
-		defer watched.Stop()
-		done <- countReady(watched, namespaces, want)
-	}()
-	return done, nil
-}
-
-func countReady(watched watch.Interface, namespaces []string, want int) error {
-	ready := sets.New[types.NamespacedName]()
-	for event := range watched.ResultChan() {
-		box, isBox := event.Object.(*modelv1.ModelBox)
-		if !isBox {
-			return fmt.Errorf("watching boxes: %s %v", event.Type, event.Object)
-		}
-		if slices.Contains(namespaces, box.Namespace) && isReady(box) {
-			ready.Insert(client.ObjectKeyFromObject(box))
-		}
-		if len(ready) == want {
-			return nil
-		}
-	}
-	return fmt.Errorf("the watch ends when %d of %d boxes are Ready", len(ready), want)
+	return await(ctx, func(ctx context.Context) (watch.Interface, error) {
+		return boxClient.Get().Resource(boxes.Resource).Param("watch", "true").Watch(ctx)
+	}, namespaces, want, isReady, nil)
 }
 
 func isReady(box *modelv1.ModelBox) bool {

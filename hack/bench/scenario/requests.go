@@ -8,6 +8,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/kro"
 )
 
 // requestCount is how many requests there were of boxes, Deployments and Services, by the server that counts them.
@@ -22,8 +23,7 @@ type serverRequests struct {
 // countRequests asks the API servers. Those of boxes count where they are served, those of custom resources and children at
 // kube-apiserver. What the controller manager writes as the status of a Deployment does not count.
 func countRequests(ctx context.Context, g *ground.Ground) (requestCount, error) {
-	count := requestCount{}
-	for server, kinds := range map[string][]map[string]string{
+	return countRequestsOf(ctx, g, map[string][]map[string]string{
 		ground.APIServer: {
 			{"group": boxes.ModelBox.GroupVersion.Group, "resource": boxes.Resource, "subresource": ""},
 			{"group": boxes.ModelBox.GroupVersion.Group, "resource": boxes.Resource, "subresource": "status"},
@@ -31,10 +31,18 @@ func countRequests(ctx context.Context, g *ground.Ground) (requestCount, error) 
 		ground.KubeAPIServer: {
 			{"group": boxes.CRD.GroupVersion.Group, "resource": boxes.Resource, "subresource": ""},
 			{"group": boxes.CRD.GroupVersion.Group, "resource": boxes.Resource, "subresource": "status"},
+			{"group": kro.API.GroupVersion.Group, "resource": boxes.Resource, "subresource": ""},
+			{"group": kro.API.GroupVersion.Group, "resource": boxes.Resource, "subresource": "status"},
 			{"group": "apps", "resource": "deployments", "subresource": ""},
 			{"group": "", "resource": "services", "subresource": ""},
 		},
-	} {
+	})
+}
+
+// countRequestsOf asks servers for the requests of several kinds, by the labels of their metric.
+func countRequestsOf(ctx context.Context, g *ground.Ground, asked map[string][]map[string]string) (requestCount, error) {
+	count := requestCount{}
+	for server, kinds := range asked {
 		metrics, err := g.Metrics(ctx, server)
 		if err != nil {
 			return nil, err
