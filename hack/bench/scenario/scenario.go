@@ -21,7 +21,7 @@ import (
 var All = []*contest.Scenario{
 	startScenario, apiScenario, listScenario, storageScenario, watchersScenario,
 	convergeScenario, steadyScenario, driftScenario,
-	restartScenario,
+	restartScenario, podsScenario,
 }
 
 // Named returns the scenarios of those names; all where there is no name.

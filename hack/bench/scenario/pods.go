@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/bare"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+)
+
+const (
+	podsPerBox = 4
+	// podNodes have room for the pods of more boxes than there are: 1,024 of them each.
+	podNodes = 10
+
+	// plain is the contestant without ModelBox.
+	plain     = "Deployments"
+	cpuPerPod = "CPU a pod"
+)
+
+var againstPlain = result.Comparison{Ours: boxes.ModelBox.Name, Peer: plain}
+
+var podsScenario = &contest.Scenario{
+	Name:  "pods",
+	Shows: fmt.Sprintf("create many boxes of %d replicas at once, until all their pods are ready and each says so in its status", podsPerBox),
+	Notes: []string{
+		fmt.Sprintf("Pods run on %d simulated nodes, whose kubelets say at once that they are ready: what is measured is how long it takes until the last one does.", podNodes),
+		"The peer are the Deployments and Services that the server has made, created by " + fmt.Sprint(fillClients) + " clients as the boxes are. Its time ends when the last Deployment says that all of its replicas are available.",
+		fmt.Sprintf("They are spread over %d namespaces: the server lets none of them have more than half of its workers.", spreadOver),
+		"The program that plays the kubelets does not count as a server.",
+	},
+	Ground: ground.Options{Controllers: true, Nodes: podNodes},
+	Figures: []result.Figure{
+		{Name: contest.Time, Unit: result.Seconds},
+		{Name: cpuPerPod, Unit: result.Seconds},
+	},
+	Comparisons: []result.Comparison{againstPlain},
+	Goals:       []result.Goal{atMost("", againstPlain, contest.Time, 1.05)},
+	Size:        500, QuickSize: 50,
+	Measure: measurePods,
+}
+
+// workload is one way to have pods.
+type workload struct {
+	name string
+	// await watches so many workloads of some namespaces until they are ready, as await does.
+	await func(ctx context.Context, g *ground.Ground, namespaces []string, want int) (<-chan error, error)
+	// create creates the workloads that these boxes are, or would be.
+	create func(ctx context.Context, g *ground.Ground, stored []*modelv1.ModelBox) error
+}
+
+func measurePods(ctx context.Context, r *contest.Run) error {
+	children, err := observeChildren(ctx, r)
+	if err != nil {
+		return err
+	}
+	workloads := []workload{
+		{
+			name: boxes.ModelBox.Name,
+			await: func(ctx context.Context, g *ground.Ground, namespaces []string, want int) (<-chan error, error) {
+				return awaitReady(ctx, g, boxes.ModelBox, namespaces, want)
+			},
+			create: func(ctx context.Context, g *ground.Ground, stored []*modelv1.ModelBox) error {
+				return createBoxes(ctx, g, boxes.ModelBox, stored)
+			},
+		},
+		{
+			name:  plain,
+			await: awaitDeployments,
+			create: func(ctx context.Context, g *ground.Ground, stored []*modelv1.ModelBox) error {
+				return bare.Create(ctx, g, children, stored, fillClients)
+			},
+		},
+	}
+	turn := 0
+	return contest.Interleave(r, workloads, func(round int, w workload) error {
+		turn++
+		if err := measureWorkload(ctx, r, round, fmt.Sprintf("pods-%d", turn), w); err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		return nil
+	})
+}
+
+func measureWorkload(ctx context.Context, r *contest.Run, round int, name string, w workload) error {
+	namespaces, err := createNamespaces(ctx, r.Ground, name)
+	if err != nil {
+		return err
+	}
+	stored := newBoxes(namespaces, r.Size)
+	for _, box := range stored {
+		box.Spec.Replicas = ptr.To[int32](podsPerBox)
+	}
+	pods := podsPerBox * len(stored)
+	var took time.Duration
+	cpu, err := r.CPU(ctx, func() error {
+		ready, err := w.await(ctx, r.Ground, namespaces, len(stored))
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		if err := w.create(ctx, r.Ground, stored); err != nil {
+			return err
+		}
+		err = <-ready
+		took = time.Since(began)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := expectPods(ctx, r.Ground, namespaces, pods); err != nil {
+		return err
+	}
+	r.Record(result.Measurement{
+		Case: atOnce, Contestant: w.name, Round: round, CPU: cpu,
+		Values: map[string]float64{
+			contest.Time: took.Seconds(),
+			cpuPerPod:    process.Total(cpu) / float64(pods),
+		},
+	})
+	if err := removeAll(ctx, r.Ground, boxes.ModelBox, namespaces); err != nil {
+		return err
+	}
+	return removePods(ctx, r.Ground, namespaces)
+}
+
+func awaitDeployments(ctx context.Context, g *ground.Ground, namespaces []string, want int) (<-chan error, error) {
+	client, err := g.UserClient()
+	if err != nil {
+		return nil, err
+	}
+	return await(ctx, func(ctx context.Context) (watch.Interface, error) {
+		return client.AppsV1().Deployments(metav1.NamespaceAll).Watch(ctx, metav1.ListOptions{})
+	}, namespaces, want, isAvailable, nil)
+}
+
+// isAvailable returns whether a Deployment has reached its end as a box that is Ready has.
+func isAvailable(deployment *appsv1.Deployment) bool {
+	replicas, status := *deployment.Spec.Replicas, &deployment.Status
+	return status.ObservedGeneration >= deployment.Generation &&
+		status.UpdatedReplicas == replicas && status.Replicas == replicas && status.AvailableReplicas == replicas
+}
+
+// expectPods checks that there are the pods that a status tells of.
+func expectPods(ctx context.Context, g *ground.Ground, namespaces []string, want int) error {
+	there, ready := 0, 0
+	for _, namespace := range namespaces {
+		pods, err := g.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("listing pods: %w", err)
+		}
+		for i := range pods.Items {
+			there++
+			for _, condition := range pods.Items[i].Status.Conditions {
+				if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+					ready++
+				}
+			}
+		}
+	}
+	if there != want || ready != want {
+		return fmt.Errorf("there are %d pods, of which %d are ready, want %d", there, ready, want)
+	}
+	return nil
+}
+
+// removePods removes pods without waiting for their nodes, and returns when they are gone.
+func removePods(ctx context.Context, g *ground.Ground, namespaces []string) error {
+	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
+	for _, namespace := range namespaces {
+		if err := g.Client.CoreV1().Pods(namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
+			return fmt.Errorf("deleting pods: %w", err)
+		}
+		err := wait.PollUntilContextTimeout(ctx, pollInterval, goneTimeout, true, func(ctx context.Context) (bool, error) {
+			left, err := g.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+			if err != nil {
+				return false, fmt.Errorf("listing pods: %w", err)
+			}
+			return len(left.Items) == 0, nil
+		})
+		if err != nil {
+			return fmt.Errorf("waiting until the pods are gone: %w", err)
+		}
+	}
+	return nil
+}
