@@ -115,8 +115,11 @@ type Memory struct {
 }
 
 // Memory returns what the servers that keep objects have of memory.
-func (g *Ground) Memory(ctx context.Context) (*Memory, error) {
-	usage, err := g.StoreUsage()
+func (g *Ground) Memory(ctx context.Context) (*Memory, error) { return g.MemoryOf(ctx, stores...) }
+
+// MemoryOf is Memory of the servers that are named.
+func (g *Ground) MemoryOf(ctx context.Context, servers ...string) (*Memory, error) {
+	usage, err := g.usage(servers)
 	if err != nil {
 		return nil, err
 	}

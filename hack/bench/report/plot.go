@@ -46,21 +46,38 @@ func drawPlots(dir string, r *result.Result) (map[string][]plotFile, error) {
 			if err != nil {
 				return nil, err
 			}
-			if p == nil {
-				continue
+			if err := save(drawn, dir, s.Name, of, p); err != nil {
+				return nil, err
 			}
-			file := plotFile{title: p.Title.Text, file: fileName(s.Name, of)}
-			if err := p.Save(plotWidth, plotHeight, filepath.Join(dir, file.file)); err != nil {
-				return nil, fmt.Errorf("drawing %s: %w", file.title, err)
+		}
+		for _, figure := range s.Figures {
+			p, err := growthPlot(s, figure)
+			if err != nil {
+				return nil, err
 			}
-			drawn[s.Name] = append(drawn[s.Name], file)
+			if err := save(drawn, dir, s.Name, figure.Name, p); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return drawn, nil
 }
 
+// save draws a plot, if there is one, into the folder and adds it to those of the scenario.
+func save(drawn map[string][]plotFile, dir, scenario, of string, p *plot.Plot) error {
+	if p == nil {
+		return nil
+	}
+	file := plotFile{title: p.Title.Text, file: fileName(scenario, of)}
+	if err := p.Save(plotWidth, plotHeight, filepath.Join(dir, file.file)); err != nil {
+		return fmt.Errorf("drawing %s: %w", file.title, err)
+	}
+	drawn[scenario] = append(drawn[scenario], file)
+	return nil
+}
+
 func fileName(scenario, of string) string {
-	return strings.NewReplacer(", ", "-", " ", "-").Replace(scenario+"-"+of) + ".svg"
+	return strings.NewReplacer(", ", "-", " ", "-", "/", "-").Replace(scenario+"-"+of) + ".svg"
 }
 
 // quantiles are those that the axis names.

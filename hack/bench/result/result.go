@@ -101,10 +101,12 @@ type Goal struct {
 // Measurement is what was measured of one contestant in one round.
 type Measurement struct {
 	// Case is what was done, such as "create, 16 clients".
-	Case       string             `json:"case"`
-	Contestant string             `json:"contestant"`
-	Round      int                `json:"round"`
-	Values     map[string]float64 `json:"values"`
+	Case       string `json:"case"`
+	Contestant string `json:"contestant"`
+	Round      int    `json:"round"`
+	// Size is how many objects there were, in a scenario that measures the same with several numbers of them; else 0.
+	Size   int                `json:"size,omitempty"`
+	Values map[string]float64 `json:"values"`
 	// CPU is the seconds of CPU that each process of the control plane has used.
 	CPU map[string]float64 `json:"cpuSeconds,omitempty"`
 	// Latency is that of each request, in microseconds, as HdrHistogram encodes it.

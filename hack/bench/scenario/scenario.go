@@ -20,7 +20,7 @@ import (
 // same control plane are next to each other.
 var All = []*contest.Scenario{
 	startScenario, apiScenario, listScenario, storageScenario, watchersScenario,
-	convergeScenario, steadyScenario, driftScenario, stacksScenario,
+	convergeScenario, steadyScenario, driftScenario, stacksScenario, growthScenario,
 	restartScenario, podsScenario,
 }
 
