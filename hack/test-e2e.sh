@@ -10,33 +10,18 @@ set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# run_tests runs tests at the given priority, or at the nearest one that this user may have.
-run_tests() { # niceness, arguments
-  local niceness=$1
-  shift
+run_tests() {
   # One package at a time: some of their tests disturb the server, which is everybody's.
-  nice -n "${niceness}" go test -p 1 -count=1 -timeout 30m "$@"
+  go test -p 1 -count=1 -timeout 30m "$@"
 }
 
-# run_all runs the tests that have control planes of their own, and mostly wait, beside all others. They come first, where that may
-# be said: a container that gets no processor for ten seconds loses requests, and everybody else only waits longer.
-beside=
+# run_all runs the tests that run containers last, and alone: a container that gets no processor for ten seconds loses requests.
 run_all() {
-  local own others output status=0
-  own=$(go list ./pkg/e2e/{containers,migrate})
-  others=$(go list ./pkg/e2e/... | grep -vFx "${own}")
-  output=$(mktemp)
-  set -o monitor # gives it a process group of its own, which can be interrupted
-  # shellcheck disable=SC2086 # a list of packages
-  run_tests -5 ${own} >"${output}" 2>&1 &
-  beside=$!
-  set +o monitor
-  # shellcheck disable=SC2086 # a list of packages
-  run_tests 0 ${others} || status=1
-  wait "${beside}" || status=1
-  beside=
-  cat "${output}"
-  rm "${output}"
+  local containers status=0
+  containers=$(go list ./pkg/e2e/containers)
+  # shellcheck disable=SC2046 # a list of packages
+  run_tests $(go list ./pkg/e2e/... | grep -vFx "${containers}") || status=1
+  run_tests "${containers}" || status=1
   return "${status}"
 }
 
@@ -44,16 +29,10 @@ run() {
   if [[ $# == 0 ]]; then
     run_all
   else
-    run_tests 0 "$@"
+    run_tests "$@"
   fi
 }
 
-end_beside() {
-  if [[ -n "${beside}" ]]; then
-    kill -INT -- "-${beside}" && wait "${beside}" || true
-  fi
-}
-trap end_beside EXIT
 trap 'exit 130' INT TERM
 
 if [[ -n "${MODELBOX_E2E_DIR:-}" ]]; then
@@ -67,7 +46,6 @@ dir=$(mktemp -d /tmp/mb-e2e-XXXXXX)
 stop() {
   local status=$? left
   trap - EXIT
-  end_beside
   _output/bin/localcluster down --dir "${dir}" || status=1
   # What looks for the name has it neither as an argument nor in its environment, or it would find itself.
   export -n MODELBOX_E2E_DIR

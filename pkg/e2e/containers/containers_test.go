@@ -38,6 +38,9 @@ func TestApplicationsRunInContainers(t *testing.T) {
 	t.Run("a drain keeps the disruption budget", func(t *testing.T) { drainKeepsTheDisruptionBudget(plane.NewNamespace(t)) })
 	// A proxy knows of a pod that is to stop later than the node does, and much later where the machine is busy.
 	t.Run("a proxy leads to a box, and no change of the box loses a request", func(t *testing.T) { ingressLosesNoRequest(plane.NewNamespace(t)) })
+	t.Run("rolling updates, scaling and deleted pods lose no request", func(t *testing.T) { noRequestIsLost(plane.NewNamespace(t)) })
+	// A busy application uses little of a processor that many others want.
+	t.Run("a box follows its load", func(t *testing.T) { boxFollowsItsLoad(plane.NewNamespace(t)) })
 	for _, test := range []struct {
 		name string
 		run  func(n *framework.Namespace)
@@ -48,12 +51,10 @@ func TestApplicationsRunInContainers(t *testing.T) {
 		{"an application that listens late becomes Ready without a restart", lateListenerIsNotRestarted},
 		{"an application that takes two minutes to start is not killed", slowStarterIsNotKilled},
 		{"an application that listens no more is restarted", deafApplicationIsRestarted},
-		{"rolling updates, scaling and deleted pods lose no request", noRequestIsLost},
 		{"a failing application says why", failingApplicationsSayWhy},
 		{"a box deleted in the foreground goes after its pods", foregroundDeletionWaitsForPods},
 		{"both kinds of nodes serve one cluster", bothKindsOfNodes},
 		{"a stack runs over a database", dataServiceRuns},
-		{"a box follows its load", boxFollowsItsLoad},
 		{"containers of a PodDebugger see the processes of their targets", podDebuggersSeeTheirTargets},
 	} {
 		t.Run(test.name, func(t *testing.T) {
