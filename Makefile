@@ -171,7 +171,7 @@ test-migrate: build ## Move 500 boxes from a CustomResourceDefinition to the ser
 	@MODELBOX_E2E_MIGRATED_BOXES=500 go test ./pkg/e2e/migrate -timeout 60m -v
 
 # The release before: the newest one, or what stands for it as long as there is none.
-FORMER_RELEASE = $(or $(shell git describe --tags --abbrev=0 --match 'v[0-9]*' HEAD^ 2>/dev/null),d9c4d18)
+FORMER_RELEASE = $(or $(shell git describe --tags --abbrev=0 --match 'v[0-9]*' HEAD^ 2>/dev/null),b9829ee)
 
 .PHONY: test-upgrade
 test-upgrade: build ## Replace the server of the release before by this one and back, and see that nothing else changes (FORMER_RELEASE=commit)
