@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
@@ -40,11 +40,5 @@ func (m *controllerMetrics) register(register func(...metrics.Registerable), reg
 
 // conditionsOfBoxes lists the conditions of the lister's boxes.
 func conditionsOfBoxes(lister modellisters.ModelBoxLister) reconciler.ListConditions {
-	return func(visit func([]metav1.Condition)) error {
-		boxes, err := lister.List(labels.Everything())
-		for _, box := range boxes {
-			visit(box.Status.Conditions)
-		}
-		return err
-	}
+	return reconciler.ConditionsOf(lister.List, func(box *modelv1.ModelBox) []metav1.Condition { return box.Status.Conditions })
 }

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-base/metrics/legacyregistry"
 
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
@@ -31,11 +31,5 @@ var processMetrics = sync.OnceValue(func() *controllerMetrics {
 
 // conditionsOfDebuggers lists the conditions of the lister's PodDebuggers.
 func conditionsOfDebuggers(lister modellisters.PodDebuggerLister) reconciler.ListConditions {
-	return func(visit func([]metav1.Condition)) error {
-		debuggers, err := lister.List(labels.Everything())
-		for _, debugger := range debuggers {
-			visit(debugger.Status.Conditions)
-		}
-		return err
-	}
+	return reconciler.ConditionsOf(lister.List, func(debugger *modelv1.PodDebugger) []metav1.Condition { return debugger.Status.Conditions })
 }

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-base/metrics"
 	"k8s.io/klog/v2"
 
@@ -17,6 +18,17 @@ import (
 
 // ListConditions calls visit with the conditions of each object of a kind.
 type ListConditions func(visit func(conditions []metav1.Condition)) error
+
+// ConditionsOf returns what lists the conditions of the objects that list, which is that of a lister, has.
+func ConditionsOf[T any](list func(labels.Selector) ([]T, error), conditions func(T) []metav1.Condition) ListConditions {
+	return func(visit func([]metav1.Condition)) error {
+		objects, err := list(labels.Everything())
+		for _, object := range objects {
+			visit(conditions(object))
+		}
+		return err
+	}
+}
 
 // ReadinessCollector counts objects whenever metrics are read, and nothing while it has none to show: a process that does not
 // lead does not know them.
