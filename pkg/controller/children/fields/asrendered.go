@@ -5,10 +5,8 @@ package fields
 
 import (
 	"fmt"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
@@ -24,7 +22,7 @@ func (g glance) isAsRendered(root schema.TypeRef, rendered *unstructured.Unstruc
 	if err != nil {
 		return false, fmt.Errorf("reading the live %s: %w", rendered.GetKind(), err)
 	}
-	atom, fields := g.resolve(root), have.AsMap()
+	atom, fields := resolve(g.schema, root), have.AsMap()
 	for name, want := range rendered.Object {
 		if !isCompared(name) {
 			continue
@@ -55,14 +53,14 @@ func (g glance) has(ref schema.TypeRef, want any, live value.Value) bool {
 	case map[string]any:
 		return live.IsMap() && g.hasFields(ref, want, live.AsMap())
 	case []any:
-		return live.IsList() && g.hasElements(g.resolve(ref), want, live.AsList())
+		return live.IsList() && g.hasElements(resolve(g.schema, ref), want, live.AsList())
 	default:
 		return value.Equals(value.NewValueInterface(want), live)
 	}
 }
 
 func (g glance) hasFields(ref schema.TypeRef, want map[string]any, live value.Map) bool {
-	atom := g.resolve(ref)
+	atom := resolve(g.schema, ref)
 	if isAtomic(atom) && !isStruct(atom) && len(want) != live.Length() {
 		return false
 	}
@@ -105,33 +103,23 @@ func (g glance) hasElements(atom schema.Atom, want []any, live value.List) bool 
 	return true
 }
 
-func (g glance) resolve(ref schema.TypeRef) schema.Atom {
-	atom, _ := g.schema.Resolve(ref)
-	return atom
-}
-
-// kindSchemas has the schema of each kind that was asked for.
-type kindSchemas struct {
-	converter managedfields.TypeConverter
-	known     sync.Map // GroupVersionKind to kindSchema
-}
-
-// kindSchema is that of one kind.
+// kindSchema is the schema of one kind.
 type kindSchema struct {
 	schema *schema.Schema
 	root   schema.TypeRef
 }
 
-func (k *kindSchemas) of(rendered *unstructured.Unstructured) (kindSchema, error) {
+// schemaOf returns the schema of the kind of what is rendered, which is made once.
+func (c *Comparer) schemaOf(rendered *unstructured.Unstructured) (kindSchema, error) {
 	kind := rendered.GroupVersionKind()
-	if known, ok := k.known.Load(kind); ok {
+	if known, ok := c.schemas.Load(kind); ok {
 		return known.(kindSchema), nil
 	}
-	typed, err := k.converter.ObjectToTyped(rendered)
+	typed, err := c.toTyped(rendered)
 	if err != nil {
 		return kindSchema{}, err
 	}
 	known := kindSchema{typed.Schema(), typed.TypeRef()}
-	k.known.Store(kind, known)
+	c.schemas.Store(kind, known)
 	return known, nil
 }

@@ -102,9 +102,11 @@ func (c *comparison) visitAtomicList(path fieldpath.Path, atom schema.Atom, want
 	}
 }
 
+func (c *comparison) resolve(ref schema.TypeRef) schema.Atom { return resolve(c.schema, ref) }
+
 // resolve returns an empty atom for a type that the schema does not know. What is of one is compared as a whole.
-func (c *comparison) resolve(ref schema.TypeRef) schema.Atom {
-	atom, _ := c.schema.Resolve(ref)
+func resolve(types *schema.Schema, ref schema.TypeRef) schema.Atom {
+	atom, _ := types.Resolve(ref)
 	return atom
 }
 

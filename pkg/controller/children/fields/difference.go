@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
 // Object is an object as the API has it.
@@ -55,19 +57,19 @@ func (d *Difference) add(other *Difference) {
 // the API: a field that the render leaves out may have any value, wherever it is.
 type Comparer struct {
 	converter managedfields.TypeConverter
-	schemas   kindSchemas
+	schemas   sync.Map // GroupVersionKind to kindSchema
 }
 
 // NewComparer returns a Comparer of the types that the converter has the schema of.
 func NewComparer(converter managedfields.TypeConverter) *Comparer {
-	return &Comparer{converter: converter, schemas: kindSchemas{converter: converter}}
+	return &Comparer{converter: converter}
 }
 
 // Compare returns how the live object differs from what the render asks for.
 func (c *Comparer) Compare(rendered *unstructured.Unstructured, live Object) (*Difference, error) {
-	kind, err := c.schemas.of(rendered)
+	kind, err := c.schemaOf(rendered)
 	if err != nil {
-		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
+		return nil, err
 	}
 	if isAsRendered, err := (glance{kind.schema}).isAsRendered(kind.root, rendered, live); err != nil {
 		return nil, err
@@ -79,9 +81,9 @@ func (c *Comparer) Compare(rendered *unstructured.Unstructured, live Object) (*D
 
 // find walks over all fields of both.
 func (c *Comparer) find(rendered *unstructured.Unstructured, live Object) (*Difference, error) {
-	want, err := c.converter.ObjectToTyped(rendered)
+	want, err := c.toTyped(rendered)
 	if err != nil {
-		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
+		return nil, err
 	}
 	have, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	if err != nil {
@@ -106,6 +108,15 @@ func (c *Comparer) find(rendered *unstructured.Unstructured, live Object) (*Diff
 		}
 	}
 	return found, nil
+}
+
+// toTyped returns an error for a render that its schema does not allow.
+func (c *Comparer) toTyped(rendered *unstructured.Unstructured) (*typed.TypedValue, error) {
+	value, err := c.converter.ObjectToTyped(rendered)
+	if err != nil {
+		return nil, fmt.Errorf("reading the fields of the rendered %s: %w", rendered.GetKind(), err)
+	}
+	return value, nil
 }
 
 // isCompared returns whether the field of that name of an object is one that a render asks for.

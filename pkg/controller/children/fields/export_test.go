@@ -7,7 +7,7 @@ import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 // IsAsRendered is what a glance at the live object says.
 func (c *Comparer) IsAsRendered(rendered *unstructured.Unstructured, live Object) (bool, error) {
-	kind, err := c.schemas.of(rendered)
+	kind, err := c.schemaOf(rendered)
 	if err != nil {
 		return false, err
 	}
