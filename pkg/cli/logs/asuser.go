@@ -27,12 +27,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
 
-const (
-	// defaultMaxLogRequests is how many logs are followed at a time where the flag is not given, as by the server.
-	defaultMaxLogRequests = 50
-	// startTimeout is how long a container may take to have a log that is to be followed, as in kubectl.
-	startTimeout = 20 * time.Second
-)
+// startTimeout is how long a container may take to have a log that is to be followed, as in kubectl.
+const startTimeout = 20 * time.Second
 
 // containerLog is the log of a container of a pod.
 type containerLog struct {
@@ -115,7 +111,7 @@ func (o *Options) logsOf(box *modelv1.ModelBox, pods []corev1.Pod) ([]containerL
 			logs = append(logs, containerLog{&pods[i], container})
 		}
 	}
-	maxLogs := int64(defaultMaxLogRequests)
+	maxLogs := int64(modelv1.DefaultMaxLogRequests)
 	if o.Query.MaxLogRequests != nil {
 		maxLogs = *o.Query.MaxLogRequests
 	}

@@ -37,8 +37,8 @@ func must[T any](made T, err error) T {
 	return made
 }
 
-// Compress returns the data as it is stored.
-func Compress(data []byte) []byte { return encoder.EncodeAll(data, []byte(Prefix)) }
+// compress returns the data as it is stored.
+func compress(data []byte) []byte { return encoder.EncodeAll(data, []byte(Prefix)) }
 
 // Decompress returns the data of what is stored and not encrypted, and whether it was compressed. It fails where that is cut
 // off or was changed, and for more than 64 MiB.
@@ -82,7 +82,7 @@ type transformer struct{ encrypting value.Transformer }
 
 // TransformToStorage compresses the data.
 func (t transformer) TransformToStorage(ctx context.Context, data []byte, dataCtx value.Context) ([]byte, error) {
-	return t.encrypting.TransformToStorage(ctx, Compress(data), dataCtx)
+	return t.encrypting.TransformToStorage(ctx, compress(data), dataCtx)
 }
 
 // TransformFromStorage returns the data as it was before, whether compressed or not. It is stale where it was not.

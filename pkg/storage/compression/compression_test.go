@@ -102,9 +102,9 @@ func TestWhatWasStoredOtherwise(t *testing.T) {
 		{"encrypted", newSecretbox(t, 1), encrypt(1, object), object, ""},
 		{"encrypted with another key", newSecretbox(t, 1), encrypt(2, object), "", "output array was not large enough"},
 		{"encrypted, and there is no key", nil, encrypt(1, object), "", "identity transformer tried to read encrypted data"},
-		{"cut off", nil, Compress([]byte(object))[:len(Prefix)+9], "", "decompressing what is stored: "},
+		{"cut off", nil, compress([]byte(object))[:len(Prefix)+9], "", "decompressing what is stored: "},
 		{"changed", nil, append([]byte(Prefix), object...), "", "decompressing what is stored: "},
-		{"more than there can be", nil, Compress(make([]byte, maxValueBytes+1)), "", "decompressing what is stored: "},
+		{"more than there can be", nil, compress(make([]byte, maxValueBytes+1)), "", "decompressing what is stored: "},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			read, isStale, err := transformerOver(t, row.encrypting).TransformFromStorage(t.Context(), row.stored, value.DefaultContext(nil))

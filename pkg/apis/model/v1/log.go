@@ -5,6 +5,9 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+// DefaultMaxLogRequests is how many logs of a box are followed at a time where ModelBoxLogOptions do not say.
+const DefaultMaxLogRequests = 50
+
 // +k8s:conversion-gen:explicit-from=net/url.Values
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 

@@ -6,6 +6,7 @@
 package boxlog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +15,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -22,9 +22,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
-
-// DefaultMaxLogRequests is how many logs are followed at a time where a request does not say.
-const DefaultMaxLogRequests = 50
 
 // Request is what is asked for. Its functions are called by several goroutines, until the context of the stream is done.
 type Request struct {
@@ -52,10 +49,7 @@ type Request struct {
 // Validate returns 400 where the containers that are asked for are not there, or have no log of that kind, or are more than may
 // be followed.
 func (r *Request) Validate() error {
-	logs := 0
-	for i := range r.Pods {
-		logs += len(r.containersOf(&r.Pods[i]))
-	}
+	logs := r.countLogs()
 	switch {
 	case logs == 0 && len(r.Pods) > 0 && r.Options.Container != "" && !r.Options.Previous:
 		_, err := modelbox.SelectContainer(r.Box, &r.Pods[0], r.Options.Container)
@@ -70,7 +64,7 @@ func (r *Request) Validate() error {
 
 func (r *Request) maxLogs() int {
 	if r.Options.MaxLogRequests == nil {
-		return DefaultMaxLogRequests
+		return modelv1.DefaultMaxLogRequests
 	}
 	return int(*r.Options.MaxLogRequests)
 }
@@ -80,6 +74,11 @@ func (r *Request) Connections() int {
 	if !r.Options.Follow {
 		return min(len(r.Pods), 1)
 	}
+	return r.countLogs()
+}
+
+// countLogs returns how many logs there are now of what is asked for.
+func (r *Request) countLogs() int {
 	logs := 0
 	for i := range r.Pods {
 		logs += len(r.containersOf(&r.Pods[i]))
@@ -144,22 +143,8 @@ func (r *Request) podLogOptions(container string, isLater bool, age time.Duratio
 // sorted returns the pods in the order of their creation.
 func sorted(pods []corev1.Pod) []corev1.Pod {
 	return slices.SortedFunc(slices.Values(pods), func(a, b corev1.Pod) int {
-		if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
-			return order
-		}
-		return compareNames(&a, &b)
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
-}
-
-func compareNames(a, b metav1.Object) int {
-	switch {
-	case a.GetName() < b.GetName():
-		return -1
-	case a.GetName() > b.GetName():
-		return 1
-	default:
-		return 0
-	}
 }
 
 func nameOf(pod *corev1.Pod) types.NamespacedName {
