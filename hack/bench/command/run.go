@@ -101,7 +101,7 @@ func (o *runOptions) run(ctx context.Context, scenarios []*contest.Scenario, out
 		return err
 	}
 	if machine.IsBusy() {
-		o.Say(fmt.Sprintf("The machine is busy, with a load of %.1f on %d cores: the figures will say little.", machine.Load, machine.Cores))
+		o.Say(fmt.Sprintf("The machine is busy, with %.0f %% of its processors: the figures will say little.", 100*machine.BusyBefore))
 	}
 	if err := os.MkdirAll(o.output, 0o755); err != nil {
 		return fmt.Errorf("creating the folder for the report: %w", err)

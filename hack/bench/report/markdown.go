@@ -62,7 +62,7 @@ func writePage(to io.Writer, r *result.Result, plots map[string][]plotFile) erro
 		command(r), r.Began.Format("2006-01-02"), r.Machine.CPU, english.Plural(r.Machine.Cores, "core", ""),
 		Format(float64(r.Machine.Memory), result.Bytes), r.Machine.Kernel)
 	if r.Machine.IsBusy() {
-		fmt.Fprintf(out, "The machine had other things to do, with a load of %.1f: these figures say little.\n", r.Machine.Load)
+		fmt.Fprintf(out, "The machine had other things to do, with %.0f %% of its processors: these figures say little.\n", 100*r.Machine.BusyBefore)
 	}
 	fmt.Fprintf(out, "\n| | |\n|---|---|\n")
 	for _, program := range slices.Sorted(maps.Keys(r.Versions)) {

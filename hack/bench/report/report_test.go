@@ -68,7 +68,7 @@ func sample(t *testing.T) *result.Result {
 	return &result.Result{
 		Format:   result.Format,
 		Began:    time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC),
-		Machine:  result.Machine{CPU: "Example CPU", Cores: 2, Memory: 8 << 30, Kernel: "6.12.0", Load: 0.1},
+		Machine:  result.Machine{CPU: "Example CPU", Cores: 2, Memory: 8 << 30, Kernel: "6.12.0", BusyBefore: 0.01},
 		Versions: map[string]string{"etcd": "etcd Version: 3.7.3", "kube-apiserver": "Kubernetes v1.36.3"},
 		Settings: result.Settings{Rounds: 2},
 		Scenarios: []result.Scenario{{

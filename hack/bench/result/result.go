@@ -31,9 +31,9 @@ type Machine struct {
 	Cores  int    `json:"cores"`
 	Memory uint64 `json:"memoryBytes"`
 	Kernel string `json:"kernel"`
-	// Load is the number of processes that ran or waited on average in the minute before the run: figures of a machine that
-	// has other things to do say little.
-	Load float64 `json:"loadBefore"`
+	// BusyBefore is the share of its processors that was in use right before the run: figures of a machine that has other
+	// things to do say little.
+	BusyBefore float64 `json:"busyBefore"`
 }
 
 // Settings are what was asked for.
@@ -142,4 +142,4 @@ func Read(path string) (*Result, error) {
 }
 
 // IsBusy returns whether something else than the run had the machine.
-func (m Machine) IsBusy() bool { return m.Load > float64(m.Cores)/2 }
+func (m Machine) IsBusy() bool { return m.BusyBefore > 0.1 }

@@ -42,7 +42,7 @@ var apiScenario = &contest.Scenario{
 		atLeast("get", bestClients, contest.RequestsPerSecond, 1.2),
 		atMost("", bestClients, contest.CPUPerRequest, 0.4),
 	},
-	Size: 500, QuickSize: 100, FullSize: 1200,
+	Size: 300, QuickSize: 100, FullSize: 1200,
 	Measure: measureAPI,
 }
 
@@ -102,7 +102,7 @@ func measureAPI(ctx context.Context, r *contest.Run) error {
 	}
 	for _, clients := range clientCounts {
 		contestants := []boxes.API{boxes.ModelBox, boxes.CRD}
-		if clients == usualClients || r.Full {
+		if clients == usualClients && !r.Quick || r.Full {
 			contestants = append(contestants, boxes.ModelBoxJSON)
 		}
 		a := &apiRun{Run: r, clients: clients, total: r.Size}
