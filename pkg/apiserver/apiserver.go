@@ -7,14 +7,10 @@ package apiserver
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/tools/events"
-	openapibuilder "k8s.io/kube-openapi/pkg/builder3"
-	openapiutil "k8s.io/kube-openapi/pkg/util"
 
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
@@ -62,10 +58,7 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		return nil, fmt.Errorf("creating the generic API server: %w", err)
 	}
 
-	typeConverter, err := c.newTypeConverter()
-	if err != nil {
-		return nil, err
-	}
+	var group genericapiserver.APIGroupInfo
 	provider := modelrest.StorageProvider{
 		Scheme:        Scheme,
 		Codecs:        Codecs,
@@ -76,11 +69,11 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 			Differ:        c.extraConfig.BoxDiffer,
 			PodAccess:     c.extraConfig.PodAccess,
 			Admission:     c.genericConfig.AdmissionControl,
-			TypeConverter: typeConverter,
+			TypeConverter: newGroupTypeConverter(&group),
 			Recorder:      c.extraConfig.Recorder,
 		},
 	}
-	group, err := provider.NewRESTStorage(c.genericConfig.RESTOptionsGetter)
+	group, err = provider.NewRESTStorage(c.genericConfig.RESTOptionsGetter)
 	if err != nil {
 		return nil, fmt.Errorf("creating the storage of API group %s: %w", provider.GroupName(), err)
 	}
@@ -88,17 +81,4 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		return nil, fmt.Errorf("installing API group %s: %w", provider.GroupName(), err)
 	}
 	return server, nil
-}
-
-// newTypeConverter returns what knows the schema of boxes, as the generic API server does for the main resource.
-func (c CompletedConfig) newTypeConverter() (managedfields.TypeConverter, error) {
-	definitions, err := openapibuilder.BuildOpenAPIDefinitionsForResources(c.genericConfig.OpenAPIV3Config, openapiutil.GetCanonicalTypeName(&modelv1.ModelBox{}))
-	if err != nil {
-		return nil, fmt.Errorf("building the OpenAPI definitions of boxes: %w", err)
-	}
-	typeConverter, err := managedfields.NewTypeConverter(definitions, false)
-	if err != nil {
-		return nil, fmt.Errorf("reading the OpenAPI definitions of boxes: %w", err)
-	}
-	return typeConverter, nil
 }

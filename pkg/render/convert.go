@@ -4,30 +4,55 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Convert turns an API type into its apply configuration, which has the same JSON form with every field optional.
+// Convert turns an API type into its apply configuration, which has the same JSON form with every field optional, or the other
+// way round. Both are pointers to structs.
 func Convert(from, to any) error {
-	data, err := json.Marshal(from)
+	fields, err := Fields(from)
 	if err != nil {
-		return fmt.Errorf("encoding %T: %w", from, err)
+		return err
 	}
-	if err := json.Unmarshal(data, to); err != nil {
-		return fmt.Errorf("decoding %T: %w", to, err)
-	}
-	return nil
+	return FromFields(fields, to)
 }
 
 // ConvertSet is Convert without what the API type encodes although nobody set it.
 func ConvertSet(from, to any) error {
-	var fields map[string]any
-	if err := Convert(from, &fields); err != nil {
+	fields, err := SetFields(from)
+	if err != nil {
 		return err
 	}
+	return FromFields(fields, to)
+}
+
+// Fields returns the JSON form of a pointer to a struct.
+func Fields(from any) (map[string]any, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(from)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", from, err)
+	}
+	return fields, nil
+}
+
+// SetFields is Fields without what an API type encodes although nobody set it.
+func SetFields(from any) (map[string]any, error) {
+	fields, err := Fields(from)
+	if err != nil {
+		return nil, err
+	}
 	dropUnset("", fields)
-	return Convert(fields, to)
+	return fields, nil
+}
+
+// FromFields fills in a struct from its JSON form.
+func FromFields(fields map[string]any, to any) error {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, to); err != nil {
+		return fmt.Errorf("decoding %T: %w", to, err)
+	}
+	return nil
 }
 
 // dropUnset removes what a Go type encodes although nobody set it, from the value of the field of the given name: null,

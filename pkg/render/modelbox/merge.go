@@ -160,7 +160,7 @@ func (p places) of(identity any) int {
 func identityOf(value any, key string) (any, error) {
 	fields, _ := value.(map[string]any)
 	switch identity := fields[key].(type) {
-	case string, float64:
+	case string, int64:
 		return identity, nil
 	default:
 		return nil, fmt.Errorf("must have %s", key)

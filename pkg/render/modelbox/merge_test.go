@@ -82,8 +82,8 @@ func TestMergeOfAnElementWithoutItsKey(t *testing.T) {
 
 func jsonOf(t *testing.T, template *corev1.PodTemplateSpec) map[string]any {
 	t.Helper()
-	var fields map[string]any
-	if err := render.ConvertSet(template, &fields); err != nil {
+	fields, err := render.SetFields(template)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return fields

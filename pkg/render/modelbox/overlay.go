@@ -54,11 +54,12 @@ func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *
 	if overlay == nil {
 		return template, nil
 	}
-	var original, patch map[string]any
-	if err := render.Convert(template, &original); err != nil {
+	original, err := render.Fields(template)
+	if err != nil {
 		return nil, err
 	}
-	if err := render.ConvertSet(overlay, &patch); err != nil {
+	patch, err := render.SetFields(overlay)
+	if err != nil {
 		return nil, err
 	}
 	schema, err := strategicpatch.NewPatchMetaFromStruct(corev1.PodTemplateSpec{})
@@ -76,7 +77,7 @@ func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *
 		return nil, fmt.Errorf("merging spec.podTemplate: %w", err)
 	}
 	result := &applycorev1.PodTemplateSpecApplyConfiguration{}
-	if err := render.Convert(merged, result); err != nil {
+	if err := render.FromFields(merged, result); err != nil {
 		return nil, err
 	}
 	return result, nil

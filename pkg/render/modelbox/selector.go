@@ -42,8 +42,8 @@ func keepSelector(box *modelv1.ModelBox, rendered *unstructured.Unstructured, li
 	if selector.Empty() || !selector.Matches(podLabels) {
 		return nil // it is in the way, which Kind.Immutable tells
 	}
-	kept := map[string]any{}
-	if err := render.Convert(live.Spec.Selector, &kept); err != nil {
+	kept, err := render.Fields(live.Spec.Selector)
+	if err != nil {
 		return err
 	}
 	return unstructured.SetNestedMap(rendered.Object, kept, "spec", "selector")
@@ -53,7 +53,7 @@ func keepSelector(box *modelv1.ModelBox, rendered *unstructured.Unstructured, li
 func RenderedSelector(rendered *unstructured.Unstructured) (*metav1.LabelSelector, error) {
 	selector := &metav1.LabelSelector{}
 	field, _, _ := unstructured.NestedMap(rendered.Object, "spec", "selector")
-	return selector, render.Convert(field, selector)
+	return selector, render.FromFields(field, selector)
 }
 
 // SelectorOf returns the selector of a live workload, nil for any other object.

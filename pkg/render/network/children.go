@@ -39,7 +39,7 @@ type definitionSpec struct {
 }
 
 // IsApplyConfiguration makes it a runtime.ApplyConfiguration.
-func (definition) IsApplyConfiguration() {}
+func (*definition) IsApplyConfiguration() {}
 
 // Children returns the objects that the network asks for in the form that server-side apply takes, each with
 // modelv1.RenderHashAnnotation, the Record of the network and a controller owner reference to it. The network has to be
@@ -54,7 +54,7 @@ func Children(network *modelv1.Network) ([]*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("encoding the CNI configuration: %w", err)
 	}
 	kind := networkattachment.Kind
-	child, err := render.WithHash(definition{
+	child, err := render.WithHash(&definition{
 		TypeMetaApplyConfiguration: *applymetav1.TypeMeta().WithAPIVersion(kind.GroupVersion().String()).WithKind(kind.Kind),
 		ObjectMetaApplyConfiguration: applymetav1.ObjectMeta().
 			WithName(network.Name).

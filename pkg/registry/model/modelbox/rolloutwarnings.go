@@ -28,13 +28,13 @@ import (
 // finds, or a change may be pending since the box was paused: which pod template they run only they and their ReplicaSets
 // tell, so the number is an upper bound and the warning says so. Of which box they are is said if of is not empty.
 func rolloutWarnings(ctx context.Context, box, old *model.ModelBox, of string) []string {
+	count := replacedPods(box, old)
+	if count == 0 {
+		return nil
+	}
 	applied := isCurrent(old, modelv1.ConditionApplied, modelv1.ReasonApplied)
 	resumes := old.Spec.Paused && !box.Spec.Paused && !applied
 	if !resumes && !changesPodTemplate(ctx, box, old) {
-		return nil
-	}
-	count := replacedPods(box, old)
-	if count == 0 {
 		return nil
 	}
 	pods, because := countedPods(count), ""
