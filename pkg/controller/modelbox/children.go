@@ -17,6 +17,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -43,8 +44,8 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 
 // newTypeConverter returns what knows the schemas of the kinds of children.
 func newTypeConverter() managedfields.TypeConverter {
-	return children.NewTypeConverter(map[string]managedfields.TypeConverter{
-		gatewayv1.GroupName: applygateway.NewTypeConverter(childScheme),
+	return fields.NewTypeConverter(map[string]func() managedfields.TypeConverter{
+		gatewayv1.GroupName: func() managedfields.TypeConverter { return applygateway.NewTypeConverter(childScheme) },
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration"
 	modelscheme "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -112,7 +113,7 @@ func (c *Controller) render(stack *modelv1.ModelStack, live children.Live) ([]*u
 
 // newTypeConverter returns what knows the schemas of the kinds of this API and of Kubernetes.
 func newTypeConverter() managedfields.TypeConverter {
-	return children.NewTypeConverter(map[string]managedfields.TypeConverter{
-		modelv1.GroupName: applyconfiguration.NewTypeConverter(modelscheme.Scheme),
+	return fields.NewTypeConverter(map[string]func() managedfields.TypeConverter{
+		modelv1.GroupName: func() managedfields.TypeConverter { return applyconfiguration.NewTypeConverter(modelscheme.Scheme) },
 	})
 }

@@ -10,13 +10,12 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
 )
 
@@ -40,7 +39,7 @@ func (c *Controller) newEngine() *children.Engine[*corev1.Service] {
 		IsPaused:      func(*corev1.Service) bool { return false },
 		Render:        c.render,
 		Kinds:         []*children.Kind{c.ingresses},
-		TypeConverter: applyconfigurations.NewTypeConverter(scheme.Scheme),
+		TypeConverter: fields.NewTypeConverter(nil),
 		Consistency:   c.consistency,
 		Enqueue:       c.Queue.Add,
 		Recorder:      c.recorder,

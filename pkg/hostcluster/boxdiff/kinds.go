@@ -16,11 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/applyconfigurations"
 	kubescheme "k8s.io/client-go/kubernetes/scheme"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	applygateway "sigs.k8s.io/gateway-api/applyconfiguration"
-	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
@@ -73,20 +71,9 @@ func typedObject(object *unstructured.Unstructured) (fields.Object, error) {
 	return typed.(fields.Object), nil
 }
 
-// typeConverter knows the schemas of the kinds.
-type typeConverter struct {
-	managedfields.TypeConverter
-	gateway managedfields.TypeConverter
-}
-
+// newTypeConverter returns what knows the schemas of the kinds.
 func newTypeConverter() managedfields.TypeConverter {
-	return &typeConverter{applyconfigurations.NewTypeConverter(kubescheme.Scheme), applygateway.NewTypeConverter(childScheme)}
-}
-
-// ObjectToTyped implements managedfields.TypeConverter.
-func (c *typeConverter) ObjectToTyped(object runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
-	if object.GetObjectKind().GroupVersionKind().Group == gatewayv1.GroupName {
-		return c.gateway.ObjectToTyped(object, options...)
-	}
-	return c.TypeConverter.ObjectToTyped(object, options...)
+	return fields.NewTypeConverter(map[string]func() managedfields.TypeConverter{
+		gatewayv1.GroupName: func() managedfields.TypeConverter { return applygateway.NewTypeConverter(childScheme) },
+	})
 }

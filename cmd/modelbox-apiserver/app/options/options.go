@@ -185,6 +185,10 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	config.EffectiveVersion = productversion.Serving(config.EffectiveVersion)
 	recommended := *o.Recommended
 	recommended.Etcd = nil // Storage applies it: see there.
+	recommended.SecureServing = nil
+	if err := serveSecurely(o.Recommended.SecureServing.SecureServingOptions, &config.Config); err != nil {
+		return nil, err
+	}
 	storageQuota, err := storageQuotaFor(etcd, o.Storage.namespaceLimit(etcd), &config.Config)
 	if err != nil {
 		return nil, err
