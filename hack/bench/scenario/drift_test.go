@@ -43,12 +43,14 @@ func TestDeploymentsAreRestored(t *testing.T) {
 }
 
 func TestEachRoundDisturbsOthers(t *testing.T) {
-	d := &drifting{Run: &contest.Run{Rounds: 5, Size: driftScenario.Size}}
-	disturbed := sets.New[string]()
-	for round := range d.Rounds {
-		disturbed.Insert(d.chosen(round)...)
-	}
-	if got := disturbed.Len(); got != d.Rounds*driftedAtOnce {
-		t.Errorf("%d Deployments are disturbed in %d rounds, want %d in each", got, d.Rounds, driftedAtOnce)
+	for size, want := range map[int]int{driftScenario.Size: 200, driftScenario.FullSize: driftedAtOnce} {
+		d := &drifting{Run: &contest.Run{Rounds: 5, Size: size}}
+		disturbed := sets.New[string]()
+		for round := range d.Rounds {
+			disturbed.Insert(d.chosen(round)...)
+		}
+		if got := disturbed.Len(); got != d.Rounds*want {
+			t.Errorf("of %d Deployments %d are disturbed in %d rounds, want %d in each", size, got, d.Rounds, want)
+		}
 	}
 }
