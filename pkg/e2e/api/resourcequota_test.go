@@ -46,6 +46,27 @@ func TestResourceQuotaCountsBoxes(t *testing.T) {
 	})
 }
 
+// TestQuotasOfManyNamespacesAreUsedAtOnce: to use the quota of one namespace does not wait for those of the others, which
+// takes longer than a request may wait for all of them.
+func TestQuotasOfManyNamespacesAreUsedAtOnce(t *testing.T) {
+	t.Parallel()
+	const count = 100
+	namespaces := make([]*framework.Namespace, count)
+	for i := range namespaces {
+		namespaces[i] = framework.NewNamespace(t)
+		newBoxQuota(namespaces[i])
+	}
+	var running sync.WaitGroup
+	for _, n := range namespaces {
+		running.Go(func() {
+			if _, err := n.Boxes.Create(n.Ctx, framework.NewBox("web", framework.Pause), metav1.CreateOptions{}); err != nil {
+				t.Errorf("namespace %s: %v", n.Name, err)
+			}
+		})
+	}
+	running.Wait()
+}
+
 // fillBoxQuota returns a namespace with a quota in which more boxes were created at once than the quota allows.
 //
 // The cluster's controller of quotas counts anew when it starts, as it does while the first tests run, and may then not

@@ -16,11 +16,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxdiff"
 )
 
-// boxChildrenOf returns what reads the children of boxes for requests, and what compares them. They have no rate limit of their
-// own: the requests are limited where they come in, by priority and fairness.
+// boxChildrenOf returns what reads the children of boxes for requests, and what compares them.
 func boxChildrenOf(config *genericapiserver.RecommendedConfig, host *hostcluster.Cluster) (*boxchildren.Reader, *boxdiff.Differ, error) {
 	clientConfig := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "box-children")
-	clientConfig.QPS = -1
 	client, err := kubernetes.NewForConfig(clientConfig)
 	if err != nil {
 		return nil, nil, fmt.Errorf("creating the client for the children of boxes: %w", err)

@@ -185,8 +185,18 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	config.EffectiveVersion = productversion.Serving(config.EffectiveVersion)
 	recommended := *o.Recommended
 	recommended.Etcd = nil // Storage applies it: see there.
-	recommended.SecureServing = nil
+	// These are applied in their order, and two of them in another way.
+	recommended.EgressSelector, recommended.Traces, recommended.SecureServing, recommended.CoreAPI = nil, nil, nil, nil
+	if err := o.Recommended.EgressSelector.ApplyTo(&config.Config); err != nil {
+		return nil, fmt.Errorf("applying the egress options: %w", err)
+	}
+	if err := o.Recommended.Traces.ApplyTo(config.EgressSelector, &config.Config); err != nil {
+		return nil, fmt.Errorf("applying the tracing options: %w", err)
+	}
 	if err := serveSecurely(o.Recommended.SecureServing.SecureServingOptions, &config.Config); err != nil {
+		return nil, err
+	}
+	if err := reachCluster(o.Recommended.CoreAPI, config); err != nil {
 		return nil, err
 	}
 	storageQuota, err := storageQuotaFor(etcd, o.Storage.namespaceLimit(etcd), &config.Config)

@@ -92,7 +92,6 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 		runnerConfig.Lease = types.NamespacedName{Namespace: election.ResourceNamespace, Name: election.ResourceName}
 	}
 	cluster := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "store-recovery")
-	cluster.QPS = -1 // priority and fairness of the cluster is the limit
 	cluster.Timeout = recoveryTimeout
 	if runnerConfig.Cluster, err = kubernetes.NewForConfig(cluster); err != nil {
 		return nil, fmt.Errorf("creating the client of the cluster for the recovery of the store: %w", err)
