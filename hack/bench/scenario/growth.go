@@ -60,7 +60,7 @@ var growthScenario = &contest.Scenario{
 	Ground:  ground.Options{Controllers: true},
 	Figures: growthFigures(),
 	Goals:   growthGoals(),
-	Size:    2500, QuickSize: 300, FullSize: 25000, SizeOf: "boxes at the end",
+	Size:    1000, QuickSize: 300, FullSize: 25000, SizeOf: "boxes at the end",
 	Measure: measureGrowth,
 }
 

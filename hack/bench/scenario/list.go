@@ -38,7 +38,7 @@ var listScenario = &contest.Scenario{
 		atMost("all", bestClients, contest.PeakMemory, 0.25),
 		atMost("all", sameEncoding, contest.PeakMemory, 0.25),
 	},
-	Size: 3000, QuickSize: 400, FullSize: 25000,
+	Size: 2000, QuickSize: 400, FullSize: 25000,
 	Measure: measureLists,
 }
 

@@ -65,7 +65,7 @@ var steadyScenario = &contest.Scenario{
 		{Figure: reconcileP99, Ours: boxes.ModelBox.Name, AtMost: ptr.To(0.25)},
 		{Figure: serverCores, Ours: boxes.ModelBox.Name, AtMost: ptr.To(1.0)},
 	},
-	Size: 2000, QuickSize: 150, FullSize: 9000, SizeOf: "boxes",
+	Size: 1000, QuickSize: 150, FullSize: 9000, SizeOf: "boxes",
 	Measure: measureSteady,
 }
 
@@ -113,14 +113,15 @@ type steady struct {
 	stored  []*modelv1.ModelBox
 }
 
-// changes is how many there are in a round. All rounds take a minute together, and five where there is time.
+// changes is how many there are in a round. All rounds take 20 seconds together, and 15 times that where there is time, on a
+// machine that can do them at their pace.
 func (s *steady) changes() int {
-	seconds := 60.0 / float64(s.Rounds)
+	seconds := 20.0 / float64(s.Rounds)
 	switch {
 	case s.Quick:
 		seconds = 5
 	case s.Full:
-		seconds *= 5
+		seconds *= 15
 	}
 	return max(1, int(changesWanted*seconds))
 }
