@@ -35,7 +35,7 @@ func TestConvertIsAsJSON(t *testing.T) {
 	} {
 		t.Run(reflect.TypeOf(test.api).Elem().Name(), func(t *testing.T) {
 			for range rounds {
-				from := reflect.New(reflect.TypeOf(test.api).Elem()).Interface()
+				from := newOf(test.api)
 				filler.Fill(from)
 				got, want := newOf(test.configuration), newOf(test.configuration)
 				if err := Convert(from, got); err != nil {

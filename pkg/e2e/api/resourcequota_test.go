@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
@@ -144,7 +145,7 @@ func countedAnew(n *framework.Namespace, since *corev1.ResourceQuota) bool {
 	if err != nil {
 		n.T.Fatal(err)
 	}
-	changes, err := quotas.Watch(n.Ctx, metav1.ListOptions{ResourceVersion: since.ResourceVersion})
+	changes, err := quotas.Watch(n.Ctx, metav1.ListOptions{ResourceVersion: since.ResourceVersion, TimeoutSeconds: ptr.To(int64(framework.Patience.Seconds()))})
 	if err != nil {
 		n.T.Fatal(err)
 	}
