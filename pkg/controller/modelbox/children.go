@@ -10,9 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/managedfields"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-	applygateway "sigs.k8s.io/gateway-api/applyconfiguration"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
@@ -33,19 +30,12 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 		Render:        c.render,
 		Ignored:       modelboxrender.IgnoredFields,
 		Kinds:         c.kinds,
-		TypeConverter: newTypeConverter(),
+		TypeConverter: fields.NewTypeConverter(),
 		Consistency:   c.consistency,
 		Enqueue:       c.Queue.Add,
 		Recorder:      c.recorder,
 		Metrics:       c.metrics,
 		Clock:         c.clock,
-	})
-}
-
-// newTypeConverter returns what knows the schemas of the kinds of children.
-func newTypeConverter() managedfields.TypeConverter {
-	return fields.NewTypeConverter(map[string]func() managedfields.TypeConverter{
-		gatewayv1.GroupName: func() managedfields.TypeConverter { return applygateway.NewTypeConverter(childScheme) },
 	})
 }
 

@@ -23,7 +23,7 @@ import (
 // applyBoxes lets the fake server apply boxes. The one of client-go takes their plural for "modelboxs". Fields that others
 // have in a box are not kept, but for its number of pods.
 func (f *testController) applyBoxes() {
-	comparer := fields.NewComparer(newTypeConverter())
+	comparer := fields.NewComparer(fields.NewTypeConverter())
 	version := 0
 	f.models.PrependReactor("patch", "modelboxes", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		patch := action.(clienttesting.PatchActionImpl)

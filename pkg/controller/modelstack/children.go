@@ -11,14 +11,11 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration"
-	modelscheme "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
@@ -80,7 +77,7 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelStack] {
 		IsPaused:      func(stack *modelv1.ModelStack) bool { return stack.Spec.Paused },
 		Render:        c.render,
 		Kinds:         c.kinds,
-		TypeConverter: newTypeConverter(),
+		TypeConverter: fields.NewTypeConverter(),
 		Consistency:   c.consistency,
 		Enqueue:       c.Queue.Add,
 		Recorder:      c.recorder,
@@ -109,11 +106,4 @@ func (c *Controller) render(stack *modelv1.ModelStack, live children.Live) ([]*u
 		all = append(all, rendered...)
 	}
 	return all, nil
-}
-
-// newTypeConverter returns what knows the schemas of the kinds of this API and of Kubernetes.
-func newTypeConverter() managedfields.TypeConverter {
-	return fields.NewTypeConverter(map[string]func() managedfields.TypeConverter{
-		modelv1.GroupName: func() managedfields.TypeConverter { return applyconfiguration.NewTypeConverter(modelscheme.Scheme) },
-	})
 }

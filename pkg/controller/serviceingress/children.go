@@ -39,7 +39,7 @@ func (c *Controller) newEngine() *children.Engine[*corev1.Service] {
 		IsPaused:      func(*corev1.Service) bool { return false },
 		Render:        c.render,
 		Kinds:         []*children.Kind{c.ingresses},
-		TypeConverter: fields.NewTypeConverter(nil),
+		TypeConverter: fields.NewTypeConverter(),
 		Consistency:   c.consistency,
 		Enqueue:       c.Queue.Add,
 		Recorder:      c.recorder,

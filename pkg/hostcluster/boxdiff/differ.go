@@ -31,7 +31,7 @@ type Differ struct {
 
 // New returns a Differ of the cluster that client reaches.
 func New(client dynamic.Interface) *Differ {
-	return &Differ{client, fields.NewComparer(newTypeConverter())}
+	return &Differ{client, fields.NewComparer(fields.NewTypeConverter())}
 }
 
 // Diff compares the live children with the rendered ones of the box, in their order, and after them come those that the box asks

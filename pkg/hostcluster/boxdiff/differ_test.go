@@ -55,7 +55,7 @@ func rendered(t *testing.T, box *modelv1.ModelBox) []*unstructured.Unstructured 
 func applied(t *testing.T, child *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	live := child.DeepCopy()
-	own, err := fields.NewComparer(newTypeConverter()).OwnedFields(child)
+	own, err := fields.NewComparer(fields.NewTypeConverter()).OwnedFields(child)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	kubescheme "k8s.io/client-go/kubernetes/scheme"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-	applygateway "sigs.k8s.io/gateway-api/applyconfiguration"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
@@ -69,11 +67,4 @@ func typedObject(object *unstructured.Unstructured) (fields.Object, error) {
 		return nil, fmt.Errorf("reading %s %s: %w", object.GetKind(), object.GetName(), err)
 	}
 	return typed.(fields.Object), nil
-}
-
-// newTypeConverter returns what knows the schemas of the kinds.
-func newTypeConverter() managedfields.TypeConverter {
-	return fields.NewTypeConverter(map[string]func() managedfields.TypeConverter{
-		gatewayv1.GroupName: func() managedfields.TypeConverter { return applygateway.NewTypeConverter(childScheme) },
-	})
 }

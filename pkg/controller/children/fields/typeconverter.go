@@ -10,26 +10,34 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	applygateway "sigs.k8s.io/gateway-api/applyconfiguration"
+	gatewayscheme "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	applymodel "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration"
+	modelscheme "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
 )
 
-// typeConverter knows the schemas of kinds of Kubernetes, and of others by their groups.
+// typeConverter knows the schemas of the kinds that children are of, by their groups those of others than Kubernetes.
 type typeConverter struct {
 	kube   func() managedfields.TypeConverter
 	groups map[string]func() managedfields.TypeConverter
 }
 
-// NewTypeConverter returns what knows the schemas of the kinds of Kubernetes, and by their names those of other groups. None is
-// made before it is needed: to read the schemas of Kubernetes takes a fifth of the start of the server.
-func NewTypeConverter(groups map[string]func() managedfields.TypeConverter) managedfields.TypeConverter {
-	c := &typeConverter{
-		kube:   sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) }),
-		groups: map[string]func() managedfields.TypeConverter{},
+// NewTypeConverter returns what knows the schemas of the kinds of Kubernetes, of this API and of gateway.networking.k8s.io.
+// None is read before it is needed: to read those of Kubernetes takes a fifth of the start of the server.
+func NewTypeConverter() managedfields.TypeConverter {
+	return &typeConverter{
+		kube: sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) }),
+		groups: map[string]func() managedfields.TypeConverter{
+			modelv1.GroupName: sync.OnceValue(func() managedfields.TypeConverter { return applymodel.NewTypeConverter(modelscheme.Scheme) }),
+			gatewayv1.GroupName: sync.OnceValue(func() managedfields.TypeConverter {
+				return applygateway.NewTypeConverter(gatewayscheme.Scheme)
+			}),
+		},
 	}
-	for group, newConverter := range groups {
-		c.groups[group] = sync.OnceValue(newConverter)
-	}
-	return c
 }
 
 // ObjectToTyped implements managedfields.TypeConverter.
