@@ -60,6 +60,7 @@ audit: {enabled: true}
 podAccess: {enabled: true}
 podDebugger: {enabled: true}
 `},
+		{"encryption at rest", "testdata/encryption", readFile(t, chart+"/values-ha.yaml") + documentedEncryption(t)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			want := build(t, test.kustomization)
@@ -154,6 +155,8 @@ func TestSchemaRefusesNonsense(t *testing.T) {
 		{"word in place of a switch", "networkPolicy: {enabled: sure}", "at '/networkPolicy/enabled'"},
 		{"hosts that are the same for all", "serviceIngress: {hostPattern: example.com}", "at '/serviceIngress/hostPattern'"},
 		{"flag without a dash", "extraArgs: [v=2]", "at '/extraArgs/0'"},
+		{"volume without a name", "extraVolumes: [{emptyDir: {}}]", "at '/extraVolumes/0'"},
+		{"mount on a path that is not absolute", "extraVolumeMounts: [{name: keys, mountPath: keys}]", "at '/extraVolumeMounts/0/mountPath'"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := renderTemplates(t, test.values, namespace); err == nil {
@@ -237,6 +240,18 @@ func serverContainer(t *testing.T, all objects) map[string]any {
 	}
 	t.Fatalf("no Deployment is among %v", slices.Sorted(maps.Keys(all)))
 	return nil
+}
+
+// documentedEncryption returns the values that docs/growth.md has for encryption at rest.
+func documentedEncryption(t *testing.T) string {
+	t.Helper()
+	_, after, _ := strings.Cut(readFile(t, "../../../docs/growth.md"), "\nWith the Helm chart")
+	_, values, _ := strings.Cut(after, "```\n")
+	values, _, found := strings.Cut(values, "```\n")
+	if !found {
+		t.Fatal("docs/growth.md has no values of the chart")
+	}
+	return values
 }
 
 func decode(t *testing.T, content string) map[string]any {
