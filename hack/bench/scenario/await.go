@@ -18,7 +18,8 @@ import (
 type watchFunc func(ctx context.Context) (watch.Interface, error)
 
 // await watches the objects of some namespaces. The channel gets nil as soon as so many of them are ready, or why that is not
-// going to happen. Became, which may be nil, is told each of them right when it is ready for the first time.
+// going to happen. Became, which may be nil, is told each of them right when it is ready for the first time. A server may end a
+// watch at any time, such as that of a client which does not keep up: it is begun again then, and first tells what there is.
 func await[T client.Object](
 	ctx context.Context, begin watchFunc, namespaces []string, want int, isReady func(T) bool, became func(types.NamespacedName),
 ) (<-chan error, error) {
@@ -28,35 +29,56 @@ func await[T client.Object](
 		cancel()
 		return nil, fmt.Errorf("watching %T: %w", *new(T), err)
 	}
+	awaited := &awaited[T]{namespaces, want, isReady, became, sets.New[types.NamespacedName]()}
 	done := make(chan error, 1)
 	go func() {
 		defer cancel()
-		defer watched.Stop()
-		done <- countReady(watched, namespaces, want, isReady, became)
+		done <- awaited.count(ctx, watched, begin)
 	}()
 	return done, nil
 }
 
-func countReady[T client.Object](
-	watched watch.Interface, namespaces []string, want int, isReady func(T) bool, became func(types.NamespacedName),
-) error {
-	ready := sets.New[types.NamespacedName]()
+// awaited are objects that become ready.
+type awaited[T client.Object] struct {
+	namespaces []string
+	want       int
+	isReady    func(T) bool
+	became     func(types.NamespacedName)
+	ready      sets.Set[types.NamespacedName]
+}
+
+// count returns nil when as many as are wanted are ready.
+func (a *awaited[T]) count(ctx context.Context, watched watch.Interface, begin watchFunc) error {
+	for {
+		err := a.countWhile(watched)
+		watched.Stop()
+		if err != nil || len(a.ready) >= a.want {
+			return err
+		}
+		if watched, err = begin(ctx); err != nil {
+			return fmt.Errorf("%d of %d are ready, watching %T again: %w", len(a.ready), a.want, *new(T), err)
+		}
+	}
+}
+
+// countWhile counts until as many as are wanted are ready, or the watch ends.
+func (a *awaited[T]) countWhile(watched watch.Interface) error {
 	for event := range watched.ResultChan() {
 		object, known := event.Object.(T)
 		if !known {
 			return fmt.Errorf("watching %T: %s %v", object, event.Type, event.Object)
 		}
 		key := client.ObjectKeyFromObject(object)
-		if !slices.Contains(namespaces, key.Namespace) || ready.Has(key) || !isReady(object) {
+		if !slices.Contains(a.namespaces, key.Namespace) || a.ready.Has(key) || !a.isReady(object) {
 			continue
 		}
-		ready.Insert(key)
-		if became != nil {
-			became(key)
+		a.ready.Insert(key)
+		if a.became != nil {
+			a.became(key)
 		}
-		if len(ready) == want {
+		if len(a.ready) >= a.want {
 			return nil
 		}
 	}
-	return fmt.Errorf("the watch ends when %d of %d are ready", len(ready), want)
+	return nil
 }

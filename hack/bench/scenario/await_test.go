@@ -29,25 +29,35 @@ func TestAwait(t *testing.T) {
 	}
 	isReady := func(box *modelv1.ModelBox) bool { return !strings.HasSuffix(box.Spec.Name, "?") }
 	for _, row := range []struct {
-		name      string
-		events    events
-		wantNames []string
-		wantError string
+		name string
+		// events are those of one watch, and of the one that is begun when it ends.
+		events, eventsAgain events
+		wantNames           []string
+		wantError           string
 	}{
-		{"all become ready", add("one/a?", "two/a", "one/a", "one/c"), []string{"two/a", "one/a"}, ""},
-		{"one that is ready counts once", add("one/a", "one/a"), []string{"one/a"}, "1 of 2"},
-		{"one that is not ready does not count", add("one/a", "one/b?"), []string{"one/a"}, "1 of 2"},
-		{"one of another namespace does not count", add("one/a", "three/a"), []string{"one/a"}, "1 of 2"},
+		{"all become ready", add("one/a?", "two/a", "one/a", "one/c"), nil, []string{"two/a", "one/a"}, ""},
+		{"one that is ready counts once", add("one/a", "one/a"), nil, []string{"one/a"}, "1 of 2"},
+		{"one that is not ready does not count", add("one/a", "one/b?"), nil, []string{"one/a"}, "1 of 2"},
+		{"one of another namespace does not count", add("one/a", "three/a"), nil, []string{"one/a"}, "1 of 2"},
+		{"the watch ends before all are ready", add("one/a"), add("one/a", "one/b"), []string{"one/a", "one/b"}, ""},
 		{"the server refuses to go on", func(watched *watch.FakeWatcher) {
 			watched.Error(&metav1.Status{Message: "too old resource version"})
-		}, nil, "too old resource version"},
+		}, nil, nil, "too old resource version"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			watched := watch.NewFakeWithChanSize(10, false)
-			row.events(watched)
-			watched.Stop()
+			watches := []events{row.events, row.eventsAgain}
+			begin := func(context.Context) (watch.Interface, error) {
+				if len(watches) == 0 || watches[0] == nil {
+					return nil, errors.New("there is no other")
+				}
+				watched := watch.NewFakeWithChanSize(10, false)
+				watches[0](watched)
+				watched.Stop()
+				watches = watches[1:]
+				return watched, nil
+			}
 			var names []string
-			done, err := await(t.Context(), func(context.Context) (watch.Interface, error) { return watched, nil },
+			done, err := await(t.Context(), begin,
 				[]string{"one", "two"}, 2, isReady, func(key types.NamespacedName) { names = append(names, key.String()) })
 			if err != nil {
 				t.Fatal(err)

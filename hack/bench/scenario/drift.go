@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
@@ -222,7 +224,11 @@ func (d *drifting) remember(ctx context.Context) (*restorations, error) {
 func (d *drifting) disturb(ctx context.Context, names []string, disturbance disturbance, restored *restorations) error {
 	ctx, cancel := context.WithTimeout(ctx, restoreTimeout)
 	defer cancel()
-	watched, err := d.deployments.Watch(ctx, metav1.ListOptions{ResourceVersion: restored.resourceVersion})
+	watched, err := watchtools.NewRetryWatcherWithContext(ctx, restored.resourceVersion, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return d.deployments.Watch(ctx, options)
+		},
+	})
 	if err != nil {
 		return fmt.Errorf("watching Deployments: %w", err)
 	}
