@@ -43,7 +43,7 @@ func TestDeploymentsAreRestored(t *testing.T) {
 }
 
 func TestEachRoundDisturbsOthers(t *testing.T) {
-	for size, want := range map[int]int{driftScenario.Size: 100, driftScenario.FullSize: driftedAtOnce} {
+	for size, want := range map[int]int{driftScenario.Size: 80, driftScenario.FullSize: driftedAtOnce} {
 		d := &drifting{Run: &contest.Run{Rounds: 5, Size: size}}
 		disturbed := sets.New[string]()
 		for round := range d.Rounds {

@@ -36,10 +36,10 @@ const (
 
 const (
 	// createdAtOnce is how many boxes show how fast they are created, createdSingly how many show how soon one is Ready.
-	createdAtOnce, createdSingly = 300, 100
+	createdAtOnce, createdSingly = 150, 50
 
 	// quickShare is the part of them that shows roughly the same.
-	quickShare = 4
+	quickShare = 2
 
 	// firstBoxes is how many there were before the memory without boxes is measured.
 	firstBoxes = 50
@@ -89,7 +89,7 @@ func growthGoals() []result.Goal {
 // growthSizes are the numbers of boxes at which the same is done, up to the last one.
 func growthSizes(last int) []int {
 	if last <= 1000 {
-		return slices.Compact([]int{max(1, last/10), max(1, last/2), last})
+		return slices.Compact([]int{max(1, last/5), last})
 	}
 	var sizes []int
 	for _, size := range []int{1000, 5000, 10000} {

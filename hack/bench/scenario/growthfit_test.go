@@ -41,7 +41,7 @@ func TestNoExponentOfOneSize(t *testing.T) {
 
 func TestGrowthSizes(t *testing.T) {
 	for last, want := range map[int][]int{
-		1: {1}, 200: {20, 100, 200}, 1000: {100, 500, 1000}, 2000: {1000, 2000}, 10000: {1000, 5000, 10000}, 25000: {1000, 5000, 10000, 25000},
+		1: {1}, 200: {40, 200}, 1000: {200, 1000}, 2000: {1000, 2000}, 10000: {1000, 5000, 10000}, 25000: {1000, 5000, 10000, 25000},
 	} {
 		if got := growthSizes(last); !slices.Equal(got, want) {
 			t.Errorf("up to %d: got %v, want %v", last, got, want)

@@ -65,7 +65,7 @@ var steadyScenario = &contest.Scenario{
 		{Figure: reconcileP99, Ours: boxes.ModelBox.Name, AtMost: ptr.To(0.25)},
 		{Figure: serverCores, Ours: boxes.ModelBox.Name, AtMost: ptr.To(1.0)},
 	},
-	Size: 1000, QuickSize: 150, FullSize: 9000, SizeOf: "boxes",
+	Size: 600, QuickSize: 150, FullSize: 9000, SizeOf: "boxes",
 	Measure: measureSteady,
 }
 
