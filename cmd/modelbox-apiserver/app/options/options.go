@@ -225,6 +225,7 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	}
 	trustFrontProxy(&config.Config)
 	tellShortage(&config.Config, shortageOf(etcd))
+	bufferLists(&config.Config)
 	drainConnections(&config.Config)
 	if err := refuseUntilReady(&config.Config); err != nil {
 		return nil, err
