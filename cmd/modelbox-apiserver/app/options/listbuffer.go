@@ -15,8 +15,8 @@ import (
 // listBufferSize is that of four full frames of HTTP/2, in bytes. Each list that is being written has such a buffer.
 const listBufferSize = 64 << 10
 
-// bufferLists writes lists in few large pieces. The encoders write two small ones for every object, which become frames of 4 KiB,
-// each with a system call, and again in the aggregation layer: that took most of the time of a list.
+// bufferLists writes lists in few large pieces. The encoders write two small ones for every object, of which HTTP/2 makes frames of
+// 4 KiB, each with a system call here, and again in the aggregation layer.
 func bufferLists(config *genericapiserver.Config) {
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
