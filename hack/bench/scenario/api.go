@@ -42,7 +42,7 @@ var apiScenario = &contest.Scenario{
 		atLeast("get", bestClients, contest.RequestsPerSecond, 1.2),
 		atMost("", bestClients, contest.CPUPerRequest, 0.4),
 	},
-	Size: 200, QuickSize: 100, FullSize: 1200,
+	Size: 200, QuickSize: 80, FullSize: 1200,
 	Measure: measureAPI,
 }
 

@@ -78,7 +78,7 @@ var convergeScenario = &contest.Scenario{
 		atMost("", againstWorkers, contest.Time, 1/1.5),
 		atMost("", againstLimit, writesPerBox, 1),
 	},
-	Size: 60, QuickSize: 50, FullSize: 5000,
+	Size: 60, QuickSize: 20, FullSize: 5000,
 	Measure: measureConvergence,
 }
 

@@ -64,7 +64,7 @@ var driftScenario = &contest.Scenario{
 	},
 	Comparisons: []result.Comparison{againstDefault},
 	Goals:       []result.Goal{{Figure: contest.LatencyP99, Ours: boxes.ModelBox.Name, AtMost: ptr.To(2.0)}},
-	Size:        400, QuickSize: 60, FullSize: 5000, SizeOf: "boxes on each side",
+	Size:        400, QuickSize: 30, FullSize: 5000, SizeOf: "boxes on each side",
 	Measure: measureDrift,
 }
 

@@ -39,7 +39,7 @@ const (
 	createdAtOnce, createdSingly = 150, 50
 
 	// quickShare is the part of them that shows roughly the same.
-	quickShare = 2
+	quickShare = 5
 
 	// firstBoxes is how many there were before the memory without boxes is measured.
 	firstBoxes = 50
@@ -60,7 +60,7 @@ var growthScenario = &contest.Scenario{
 	Ground:  ground.Options{Controllers: true},
 	Figures: growthFigures(),
 	Goals:   growthGoals(),
-	Size:    1000, QuickSize: 300, FullSize: 25000, SizeOf: "boxes at the end",
+	Size:    1000, QuickSize: 150, FullSize: 25000, SizeOf: "boxes at the end",
 	Measure: measureGrowth,
 }
 

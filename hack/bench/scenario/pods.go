@@ -53,7 +53,7 @@ var podsScenario = &contest.Scenario{
 	},
 	Comparisons: []result.Comparison{againstPlain},
 	Goals:       []result.Goal{atMost("", againstPlain, contest.Time, 1.05)},
-	Size:        50, QuickSize: 25, FullSize: 500,
+	Size:        50, QuickSize: 12, FullSize: 500,
 	Measure: measurePods,
 }
 

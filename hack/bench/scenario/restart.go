@@ -57,7 +57,7 @@ var restartScenario = &contest.Scenario{
 		{Figure: writes, Ours: boxes.ModelBox.Name, AtMost: ptr.To(0.0)},
 		{Figure: controllerCPU, Ours: boxes.ModelBox.Name, AtMost: ptr.To(3.0)},
 	},
-	Size: 300, QuickSize: 100, FullSize: 5000, SizeOf: "boxes on each side",
+	Size: 300, QuickSize: 50, FullSize: 5000, SizeOf: "boxes on each side",
 	Measure: measureRestarts,
 }
 

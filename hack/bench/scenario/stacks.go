@@ -67,7 +67,7 @@ var stacksScenario = &contest.Scenario{
 		atMost("", againstHand, contest.Time, 1.2),
 		atMost("", againstHand, writesPerComponent, 1),
 	},
-	Size: 8, QuickSize: 8, FullSize: 200, SizeOf: "stacks",
+	Size: 8, QuickSize: 3, FullSize: 200, SizeOf: "stacks",
 	Measure: measureStacks,
 }
 

@@ -46,7 +46,7 @@ var startScenario = &contest.Scenario{
 		{Case: withoutBoxes, Figure: residentIdle, Ours: boxes.ModelBox.Name, AtMost: ptr.To[float64](110 << 20)},
 		{Case: withoutBoxes, Figure: programSize, Ours: boxes.ModelBox.Name, AtMost: ptr.To[float64](60e6)},
 	},
-	Size: 10000, QuickSize: 400,
+	Size: 10000, QuickSize: 300,
 	Measure: measureStarts,
 }
 

@@ -65,7 +65,7 @@ var steadyScenario = &contest.Scenario{
 		{Figure: reconcileP99, Ours: boxes.ModelBox.Name, AtMost: ptr.To(0.25)},
 		{Figure: serverCores, Ours: boxes.ModelBox.Name, AtMost: ptr.To(1.0)},
 	},
-	Size: 600, QuickSize: 150, FullSize: 9000, SizeOf: "boxes",
+	Size: 600, QuickSize: 100, FullSize: 9000, SizeOf: "boxes",
 	Measure: measureSteady,
 }
 
@@ -119,7 +119,7 @@ func (s *steady) changes() int {
 	seconds := 20.0 / float64(s.Rounds)
 	switch {
 	case s.Quick:
-		seconds = 5
+		seconds = 2
 	case s.Full:
 		seconds *= 15
 	}

@@ -39,7 +39,7 @@ var storageScenario = &contest.Scenario{
 		atMost("", bestClients, residentBytes, 0.25),
 		{Figure: residentBytes, Ours: boxes.ModelBox.Name, AtMost: ptr.To[float64](30 << 10)},
 	},
-	Size: 3000, QuickSize: 400, FullSize: 10000,
+	Size: 2000, QuickSize: 250, FullSize: 10000,
 	Measure: measureStorage,
 }
 

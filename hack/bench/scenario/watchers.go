@@ -65,7 +65,7 @@ var watchersScenario = &contest.Scenario{
 	},
 	Comparisons: []result.Comparison{bestClients},
 	Goals:       []result.Goal{atMost("", bestClients, cpuPerDelivery, 0.3)},
-	Size:        1000, QuickSize: 200, SizeOf: "watchers",
+	Size:        1000, QuickSize: 150, SizeOf: "watchers",
 	Measure: measureWatchers,
 }
 
