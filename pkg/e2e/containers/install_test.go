@@ -175,6 +175,7 @@ type application struct {
 
 func (a *application) start() {
 	a.T.Helper()
+	a.AwaitCollectorWatches()
 	a.Kubectl.Run("apply", "--filename="+framework.Sample("modelbox.yaml"))
 	a.Kubectl.RunWithInput(shop, "apply", "--filename=-")
 	a.AwaitReady(sampleBox)
