@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Makes a release of a commit in _output/dist: hack/release.sh <image> <image of etcd>
-# There are the server for linux and its image, the files and the chart that install this image, the plugin of kubectl with its
-# manifest for krew, what each program was built from, and checksums of all. The same commit makes the same bytes everywhere. The images are names without a
-# tag, and with one.
+# The first is named without a tag, the second with one. There are the server for linux and its image, the files and the chart that
+# install this image, the plugin of kubectl with its manifest for krew, what each program was built from, and checksums of all. The
+# same commit makes the same bytes everywhere.
 
 set -o errexit -o nounset -o pipefail
 
@@ -28,7 +28,14 @@ fi
 
 rm -rf "${DIST}"
 mkdir -p "${DIST}"
-cp "${notes}" "${DIST}/RELEASE_NOTES.md"
+# The notes are read away from the repository: their links lead to this commit of it.
+source=https://$(sed -n 's/^module //p' go.mod)/blob/$(git rev-parse HEAD)
+sed -e "s,](\.\./\.\./,](${source}/,g" -e "s,](\.\./,](${source}/docs/,g" "${notes}" >"${DIST}/RELEASE_NOTES.md"
+if grep --perl-regexp '\]\((?!https:|#)' "${DIST}/RELEASE_NOTES.md"; then
+  echo "ERROR: ${notes} has a link that leads nowhere outside of its folder"
+  exit 1
+fi
+
 hack/go-build.sh hack/tools ./sbom _output/tools/sbom
 
 # describe writes what the program was built from, beside it or the archive that it is in.
