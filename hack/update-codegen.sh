@@ -15,6 +15,9 @@ export GOBIN="${PWD}/_output/tools"
 export PATH="${GOBIN}:${PATH}"
 export GOFLAGS="${GOFLAGS:-} -mod=mod"
 
+# A module has a folder once it was downloaded, which nothing may have done yet.
+go mod download k8s.io/code-generator k8s.io/api k8s.io/apimachinery github.com/gogo/protobuf
+
 # kube_codegen.sh builds the generators inside the code-generator module, with the versions pinned there.
 codegen=$(go list -m -f '{{.Dir}}' k8s.io/code-generator)
 source "${codegen}/kube_codegen.sh"
