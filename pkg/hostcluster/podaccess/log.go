@@ -54,7 +54,7 @@ func (a *Access) OpenLog(ctx context.Context, pod types.NamespacedName, options 
 		release()
 		return nil, err
 	}
-	return &openLog{stream, sync.OnceFunc(release)}, nil
+	return &openLog{ctx, stream, sync.OnceFunc(release)}, nil
 }
 
 // CheckRoom returns 429 where there would be too many connections with so many more of the user of a request. It keeps no room
@@ -65,8 +65,19 @@ func (a *Access) CheckRoom(ctx context.Context, connections int) error {
 
 // openLog is a log that counts as a connection until it is closed.
 type openLog struct {
+	ctx context.Context // of the request
 	io.ReadCloser
 	release func()
+}
+
+// Read tells the end of the request from that of the log: the cluster ends a log properly when it hears that nobody wants it any
+// more, which can be read before the connection is closed.
+func (l *openLog) Read(p []byte) (int, error) {
+	n, err := l.ReadCloser.Read(p)
+	if err == io.EOF && l.ctx.Err() != nil {
+		err = l.ctx.Err()
+	}
+	return n, err
 }
 
 func (l *openLog) Close() error {

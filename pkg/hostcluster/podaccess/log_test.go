@@ -5,6 +5,7 @@ package podaccess
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -73,5 +74,14 @@ func TestOpenLogPassesOnARefusal(t *testing.T) {
 	}
 	if err := access.CheckRoom(t.Context(), 1); err != nil {
 		t.Errorf("the room is not given back: %v", err)
+	}
+}
+
+func TestLogOfARequestThatIsDoneEndsWithAnError(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	log := &openLog{ctx, io.NopCloser(strings.NewReader("a line\n")), func() {}}
+	cancel()
+	if line, err := io.ReadAll(log); string(line) != "a line\n" || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %q, %v", line, err)
 	}
 }
