@@ -40,6 +40,7 @@ type Namespace struct {
 // NewNamespace creates a namespace in the shared control plane, which is deleted when the test ends.
 func NewNamespace(t *testing.T) *Namespace {
 	t.Helper()
+	shared.awaitDiscovery(t)
 	return shared.NewNamespace(t)
 }
 
