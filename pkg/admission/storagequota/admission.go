@@ -14,8 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
 
@@ -77,16 +75,16 @@ func (p *Plugin) Validate(_ context.Context, a admission.Attributes, o admission
 	if object.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	bytes, err := size(a.GetObject(), a.GetKind(), o)
+	next, err := sizeOf(a.GetObject(), a.GetKind(), o)
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
 	if old := a.GetOldObject(); old != nil {
-		before, err := size(old, a.GetKind(), o)
+		before, err := sizeOf(old, a.GetKind(), o)
 		if err != nil {
 			return apierrors.NewInternalError(err)
 		}
-		if bytes <= before {
+		if !next.growsFrom(before) {
 			return nil
 		}
 	}
@@ -95,7 +93,7 @@ func (p *Plugin) Validate(_ context.Context, a admission.Attributes, o admission
 			return err
 		}
 	}
-	return p.validateNamespace(a, object, bytes)
+	return p.validateNamespace(a, object, next.total())
 }
 
 // validateNamespace refuses an object that the limit of its namespace has no room for.
@@ -113,22 +111,4 @@ func (p *Plugin) validateNamespace(a admission.Attributes, object metav1.Object,
 			"exceeded quota: the objects of the namespace would take %d bytes, limited to %d by --max-modelbox-bytes-per-namespace", total, p.MaxNamespaceBytes))
 	}
 	return nil
-}
-
-// size returns how many bytes an object takes in the storage as the served kind, but for the record of who wrote which
-// field: it grows by itself when somebody takes something away.
-func size(object runtime.Object, kind schema.GroupVersionKind, o admission.ObjectInterfaces) (int, error) {
-	served, err := o.GetObjectCreater().New(kind)
-	if err != nil {
-		return 0, fmt.Errorf("creating a %s: %w", kind, err)
-	}
-	if err := o.GetObjectConvertor().Convert(object, served, nil); err != nil {
-		return 0, fmt.Errorf("converting to %s: %w", kind, err)
-	}
-	sized, ok := served.(sizedObject)
-	if !ok {
-		return 0, fmt.Errorf("the size of a %T is not known", served)
-	}
-	sized.SetManagedFields(nil) // of the copy
-	return sized.Size(), nil
 }

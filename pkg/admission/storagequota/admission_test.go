@@ -5,6 +5,7 @@ package storagequota
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,6 +44,11 @@ func writtenBy(manager string, box *model.ModelBox) *model.ModelBox {
 	return box
 }
 
+func withFields(letters int, box *model.ModelBox) *model.ModelBox {
+	box.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:` + strings.Repeat("a", letters) + `":{}}`)}}}
+	return box
+}
+
 func TestValidate(t *testing.T) {
 	full := errors.New("full")
 	boxes, others := modelv1.Resource("modelboxes"), schema.GroupResource{Group: "example.com", Resource: "others"}
@@ -63,6 +69,8 @@ func TestValidate(t *testing.T) {
 		{"a box that changes", full, admission.Update, boxes, "", newBox("a"), newBox("b"), nil},
 		{"a box that loses a finalizer", full, admission.Update, boxes, "", newBox("a", "example.com/hold"), newBox("a"), nil},
 		{"a box that shrinks by somebody else's hand", full, admission.Update, boxes, "", newBox("ab"), writtenBy("kubectl-edit", newBox("a")), nil},
+		{"a box whose managed fields grow by fields that the box does not have", full, admission.Update, boxes, "", newBox("ab"), withFields(1<<20, newBox("a")), full},
+		{"a box whose managed fields were too large before", full, admission.Update, boxes, "", withFields(1<<20, newBox("ab")), withFields(1<<20, newBox("ab")), nil},
 		{"a box that is being deleted", full, admission.Update, boxes, "", newBox("a"), beingDeleted(newBox("ab")), nil},
 		{"a status", full, admission.Update, boxes, "status", newBox("a"), newBox("ab"), nil},
 		{"an object of another group", full, admission.Create, others, "", nil, newBox("a"), nil},

@@ -152,6 +152,11 @@ func TestTheLimitOfANamespace(t *testing.T) {
 			modelv1.SchemeGroupVersion.WithResource("modelboxes"), "", admission.Create, nil, false, nil)
 		return plugin.Validate(t.Context(), attributes, interfaces)
 	}
+	withManagedFields := admission.NewAttributesRecord(withFields(2000, newBox("n")), nil, boxKind, "default", "web",
+		modelv1.SchemeGroupVersion.WithResource("modelboxes"), "", admission.Create, nil, false, nil)
+	if err := plugin.Validate(t.Context(), withManagedFields, interfaces); !apierrors.IsForbidden(err) {
+		t.Errorf("a box whose managed fields do not fit: %v", err)
+	}
 	if err := create(500); err != nil {
 		t.Errorf("a box that fits: %v", err)
 	}

@@ -22,8 +22,9 @@ import (
 // Prefix is what compressed values begin with, before a frame of Zstandard (RFC 8878).
 const Prefix = "modelbox:zstd:v1:"
 
-// maxValueBytes is how large a value may be that is decompressed. Of a request, etcd takes 1.5 MiB, and the server 3 MiB.
-const maxValueBytes = 64 << 20
+// maxValueBytes is the largest value that is decompressed. An object takes at most sizelimit.MaxObjectBytes. Earlier releases
+// had no limit, but a request of at most 3 MiB, which added to what was stored before.
+const maxValueBytes = 8 << 20
 
 // The fastest level leaves no more than a twentieth beyond what the best one does, in a fraction of its time.
 var encoder = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true)))
@@ -41,7 +42,7 @@ func must[T any](made T, err error) T {
 func compress(data []byte) []byte { return encoder.EncodeAll(data, []byte(Prefix)) }
 
 // Decompress returns the data of what is stored and not encrypted, and whether it was compressed. It fails where that is cut
-// off or was changed, and for more than 64 MiB.
+// off or was changed, and for more than 8 MiB.
 func Decompress(stored []byte) (data []byte, wasCompressed bool, err error) {
 	frame, wasCompressed := bytes.CutPrefix(stored, []byte(Prefix))
 	if !wasCompressed {

@@ -20,6 +20,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/compression"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/sizelimit"
 )
 
 const defaultDataDir = "/var/lib/modelbox"
@@ -108,7 +109,7 @@ func (o *StorageOptions) ApplyTo(etcd *genericoptions.EtcdOptions, config *gener
 	if err := etcd.ApplyWithStorageFactoryTo(factory, config); err != nil {
 		return err
 	}
-	config.RESTOptionsGetter = compression.WithCompression(config.RESTOptionsGetter)
+	config.RESTOptionsGetter = sizelimit.WithLimits(compression.WithCompression(config.RESTOptionsGetter))
 	return nil
 }
 
