@@ -31,6 +31,8 @@ type attempt struct {
 	mark      Mark
 	position  Position
 	situation Situation
+	// absent are the owners that requests are to be refused for.
+	absent []AbsentOwner
 }
 
 // run returns the position that the store is served from, or why it is not yet.
@@ -144,7 +146,17 @@ func (a *attempt) serve(ctx context.Context) (Position, error) {
 			return Position{}, err
 		}
 	}
-	var err error
+	read, err := a.store.absentOwners(ctx)
+	if err != nil {
+		return Position{}, err
+	}
+	a.absent = read.owners
+	if a.Policy == Ignore {
+		a.absent = nil
+		if err := a.store.setAbsentOwners(ctx, read, nil); err != nil {
+			return Position{}, err
+		}
+	}
 	if a.position.Identity.UID == "" {
 		if a.position, err = a.store.setIdentity(ctx, a.position, Identity{UID: uuid.NewUUID()}); err != nil {
 			return Position{}, err
@@ -192,6 +204,11 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 		"store", identity.UID, "revision", a.position.Revision, "boxes", counted.boxes, "stacks", counted.stacks, "networks", counted.networks,
 		"clusterStore", a.mark.Store, "clusterRevision", a.mark.Revision)
 
+	if a.Policy != Ignore {
+		if err := a.contents.checkReadable(ctx); err != nil {
+			return Position{}, err
+		}
+	}
 	identity.Recovery = &Recovery{Situation: a.situation, Mark: a.latestMark()}
 	if a.position, err = a.store.setIdentity(ctx, a.position, identity); err != nil {
 		return Position{}, err
@@ -211,9 +228,9 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 		if done, err = recoverObjects(ctx, a.situation, a.contents, a.cluster()); err != nil {
 			return Position{}, err
 		}
-		if err := lostError(done.lost); err != nil {
-			return Position{}, err
-		}
+	}
+	if err := a.withhold(ctx, done.orphans); err != nil {
+		return Position{}, err
 	}
 	history := Identity{UID: uuid.NewUUID(), Ancestors: ancestorsOf(identity, identity.Recovery.Mark)}
 	if a.position, err = a.store.setIdentity(ctx, a.position, history); err != nil {
@@ -226,6 +243,24 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 	logger.Info("The store was recovered", "situation", a.situation, "policy", a.Policy,
 		"boxes", done.boxes, "stacks", done.stacks, "networks", done.networks, "store", a.position.Identity.UID, "revision", a.position.Revision)
 	return a.position, nil
+}
+
+// withhold has requests refused for the owners of orphans.
+func (a *attempt) withhold(ctx context.Context, orphans []orphan) error {
+	read, err := a.store.absentOwners(ctx)
+	if err != nil {
+		return err
+	}
+	a.absent = absentOwnersOf(orphans)
+	if err := a.store.setAbsentOwners(ctx, read, a.absent); err != nil {
+		return err
+	}
+	if len(orphans) > 0 {
+		klog.FromContext(ctx).Error(nil, "Children name owners that are neither in the store nor recorded. Requests for these owners are refused, so that the children are not deleted. "+
+			"Restore a snapshot that has the owners, or delete the children, or remove their owner references, or have the cluster delete them with --store-recovery=ignore",
+			"owners", len(a.absent), "children", len(orphans), "some", nameChildren(orphans))
+	}
+	return nil
 }
 
 // tell lets the cluster know which store is served from, unless it does. Nobody holds the Lease then who would have

@@ -256,10 +256,14 @@ func TestApplicationsWhoseBoxesAreLostAreNotDeleted(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"),
 		deploymentOf(t, box("stolen", "3"), func(child *metav1.PartialObjectMetadata) { child.OwnerReferences[0].UID = "9" }))
 	f.setLease(earlier)
-	expectRefused(t, f, "2 children", "deployments shop/old", "deployments shop/stolen", "--store-recovery=ignore")
+	expectAbsent(t, f, Empty, AbsentOwner{"modelboxes", testNamespace, "old", "2"}, AbsentOwner{"modelboxes", testNamespace, "stolen", "9"})
 	expectNames(t, f.stored(), "web")
+	// Another start does not forget them.
+	expectAbsent(t, f, Current, AbsentOwner{"modelboxes", testNamespace, "old", "2"}, AbsentOwner{"modelboxes", testNamespace, "stolen", "9"})
 	f.config.Policy = Ignore
-	f.serve(Empty)
+	expectAbsent(t, f, Current)
+	f.config.Policy = Recover
+	expectAbsent(t, f, Current)
 }
 
 // Servers that share an etcd do not recover it at the same time, and not again after one has.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -19,6 +20,7 @@ import (
 var boxKind = &kind{
 	noun:              "box",
 	plural:            "boxes",
+	resource:          "modelboxes",
 	replacedDirectory: "replaced",
 	newObject:         func() object { return &model.ModelBox{} },
 	newList:           func() runtime.Object { return &model.ModelBoxList{} },
@@ -27,7 +29,9 @@ var boxKind = &kind{
 	isSameSpec: func(a, b object) bool {
 		return apiequality.Semantic.DeepEqual(a.(*model.ModelBox).Spec, b.(*model.ModelBox).Spec)
 	},
-	eachRecord: eachWorkload,
+	controlling:  modelboxrender.ControllingBox,
+	validateName: validation.ValidateModelBoxName,
+	listRecords:  eachWorkload,
 	readRecord: func(workload metav1.Object) (metav1.Object, error) {
 		value, err := recordAnnotation(workload)
 		if err != nil {

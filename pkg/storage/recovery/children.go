@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/metadata"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
-	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
@@ -54,6 +53,13 @@ type cluster struct {
 	kube kubernetes.Interface
 	// metadata reads children without more than their metadata.
 	metadata metadata.Interface
+	// namespace is the one whose children are read, empty for all.
+	namespace string
+}
+
+// in returns the cluster with the children of one namespace.
+func (c *cluster) in(namespace string) *cluster {
+	return &cluster{kube: c.kube, metadata: c.metadata, namespace: namespace}
 }
 
 // child is one that lives and that a box, a stack or a network controls.
@@ -88,9 +94,9 @@ func (k *kind) recordOn(c child) (metav1.Object, error) {
 }
 
 // eachWorkload calls visit for every workload of a box.
-func eachWorkload(ctx context.Context, cluster *cluster, visit func(child) error) error {
+func eachWorkload(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
 	for _, resource := range workloads {
-		if err := eachChildOfBox(ctx, cluster, resource, visit); err != nil {
+		if err := eachChild(ctx, cluster, resource, managedSelector, owners, visit); err != nil {
 			return err
 		}
 	}
@@ -99,25 +105,24 @@ func eachWorkload(ctx context.Context, cluster *cluster, visit func(child) error
 
 // eachChildOfBox calls visit for every child of a kind that a box controls.
 func eachChildOfBox(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, visit func(child) error) error {
-	return eachChild(ctx, cluster, resource, managedSelector, modelboxrender.ControllingBox, visit)
+	return eachChild(ctx, cluster, resource, managedSelector, boxKind, visit)
 }
 
 // eachChildOfStack calls visit for every child of a kind that a stack controls.
 func eachChildOfStack(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, visit func(child) error) error {
-	return eachChild(ctx, cluster, resource, modelstackrender.ChildSelector, modelstackrender.ControllingStack, visit)
+	return eachChild(ctx, cluster, resource, modelstackrender.ChildSelector, stackKind, visit)
 }
 
-// eachChild calls visit for every child of a kind. Those that are being deleted are none any more.
-func eachChild(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, selector string,
-	controlling func(metav1.Object) *metav1.OwnerReference, visit func(child) error,
-) error {
+// eachChild calls visit for every child of a resource that an owner of the kind controls. Those that are being deleted are
+// none any more.
+func eachChild(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, selector string, owners *kind, visit func(child) error) error {
 	return eachPage(metav1.ListOptions{LabelSelector: selector, Limit: childrenPerPage}, func(options metav1.ListOptions) (metav1.ListInterface, error) {
-		list, err := cluster.metadata.Resource(resource).List(ctx, options)
+		list, err := cluster.metadata.Resource(resource).Namespace(cluster.namespace).List(ctx, options)
 		if err != nil {
 			return nil, fmt.Errorf("listing the cluster's %s: %w", resource.Resource, err)
 		}
 		for i := range list.Items {
-			if err := visitControlled(&list.Items[i], resource.Resource, controlling, visit); err != nil {
+			if err := visitControlled(&list.Items[i], resource.Resource, owners, visit); err != nil {
 				return nil, err
 			}
 		}
@@ -126,14 +131,14 @@ func eachChild(ctx context.Context, cluster *cluster, resource schema.GroupVersi
 }
 
 // eachStackRecord calls visit for every ControllerRevision that a stack controls, of which it needs more than the metadata.
-func eachStackRecord(ctx context.Context, cluster *cluster, visit func(child) error) error {
+func eachStackRecord(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
 	return eachPage(metav1.ListOptions{LabelSelector: modelstackrender.ChildSelector, Limit: recordsPerPage}, func(options metav1.ListOptions) (metav1.ListInterface, error) {
-		list, err := cluster.kube.AppsV1().ControllerRevisions(metav1.NamespaceAll).List(ctx, options)
+		list, err := cluster.kube.AppsV1().ControllerRevisions(cluster.namespace).List(ctx, options)
 		if err != nil {
 			return nil, fmt.Errorf("listing the cluster's controllerrevisions: %w", err)
 		}
 		for i := range list.Items {
-			if err := visitControlled(&list.Items[i], "controllerrevisions", modelstackrender.ControllingStack, visit); err != nil {
+			if err := visitControlled(&list.Items[i], "controllerrevisions", owners, visit); err != nil {
 				return nil, err
 			}
 		}
@@ -141,8 +146,8 @@ func eachStackRecord(ctx context.Context, cluster *cluster, visit func(child) er
 	})
 }
 
-func visitControlled(object metav1.Object, resource string, controlling func(metav1.Object) *metav1.OwnerReference, visit func(child) error) error {
-	owner := controlling(object)
+func visitControlled(object metav1.Object, resource string, owners *kind, visit func(child) error) error {
+	owner := owners.ownerOf(object)
 	if owner == nil || object.GetDeletionTimestamp() != nil {
 		return nil
 	}

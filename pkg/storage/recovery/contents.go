@@ -74,14 +74,19 @@ func (c *contents) count(ctx context.Context) (counts, error) {
 	return counted, nil
 }
 
-// checkReadable returns an error when there is an object that cannot be read, such as one that is encrypted with a key that
-// this server does not have.
+// checkReadable returns an error when this server lacks a key that objects are encrypted with: it would answer that none of
+// them can be read, and take the place of a server that has the key. An object that cannot be read for any other reason is
+// left out, and the others are served.
 func (c *contents) checkReadable(ctx context.Context) error {
+	keys := encryptionKeys{}
 	for _, objects := range c.all() {
-		if err := objects.each(ctx, func(object) {}); err != nil {
-			return fmt.Errorf("what is stored has to be readable before it is served, and is not: %w. "+
-				"Give the server every key that --encryption-provider-config had before, or have it serve what it can read with --store-recovery=ignore", err)
+		if err := objects.each(ctx, func(entry entry) { keys.add(objects.noun, entry) }); err != nil {
+			return err
 		}
+	}
+	if missing := keys.missing(); missing != nil {
+		return fmt.Errorf("objects in the store are encrypted with a key that this server does not have: %w. "+
+			"Give the server every key that --encryption-provider-config had before, or serve the other objects with --store-recovery=ignore", missing)
 	}
 	return nil
 }

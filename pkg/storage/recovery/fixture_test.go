@@ -31,6 +31,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 )
 
@@ -65,11 +66,16 @@ func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 	utilruntime.Must(modelv1.AddToScheme(scheme))
 	storageConfig := storagebackend.NewDefaultConfig("/registry", serializer.NewCodecFactory(scheme).LegacyCodec(modelv1.SchemeGroupVersion))
 	storageConfig.Transport = transport
-	optionsOf := func(resource string) generic.RESTOptions {
-		return generic.RESTOptions{
+	corrupt := &corruptobject.Tracker{}
+	optionsOf := func(resource string, example runtime.Object) generic.RESTOptions {
+		options, err := corrupt.WithIsolation(generic.RESTOptions{
 			StorageConfig:  storageConfig.ForResource(model.Resource(resource)),
 			ResourcePrefix: "model.github.com/" + resource,
+		}).GetRESTOptions(model.Resource(resource), example)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return options
 	}
 	store, err := Open(transport, "/registry")
 	if err != nil {
@@ -94,9 +100,10 @@ func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 	f.config = Config{
 		Policy:        Recover,
 		Transport:     transport,
-		Boxes:         optionsOf("modelboxes"),
-		Stacks:        optionsOf("modelstacks"),
-		Networks:      optionsOf("networks"),
+		Boxes:         optionsOf("modelboxes", &model.ModelBox{}),
+		Stacks:        optionsOf("modelstacks", &model.ModelStack{}),
+		Networks:      optionsOf("networks", &model.Network{}),
+		Corrupt:       corrupt,
 		IsExclusive:   true,
 		Cluster:       f.cluster,
 		Children:      newMetadataClient(t, children),

@@ -16,12 +16,14 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
 )
 
 // storageWithCacher is genericregistry.StorageWithCacher with a cache that is not filled before done is closed. A cache
 // that had been filled with less would go on from there, and so would clients that had seen more: they would never
 // learn what is gone.
-func storageWithCacher(done <-chan struct{}) generic.StorageDecorator {
+func storageWithCacher(done <-chan struct{}, corrupt *corruptobject.Tracker) generic.StorageDecorator {
 	return func(
 		config *storagebackend.ConfigForResource,
 		resourcePrefix string,
@@ -38,7 +40,7 @@ func storageWithCacher(done <-chan struct{}) generic.StorageDecorator {
 		}
 		// The cache stops only when its list or watch has ended, and does not end them itself.
 		stopped := make(chan struct{})
-		raw = gatedStorage{raw, done, stopped}
+		raw = gatedStorage{corrupt.Isolate(raw, config.GroupResource), done, stopped}
 		cacher, err := cacherstorage.NewCacherFromConfig(cacherstorage.Config{
 			Storage:             raw,
 			Versioner:           storage.APIObjectVersioner{},

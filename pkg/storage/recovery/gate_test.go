@@ -29,7 +29,7 @@ func newCache(t *testing.T, f *fixture, done <-chan struct{}) (cached storage.In
 		box := object.(*model.ModelBox)
 		return f.boxes.prefix + "/" + box.Namespace + "/" + box.Name, nil
 	}
-	cached, stop, err := storageWithCacher(done)(f.config.Boxes.StorageConfig, f.boxes.prefix, key,
+	cached, stop, err := storageWithCacher(done, f.config.Corrupt)(f.config.Boxes.StorageConfig, f.boxes.prefix, key,
 		func() runtime.Object { return &model.ModelBox{} }, func() runtime.Object { return &model.ModelBoxList{} },
 		attributes, nil, &cache.Indexers{})
 	if err != nil {

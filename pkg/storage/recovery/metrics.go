@@ -29,6 +29,12 @@ var (
 		Help:           "Stacks that were created, updated, replaced or removed in the store to recover it.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"action"})
+	absentOwnerCount = metrics.NewGauge(&metrics.GaugeOpts{
+		Subsystem:      metricsSubsystem,
+		Name:           "absent_owners",
+		Help:           "Boxes, stacks and networks that children name as their owners, and that were lost with the store and have no readable record. Requests for them are refused.",
+		StabilityLevel: metrics.ALPHA,
+	})
 	recoveredNetworks = metrics.NewCounterVec(&metrics.CounterOpts{
 		Subsystem:      metricsSubsystem,
 		Name:           "recovered_networks_total",
@@ -39,7 +45,7 @@ var (
 
 // Every action has a series from the start on: what is counted first is an increase of 0.
 func init() {
-	legacyregistry.MustRegister(starts, recoveredBoxes, recoveredStacks, recoveredNetworks)
+	legacyregistry.MustRegister(starts, absentOwnerCount, recoveredBoxes, recoveredStacks, recoveredNetworks)
 	for _, recovered := range []*metrics.CounterVec{recoveredBoxes, recoveredStacks, recoveredNetworks} {
 		for _, done := range []action{create, update, replace, remove} {
 			recovered.WithLabelValues(string(done))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	networkrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/network"
 )
@@ -22,6 +23,7 @@ import (
 var networkKind = &kind{
 	noun:              "network",
 	plural:            "networks",
+	resource:          "networks",
 	replacedDirectory: "replaced-networks",
 	newObject:         func() object { return &model.Network{} },
 	newList:           func() runtime.Object { return &model.NetworkList{} },
@@ -30,7 +32,9 @@ var networkKind = &kind{
 	isSameSpec: func(a, b object) bool {
 		return apiequality.Semantic.DeepEqual(a.(*model.Network).Spec, b.(*model.Network).Spec)
 	},
-	eachRecord: eachDefinition,
+	controlling:  networkrender.ControllingNetwork,
+	validateName: validation.ValidateNetworkName,
+	listRecords:  eachDefinition,
 	readRecord: func(definition metav1.Object) (metav1.Object, error) {
 		value, err := recordAnnotation(definition)
 		if err != nil {
@@ -57,17 +61,17 @@ func newNetwork(record *modelv1.Network) (*model.Network, error) {
 
 // eachDefinition calls visit for every NetworkAttachmentDefinition that a network controls. There is none in a cluster that
 // does not serve the kind.
-func eachDefinition(ctx context.Context, cluster *cluster, visit func(child) error) error {
+func eachDefinition(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
 	isServed, err := servesDefinitions(ctx, cluster)
 	if err != nil || !isServed {
 		return err
 	}
-	return eachChild(ctx, cluster, networkattachment.Resource, managedSelector, networkrender.ControllingNetwork, visit)
+	return eachChild(ctx, cluster, networkattachment.Resource, managedSelector, owners, visit)
 }
 
 // servesDefinitions returns whether the cluster serves NetworkAttachmentDefinitions.
 func servesDefinitions(ctx context.Context, cluster *cluster) (bool, error) {
-	_, err := cluster.metadata.Resource(networkattachment.Resource).List(ctx, metav1.ListOptions{LabelSelector: managedSelector, Limit: 1})
+	_, err := cluster.metadata.Resource(networkattachment.Resource).Namespace(cluster.namespace).List(ctx, metav1.ListOptions{LabelSelector: managedSelector, Limit: 1})
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, nil

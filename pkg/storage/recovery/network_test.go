@@ -229,10 +229,10 @@ func TestDefinitionsOfLostNetworksAreNotDeleted(t *testing.T) {
 			definition := definitionOf(t, lan, row.change)
 			f := newFixture(t, definition)
 			f.setLease(another)
-			expectRefused(t, f, "1 children", "network-attachment-definitions shop/lan", "--store-recovery=ignore")
+			expectAbsent(t, f, Empty, AbsentOwner{"networks", testNamespace, "lan", definition.OwnerReferences[0].UID})
 			// A snapshot has the network.
 			f.putNetworks(network("lan", definition.OwnerReferences[0].UID))
-			f.serve(Empty)
+			f.expectStillAbsent()
 		})
 	}
 }

@@ -28,8 +28,8 @@ type object interface {
 
 // kind is a kind of objects that the cluster has records of.
 type kind struct {
-	// noun is what messages call an object, and plural several.
-	noun, plural string
+	// noun is what messages call an object, and plural several. resource is the plural that the API has.
+	noun, plural, resource string
 	// replacedDirectory is where in the store is kept what is replaced of them.
 	replacedDirectory string
 	newObject         func() object
@@ -39,13 +39,32 @@ type kind struct {
 	setSpec    func(object, from object)
 	isSameSpec func(a, b object) bool
 
-	// eachRecord calls visit for every child that is to have a record of the object that controls it, and readRecord returns
-	// that, which fromRecord makes what is stored.
-	eachRecord func(ctx context.Context, cluster *cluster, visit func(child) error) error
-	readRecord func(metav1.Object) (metav1.Object, error)
-	fromRecord func(record metav1.Object) (object, error)
+	// controlling returns the reference to the object that controls a child, nil for none, and validateName the reasons why
+	// there can be no object of a name.
+	controlling  func(child metav1.Object) *metav1.OwnerReference
+	validateName func(name string, prefix bool) []string
+	// listRecords calls visit for every child of this kind of owner that is to have a record of the object that controls it, and
+	// readRecord returns that, which fromRecord makes what is stored.
+	listRecords func(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error
+	readRecord  func(metav1.Object) (metav1.Object, error)
+	fromRecord  func(record metav1.Object) (object, error)
 	// recovered counts the objects by what was done about them.
 	recovered *metrics.CounterVec
+}
+
+// eachRecord calls visit for every child that is to have a record of the object that controls it.
+func (k *kind) eachRecord(ctx context.Context, cluster *cluster, visit func(child) error) error {
+	return k.listRecords(ctx, cluster, k, visit)
+}
+
+// ownerOf returns the reference to the object of this kind that controls a child. It returns nil for an object that cannot
+// exist: no request of the API could have created it.
+func (k *kind) ownerOf(child metav1.Object) *metav1.OwnerReference {
+	owner := k.controlling(child)
+	if owner == nil || owner.UID == "" || len(k.validateName(owner.Name, false)) > 0 {
+		return nil
+	}
+	return owner
 }
 
 // recordAnnotation returns the record that a child has in its annotation.

@@ -7,9 +7,11 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"strings"
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,12 +20,15 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	"k8s.io/apiserver/pkg/storage/value"
+	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 const (
-	// objectsPerPage bounds the memory that a list of objects takes, which may be of half a megabyte each.
+	// objectsPerPage bounds the memory that a page of values takes, of which etcd holds at most 1.5 MiB each. They are decoded
+	// one at a time.
 	objectsPerPage = 100
 
 	// keepReplaced is how long what was replaced or removed can be had back.
@@ -41,6 +46,8 @@ type summary struct {
 	IsApplied bool
 	// IsDeleted is whether its deletion has begun.
 	IsDeleted bool
+	// IsCorrupt is whether it cannot be read. Nothing else is known of it then.
+	IsCorrupt bool
 	// IsRestored is whether it was recorded on a child and is restored from there, and Recorded when that child was created.
 	IsRestored bool
 	Recorded   metav1.Time
@@ -53,6 +60,9 @@ type objects struct {
 	storage storage.Interface
 	destroy factory.DestroyFunc
 	store   *Store
+	// transformer and codec read what is stored.
+	transformer value.Transformer
+	codec       runtime.Codec
 	// prefix of the keys for the storage, and of those in etcd.
 	prefix, rawPrefix string
 	// lease of what is kept of objects that were replaced; 0 before there is any.
@@ -68,7 +78,15 @@ func openObjects(kind *kind, store *Store, options generic.RESTOptions) (*object
 	if err != nil {
 		return nil, fmt.Errorf("opening the storage of %s: %w", kind.plural, err)
 	}
-	return &objects{kind: kind, storage: raw, destroy: destroy, store: store, prefix: prefix, rawPrefix: path.Join("/", options.StorageConfig.Prefix, prefix)}, nil
+	transformer := options.StorageConfig.Transformer
+	if transformer == nil {
+		// As etcd's storage does: it refuses to take what is encrypted for plain.
+		transformer = identity.NewEncryptCheckTransformer()
+	}
+	return &objects{
+		kind: kind, storage: raw, destroy: destroy, store: store, transformer: transformer, codec: options.StorageConfig.Codec,
+		prefix: prefix, rawPrefix: path.Join("/", options.StorageConfig.Prefix, prefix),
+	}, nil
 }
 
 func (o *objects) close() { o.destroy() }
@@ -93,38 +111,88 @@ func (o *objects) count(ctx context.Context) (int64, error) {
 // summaries returns all objects.
 func (o *objects) summaries(ctx context.Context) (map[types.NamespacedName]summary, error) {
 	summaries := map[types.NamespacedName]summary{}
-	err := o.each(ctx, func(stored object) {
-		summaries[nameOf(stored)] = summary{
-			UID:        stored.GetUID(),
-			Generation: stored.GetGeneration(),
-			Created:    stored.GetCreationTimestamp(),
-			Owners:     ownOwners(stored),
-			IsApplied:  meta.IsStatusConditionTrue(o.conditions(stored), modelv1.ConditionApplied),
-			IsDeleted:  stored.GetDeletionTimestamp() != nil,
-		}
+	err := o.each(ctx, func(entry entry) {
+		summaries[entry.name] = o.summaryOf(entry)
 	})
 	return summaries, err
 }
 
-// each calls do for all objects. It returns an error when one of them cannot be read.
-func (o *objects) each(ctx context.Context, do func(object)) error {
-	predicate := storage.Everything
-	predicate.Limit = objectsPerPage
+func (o *objects) summaryOf(entry entry) summary {
+	stored := entry.object
+	if entry.err != nil {
+		return summary{IsCorrupt: true}
+	}
+	return summary{
+		UID:        stored.GetUID(),
+		Generation: stored.GetGeneration(),
+		Created:    stored.GetCreationTimestamp(),
+		Owners:     ownOwners(stored),
+		IsApplied:  meta.IsStatusConditionTrue(o.conditions(stored), modelv1.ConditionApplied),
+		IsDeleted:  stored.GetDeletionTimestamp() != nil,
+	}
+}
+
+// summary returns what is stored under a name, and whether anything is.
+func (o *objects) summary(ctx context.Context, name types.NamespacedName) (summary, bool, error) {
+	response, err := o.store.client.Get(ctx, o.rawKey(name))
+	if err != nil {
+		return summary{}, false, fmt.Errorf("reading what is stored of %s %s: %w", o.noun, name, err)
+	}
+	if len(response.Kvs) == 0 {
+		return summary{}, false, nil
+	}
+	return o.summaryOf(o.read(ctx, response.Kvs[0])), true, nil
+}
+
+// entry is what is stored under a key.
+type entry struct {
+	name types.NamespacedName
+	// value is as it is stored, compressed and encrypted.
+	value []byte
+	// object is nil where err says why it cannot be read.
+	object object
+	err    error
+}
+
+// each calls visit for everything that is stored of the kind.
+func (o *objects) each(ctx context.Context, visit func(entry)) error {
+	prefix := o.rawPrefix + "/"
+	from, revision := prefix, int64(0)
 	for {
-		list := o.newList()
-		if err := o.storage.GetList(ctx, o.prefix+"/", storage.ListOptions{Predicate: predicate, Recursive: true}, list); err != nil {
+		response, err := o.store.client.Get(ctx, from,
+			clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(objectsPerPage), clientv3.WithRev(revision))
+		if err != nil {
 			return fmt.Errorf("listing the %s in the store: %w", o.plural, err)
 		}
-		if err := meta.EachListItem(list, func(item runtime.Object) error {
-			do(item.(object))
-			return nil
-		}); err != nil {
-			return err
+		for _, pair := range response.Kvs {
+			visit(o.read(ctx, pair))
 		}
-		if predicate.Continue = list.(metav1.ListInterface).GetContinue(); predicate.Continue == "" {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("listing the %s in the store: %w", o.plural, err)
+		}
+		if !response.More || len(response.Kvs) == 0 {
 			return nil
 		}
+		from, revision = string(response.Kvs[len(response.Kvs)-1].Key)+"\x00", response.Header.Revision
 	}
+}
+
+// read decodes what is stored under a key.
+func (o *objects) read(ctx context.Context, pair *mvccpb.KeyValue) entry {
+	namespace, name := path.Split(strings.TrimPrefix(string(pair.Key), o.rawPrefix+"/"))
+	found := entry{name: types.NamespacedName{Namespace: strings.TrimSuffix(namespace, "/"), Name: name}, value: pair.Value}
+	data, _, err := o.transformer.TransformFromStorage(ctx, pair.Value, value.DefaultContext(pair.Key))
+	if err != nil {
+		found.err = err
+		return found
+	}
+	decoded, _, err := o.codec.Decode(data, nil, o.newObject())
+	if err != nil {
+		found.err = err
+		return found
+	}
+	found.object = decoded.(object)
+	return found
 }
 
 func nameOf(object metav1.Object) types.NamespacedName {

@@ -23,17 +23,17 @@ func TestStoreWithAnObjectThatCannotBeReadIsNotServed(t *testing.T) {
 			func(f *fixture) string {
 				return f.boxes.rawKey(types.NamespacedName{Namespace: testNamespace, Name: "web"})
 			},
-			[]string{"listing the boxes in the store", "--encryption-provider-config", "--store-recovery=ignore"}},
+			[]string{"box shop/web", "--encryption-provider-config", "--store-recovery=ignore"}},
 		{"a stack of a store that is current", Position{},
 			func(f *fixture) string {
 				return f.stacks.rawKey(types.NamespacedName{Namespace: testNamespace, Name: "shop"})
 			},
-			[]string{"listing the stacks in the store"}},
+			[]string{"stack shop/shop"}},
 		{"a network of a store that is foreign", earlier,
 			func(f *fixture) string {
 				return f.networks.rawKey(types.NamespacedName{Namespace: testNamespace, Name: "lan"})
 			},
-			[]string{"listing the networks in the store"}},
+			[]string{"network shop/lan"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t)

@@ -14,8 +14,8 @@ import (
 // recovered is what a recovery has done.
 type recovered struct {
 	boxes, stacks, networks map[action]int
-	// lost are children that would be deleted.
-	lost []string
+	// orphans are children of objects that are neither stored nor recorded.
+	orphans []orphan
 }
 
 // recoverObjects brings the contents of a store up to date. It returns what it has done, or an error that may come after a
@@ -53,13 +53,13 @@ func recoverObjects(ctx context.Context, situation Situation, contents *contents
 	}
 	done := &recovered{boxes: boxes.outcome.objects, stacks: stacks.outcome.objects, networks: networks.outcome.objects}
 	for _, recoverer := range recoverers {
-		done.lost = append(done.lost, recoverer.outcome.lost...)
+		done.orphans = append(done.orphans, recoverer.outcome.orphans...)
 	}
 	// A Service of a stack leads to what is outside. Its boxes stay in any case.
 	for _, resource := range []schema.GroupVersionResource{services, endpointSlices} {
 		if err := eachChildOfStack(ctx, cluster, resource, func(child child) error {
-			if !exist.Has(child.owner.UID) {
-				done.lost = append(done.lost, child.String())
+			if !exist.Has(child.owner.UID) && !stacks.stored[child.ownerName()].IsCorrupt {
+				done.orphans = append(done.orphans, newOrphan(stackKind, child))
 			}
 			return nil
 		}); err != nil {

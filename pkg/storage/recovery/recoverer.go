@@ -6,9 +6,7 @@ package recovery
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -20,8 +18,6 @@ import (
 const (
 	// writesAtOnce is how many objects are written at a time: the store writes several to its disk as fast as one.
 	writesAtOnce = 16
-	// maxNamed is how many children an error names.
-	maxNamed = 10
 )
 
 // outcome is what a recovery has done about the objects of a kind.
@@ -29,8 +25,8 @@ type outcome struct {
 	mu sync.Mutex
 	// objects are counted by what was done about them.
 	objects map[action]int
-	// lost are children that objects control which are neither stored nor recorded.
-	lost []string
+	// orphans are children of objects that are neither stored nor recorded.
+	orphans []orphan
 }
 
 func (r *recoverer) add(done action) {
@@ -40,6 +36,15 @@ func (r *recoverer) add(done action) {
 	if done != keep {
 		r.objects.recovered.WithLabelValues(string(done)).Inc()
 	}
+}
+
+// addOrphan takes note of a child whose controller cannot be restored, and why.
+func (r *recoverer) addOrphan(ctx context.Context, child child, reason error) {
+	klog.FromContext(ctx).Error(reason, "The owner of a child is neither in the store nor recorded",
+		"child", child.String(), "kind", r.objects.noun, "owner", child.ownerName(), "uid", child.owner.UID)
+	r.outcome.mu.Lock()
+	defer r.outcome.mu.Unlock()
+	r.outcome.orphans = append(r.outcome.orphans, newOrphan(r.objects.kind, child))
 }
 
 // recoverer brings the objects of a kind in a store up to date with what the cluster says. Doing it again does nothing.
@@ -75,7 +80,9 @@ func newRecoverer(ctx context.Context, situation Situation, objects *objects, cl
 		return nil, err
 	}
 	for _, object := range stored {
-		exist.Insert(object.UID)
+		if !object.IsCorrupt {
+			exist.Insert(object.UID)
+		}
 	}
 	return &recoverer{
 		situation: situation, objects: objects, cluster: cluster, stored: stored,
@@ -101,14 +108,18 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 	if found, isStored := r.stored[name]; isStored {
 		stored = &found
 	}
+	// Which object it is cannot be told. It stays as it is.
+	if stored != nil && stored.IsCorrupt {
+		r.add(keep)
+		return nil
+	}
 	record, err := r.objects.recordOn(child)
 	if err != nil {
 		if stored != nil && stored.UID == child.owner.UID {
 			r.add(keep)
 			return nil
 		}
-		klog.FromContext(ctx).Error(err, "The owner of a child is neither in the store nor recorded", "child", child.String(), "kind", r.objects.noun, "owner", name, "uid", child.owner.UID)
-		r.outcome.lost = append(r.outcome.lost, child.String())
+		r.addOrphan(ctx, child, err)
 		return nil
 	}
 	isAgain := stored != nil && stored.IsRestored
@@ -228,14 +239,4 @@ func (r *recoverer) removeDeleted(ctx context.Context) error {
 		r.add(remove)
 	}
 	return nil
-}
-
-// lostError says what would be deleted if the server served now; nil for nothing.
-func lostError(lost []string) error {
-	if len(lost) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d children of boxes, stacks and networks that are neither in the store nor recorded would be deleted. "+
-		"Restore a snapshot that has their owners, or take the owner references off the children that are to stay, or let them be deleted with --store-recovery=ignore. "+
-		"They are, up to %d of them: %s", len(lost), maxNamed, strings.Join(lost[:min(len(lost), maxNamed)], ", "))
 }

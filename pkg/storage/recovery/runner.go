@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
 )
 
 // Policy says what is done about a store that has less than the cluster knows of.
@@ -47,6 +49,8 @@ type Config struct {
 	Boxes     generic.RESTOptions
 	Stacks    generic.RESTOptions
 	Networks  generic.RESTOptions
+	// Corrupt knows which objects cannot be read, and isolates the storage of the others.
+	Corrupt *corruptobject.Tracker
 	// IsExclusive is whether nobody but this process can use the store.
 	IsExclusive bool
 
@@ -69,6 +73,9 @@ type Runner struct {
 	fail context.CancelCauseFunc
 	done chan struct{}
 
+	// withheld are the absent owners of the store.
+	withheld withheld
+
 	mu    sync.RWMutex
 	err   error
 	guard *Guard
@@ -89,7 +96,14 @@ func NewRunner(config Config, fail context.CancelCauseFunc) *Runner {
 func (r *Runner) Done() <-chan struct{} { return r.done }
 
 // Decorator returns what caches the storage from when it may be served from.
-func (r *Runner) Decorator() generic.StorageDecorator { return storageWithCacher(r.done) }
+func (r *Runner) Decorator() generic.StorageDecorator {
+	return r.withheld.decorate(storageWithCacher(r.done, r.Corrupt))
+}
+
+// UncachedDecorator is Decorator for a server without a watch cache.
+func (r *Runner) UncachedDecorator() generic.StorageDecorator {
+	return r.withheld.decorate(r.Corrupt.UndecoratedStorage)
+}
 
 // Name implements healthz.HealthChecker.
 func (*Runner) Name() string { return "store-recovery" }
@@ -121,8 +135,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer contents.close()
 	served, err := r.untilServed(ctx, store, contents)
-	contents.close()
 	if err != nil {
 		return nil // ctx is done
 	}
@@ -131,6 +145,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	r.guard = guard
 	r.mu.Unlock()
 	close(r.done)
+	go r.withheld.keepVerifying(ctx, store, contents, &cluster{kube: r.Cluster, metadata: r.Children})
 	guard.Run(ctx, r.ObservePeriod)
 	return nil
 }
@@ -143,6 +158,7 @@ func (r *Runner) untilServed(ctx context.Context, store *Store, contents *conten
 		attempt := attempt{Runner: r, store: store, contents: contents}
 		position, err := attempt.run(ctx)
 		if err == nil {
+			r.withheld.set(attempt.absent)
 			return position, nil
 		}
 		if err.Error() != said {

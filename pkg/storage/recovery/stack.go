@@ -13,6 +13,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
@@ -20,6 +21,7 @@ import (
 var stackKind = &kind{
 	noun:              "stack",
 	plural:            "stacks",
+	resource:          "modelstacks",
 	replacedDirectory: "replaced-stacks",
 	newObject:         func() object { return &model.ModelStack{} },
 	newList:           func() runtime.Object { return &model.ModelStackList{} },
@@ -28,7 +30,9 @@ var stackKind = &kind{
 	isSameSpec: func(a, b object) bool {
 		return apiequality.Semantic.DeepEqual(a.(*model.ModelStack).Spec, b.(*model.ModelStack).Spec)
 	},
-	eachRecord: eachStackRecord,
+	controlling:  modelstackrender.ControllingStack,
+	validateName: validation.ValidateModelStackName,
+	listRecords:  eachStackRecord,
 	readRecord: func(revision metav1.Object) (metav1.Object, error) {
 		return modelstackrender.ReadRecord(revision.(*appsv1.ControllerRevision))
 	},

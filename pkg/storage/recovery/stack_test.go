@@ -310,20 +310,20 @@ func TestChildrenOfLostStacksAreNotDeleted(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		child runtime.Object
-		want  string
+		want  AbsentOwner
 	}{
-		{"a Service", leadsOutside(shop, "v1", "Service"), "services shop/mail"},
-		{"an EndpointSlice", leadsOutside(shop, "discovery.k8s.io/v1", "EndpointSlice"), "endpointslices shop/mail"},
-		{"a record that cannot be read", unreadable, "controllerrevisions shop/" + unreadable.Name},
-		{"a record of another stack", stolen, "controllerrevisions shop/" + stolen.Name},
+		{"a Service", leadsOutside(shop, "v1", "Service"), AbsentOwner{"modelstacks", testNamespace, "shop", "shop-uid"}},
+		{"an EndpointSlice", leadsOutside(shop, "discovery.k8s.io/v1", "EndpointSlice"), AbsentOwner{"modelstacks", testNamespace, "shop", "shop-uid"}},
+		{"a record that cannot be read", unreadable, AbsentOwner{"modelstacks", testNamespace, "shop", "shop-uid"}},
+		{"a record of another stack", stolen, AbsentOwner{"modelstacks", testNamespace, "other", "9"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := newFixture(t, row.child)
 			f.setLease(another)
-			expectRefused(t, f, "1 children", row.want, "--store-recovery=ignore")
+			expectAbsent(t, f, Empty, row.want)
 			// A snapshot has the stacks.
 			f.putStacks(shop, stack("other", "9"))
-			f.serve(Empty)
+			f.expectStillAbsent()
 		})
 	}
 }

@@ -32,7 +32,7 @@ func TestBoxesAreRecoveredFromWorkloadsOfEachKind(t *testing.T) {
 		})
 		t.Run(string(kind)+" whose box is lost", func(t *testing.T) {
 			f := newFixture(t, childOf(box("web", "1"), "apps/v1", string(kind)))
-			expectRefused(t, f, "1 children", "shop/web")
+			expectAbsent(t, f, Empty, AbsentOwner{"modelboxes", testNamespace, "web", "1"})
 		})
 		t.Run(string(kind)+" of a box that was not deleted", func(t *testing.T) {
 			web := box("web", "1", runBy(kind))

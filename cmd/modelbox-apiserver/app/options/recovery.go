@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/insufficient"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
@@ -62,6 +63,8 @@ func (o *RecoveryOptions) Validate() []error {
 // Recovery returns what looks at the store before the server of this configuration is ready, and as long as it runs.
 // fail ends the server.
 func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail context.CancelCauseFunc) (*recovery.Runner, error) {
+	corrupt := &corruptobject.Tracker{}
+	config.RESTOptionsGetter = corrupt.WithIsolation(config.RESTOptionsGetter)
 	boxes, err := config.RESTOptionsGetter.GetRESTOptions(model.Resource("modelboxes"), &model.ModelBox{})
 	if err != nil {
 		return nil, fmt.Errorf("finding the storage of boxes: %w", err)
@@ -84,6 +87,7 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 		Boxes:         boxes,
 		Stacks:        stacks,
 		Networks:      networks,
+		Corrupt:       corrupt,
 		IsExclusive:   o.Storage.DataDir != "",
 		Holder:        holder,
 		ObservePeriod: max(o.Controllers.LeaderElection.RetryPeriod.Duration, minObservePeriod),
@@ -101,12 +105,12 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 	}
 	runner := recovery.NewRunner(runnerConfig, fail)
 
-	getter := config.RESTOptionsGetter
+	decorator := runner.UncachedDecorator()
 	if o.Recommended.Etcd.EnableWatchCache {
-		getter = decorated{getter, runner.Decorator()}
+		decorator = runner.Decorator()
 	}
-	// Last: the decorator above takes the place of any other.
-	config.RESTOptionsGetter = insufficient.WithStatus(getter)
+	// Last: the decorator takes the place of any other.
+	config.RESTOptionsGetter = insufficient.WithStatus(corrupt.WithWarnings(decorated{config.RESTOptionsGetter, decorator}))
 	config.AddReadyzChecks(runner)
 	refuseWhile(config, runner)
 	return runner, config.AddPostStartHook(runner.Name(), func(hook genericapiserver.PostStartHookContext) error {

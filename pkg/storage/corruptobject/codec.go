@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package corruptobject
+
+import (
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// placeholderKind marks a placeholder. No other internal object has a kind: the codec clears it.
+var placeholderKind = schema.GroupVersionKind{Group: "corruptobject.internal", Version: runtime.APIVersionInternal, Kind: "Placeholder"}
+
+// isPlaceholder returns whether an object stands for one that cannot be read.
+func isPlaceholder(object runtime.Object) bool {
+	return object.GetObjectKind().GroupVersionKind() == placeholderKind
+}
+
+// codec decodes a placeholder, with nothing but a namespace and a name, in place of an object that a read which keeps going
+// cannot read.
+type codec struct {
+	runtime.Codec
+	resource schema.GroupResource
+	// objectType is that of the objects.
+	objectType reflect.Type
+	tracker    *Tracker
+}
+
+// Decode reads an object.
+func (c *codec) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	key, reason, inner, isEnvelope := open(data)
+	if !isEnvelope {
+		return c.decode(data, defaults, into)
+	}
+	if reason == "" {
+		object, kind, err := c.decode(inner, defaults, into)
+		if err == nil {
+			return object, kind, nil
+		}
+		reason = err.Error()
+	}
+	namespace, name := namesOf(key)
+	c.tracker.add(id{c.resource, namespace, name}, reason)
+	return c.placeholder(namespace, name), &placeholderKind, nil
+}
+
+// decode reads an object of this type. Whatever is stored, it does not panic.
+func (c *codec) decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (object runtime.Object, kind *schema.GroupVersionKind, err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			object, kind, err = nil, nil, fmt.Errorf("decoding panicked: %v", panicked)
+		}
+	}()
+	if object, kind, err = c.Codec.Decode(data, defaults, into); err != nil {
+		return object, kind, err
+	}
+	if got := reflect.TypeOf(object); got != c.objectType {
+		return nil, kind, fmt.Errorf("it is a %s and must be a %s", got, c.objectType)
+	}
+	return object, kind, nil
+}
+
+func (c *codec) placeholder(namespace, name string) runtime.Object {
+	object := reflect.New(c.objectType.Elem()).Interface().(runtime.Object)
+	object.GetObjectKind().SetGroupVersionKind(placeholderKind)
+	// Every stored object has metadata.
+	if accessor, err := meta.Accessor(object); err == nil {
+		setNames(accessor, namespace, name)
+	}
+	return object
+}
+
+func setNames(object metav1.Object, namespace, name string) {
+	object.SetNamespace(namespace)
+	object.SetName(name)
+}

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package corruptobject
+
+import (
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
+	"k8s.io/client-go/tools/cache"
+)
+
+// WithIsolation returns a getter of options for storage that the tracker can isolate. It comes after everything else that
+// changes the codec or the transformer. A storage that nothing isolates fails as before where it cannot read an object.
+func (t *Tracker) WithIsolation(getter generic.RESTOptionsGetter) generic.RESTOptionsGetter {
+	return optionsGetter{getter, t}
+}
+
+type optionsGetter struct {
+	generic.RESTOptionsGetter
+	tracker *Tracker
+}
+
+// GetRESTOptions returns the options of a resource.
+func (g optionsGetter) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
+	options, err := g.RESTOptionsGetter.GetRESTOptions(resource, example)
+	if err != nil {
+		return options, err
+	}
+	config := *options.StorageConfig
+	if config.Transformer == nil {
+		// As etcd's storage does: it refuses to take what is encrypted for plain.
+		config.Transformer = identity.NewEncryptCheckTransformer()
+	}
+	config.Transformer = transformer{config.Transformer}
+	config.Codec = &codec{Codec: config.Codec, resource: resource, objectType: reflect.TypeOf(example), tracker: g.tracker}
+	options.StorageConfig = &config
+	return options, nil
+}
+
+// UndecoratedStorage is generic.UndecoratedStorage, isolated: for a server without a watch cache.
+func (t *Tracker) UndecoratedStorage(config *storagebackend.ConfigForResource, resourcePrefix string, keyFunc func(runtime.Object) (string, error),
+	newFunc, newListFunc func() runtime.Object, getAttrs storage.AttrFunc, trigger storage.IndexerFuncs, indexers *cache.Indexers,
+) (storage.Interface, factory.DestroyFunc, error) {
+	raw, destroy, err := generic.UndecoratedStorage(config, resourcePrefix, keyFunc, newFunc, newListFunc, getAttrs, trigger, indexers)
+	if err != nil {
+		return raw, destroy, err
+	}
+	return t.Isolate(raw, config.GroupResource), destroy, nil
+}

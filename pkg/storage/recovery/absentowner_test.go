@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/storage"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// expectAbsent serves from a store that is left with these absent owners.
+func expectAbsent(t *testing.T, f *fixture, situation Situation, want ...AbsentOwner) {
+	t.Helper()
+	a, err := f.attempt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.situation != situation {
+		t.Errorf("the store is %s, want %s", a.situation, situation)
+	}
+	if diff := cmp.Diff(want, a.absent); diff != "" {
+		t.Errorf("absent owners, -want +got:\n%s", diff)
+	}
+}
+
+// expectStillAbsent looks at the cluster again, and finds that children still name these absent owners.
+func (f *fixture) expectStillAbsent(want ...AbsentOwner) {
+	f.t.Helper()
+	read, err := f.store.absentOwners(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	still, err := stillAbsent(f.t.Context(), read.owners, f.contents, &cluster{kube: f.config.Cluster, metadata: f.config.Children})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, still); diff != "" {
+		f.t.Errorf("still absent, -want +got:\n%s", diff)
+	}
+}
+
+func naming(name string, uid types.UID) func(*metav1.PartialObjectMetadata) {
+	return func(child *metav1.PartialObjectMetadata) {
+		child.OwnerReferences[0].Name, child.OwnerReferences[0].UID = name, uid
+	}
+}
+
+// A user who may write workloads in one namespace does not keep the server from being ready.
+func TestForgedChildrenHarmTheirOwnNamespaceOnly(t *testing.T) {
+	web := box("web", "1")
+	for _, row := range []struct {
+		name  string
+		child func(*metav1.PartialObjectMetadata)
+		// mark is what the cluster knows of a store, nil for a first installation.
+		mark *Position
+		want []AbsentOwner
+		// situation is what the store is found to be.
+		situation Situation
+	}{
+		{"an owner whose name no box can have, at the first installation", naming("a%b", "9"), nil, nil, New},
+		{"an owner whose name no box can have, in a lost store", naming("a%b", "9"), &earlier, nil, Empty},
+		{"an owner whose name leads out of the namespace", naming("..", "9"), &earlier, nil, Empty},
+		{"an owner without a UID", naming("web", ""), &earlier, nil, Empty},
+		{"an owner that never was, at the first installation", naming("never", "9"), nil, []AbsentOwner{{"modelboxes", "mallory", "never", "9"}}, Empty},
+		{"an owner that never was, in a lost store", naming("never", "9"), &earlier, []AbsentOwner{{"modelboxes", "mallory", "never", "9"}}, Empty},
+		{"a record that cannot be read", func(child *metav1.PartialObjectMetadata) {
+			child.Annotations[modelv1.RecordAnnotation] = "?"
+		}, &earlier, []AbsentOwner{{"modelboxes", "mallory", "web", "1"}}, Empty},
+		{"a record of a box whose name no box can have", func(child *metav1.PartialObjectMetadata) {
+			*child = *deploymentOf(t, box("a%b", "9"), func(child *metav1.PartialObjectMetadata) { child.Namespace = "mallory" })
+		}, &earlier, nil, Empty},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			children := []runtime.Object{deploymentOf(t, web, func(child *metav1.PartialObjectMetadata) { child.Namespace = "mallory" }, row.child)}
+			var want []string
+			if row.mark != nil {
+				children = append(children, deploymentOf(t, web))
+				want = append(want, "web")
+			}
+			f := newFixture(t, children...)
+			if row.mark != nil {
+				f.setLease(*row.mark)
+			}
+			expectAbsent(t, f, row.situation, row.want...)
+			expectNames(t, f.stored(), want...)
+		})
+	}
+}
+
+func TestManyAbsentOwnersStandForTheirNamespace(t *testing.T) {
+	var orphans []orphan
+	for i := range maxAbsentOwners + 1 {
+		orphans = append(orphans, orphan{AbsentOwner{"modelboxes", "many", fmt.Sprintf("web-%d", i), "1"}, "deployments many/web"})
+	}
+	few := AbsentOwner{"modelboxes", "few", "web", "1"}
+	orphans = append(orphans, orphan{few, "deployments few/web"}, orphan{few, "deployments few/other"})
+	want := []AbsentOwner{few, {Resource: "modelboxes", Namespace: "many"}}
+	if diff := cmp.Diff(want, absentOwnersOf(orphans)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestAbsentOwnersAreForgottenWithTheirChildren(t *testing.T) {
+	forged := childOf(box("never", "9"), "apps/v1", "Deployment")
+	f := newFixture(t, forged)
+	never := AbsentOwner{"modelboxes", testNamespace, "never", "9"}
+	expectAbsent(t, f, Empty, never)
+	f.expectStillAbsent(never)
+	if err := f.config.Children.Resource(workloads[0]).Namespace(testNamespace).Delete(t.Context(), forged.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.expectStillAbsent()
+}
+
+// Whatever the garbage collector is told but an error, it deletes the children.
+func TestRequestsForAbsentOwnersAreRefused(t *testing.T) {
+	f := newFixture(t)
+	refusing := &withheld{}
+	refusing.set([]AbsentOwner{{"modelboxes", testNamespace, "never", "9"}, {Resource: "modelboxes", Namespace: "many"}})
+	boxes := withholdingStorage{f.boxes.storage, model.Resource("modelboxes"), refusing}
+	for _, row := range []struct {
+		namespace, name string
+		isRefused       bool
+	}{
+		{testNamespace, "never", true},
+		{testNamespace, "web", false},
+		{"other", "never", false},
+		{"many", "web", true},
+	} {
+		key := f.boxes.key(types.NamespacedName{Namespace: row.namespace, Name: row.name})
+		stored, err := newBox(box(row.name, "1", func(box *modelv1.ModelBox) { box.Namespace = row.namespace }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		noChange := storage.SimpleUpdate(func(object runtime.Object) (runtime.Object, error) { return object, nil })
+		for _, request := range []struct {
+			verb string
+			err  error
+		}{
+			{"create", boxes.Create(t.Context(), key, stored, &model.ModelBox{}, 0)},
+			{"get", boxes.Get(t.Context(), key, storage.GetOptions{}, &model.ModelBox{})},
+			{"update", boxes.GuaranteedUpdate(t.Context(), key, &model.ModelBox{}, false, nil, noChange, nil)},
+		} {
+			if row.isRefused != apierrors.IsServiceUnavailable(request.err) || !row.isRefused && request.err != nil {
+				t.Errorf("%s %s/%s: %v", request.verb, row.namespace, row.name, request.err)
+			}
+		}
+	}
+}
