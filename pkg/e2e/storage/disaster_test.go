@@ -46,6 +46,7 @@ func TestLostStoreIsRecovered(t *testing.T) {
 		strike func(*disaster)
 	}{
 		{"the store is empty", (*disaster).emptyStore},
+		{"the store is empty and a user has forged owners", (*disaster).forgedOwners},
 		{"the store is that of earlier", (*disaster).earlierStore},
 		{"the volume is rolled back", (*disaster).rolledBackVolume},
 		{"the store is another one", (*disaster).foreignStore},

@@ -50,6 +50,12 @@ type fixture struct {
 
 func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 	t.Helper()
+	return newFixtureIn(t, startEtcd(t), "/registry", children...)
+}
+
+// startEtcd starts an empty etcd that stops at the end of the test.
+func startEtcd(t testing.TB) storagebackend.TransportConfig {
+	t.Helper()
 	dir := t.TempDir()
 	etcd, err := embeddedetcd.Start(t.Context(), embeddedetcd.Config{Dir: dir})
 	if err != nil {
@@ -60,11 +66,16 @@ func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := storagebackend.TransportConfig{ServerList: []string{endpoint}}
+	return storagebackend.TransportConfig{ServerList: []string{endpoint}}
+}
+
+// newFixtureIn is newFixture in the part of an etcd that has the prefix.
+func newFixtureIn(t *testing.T, transport storagebackend.TransportConfig, prefix string, children ...runtime.Object) *fixture {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	utilruntime.Must(model.AddToScheme(scheme))
 	utilruntime.Must(modelv1.AddToScheme(scheme))
-	storageConfig := storagebackend.NewDefaultConfig("/registry", serializer.NewCodecFactory(scheme).LegacyCodec(modelv1.SchemeGroupVersion))
+	storageConfig := storagebackend.NewDefaultConfig(prefix, serializer.NewCodecFactory(scheme).LegacyCodec(modelv1.SchemeGroupVersion))
 	storageConfig.Transport = transport
 	corrupt := &corruptobject.Tracker{}
 	optionsOf := func(resource string, example runtime.Object) generic.RESTOptions {
@@ -77,7 +88,7 @@ func newFixture(t *testing.T, children ...runtime.Object) *fixture {
 		}
 		return options
 	}
-	store, err := Open(transport, "/registry")
+	store, err := Open(transport, prefix)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ package options
 
 import (
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -199,7 +200,7 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	if err := reachCluster(o.Recommended.CoreAPI, config); err != nil {
 		return nil, err
 	}
-	storageQuota, err := storageQuotaFor(etcd, o.Storage.namespaceLimit(etcd), &config.Config)
+	storageQuota, err := storageQuotaFor(etcd, o.Storage.namespaceLimit(etcd, debug.SetMemoryLimit(-1)), &config.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -32,8 +33,8 @@ type StorageOptions struct {
 	// QuotaBackendBytes is the size of the embedded etcd's database at which it refuses writes. 0: as large as the disk
 	// has room for.
 	QuotaBackendBytes int64
-	// MaxNamespaceBytes is how much the objects of one namespace may take. 0: half of what the embedded etcd has for objects;
-	// with an outside one, no limit. Negative: no limit.
+	// MaxNamespaceBytes is how much the objects of one namespace may take, before they are compressed. 0: half of what the
+	// embedded etcd has for objects, and an eighth of the memory limit. Negative: no limit.
 	MaxNamespaceBytes int64
 }
 
@@ -45,8 +46,8 @@ func NewStorageOptions() *StorageOptions {
 // AddFlags adds the flags.
 func (o *StorageOptions) AddFlags(fs *pflag.FlagSet) {
 	o.AddDataDirFlag(fs)
-	fs.Int64Var(&o.MaxNamespaceBytes, "max-modelbox-bytes-per-namespace", o.MaxNamespaceBytes, "How many bytes the objects of one namespace may take, boxes and all others. "+
-		"0 stands for half of what objects may fill of the embedded etcd, and for no limit with --etcd-servers; -1 for no limit. How many of each there may be says a ResourceQuota.")
+	fs.Int64Var(&o.MaxNamespaceBytes, "max-modelbox-bytes-per-namespace", o.MaxNamespaceBytes, "Maximum size, in bytes, of all objects in a namespace, before they are compressed. "+
+		"0 stands for half of the space for objects in the embedded etcd, or an eighth of the memory limit of the server (GOMEMLIMIT) where that is less. -1 stands for no limit. Use a ResourceQuota to limit object counts.")
 	fs.Int64Var(&o.QuotaBackendBytes, "quota-backend-bytes", o.QuotaBackendBytes, "Size of the embedded etcd's database, in bytes, at which it refuses writes. Objects may fill three quarters of it, and never the last 8 MiB. "+
 		"0 stands for nearly half of the disk that --data-dir is on, for a database is defragmented by copying it, and for at most 8 GiB.")
 }
@@ -89,15 +90,27 @@ func (o *StorageOptions) EmbeddedEtcd() embeddedetcd.Config {
 	return embeddedetcd.Config{Dir: o.DataDir, QuotaBackendBytes: o.QuotaBackendBytes}
 }
 
+// memoryShare is the part of the memory limit that the objects of one namespace may take as they are stored. In the watch
+// cache, in the caches of controllers and in responses they take several times as much.
+const memoryShare = 8
+
 // namespaceLimit returns how many bytes the objects of a namespace may take, 0 for no limit. etcd is nil for an outside one.
-func (o *StorageOptions) namespaceLimit(etcd *embeddedetcd.Server) int {
-	switch {
-	case o.MaxNamespaceBytes > 0:
-		return int(o.MaxNamespaceBytes)
-	case o.MaxNamespaceBytes == 0 && etcd != nil:
-		return int(etcd.BytesForBoxes() / 2)
+// memoryLimit is that of the process, math.MaxInt64 for none.
+func (o *StorageOptions) namespaceLimit(etcd *embeddedetcd.Server, memoryLimit int64) int {
+	if o.MaxNamespaceBytes != 0 {
+		return int(max(0, o.MaxNamespaceBytes))
 	}
-	return 0
+	limit := int64(math.MaxInt64)
+	if etcd != nil {
+		limit = etcd.BytesForBoxes() / 2
+	}
+	if memoryLimit < math.MaxInt64 {
+		limit = min(limit, memoryLimit/memoryShare)
+	}
+	if limit == math.MaxInt64 {
+		return 0
+	}
+	return int(limit)
 }
 
 // ApplyTo sets up the storage of the server. It stands in for EtcdOptions.ApplyTo, whose storage factory ignores
