@@ -33,6 +33,7 @@ func (g optionsGetter) GetRESTOptions(resource schema.GroupResource, example run
 	if err != nil {
 		return options, err
 	}
+	corruptObjects.WithLabelValues(resource.Resource) // a series from the start on
 	config := *options.StorageConfig
 	if config.Transformer == nil {
 		// As etcd's storage does: it refuses to take what is encrypted for plain.

@@ -24,7 +24,7 @@ type encryptionKeys map[string]*encryptionKey
 
 type encryptionKey struct {
 	decrypts bool
-	// err is why one value could not be read, and of which object.
+	// err is that of the first value that could not be read, with the name of its object.
 	err error
 }
 
@@ -39,9 +39,10 @@ func (k encryptionKeys) add(noun string, entry entry) {
 	if k[name] == nil {
 		k[name] = &encryptionKey{}
 	}
-	if entry.err == nil {
+	switch {
+	case entry.err == nil:
 		k[name].decrypts = true
-	} else {
+	case k[name].err == nil:
 		k[name].err = fmt.Errorf("%s %s: %w", noun, entry.name, entry.err)
 	}
 }

@@ -86,7 +86,7 @@ func TestEncryptionKeyOfPluginIsRotated(t *testing.T) {
 		plugin.rotate(t, "3")
 		plugin.takeAway("2")
 		server := start(t, store.flags()...)
-		server.expectUnready(t, "store-recovery", "listing the boxes in the store", "/default/web", "there is no key 2")
+		server.expectUnready(t, "store-recovery", "encrypted with a key that this server does not have", "box default/web", "there is no key 2")
 	})
 }
 
@@ -152,7 +152,7 @@ func TestEncryptionPluginIsAway(t *testing.T) {
 		plugin.stop()
 		server := start(t, store.flags()...)
 		server.expectUnready(t, "kms-providers", plugin.name, plugin.socket)
-		server.expectUnready(t, "store-recovery", "listing the boxes in the store")
+		server.expectUnready(t, "store-recovery", "encrypted with a key that this server does not have")
 		plugin.start(t)
 		awaitReady(t, server.ClientConfig, server.caFile)
 		server.expectObjects(t, created)
