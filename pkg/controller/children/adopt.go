@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,11 +25,13 @@ func (e *Engine[O]) refusal(owner O, s Step) error {
 	}
 	refused := &NotOwnedError{Noun: e.Noun, Kind: s.Kind.name(), Name: s.Name()}
 	switch {
-	case obstacle == "" && asksToAdopt(owner):
+	case obstacle == "" && e.hasConsent(owner, s.live):
 		return nil
+	case obstacle == "" && e.ConsentIsOnChild:
+		refused.Remedy = fmt.Sprintf("delete it, give the %[1]s another name, or annotate the %[2]s with %[3]s=true to let the %[1]s take it over", e.Noun, s.Kind.name(), modelv1.AdoptAnnotation)
 	case obstacle == "":
 		refused.Remedy = fmt.Sprintf("delete it, give the %[1]s another name, or annotate the %[1]s with %[2]s=true to take it over", e.Noun, modelv1.AdoptAnnotation)
-	case asksToAdopt(owner):
+	case e.hasConsent(owner, s.live):
 		refused.Remedy = fmt.Sprintf("it cannot be adopted, for %s; delete it or give the %s another name", obstacle, e.Noun)
 	default:
 		refused.Remedy = fmt.Sprintf("delete it or give the %s another name", e.Noun)
@@ -39,18 +42,28 @@ func (e *Engine[O]) refusal(owner O, s Step) error {
 	return refused
 }
 
-func asksToAdopt(owner metav1.Object) bool {
-	return owner.GetAnnotations()[modelv1.AdoptAnnotation] == "true"
+// hasConsent returns whether AdoptAnnotation lets the owner adopt the live object.
+func (e *Engine[O]) hasConsent(owner O, live Object) bool {
+	annotated := metav1.Object(owner)
+	if e.ConsentIsOnChild {
+		annotated = live
+	}
+	return annotated.GetAnnotations()[modelv1.AdoptAnnotation] == "true"
 }
 
-// confirmAdoption returns an error unless the owner still asks to adopt. One that was deleted meanwhile, so that its
-// children be left, must not take them back.
-func (e *Engine[O]) confirmAdoption(ctx context.Context, owner O) error {
+// confirmAdoption returns an error unless the owner still asks for the child and may adopt the live object in its place. An
+// owner that was deleted meanwhile, so that its children be left, must not take them back, and one that does not ask for the
+// child any more would prune the object next.
+func (e *Engine[O]) confirmAdoption(ctx context.Context, owner O, s Step) error {
 	now, err := e.confirmOwner(ctx, owner)
 	if err != nil {
 		return err
 	}
-	if !asksToAdopt(now) {
+	rendered, err := e.Render(now, e.live(now, s.live))
+	if err != nil {
+		return err
+	}
+	if !e.hasConsent(now, s.live) || !slices.ContainsFunc(rendered, s.isOf) {
 		return e.ownerChanged()
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -105,6 +106,9 @@ var content = fieldpath.NewSet(
 	fieldpath.MakePathOrDie("binaryData"),
 )
 
+// consent is the annotation of a child that lets an owner adopt it.
+var consent = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", modelv1.AdoptAnnotation))
+
 // claimAdopted makes everything ours that the owner asks for or could ask for of a child that it adopts. What the render
 // leaves out goes with the next apply.
 func (e *Engine[O]) claimAdopted(ctx context.Context, owner O, s Step) (Step, error) {
@@ -117,6 +121,9 @@ func (e *Engine[O]) claimAdopted(ctx context.Context, owner O, s Step) (Step, er
 		return s, err
 	}
 	exclusive := fields.Below(live, content).Difference(content).Difference(fields.Below(live, s.Kind.kept()))
+	if e.ConsentIsOnChild {
+		exclusive = exclusive.Union(consent)
+	}
 	if s.live, err = e.claim(ctx, owner, s, own.Intersection(live), exclusive); err != nil {
 		return s, err
 	}

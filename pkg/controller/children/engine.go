@@ -28,7 +28,8 @@ import (
 // Object is an owner or a child as the API has it. One that comes from a Kind carries its kind.
 type Object = fields.Object
 
-// Config is what an Engine has to be told of its owners and their children. Every field but Ignored is required.
+// Config is what an Engine has to be told of its owners and their children. Every field but Ignored and
+// ConsentIsOnChild is required.
 type Config[O Object] struct {
 	// OwnerKind is the kind of the owners, as it is in owner references.
 	OwnerKind schema.GroupVersionKind
@@ -45,6 +46,11 @@ type Config[O Object] struct {
 	// Ignored returns the paths of the fields that others may have of the owner's children of a kind, as childfields.Parse reads
 	// them. Nil is an owner all of whose fields are restored.
 	Ignored func(owner O, kind string) []string
+
+	// ConsentIsOnChild requires AdoptAnnotation on the object that an owner adopts, and not on the owner. It is for owners whose
+	// authors need no permission to write the children: only users who may update the object can annotate it. Adoption removes
+	// the annotation, so a consent is good for one adoption.
+	ConsentIsOnChild bool
 
 	// Kinds are those of the children.
 	Kinds []*Kind

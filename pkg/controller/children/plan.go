@@ -95,7 +95,7 @@ func (e *Engine[O]) planLive(ctx context.Context, owner O, s Step) (Step, error)
 		return s, err
 	}
 	for _, rendered := range all {
-		if rendered.GroupVersionKind() == s.Kind.GroupVersionKind && rendered.GetName() == s.Name() {
+		if s.isOf(rendered) {
 			return e.planChild(owner, Step{Kind: s.Kind, rendered: rendered, live: live, isLive: true})
 		}
 	}

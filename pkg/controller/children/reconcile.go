@@ -67,7 +67,7 @@ func (e *Engine[O]) checkPreconditions(ctx context.Context, owner O, s Step) err
 	case s.Operation == Restore:
 		return e.conflictOf(s)
 	case s.Operation == Adopt:
-		return e.confirmAdoption(ctx, owner)
+		return e.confirmAdoption(ctx, owner, s)
 	case s.Operation == Replace && s.isOwnedByPredecessor:
 		_, err := e.confirmOwner(ctx, owner)
 		return err

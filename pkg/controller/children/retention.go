@@ -36,7 +36,7 @@ func (e *Engine[O]) isRetained(owner O, s Step) bool {
 
 // isUsed returns whether the live object, which is not the owner's, is used in the place of its child.
 func (e *Engine[O]) isUsed(owner O, s Step) bool {
-	return s.Kind.Retention != nil && !asksToAdopt(owner) && metav1.GetControllerOfNoCopy(s.live) == nil &&
+	return s.Kind.Retention != nil && !e.hasConsent(owner, s.live) && metav1.GetControllerOfNoCopy(s.live) == nil &&
 		madeForAnother(owner, s) == "" && s.Kind.Retention.Lacks(s.rendered, s.live) == ""
 }
 

@@ -36,7 +36,7 @@ const (
 	Prune Operation = "Prune"
 	// Delete: the owner is being deleted.
 	Delete Operation = "Delete"
-	// Adopt: the name is taken by an object of nobody, and the owner asks to take it over.
+	// Adopt: the name is taken by an object of nobody, and the owner may take it over.
 	Adopt Operation = "Adopt"
 	// Refuse: the name is taken by an object that is not the owner's.
 	Refuse Operation = "Refuse"
@@ -85,6 +85,11 @@ func (s *Step) Name() string {
 		return s.live.GetName()
 	}
 	return s.rendered.GetName()
+}
+
+// isOf returns whether the rendered object is the child of the step.
+func (s *Step) isOf(rendered *unstructured.Unstructured) bool {
+	return rendered.GroupVersionKind() == s.Kind.GroupVersionKind && rendered.GetName() == s.Name()
 }
 
 // keepsFields returns whether the child has the same fields afterwards, but for the record of its owner, or is that record.

@@ -131,7 +131,7 @@ func trimService(service *corev1.Service) *corev1.Service {
 	trimmed.DeletionTimestamp = service.DeletionTimestamp
 	trimmed.OwnerReferences = service.OwnerReferences
 	trimmed.Annotations = map[string]string{}
-	for _, name := range append([]string{modelv1.AdoptAnnotation}, serviceingressrender.Annotations...) {
+	for _, name := range serviceingressrender.Annotations {
 		if value, ok := service.Annotations[name]; ok {
 			trimmed.Annotations[name] = value
 		}

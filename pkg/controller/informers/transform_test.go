@@ -127,7 +127,7 @@ func TestTrim(t *testing.T) {
 			&corev1.Service{ObjectMeta: controlledBy(annotated(withLabels(whole), "ingress/http", "true", "ingress/host", "example.com", "model.github.com/adopt", "true"), "ModelBox"), Spec: wholeService},
 			&corev1.Service{
 				TypeMeta:   serviceType,
-				ObjectMeta: controlledBy(annotated(metadata, "ingress/http", "true", "ingress/host", "example.com", "model.github.com/adopt", "true"), "ModelBox"),
+				ObjectMeta: controlledBy(annotated(metadata, "ingress/http", "true", "ingress/host", "example.com"), "ModelBox"),
 				Spec:       corev1.ServiceSpec{Ports: wholeService.Ports},
 			},
 		},

@@ -45,6 +45,9 @@ func (c *Controller) newEngine() *children.Engine[*corev1.Service] {
 		Recorder:      c.recorder,
 		Metrics:       c.metrics,
 		Clock:         c.clock,
+
+		// The author of a Service may lack the permission to update Ingresses.
+		ConsentIsOnChild: true,
 	})
 }
 

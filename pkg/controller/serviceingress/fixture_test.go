@@ -126,6 +126,21 @@ func (f *testController) createService(annotations ...string) {
 	f.settle()
 }
 
+// replaceService deletes Service web, leaves its Ingress, and creates another Service of the name with these annotations.
+func (f *testController) replaceService(annotations ...string) {
+	f.t.Helper()
+	services := f.cluster.CoreV1().Services(shop)
+	service, err := services.Get(f.t.Context(), web, metav1.GetOptions{})
+	f.must(err)
+	f.must(services.Delete(f.t.Context(), web, metav1.DeleteOptions{}))
+	f.changeIngress(func(ingress *networkingv1.Ingress) { ingress.OwnerReferences = nil })
+	service.UID, service.ResourceVersion, service.Annotations = "service-2", f.nextVersion(), nil
+	annotate(service, annotations...)
+	_, err = services.Create(f.t.Context(), service, metav1.CreateOptions{})
+	f.must(err)
+	f.settle()
+}
+
 // changeService changes Service web.
 func (f *testController) changeService(change func(*corev1.Service)) {
 	f.t.Helper()
@@ -173,10 +188,10 @@ func (f *testController) deleteIngress() {
 	f.settle()
 }
 
-// createForeignIngress creates an Ingress of that name that is nobody's.
-func (f *testController) createForeignIngress() {
+// createForeignIngress creates an Ingress of that name that no Service controls, with these annotations, as "name=value".
+func (f *testController) createForeignIngress(annotations ...string) {
 	f.t.Helper()
-	_, err := f.cluster.NetworkingV1().Ingresses(shop).Create(f.t.Context(), &networkingv1.Ingress{
+	ingress := &networkingv1.Ingress{
 		ObjectMeta: metav1.ObjectMeta{Name: web, Namespace: shop, UID: "foreign"},
 		Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: "foreign.example.com", IngressRuleValue: networkingv1.IngressRuleValue{
 			HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
@@ -184,7 +199,9 @@ func (f *testController) createForeignIngress() {
 				Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "foreign", Port: networkingv1.ServiceBackendPort{Number: 1}}},
 			}}},
 		}}}},
-	}, metav1.CreateOptions{})
+	}
+	annotate(ingress, annotations...)
+	_, err := f.cluster.NetworkingV1().Ingresses(shop).Create(f.t.Context(), ingress, metav1.CreateOptions{})
 	f.must(err)
 	f.settle()
 }

@@ -21,7 +21,8 @@ const (
 	updated = "Normal UpdatedIngress Updated Ingress web"
 	pruned  = "Normal PrunedIngress Deleted Ingress web, which the Service does not ask for any more"
 	taken   = "Warning NotOwned an Ingress named web exists already and does not belong to this Service: " +
-		"delete it, give the Service another name, or annotate the Service with model.github.com/adopt=true to take it over"
+		"delete it, give the Service another name, or annotate the Ingress with model.github.com/adopt=true to let the Service take it over"
+	adopted      = "Normal AdoptedIngress Took over Ingress web, which nobody controlled"
 	ofBoxInstead = "Warning NotOwned box web has an Ingress of this name by its spec.ingress, and annotation ingress/http does nothing"
 )
 
@@ -121,11 +122,6 @@ func TestLife(t *testing.T) {
 			f.createService("ingress/http=true")
 			f.deleteIngress()
 			f.expect("/ -> web:80", taken, created)
-		}},
-		{name: "one of nobody is adopted where the Service says so", test: func(f *testController) {
-			f.createForeignIngress()
-			f.createService("ingress/http=true", "model.github.com/adopt=true")
-			f.expect("/ -> web:80", "Normal AdoptedIngress Took over Ingress web, which nobody controlled")
 		}},
 		{name: "an invalid annotation makes none, and an event names it", test: func(f *testController) {
 			f.createService("ingress/http=true", "ingress/path=api")

@@ -152,11 +152,15 @@ func TestLife(t *testing.T) {
 			n.Kubectl.Run("delete", "service", "web")
 			awaitIngress(n, foreign)
 		}},
-		{"somebody else's is taken over where the Service asks for that", func(n *framework.Namespace) {
+		{"somebody else's is taken over where that Ingress consents, and not where the Service asks for it", func(n *framework.Namespace) {
 			createForeign(n)
 			create(n, "ingress/http=true", modelv1.AdoptAnnotation+"=true")
-			awaitIngress(n, byDefault)
+			n.Events.AwaitAboutKind("Service", "web", modelv1.ReasonNotOwned, "annotate the Ingress with model.github.com/adopt=true")
+			awaitIngress(n, foreign)
+			n.Kubectl.Run("annotate", "ingress", "web", modelv1.AdoptAnnotation+"=true")
+			ingress := awaitIngress(n, byDefault)
 			n.Events.AwaitAboutKind("Service", "web", "AdoptedIngress", "Took over Ingress web")
+			framework.ExpectEqual(n.T, "the consent", "", ingress.Annotations[modelv1.AdoptAnnotation])
 		}},
 		{"an annotation that says neither makes none", func(n *framework.Namespace) {
 			create(n, "ingress/http=yes")

@@ -33,7 +33,8 @@ const (
 	ConfigsHashAnnotation = "model.github.com/configs-hash"
 
 	// AdoptAnnotation on a box, with the value "true", lets the box take over what has the names of its children and
-	// nobody controls. Without it, such objects are left alone.
+	// nobody controls. Without it, such objects are left alone. On an Ingress, it lets the Service of the name take over that
+	// Ingress; on a Service it does nothing.
 	AdoptAnnotation = "model.github.com/adopt"
 )
 
