@@ -25,6 +25,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxchildren"
 	poddebuggerrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/poddebugger"
 )
 
@@ -52,6 +53,7 @@ type Controller struct {
 	kubeClient     kubernetes.Interface
 	debuggerLister modellisters.PodDebuggerLister
 	boxLister      modellisters.ModelBoxLister
+	boxReader      *boxchildren.Reader
 	pods           *podCaches
 	recorder       events.EventRecorder
 	clock          clock.PassiveClock
@@ -83,6 +85,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		kubeClient:     p.KubeClient,
 		debuggerLister: p.PodDebuggers.Lister(),
 		boxLister:      p.Boxes.Lister(),
+		boxReader:      boxchildren.NewReader(p.KubeClient, nil),
 		recorder:       p.Recorder,
 		clock:          p.Clock,
 		pace:           reconciler.NewStatusPace(p.Clock),

@@ -6,6 +6,7 @@ package poddebugger
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
@@ -71,14 +71,8 @@ func (c *Controller) reconcileDeletion(ctx context.Context, debugger *modelv1.Po
 		if err != nil {
 			return err
 		}
-		boxes := sets.New[string]()
-		for _, pod := range found.debugged {
-			if box := found.boxes[pod.UID]; box != "" {
-				boxes.Insert(box)
-			}
-		}
-		for _, name := range sets.List(boxes) {
-			if err := c.restart(ctx, debugger, name); err != nil {
+		for _, name := range slices.Sorted(maps.Keys(byBoxLabel(found.debugged))) {
+			if err := c.restart(ctx, debugger, name, found.containerName); err != nil {
 				return err
 			}
 		}
@@ -86,9 +80,9 @@ func (c *Controller) reconcileDeletion(ctx context.Context, debugger *modelv1.Po
 	return c.setFinalizers(ctx, debugger, withoutFinalizer(debugger))
 }
 
-// restart restarts the box, unless that was done since the deletion. One that cannot be restarted is told of, and does not hold up
-// the deletion.
-func (c *Controller) restart(ctx context.Context, debugger *modelv1.PodDebugger, name string) error {
+// restart restarts the box if one of its pods has the container, unless that was done since the deletion. A box that cannot be
+// restarted is told of, and does not hold up the deletion.
+func (c *Controller) restart(ctx context.Context, debugger *modelv1.PodDebugger, name, container string) error {
 	boxes := c.modelClient.ModelV1().ModelBoxes(debugger.Namespace)
 	box, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) { return boxes.Get(ctx, name, metav1.GetOptions{}) })
 	switch {
@@ -98,6 +92,9 @@ func (c *Controller) restart(ctx context.Context, debugger *modelv1.PodDebugger,
 		return fmt.Errorf("reading the box %s: %w", name, err)
 	case box.DeletionTimestamp != nil || isRestartedSince(box, debugger.DeletionTimestamp.Time):
 		return nil
+	}
+	if isDebugged, err := c.hasContainer(ctx, box, container); err != nil || !isDebugged {
+		return err
 	}
 	_, err = timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelBoxRestart, error) {
 		return boxes.CreateRestart(ctx, name, &modelv1.ModelBoxRestart{}, metav1.CreateOptions{FieldManager: render.FieldManager})

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/fake"
@@ -104,8 +106,13 @@ func labelled(app string) func(*corev1.Pod) {
 func ofBox(name string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		pod.Labels[modelv1.SelectorLabel] = name
-		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name, UID: "rs", Controller: ptr.To(true)}}
+		pod.OwnerReferences = controlledBy("apps/v1", "ReplicaSet", name+"-1", types.UID(name+"-rs"))
 	}
+}
+
+// controlledBy are the owner references of an object with that controller.
+func controlledBy(apiVersion, kind, name string, uid types.UID) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: ptr.To(true)}}
 }
 
 // testController is a controller whose cache of PodDebuggers only moves when a test says so. That of pods follows by itself.
@@ -165,10 +172,30 @@ func (f *testController) createPod(pod *corev1.Pod) {
 	}
 }
 
-// createBox creates a box that the cache has.
+// createBox creates a box that the cache has, with its Deployment and the ReplicaSet of that.
 func (f *testController) createBox(name string) {
 	f.t.Helper()
-	box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Namespace: toolsKey.Namespace, Name: name}}
+	box := &modelv1.ModelBox{
+		ObjectMeta: metav1.ObjectMeta{Namespace: toolsKey.Namespace, Name: name, UID: types.UID(name + "-box")},
+		Spec:       modelv1.ModelBoxSpec{Workload: modelv1.WorkloadDeployment},
+	}
+	labels := map[string]string{modelv1.SelectorLabel: name}
+	for _, object := range []runtime.Object{
+		&appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: box.Namespace, Name: name, UID: types.UID(name + "-deployment"), OwnerReferences: controlledBy("model.github.com/v1", "ModelBox", name, box.UID),
+			},
+			Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}},
+		},
+		&appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+			Namespace: box.Namespace, Name: name + "-1", UID: types.UID(name + "-rs"), Labels: labels,
+			OwnerReferences: controlledBy("apps/v1", "Deployment", name, types.UID(name+"-deployment")),
+		}},
+	} {
+		if err := f.cluster.Tracker().Add(object); err != nil {
+			f.t.Fatal(err)
+		}
+	}
 	if _, err := f.models.ModelV1().ModelBoxes(box.Namespace).Create(f.t.Context(), box, metav1.CreateOptions{}); err != nil {
 		f.t.Fatal(err)
 	}

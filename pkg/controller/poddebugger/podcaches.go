@@ -42,6 +42,8 @@ type podCache struct {
 
 	mu      sync.Mutex
 	failure error
+	// boxes are those that pods with the container may belong to, by their names.
+	boxes map[string]boxFilter
 }
 
 func newPodCaches(client kubernetes.Interface, clock clock.PassiveClock, handler cache.ResourceEventHandler) *podCaches {
@@ -58,7 +60,7 @@ func (c *podCaches) get(namespace string) (*podCache, error) {
 	if c.isShutDown {
 		return nil, context.Canceled
 	}
-	pods := &podCache{informer: coreinformers.NewFilteredPodInformer(c.client, namespace, 0, cache.Indexers{}, func(options *metav1.ListOptions) {
+	pods := &podCache{boxes: map[string]boxFilter{}, informer: coreinformers.NewFilteredPodInformer(c.client, namespace, 0, cache.Indexers{}, func(options *metav1.ListOptions) {
 		// No pod that has ended gets a container, and a namespace can have very many of those.
 		options.FieldSelector = fields.AndSelectors(
 			fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),

@@ -6,6 +6,7 @@ package poddebugger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,6 +62,9 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 	retry, err := c.addContainers(ctx, debugger, found, pods)
 	if err != nil {
+		return 0, err
+	}
+	if found.boxes, err = c.boxesOf(ctx, pods, slices.Concat(found.debugged, found.chosen)); err != nil {
 		return 0, err
 	}
 	delay, err := c.updateStatus(ctx, debugger, statusOf(debugger, found))

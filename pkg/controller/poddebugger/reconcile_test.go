@@ -142,6 +142,23 @@ func TestFinalizerFollowsTheDeletionPolicy(t *testing.T) {
 	}
 }
 
+// recordRestarts answers requests to restart a box, and returns where the names of these boxes are. The box mail is paused.
+func (f *testController) recordRestarts() *[]string {
+	var restarted []string
+	f.models.PrependReactor("create", "modelboxes", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		if action.GetSubresource() != "restart" {
+			return false, nil, nil
+		}
+		name := action.(clienttesting.CreateActionImpl).Name
+		restarted = append(restarted, name)
+		if name == "mail" {
+			return true, nil, apierrors.NewConflict(boxResource, name, fmt.Errorf("it is paused"))
+		}
+		return true, &modelv1.ModelBoxRestart{}, nil
+	})
+	return &restarted
+}
+
 func TestDeletionRestartsBoxes(t *testing.T) {
 	restartedBefore := newPod("db-0", 1, debugged(), ofBox("db"))
 	f := newTestController(t, newDebugger(restarting, protected, deleted),
@@ -160,20 +177,9 @@ func TestDeletionRestartsBoxes(t *testing.T) {
 	if _, err := f.models.ModelV1().ModelBoxes(toolsKey.Namespace).Update(t.Context(), db, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	var restarted []string
-	f.models.PrependReactor("create", "modelboxes", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		if action.GetSubresource() != "restart" {
-			return false, nil, nil
-		}
-		name := action.(clienttesting.CreateActionImpl).Name
-		restarted = append(restarted, name)
-		if name == "mail" {
-			return true, nil, apierrors.NewConflict(boxResource, name, fmt.Errorf("it is paused"))
-		}
-		return true, &modelv1.ModelBoxRestart{}, nil
-	})
+	restarted := f.recordRestarts()
 	f.reconcile(7, 5)
-	check(t, "restarted boxes", []string{"mail", "web"}, restarted)
+	check(t, "restarted boxes", []string{"mail", "web"}, *restarted)
 	check(t, "requests for pods", []string(nil), f.patched())
 	check(t, "finalizers", 0, len(f.debugger().Finalizers))
 	check(t, "events", []string{

@@ -33,7 +33,7 @@ type survey struct {
 	// isExpired is whether the time of the PodDebugger is over, and timeToLive how long it is until then, 0 for ever.
 	isExpired  bool
 	timeToLive time.Duration
-	// boxes are the names of the boxes that pods belong to.
+	// boxes are the names of the boxes that pods belong to, as boxesOf tells them.
 	boxes map[types.UID]string
 }
 
@@ -44,7 +44,7 @@ func (c *Controller) survey(debugger *modelv1.PodDebugger, pods []*corev1.Pod) (
 	if err != nil {
 		return nil, fmt.Errorf("reading the selector: %w", err)
 	}
-	found := &survey{containerName: poddebuggerrender.ContainerName(debugger), refused: map[types.UID]refusal{}, boxes: map[types.UID]string{}}
+	found := &survey{containerName: poddebuggerrender.ContainerName(debugger), refused: map[types.UID]refusal{}}
 	for _, pod := range pods {
 		if _, isMirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; isMirror || pod.DeletionTimestamp != nil {
 			continue
@@ -72,29 +72,10 @@ func (c *Controller) survey(debugger *modelv1.PodDebugger, pods []*corev1.Pod) (
 		room = 0
 	}
 	found.chosen = found.chosen[:min(room, len(found.chosen))]
-	for _, pod := range slices.Concat(found.debugged, found.chosen) {
-		if box := c.boxOf(pod); box != "" {
-			found.boxes[pod.UID] = box
-		}
-	}
 	return found, nil
 }
 
 // byAge has the oldest pod first.
 func byAge(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-}
-
-// boxOf returns the name of the box whose pod it is, empty where it is nobody's: pods of a box have its label, and are controlled by
-// its workload or by a ReplicaSet of that.
-func (c *Controller) boxOf(pod *corev1.Pod) string {
-	name := pod.Labels[modelv1.SelectorLabel]
-	controller := metav1.GetControllerOfNoCopy(pod)
-	if name == "" || controller == nil || !slices.Contains([]string{"ReplicaSet", "StatefulSet", "DaemonSet"}, controller.Kind) {
-		return ""
-	}
-	if _, err := c.boxLister.ModelBoxes(pod.Namespace).Get(name); err != nil {
-		return ""
-	}
-	return name
 }

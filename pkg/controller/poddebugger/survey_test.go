@@ -14,7 +14,6 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
 
 func names(pods []*corev1.Pod) []string {
@@ -64,26 +63,6 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-func TestBoxOf(t *testing.T) {
-	f := newTestController(t, newDebugger())
-	f.createBox("web")
-	for _, row := range []struct {
-		name string
-		pod  *corev1.Pod
-		want string
-	}{
-		{"a pod of a box", newPod("a", 1, ofBox("web")), "web"},
-		{"a pod of a box that there is not", newPod("a", 1, ofBox("db")), ""},
-		{"a pod with nothing but the label", newPod("a", 1, func(pod *corev1.Pod) { pod.Labels[modelv1.SelectorLabel] = "web" }), ""},
-		{"a pod of a Job", newPod("a", 1, ofBox("web"), func(pod *corev1.Pod) { pod.OwnerReferences[0].Kind = "Job" }), ""},
-		{"any other pod", newPod("a", 1), ""},
-	} {
-		if got := f.boxOf(row.pod); got != row.want {
-			t.Errorf("%s: %q, want %q", row.name, got, row.want)
-		}
-	}
-}
-
 func TestUpdatesThatChangeNothingAreLeftOut(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -128,7 +107,7 @@ func BenchmarkSurvey(b *testing.B) {
 		}
 		pods = append(pods, trimmed.(*corev1.Pod))
 	}
-	c := &Controller{clock: testingclock.NewFakePassiveClock(created), boxLister: modellisters.NewModelBoxLister(cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}))}
+	c := &Controller{clock: testingclock.NewFakePassiveClock(created)}
 	b.ReportAllocs()
 	for b.Loop() {
 		if found, err := c.survey(newDebugger(), pods); err != nil || found.selected != len(pods) {

@@ -62,3 +62,21 @@ func TestDeletionTellsWhichPodsHaveTheContainer(t *testing.T) {
 	n.AwaitReady("web")
 	expectContainers(n, "bare", kept, restarting)
 }
+
+// TestDeletionRestartsNoBoxForMadeUpPods gives a pod with the label of a box, and with a controller of its own, the container.
+func TestDeletionRestartsNoBoxForMadeUpPods(t *testing.T) {
+	n := newNamespace(t)
+	n.CreateReadyBox(framework.NewBox("victim"))
+	n.Kubectl.RunWithInput(`{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: made-up}, spec: {selector: {matchLabels: {app: made-up}}, template: {
+		metadata: {labels: {app: made-up, modelbox: victim}}, spec: {
+			securityContext: {runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}},
+			containers: [{name: web, image: "nginx:1.7.9", securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}}}`,
+		"create", "--filename=-")
+	n.ApplyPodDebugger("tools", `selector: {matchLabels: {app: made-up}}, image: "busybox:1.37", whenDeleted: RestartBoxes`)
+	debugger := n.AwaitDebugged("tools", 1)
+	framework.ExpectEqual(t, "the box of the pod", "", debugger.Status.Pods[0].Box)
+	n.Kubectl.Run("delete", "pdbg", "tools")
+	if template := n.GetBox("victim").Spec.PodTemplate; template != nil && template.Annotations[modelv1.RestartedAtAnnotation] != "" {
+		t.Errorf("box victim was restarted at %s", template.Annotations[modelv1.RestartedAtAnnotation])
+	}
+}

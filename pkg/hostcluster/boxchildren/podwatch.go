@@ -7,41 +7,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"sync"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-const (
-	// syncTimeout is how long the pods may take to be listed.
-	syncTimeout = 10 * time.Second
-	// foreignFor is how long a controller of pods is known not to be the box's. It may become that: a Deployment can be adopted.
-	foreignFor = 30 * time.Second
-)
+// syncTimeout is how long the pods may take to be listed.
+const syncTimeout = 10 * time.Second
 
 // podWatch knows the pods with the labels of a box, and which of them are controlled by its workload.
 type podWatch struct {
-	reader *Reader
-	box    *modelv1.ModelBox
+	filter *PodFilter
 	store  cache.Store
-
-	mu sync.Mutex
-	// ours are the UIDs of controllers of pods, and stay when these are deleted before their pods. foreign are those of others,
-	// and when they were found to be.
-	ours    sets.Set[types.UID]
-	foreign map[types.UID]time.Time
 }
 
 // WatchPods returns what tells the pods of the box until ctx is done, those that come and go included. changed is called, at any
@@ -49,12 +34,12 @@ type podWatch struct {
 // or has the label of the box where there is none yet; and what Pods costs, but for the pods, whenever there are pods of a
 // controller that is not known.
 func (r *Reader) WatchPods(ctx context.Context, box *modelv1.ModelBox, changed func()) (func(context.Context) ([]corev1.Pod, error), error) {
-	workload, err := r.workload(ctx, box)
+	workload, err := r.ownWorkload(ctx, box)
 	if err != nil {
 		return nil, err
 	}
 	selector := labels.Set{modelv1.SelectorLabel: box.Name}.String()
-	if workload != nil && metav1.IsControlledBy(workload, box) {
+	if workload != nil {
 		if selector, err = podSelector(workload); err != nil {
 			return nil, err
 		}
@@ -78,7 +63,7 @@ func (r *Reader) WatchPods(ctx context.Context, box *modelv1.ModelBox, changed f
 	if !cache.WaitForCacheSync(syncing.Done(), informer.HasSynced) {
 		return nil, errors.New("listing the pods: the cluster does not answer")
 	}
-	watch := &podWatch{reader: r, box: box, store: informer.GetStore(), ours: sets.New[types.UID](), foreign: map[types.UID]time.Time{}}
+	watch := &podWatch{filter: r.NewPodFilter(box), store: informer.GetStore()}
 	return watch.pods, nil
 }
 
@@ -110,74 +95,19 @@ func trimPod(object any) (any, error) {
 
 // pods returns the pods of the box. They are the cache's: they are not to be changed.
 func (w *podWatch) pods(ctx context.Context) ([]corev1.Pod, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.hasUnknown() {
-		if err := w.findControllers(ctx); err != nil {
-			return nil, err
-		}
+	var listed []*corev1.Pod
+	for _, object := range w.store.List() {
+		listed = append(listed, object.(*corev1.Pod))
+	}
+	ours, err := w.filter.Filter(ctx, listed)
+	if err != nil {
+		return nil, err
 	}
 	var pods []corev1.Pod
-	for _, object := range w.store.List() {
-		if pod := object.(*corev1.Pod); isControlledByOne(pod, w.ours) {
-			pods = append(pods, *pod)
-		}
+	for _, pod := range ours {
+		pods = append(pods, *pod)
 	}
 	return pods, nil
-}
-
-// hasUnknown returns whether there is a pod of whose controller it is not known whose that is.
-func (w *podWatch) hasUnknown() bool {
-	now := time.Now()
-	maps.DeleteFunc(w.foreign, func(_ types.UID, since time.Time) bool { return now.Sub(since) > foreignFor })
-	for _, object := range w.store.List() {
-		controller := metav1.GetControllerOfNoCopy(object.(*corev1.Pod))
-		if controller == nil || w.ours.Has(controller.UID) {
-			continue
-		}
-		if _, isForeign := w.foreign[controller.UID]; !isForeign {
-			return true
-		}
-	}
-	return false
-}
-
-// findControllers asks the cluster which controllers of pods are the box's. The workload may have become one of another kind.
-func (w *podWatch) findControllers(ctx context.Context) error {
-	listed := w.store.List()
-	for _, kind := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet} {
-		workload, err := w.reader.workload(ctx, asWorkload(w.box, kind))
-		if err != nil {
-			return err
-		}
-		if workload == nil || !metav1.IsControlledBy(workload, w.box) {
-			continue
-		}
-		w.ours.Insert(workload.GetUID())
-		if _, isDeployment := workload.(*appsv1.Deployment); !isDeployment {
-			continue
-		}
-		selector, err := podSelector(workload)
-		if err != nil {
-			return err
-		}
-		replicaSets, err := w.reader.replicaSetUIDs(ctx, workload, selector)
-		if err != nil {
-			return err
-		}
-		w.ours = w.ours.Union(replicaSets)
-	}
-	for _, object := range listed {
-		if controller := metav1.GetControllerOfNoCopy(object.(*corev1.Pod)); controller != nil && !w.ours.Has(controller.UID) {
-			w.foreign[controller.UID] = time.Now()
-		}
-	}
-	return nil
-}
-
-// asWorkload returns what there has to be of the box for its workload of that kind to be read.
-func asWorkload(box *modelv1.ModelBox, kind modelv1.Workload) *modelv1.ModelBox {
-	return &modelv1.ModelBox{ObjectMeta: box.ObjectMeta, Spec: modelv1.ModelBoxSpec{Workload: kind}}
 }
 
 // PodUID returns the UID of the pod of that name, empty where there is none.

@@ -20,16 +20,16 @@ import (
 
 // TestWatchPodsTellsThoseThatTheWorkloadControls through a rollout, and the deletion of the workload before its pods.
 func TestWatchPodsTellsThoseThatTheWorkloadControls(t *testing.T) {
-	deployment := &appsv1.Deployment{ObjectMeta: controlled("web", "deployment", "model.github.com/v1", "ModelBox", "box"),
+	deployment := &appsv1.Deployment{ObjectMeta: controlled("web", "deployment", "model.github.com/v1", "ModelBox web", "box"),
 		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{modelv1.SelectorLabel: "web"}}}}
 	replicaSet := func(name string, uid, deployment types.UID) *appsv1.ReplicaSet {
-		return &appsv1.ReplicaSet{ObjectMeta: controlled(name, uid, "apps/v1", "Deployment", deployment)}
+		return &appsv1.ReplicaSet{ObjectMeta: controlled(name, uid, "apps/v1", "Deployment web", deployment)}
 	}
-	pod := func(name string, replicaSet types.UID) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: controlled(name, types.UID(name), "apps/v1", "ReplicaSet", replicaSet), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
+	pod := func(name, replicaSetName string, replicaSet types.UID) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: controlled(name, types.UID(name), "apps/v1", "ReplicaSet "+replicaSetName, replicaSet), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
 	}
 	client := fake.NewClientset(deployment, replicaSet("web-1", "old", "deployment"), replicaSet("foreign", "foreign", "another"),
-		pod("web-1-a", "old"), pod("foreign-a", "foreign"))
+		pod("web-1-a", "web-1", "old"), pod("foreign-a", "foreign", "foreign"))
 	box := newBox(modelv1.WorkloadDeployment)
 	box.UID = "box"
 	changed := make(chan struct{}, 1)
@@ -71,7 +71,7 @@ func TestWatchPodsTellsThoseThatTheWorkloadControls(t *testing.T) {
 	if _, err := apps.ReplicaSets(namespace).Create(t.Context(), replicaSet("web-2", "new", "deployment"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := core.Pods(namespace).Create(t.Context(), pod("web-2-a", "new"), metav1.CreateOptions{}); err != nil {
+	if _, err := core.Pods(namespace).Create(t.Context(), pod("web-2-a", "web-2", "new"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	expect("web-1-a", "web-2-a")
@@ -98,7 +98,7 @@ func TestIsOrphaned(t *testing.T) {
 		{"whose workload somebody controls", "box", false},
 		{"whose workload nobody controls", "", true},
 	} {
-		deployment := &appsv1.Deployment{ObjectMeta: controlled("web", "deployment", "model.github.com/v1", "ModelBox", row.controller)}
+		deployment := &appsv1.Deployment{ObjectMeta: controlled("web", "deployment", "model.github.com/v1", "ModelBox web", row.controller)}
 		if got, err := NewReader(fake.NewClientset(deployment), nil).IsOrphaned(t.Context(), box); err != nil || got != row.want {
 			t.Errorf("a box %s: %t, %v", row.name, got, err)
 		}

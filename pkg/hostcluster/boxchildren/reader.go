@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package boxchildren reads from the cluster what there is of a box, for a request about that box. The controller, which
-// looks at all boxes all the time, has caches instead.
+// Package boxchildren reads from the cluster what there is of a box, for a request about that box, or for what a PodDebugger
+// has to do with it. The controller of boxes, which looks at all of them all the time, has caches instead.
 package boxchildren
 
 import (
