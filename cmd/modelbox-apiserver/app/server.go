@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/cli/globalflag"
@@ -48,6 +49,7 @@ of its own and turns each of them into a Deployment and a Service in the cluster
 			if err := o.Validate(); err != nil {
 				return err
 			}
+			limitMemory(cmd.Context(), memlimit.FromCgroup)
 			return Run(cmd.Context(), o)
 		},
 	}

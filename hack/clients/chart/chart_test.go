@@ -90,6 +90,18 @@ func TestEveryComponentIsCompared(t *testing.T) {
 	}
 }
 
+// TestServerHasAMemoryLimit without which a server that grows takes the memory of others on its node.
+func TestServerHasAMemoryLimit(t *testing.T) {
+	for _, overlay := range []string{"standalone", "ha", "ha-with-etcd", "cert-manager"} {
+		container := serverContainer(t, build(t, artifacts+"/overlays/"+overlay))
+		resources, _ := container["resources"].(map[string]any)
+		limits, _ := resources["limits"].(map[string]any)
+		if diff := cmp.Diff(map[string]any{"memory": "1Gi"}, limits); diff != "" {
+			t.Errorf("overlay %s: the limits, -want +got:\n%s", overlay, diff)
+		}
+	}
+}
+
 func TestReleaseInAnotherNamespaceNamesItEverywhere(t *testing.T) {
 	want := objects{}
 	for _, object := range build(t, artifacts+"/overlays/standalone") {
@@ -121,7 +133,7 @@ func TestValuesReachTheirFields(t *testing.T) {
 		{"class of Ingresses", "serviceIngress: {enabled: true, class: public}", "- --service-ingress-class=public\n"},
 		{"hosts of Ingresses", "serviceIngress: {enabled: true, hostPattern: '{name}.example.com'}", "- --service-ingress-host-pattern={name}.example.com\n"},
 		{"further flags", "extraArgs: [-v=2]", "- -v=2\n"},
-		{"resources", "resources: {limits: {memory: 1Gi}}", "limits:\n            memory: 1Gi\n"},
+		{"memory limit", "resources: {limits: {memory: 4Gi}}", "limits:\n            memory: 4Gi\n          requests:\n            cpu: 100m\n            memory: 256Mi\n"},
 		{"priority class", "priorityClassName: mine", "priorityClassName: mine\n"},
 		{"annotations", "podAnnotations: {a: b}", "annotations:\n        a: b\n"},
 		{"node selector", "nodeSelector: {disk: ssd}", "nodeSelector:\n        disk: ssd\n"},
