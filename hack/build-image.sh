@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Builds the image of the Dockerfile without a container engine: hack/build-image.sh <name> <output>
-# What is in the image is read from the last stage of the Dockerfile. What this script does not understand there fails.
+# What is in the image is read from the Dockerfile. What this script does not understand there fails, and so does an image that it
+# would be built from.
 
 set -o errexit -o nounset -o pipefail
 
@@ -13,9 +14,9 @@ name=$1 output=$2
 
 flags=() copies=()
 while read -r line; do
-  if [[ -z "${line}" || "${line}" == "#"* ]]; then
+  if [[ -z "${line}" || "${line}" == "#"* || "${line}" == "FROM scratch" ]]; then
     continue
-  elif [[ "${line}" =~ ^COPY\ --from=build\ /src/([^ ]+)\ (/[^ ]+)$ ]]; then
+  elif [[ "${line}" =~ ^COPY\ ([^ -][^ ]*)\ (/[^ ]+)$ ]]; then
     copies+=("${BASH_REMATCH[1]}=${BASH_REMATCH[2]}")
   elif [[ "${line}" =~ ^USER\ ([^ ]+)$ ]]; then
     flags+=(-user "${BASH_REMATCH[1]}")
@@ -27,7 +28,7 @@ while read -r line; do
     echo "ERROR: hack/build-image.sh does not understand this line of the Dockerfile: ${line}"
     exit 1
   fi
-done < <(sed '1,/^FROM scratch$/d' Dockerfile)
+done <Dockerfile
 
 hack/build-release.sh
 
