@@ -220,7 +220,7 @@ bench-micro: ## Run the benchmarks of single functions, each beside what it is t
 	@go test -p 1 -run '^$$' -bench . $$(grep -rl --include='*_test.go' '^func Benchmark' pkg | sed 's,\(.*\)/.*,./\1,' | sort -u)
 
 .PHONY: verify
-verify: ## Check generated code, formatting, lint and import rules
+verify: ## Check generated code, formatting, lint, import rules and known vulnerabilities
 	@for check in hack/verify-*.sh; do echo "$$check"; "$$check"; done
 
 .PHONY: generate
