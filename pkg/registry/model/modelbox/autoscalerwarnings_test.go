@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -91,11 +90,10 @@ func TestScaleWarnings(t *testing.T) {
 			[]string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again", bothAutoscaled}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			ctx := genericapirequest.WithRequestInfo(t.Context(), &genericapirequest.RequestInfo{Subresource: "scale"})
 			old := webBox(row.old...)
 			box := old.DeepCopy()
 			row.new(box)
-			got := newStrategy(old).WarningsOnUpdate(ctx, box, old)
+			got := NewScaleStrategy(newStrategy(old)).WarningsOnUpdate(t.Context(), box, old)
 			if diff := cmp.Diff(row.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}

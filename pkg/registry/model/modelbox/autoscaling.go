@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/utils/ptr"
 
@@ -21,7 +20,7 @@ import (
 // scale: what the box says is where it started. Applied again and again, it would take pods away each time. None stops the
 // box all the same, and a number starts it again.
 func keepAutoscaledReplicas(ctx context.Context, box, old *model.ModelBox) {
-	if box.Spec.Autoscaling == nil || old.Spec.Autoscaling == nil || isSubresource(ctx) {
+	if box.Spec.Autoscaling == nil || old.Spec.Autoscaling == nil {
 		return
 	}
 	asked, current := replicasOf(box), replicasOf(old)
@@ -30,12 +29,6 @@ func keepAutoscaledReplicas(ctx context.Context, box, old *model.ModelBox) {
 	}
 	box.Spec.Replicas = ptr.To(current)
 	warning.AddWarning(ctx, "", fmt.Sprintf("spec.replicas: stays %d and does not become %d: spec.autoscaling decides since the box has it", current, asked))
-}
-
-// isSubresource returns whether a request is not about the box as a whole.
-func isSubresource(ctx context.Context) bool {
-	info, ok := genericapirequest.RequestInfoFrom(ctx)
-	return ok && info.Subresource != ""
 }
 
 // mostPods is how many pods a box may have.

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/utils/ptr"
 
@@ -38,31 +38,31 @@ func (w *warnings) AddWarning(_, text string) { *w = append(*w, text) }
 
 func TestUpdateLeavesReplicasToTheAutoscaler(t *testing.T) {
 	const stays = "spec.replicas: stays 5 and does not become 2: spec.autoscaling decides since the box has it"
+	main, scale := newStrategy(), NewScaleStrategy(newStrategy())
 	plain := func(*model.ModelBox) {}
 	for _, row := range []struct {
 		name        string
-		subresource string
+		strategy    rest.RESTUpdateStrategy
 		old, new    func(*model.ModelBox)
 		current     int32
 		asked, want int32
 		warnings    warnings
 	}{
-		{"a box without an autoscaler is scaled", "", plain, plain, 5, 2, 2, nil},
-		{"a box that gets one starts with its number", "", plain, withAutoscaling(1, 9), 5, 2, 2, nil},
-		{"a box that has one keeps that of the autoscaler", "", withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 2, 5, warnings{stays}},
-		{"one that another one is asked for keeps it as well", "", withAutoscaling(1, 9), withAutoscaling(1, 4), 5, 2, 5, warnings{stays}},
-		{"nobody is told of the same number", "", withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 5, 5, nil},
-		{"the autoscaler scales the box", "scale", withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 2, 2, nil},
-		{"a box is stopped", "", withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 0, 0, nil},
-		{"and started again", "", withAutoscaling(1, 9), withAutoscaling(1, 9), 0, 2, 2, nil},
-		{"a box that loses its autoscaler says the number", "", withAutoscaling(1, 9), plain, 5, 2, 2, nil},
+		{"a box without an autoscaler is scaled", main, plain, plain, 5, 2, 2, nil},
+		{"a box that gets one starts with its number", main, plain, withAutoscaling(1, 9), 5, 2, 2, nil},
+		{"a box that has one keeps that of the autoscaler", main, withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 2, 5, warnings{stays}},
+		{"one that another one is asked for keeps it as well", main, withAutoscaling(1, 9), withAutoscaling(1, 4), 5, 2, 5, warnings{stays}},
+		{"nobody is told of the same number", main, withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 5, 5, nil},
+		{"the autoscaler scales the box", scale, withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 2, 2, nil},
+		{"a box is stopped", main, withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 0, 0, nil},
+		{"and started again", main, withAutoscaling(1, 9), withAutoscaling(1, 9), 0, 2, 2, nil},
+		{"a box that loses its autoscaler says the number", main, withAutoscaling(1, 9), plain, 5, 2, 2, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var told warnings
 			ctx := warning.WithWarningRecorder(t.Context(), &told)
-			ctx = genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{Subresource: row.subresource})
 			old, box := webBox(row.old, withReplicas(&row.current)), webBox(row.new, withReplicas(&row.asked))
-			newStrategy().PrepareForUpdate(ctx, box, old)
+			row.strategy.PrepareForUpdate(ctx, box, old)
 			if *box.Spec.Replicas != row.want {
 				t.Errorf("the box has %d replicas, want %d", *box.Spec.Replicas, row.want)
 			}

@@ -84,8 +84,13 @@ func pendingStatus() model.ModelBoxStatus {
 // spec as a new generation, and notes who has changed the pods.
 func (Strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
-	box.Status = oldBox.Status
 	keepAutoscaledReplicas(ctx, box, oldBox)
+	prepareForUpdate(ctx, box, oldBox)
+}
+
+// prepareForUpdate keeps the status, counts a change of the spec as a new generation, and notes who has changed the pods.
+func prepareForUpdate(ctx context.Context, box, oldBox *model.ModelBox) {
+	box.Status = oldBox.Status
 	if !apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
 		box.Generation = oldBox.Generation + 1
 	}
@@ -144,6 +149,27 @@ func (Strategy) AllowCreateOnUpdate(context.Context) bool { return false }
 // AllowUnconditionalUpdate returns true: a PUT without a resourceVersion replaces what is there, as it does for
 // a Deployment.
 func (Strategy) AllowUnconditionalUpdate(context.Context) bool { return true }
+
+// ScaleStrategy is the logic that applies when the replicas of a ModelBox are updated through the scale subresource.
+type ScaleStrategy struct {
+	Strategy
+}
+
+// NewScaleStrategy returns the strategy of the scale subresource.
+func NewScaleStrategy(strategy Strategy) ScaleStrategy {
+	return ScaleStrategy{strategy}
+}
+
+// PrepareForUpdate is that of the main resource, except that the scale sets the replicas of a box with an autoscaler: the
+// autoscaler itself uses this subresource.
+func (ScaleStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
+	prepareForUpdate(ctx, obj.(*model.ModelBox), old.(*model.ModelBox))
+}
+
+// WarningsOnUpdate returns warnings about the replicas only: a user of the scale does not see the rest of the box.
+func (ScaleStrategy) WarningsOnUpdate(_ context.Context, obj, old runtime.Object) []string {
+	return scaleWarnings(obj.(*model.ModelBox), old.(*model.ModelBox))
+}
 
 // StatusStrategy is the logic that applies when the status subresource is updated.
 type StatusStrategy struct {

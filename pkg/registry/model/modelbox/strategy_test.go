@@ -25,6 +25,7 @@ var (
 	_ rest.RESTUpdateStrategy  = Strategy{}
 	_ rest.RESTDeleteStrategy  = Strategy{}
 	_ rest.ResetFieldsStrategy = Strategy{}
+	_ rest.RESTUpdateStrategy  = ScaleStrategy{}
 	_ rest.RESTUpdateStrategy  = StatusStrategy{}
 	_ rest.ResetFieldsStrategy = StatusStrategy{}
 )

@@ -30,12 +30,8 @@ func (s Strategy) warningsOnCreate(ctx context.Context, box *model.ModelBox) []s
 	return append(warnings, s.hostWarnings(ctx, box, nil)...)
 }
 
-// warningsOnUpdate says what the change of a box will do, and what the user may not expect of the result. Who changes a
-// box through its scale does not see the rest of it.
+// warningsOnUpdate says what the change of a box will do, and what the user may not expect of the result.
 func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox) []string {
-	if isSubresource(ctx) {
-		return scaleWarnings(box, old)
-	}
 	if apiequality.Semantic.DeepEqual(box.Spec, old.Spec) {
 		return nil
 	}

@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -229,8 +228,7 @@ func sizeOf(t *testing.T, box *model.ModelBox) int {
 
 // Who writes through a subresource does not see the rest of the box. What is said of its scale, see TestScaleWarnings.
 func TestSubresourcesDoNotWarnOfTheSpec(t *testing.T) {
-	ctx := genericapirequest.WithRequestInfo(t.Context(), &genericapirequest.RequestInfo{Subresource: "scale"})
-	if got := newStrategy().WarningsOnUpdate(ctx, webBox(image("nginx")), webBox()); len(got) != 0 {
+	if got := NewScaleStrategy(newStrategy()).WarningsOnUpdate(t.Context(), webBox(image("nginx")), webBox()); len(got) != 0 {
 		t.Errorf("scaling: got %q", got)
 	}
 	if got := NewStatusStrategy(newStrategy()).WarningsOnUpdate(t.Context(), webBox(image("nginx:2")), webBox()); len(got) != 0 {

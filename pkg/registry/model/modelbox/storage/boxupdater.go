@@ -24,9 +24,11 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// boxUpdater changes stored boxes for a subresource. To everything but authorization, which has asked for the subresource, it
-// is an update of the box by the user of the request: validation, warnings, and admission, that of the cluster included, which
-// may change it as well.
+// boxUpdater changes stored boxes for a subresource. Validation, warnings and admission, that of the cluster included, treat the
+// change as an update of the box by the user of the request, and admission may change the box as well.
+//
+// The request itself remains a create of the subresource, which is all that its user was authorized for: its RequestInfo must not
+// say otherwise, because an authorizer reads it to tell what has been authorized already.
 type boxUpdater struct {
 	store     *genericregistry.Store
 	admission admission.Interface
@@ -56,7 +58,6 @@ func (u *boxUpdater) Update(ctx context.Context, name string, options *metav1.Cr
 		FieldValidation: options.FieldValidation,
 	}
 	updateOptions.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("UpdateOptions"))
-	ctx = asUpdateOfBox(ctx)
 	admit := fieldmanager.NewManagedFieldsValidatingAdmissionController(u.withAudit())
 	attributes := func(box, old runtime.Object) admission.Attributes {
 		user, _ := genericapirequest.UserFrom(ctx)
@@ -96,18 +97,6 @@ func (u *boxUpdater) withAudit() admission.Interface {
 		return nil
 	}
 	return admission.WithAudit(u.admission)
-}
-
-// asUpdateOfBox is the context of a request as that of an update of the box itself, which the strategy tells from one through
-// a subresource.
-func asUpdateOfBox(ctx context.Context) context.Context {
-	info, ok := genericapirequest.RequestInfoFrom(ctx)
-	if !ok {
-		return ctx
-	}
-	update := *info
-	update.Verb, update.Subresource = "update", ""
-	return genericapirequest.WithRequestInfo(ctx, &update)
 }
 
 // refuseCreation keeps an update from creating a box.

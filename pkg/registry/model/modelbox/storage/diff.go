@@ -83,7 +83,7 @@ func (r *DiffREST) Create(ctx context.Context, name string, obj runtime.Object, 
 	}
 	old := stored.(*model.ModelBox)
 	sent.ResourceVersion = old.ResourceVersion
-	if err := rest.BeforeUpdate(r.store.UpdateStrategy, asUpdateOfBox(ctx), sent, old.DeepCopy()); err != nil {
+	if err := rest.BeforeUpdate(r.store.UpdateStrategy, ctx, sent, old.DeepCopy()); err != nil {
 		return nil, err
 	}
 	if createValidation != nil {

@@ -90,6 +90,9 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 	statusStore.UpdateStrategy = statusStrategy
 	statusStore.ResetFieldsStrategy = statusStrategy
 
+	scaleStore := *store
+	scaleStore.UpdateStrategy = modelbox.NewScaleStrategy(strategy)
+
 	restarts, err := newBoxUpdater(scheme, store, "restart", &subresources)
 	if err != nil {
 		return nil, err
@@ -105,7 +108,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 	return &Storage{
 		ModelBox: &REST{store},
 		Status:   &StatusREST{store: &statusStore},
-		Scale:    &ScaleREST{store: store},
+		Scale:    &ScaleREST{store: &scaleStore},
 		Render:   &RenderREST{store, subresources.Cluster},
 		Restart:  &RestartREST{restarts, subresources.Recorder, clock.RealClock{}},
 		History:  &HistoryREST{store, subresources.Cluster},
