@@ -23,16 +23,18 @@ import (
 // syncTimeout is how long the pods may take to be listed.
 const syncTimeout = 10 * time.Second
 
-// podWatch knows the pods with the labels of a box, and which of them are controlled by its workload.
+// podWatch knows the pods with the labels of a box, and which of them are controlled by its workload. It is shared by all who watch
+// the pods of the box.
 type podWatch struct {
-	filter *PodFilter
-	store  cache.Store
+	filter   *PodFilter
+	informer cache.SharedIndexInformer
+	store    cache.Store
 }
 
 // WatchPods returns what tells the pods of the box until ctx is done, those that come and go included. changed is called, at any
 // time and often, when it may tell something else than before. It costs one list and watch of the pods that the workload selects,
-// or has the label of the box where there is none yet; and what Pods costs, but for the pods, whenever there are pods of a
-// controller that is not known.
+// or has the label of the box where there is none yet, which all who watch the pods of the box share; and what Pods costs, but for
+// the pods, whenever there are pods of a controller that is not known.
 func (r *Reader) WatchPods(ctx context.Context, box *modelv1.ModelBox, changed func()) (func(context.Context) ([]corev1.Pod, error), error) {
 	workload, err := r.ownWorkload(ctx, box)
 	if err != nil {
@@ -44,27 +46,36 @@ func (r *Reader) WatchPods(ctx context.Context, box *modelv1.ModelBox, changed f
 			return nil, err
 		}
 	}
+	watch, err := r.podWatches.join(ctx, podWatchKey{box.UID, selector}, func() (*podWatch, error) { return r.newPodWatch(box, selector) })
+	if err != nil {
+		return nil, err
+	}
+	handler, err := watch.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { changed() },
+		UpdateFunc: func(any, any) { changed() },
+		DeleteFunc: func(any) { changed() },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("watching the pods: %w", err)
+	}
+	context.AfterFunc(ctx, func() { _ = watch.informer.RemoveEventHandler(handler) }) // an informer that has stopped has none
+	syncing, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	if !cache.WaitForCacheSync(syncing.Done(), watch.informer.HasSynced) {
+		return nil, errors.New("listing the pods: the cluster does not answer")
+	}
+	return watch.pods, nil
+}
+
+// newPodWatch returns a watch of the pods that the selector selects. Its informer does not run yet.
+func (r *Reader) newPodWatch(box *modelv1.ModelBox, selector string) (*podWatch, error) {
 	informer := coreinformers.NewFilteredPodInformer(r.client, box.Namespace, 0, cache.Indexers{}, func(options *metav1.ListOptions) {
 		options.LabelSelector = selector
 	})
 	if err := informer.SetTransform(trimPod); err != nil {
 		return nil, fmt.Errorf("trimming pods: %w", err)
 	}
-	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { changed() },
-		UpdateFunc: func(any, any) { changed() },
-		DeleteFunc: func(any) { changed() },
-	}); err != nil {
-		return nil, fmt.Errorf("watching the pods: %w", err)
-	}
-	go informer.RunWithContext(ctx)
-	syncing, cancel := context.WithTimeout(ctx, syncTimeout)
-	defer cancel()
-	if !cache.WaitForCacheSync(syncing.Done(), informer.HasSynced) {
-		return nil, errors.New("listing the pods: the cluster does not answer")
-	}
-	watch := &podWatch{filter: r.NewPodFilter(box), store: informer.GetStore()}
-	return watch.pods, nil
+	return &podWatch{filter: r.NewPodFilter(box), informer: informer, store: informer.GetStore()}, nil
 }
 
 // trimPod leaves of a pod what tells whose it is, which containers it has and how they are.

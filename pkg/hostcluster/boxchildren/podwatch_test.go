@@ -4,7 +4,10 @@
 package boxchildren
 
 import (
+	"context"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,7 +16,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -86,6 +91,69 @@ func TestWatchPodsTellsThoseThatTheWorkloadControls(t *testing.T) {
 		}
 	}
 	expect("web-2-a")
+}
+
+// All who follow a box share one watch of its pods, which ends with the last of them.
+func TestWatchPodsOfABoxShareOneWatch(t *testing.T) {
+	client := fake.NewClientset()
+	var begun, running atomic.Int32
+	client.PrependWatchReactor("pods", func(action clienttesting.Action) (bool, watch.Interface, error) {
+		watcher, err := client.Tracker().Watch(action.GetResource(), action.GetNamespace())
+		if err != nil {
+			return true, nil, err
+		}
+		begun.Add(1)
+		running.Add(1)
+		return true, &countedWatch{Interface: watcher, stopped: sync.OnceFunc(func() { running.Add(-1) })}, nil
+	})
+	reader := NewReader(client, nil)
+	box, other := newBox(modelv1.WorkloadDeployment), newBox(modelv1.WorkloadDeployment)
+	box.UID, other.UID = "box", "other"
+	follow := func(ctx context.Context, box *modelv1.ModelBox) {
+		t.Helper()
+		if _, err := reader.WatchPods(ctx, box, func() {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	first, cancelFirst := context.WithCancel(ctx)
+	follow(first, box)
+	for range 20 {
+		follow(ctx, box)
+	}
+	expectWatches := func(when string, wantBegun, wantRunning int32) {
+		t.Helper()
+		deadline := time.After(time.Minute)
+		for begun.Load() != wantBegun || running.Load() != wantRunning {
+			select {
+			case <-time.After(time.Millisecond):
+			case <-deadline:
+				t.Fatalf("%s: %d watches run of %d, want %d of %d", when, running.Load(), begun.Load(), wantRunning, wantBegun)
+			}
+		}
+	}
+	expectWatches("with 21 of a box", 1, 1)
+	follow(ctx, other)
+	expectWatches("with one of another box of the same name", 2, 2)
+	cancelFirst()
+	follow(ctx, box)
+	expectWatches("after the first one has ended", 2, 2)
+	cancel()
+	expectWatches("after all have ended", 2, 0)
+	follow(t.Context(), box)
+	expectWatches("with one that begins anew", 3, 1)
+}
+
+// countedWatch is a watch that says when it is stopped.
+type countedWatch struct {
+	watch.Interface
+	stopped func()
+}
+
+func (w *countedWatch) Stop() {
+	w.stopped()
+	w.Interface.Stop()
 }
 
 func TestIsOrphaned(t *testing.T) {

@@ -27,13 +27,14 @@ const pageSize = 500
 // Reader reads the children of boxes with the permissions of the server. Its methods return the errors of the cluster,
 // wrapped in what was being read, and nothing for what is not there.
 type Reader struct {
-	client kubernetes.Interface
-	host   *hostcluster.Cluster
+	client     kubernetes.Interface
+	host       *hostcluster.Cluster
+	podWatches podWatches
 }
 
 // NewReader returns a reader of the cluster that client reaches, whose fields host knows.
 func NewReader(client kubernetes.Interface, host *hostcluster.Cluster) *Reader {
-	return &Reader{client, host}
+	return &Reader{client: client, host: host}
 }
 
 // Known returns a rendered child without the fields that the cluster does not know, as it is applied.

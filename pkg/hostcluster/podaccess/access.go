@@ -76,15 +76,9 @@ func (a *Access) CheckAllowed(ctx context.Context, namespace, verb, subresource 
 }
 
 // Connect returns what joins the connection of a request that is to be upgraded with one to the subresource of the pod. What
-// goes wrong before that is told the responder.
+// goes wrong before that is told the responder. AdmitStream must have admitted the request.
 func (a *Access) Connect(pod types.NamespacedName, subresource string, query url.Values, responder apirest.Responder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		release, err := a.streams.acquire(r.Context())
-		if err != nil {
-			responder.Error(err)
-			return
-		}
-		defer release()
 		location, err := a.location(pod, subresource, query)
 		if err != nil {
 			responder.Error(apierrors.NewInternalError(err))

@@ -113,13 +113,17 @@ type server struct {
 func newServer(t *testing.T, c *cluster, maxStreams int, pod string) *server {
 	t.Helper()
 	s := &server{stop: make(chan struct{})}
-	access, err := New(c.config, Limits{maxStreams, maxStreams}, s.stop)
+	access, err := New(c.config, Limits{Streams: maxStreams, StreamsPerNamespace: maxStreams, StreamsPerUser: maxStreams}, s.stop)
 	if err != nil {
 		t.Fatal(err)
 	}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := audit.WithAuditContext(r.Context())
 		audit.WithAuditID(ctx, "the-audit-id")
+		if err := access.AdmitStream(ctx, "default"); err != nil {
+			responder{w}.Error(err)
+			return
+		}
 		query := url.Values{"command": {"sh", "-c"}, "stdin": {"true"}}
 		access.Connect(types.NamespacedName{Namespace: "default", Name: pod}, "exec", query, responder{w}).ServeHTTP(w, r.WithContext(ctx))
 	}))

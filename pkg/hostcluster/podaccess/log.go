@@ -36,14 +36,8 @@ func newLogsClient(config *rest.Config) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// OpenLog opens the log of a container of the pod, as pods/log does. It is a connection until it is closed, and ends with an error
-// when ctx is done. It returns 429 where there are too many, and the errors of the cluster as they are. With follow it may not
-// return before there is a line.
-func (a *Access) OpenLog(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
-	release, err := a.streams.acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
+// openLog opens the log of a container of the pod. It calls release once when the log is closed, or cannot be opened.
+func (a *Access) openLog(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions, release func()) (io.ReadCloser, error) {
 	// A connection that is kept for another log would not be counted.
 	request := a.logs.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options).SetHeader("Connection", "close")
 	if id := audit.GetAuditIDTruncated(ctx); id != "" {
@@ -55,12 +49,6 @@ func (a *Access) OpenLog(ctx context.Context, pod types.NamespacedName, options 
 		return nil, err
 	}
 	return &openLog{ctx, stream, sync.OnceFunc(release)}, nil
-}
-
-// CheckRoom returns 429 where there would be too many connections with so many more of the user of a request. It keeps no room
-// for them.
-func (a *Access) CheckRoom(ctx context.Context, connections int) error {
-	return a.streams.checkRoom(ctx, connections)
 }
 
 // openLog is a log that counts as a connection until it is closed.

@@ -17,7 +17,7 @@ import (
 )
 
 // oneStream is room for one connection.
-var oneStream = Limits{Streams: 1, StreamsPerUser: 1}
+var oneStream = Limits{Streams: 1, StreamsPerNamespace: 1, StreamsPerUser: 1}
 
 func TestOpenLogAsksForThePodAsTheServer(t *testing.T) {
 	c := newCluster(t)
@@ -29,7 +29,11 @@ func TestOpenLogAsksForThePodAsTheServer(t *testing.T) {
 	defer cancel()
 	audit.WithAuditID(ctx, "the-audit-id")
 	pod := types.NamespacedName{Namespace: "default", Name: "web-1"}
-	log, err := access.OpenLog(ctx, pod, &corev1.PodLogOptions{Container: "main", Follow: true})
+	openLog, err := access.AdmitLogs(ctx, "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := openLog(ctx, pod, &corev1.PodLogOptions{Container: "main", Follow: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,22 +49,14 @@ func TestOpenLogAsksForThePodAsTheServer(t *testing.T) {
 		t.Errorf("got %q, %v", line, err)
 	}
 
-	if _, err := access.OpenLog(ctx, pod, &corev1.PodLogOptions{}); !apierrors.IsTooManyRequests(err) || !strings.Contains(err.Error(), "--max-pod-streams") {
+	if _, err := openLog(ctx, pod, &corev1.PodLogOptions{}); !apierrors.IsTooManyRequests(err) || !strings.Contains(err.Error(), "--max-pod-streams") {
 		t.Errorf("one more: %v", err)
-	}
-	if err := access.CheckRoom(t.Context(), 1); !apierrors.IsTooManyRequests(err) {
-		t.Errorf("the room for one more: %v", err)
 	}
 	cancel()
 	if _, err := io.ReadAll(log); err == nil {
 		t.Error("a request that is done ends as if there was no more")
 	}
-	for range 2 { // it is given back once
-		log.Close()
-	}
-	if err := access.CheckRoom(t.Context(), 1); err != nil {
-		t.Errorf("the room for another one: %v", err)
-	}
+	log.Close()
 	eventually(t, "the connection to the cluster ends", func() bool { return c.open.Load() == 0 })
 }
 
@@ -69,12 +65,63 @@ func TestOpenLogPassesOnARefusal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := access.OpenLog(t.Context(), types.NamespacedName{Namespace: "default", Name: "away"}, &corev1.PodLogOptions{}); err == nil || !strings.Contains(err.Error(), "the kubelet is away") {
-		t.Errorf("got %v", err)
+	openLog, err := access.AdmitLogs(t.Context(), "default")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := access.CheckRoom(t.Context(), 1); err != nil {
-		t.Errorf("the room is not given back: %v", err)
+	for range 2 { // the room for a log is given back
+		if _, err := openLog(t.Context(), types.NamespacedName{Namespace: "default", Name: "away"}, &corev1.PodLogOptions{}); err == nil || !strings.Contains(err.Error(), "the kubelet is away") {
+			t.Errorf("got %v", err)
+		}
 	}
+}
+
+func TestLogsCountAsStreams(t *testing.T) {
+	access, err := New(newCluster(t).config, Limits{Streams: 10, StreamsPerNamespace: 2, StreamsPerUser: 10}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	expectRoom := func(when string, room int) {
+		t.Helper()
+		if err := access.CheckRoom(t.Context(), "default", room); err != nil {
+			t.Errorf("%s: the room for %d: %v", when, room, err)
+		}
+		if err := access.CheckRoom(t.Context(), "default", room+1); !apierrors.IsTooManyRequests(err) {
+			t.Errorf("%s: the room for %d: %v", when, room+1, err)
+		}
+	}
+	openLog, err := access.AdmitLogs(ctx, "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() io.ReadCloser {
+		t.Helper()
+		log, err := openLog(ctx, types.NamespacedName{Namespace: "default", Name: "web-1"}, &corev1.PodLogOptions{Follow: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return log
+	}
+	expectRoom("before a log is open", 1)
+	first := open()
+	expectRoom("with one log", 1)
+	second := open()
+	expectRoom("with two logs", 0)
+	for range 2 { // it is given back once
+		first.Close()
+	}
+	expectRoom("with the second log", 0)
+	first = open()
+	for range 2 {
+		second.Close()
+	}
+	expectRoom("with one log again", 1)
+	first.Close()
+	expectRoom("without a log", 1)
+	cancel()
+	eventually(t, "the stream ends with the request", func() bool { return access.CheckRoom(t.Context(), "default", 2) == nil })
 }
 
 func TestLogOfARequestThatIsDoneEndsWithAnError(t *testing.T) {

@@ -15,57 +15,75 @@ import (
 // retryAfterSeconds is when a user who was refused may try again.
 const retryAfterSeconds = 10
 
-// Limits say how many connections to pods there may be at a time.
+// Limits are the maximum numbers of streams to pods at a time. Each of them is at least 1.
 type Limits struct {
-	// Streams is how many of all users together, and StreamsPerUser how many of one. Both are at least 1.
-	Streams, StreamsPerUser int
+	// Streams is the maximum of all users and namespaces together.
+	Streams int
+	// StreamsPerNamespace is the maximum to the pods of one namespace.
+	StreamsPerNamespace int
+	// StreamsPerUser is the maximum of one user.
+	StreamsPerUser int
 }
 
-// streams counts the connections to pods.
+// streams counts the streams to pods.
 type streams struct {
 	limits Limits
 
-	mu     sync.Mutex
-	total  int
-	byUser map[string]int
+	mu          sync.Mutex
+	total       int
+	byNamespace map[string]int
+	byUser      map[string]int
 }
 
-func newStreams(limits Limits) *streams { return &streams{limits: limits, byUser: map[string]int{}} }
+func newStreams(limits Limits) *streams {
+	return &streams{limits: limits, byNamespace: map[string]int{}, byUser: map[string]int{}}
+}
 
-// acquire counts one more connection of the user of a request until release is called, once, or returns 429 where there are as
-// many as there may be.
-func (s *streams) acquire(ctx context.Context) (release func(), err error) {
+// acquire counts one more stream of the user of a request to the pods of the namespace until release is called, or returns 429
+// where a limit is reached. Only the first call of release counts.
+func (s *streams) acquire(ctx context.Context, namespace string) (release func(), err error) {
 	user := userOf(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.check(user, 1); err != nil {
+	if err := s.check(namespace, user, 1); err != nil {
 		return nil, err
 	}
 	s.total++
+	s.byNamespace[namespace]++
 	s.byUser[user]++
-	return func() { s.release(user) }, nil
+	return sync.OnceFunc(func() { s.release(namespace, user) }), nil
 }
 
-func (s *streams) release(user string) {
+func (s *streams) release(namespace, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.total--
+	if s.byNamespace[namespace]--; s.byNamespace[namespace] == 0 {
+		delete(s.byNamespace, namespace)
+	}
 	if s.byUser[user]--; s.byUser[user] == 0 {
 		delete(s.byUser, user)
 	}
 }
 
-// checkRoom returns 429 where there would be too many connections with so many more of the user of a request.
-func (s *streams) checkRoom(ctx context.Context, connections int) error {
+// checkRoom returns 429 where a limit leaves no room for so many more streams of the user of a request to the pods of the namespace.
+func (s *streams) checkRoom(ctx context.Context, namespace string, more int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.check(userOf(ctx), connections)
+	return s.check(namespace, userOf(ctx), more)
 }
 
-func (s *streams) check(user string, more int) error {
+func (s *streams) check(namespace, user string, more int) error {
+	if more < 1 {
+		return nil
+	}
 	if s.total+more > s.limits.Streams {
 		return apierrors.NewTooManyRequests(fmt.Sprintf("this server has %d connections to pods, and %d are all that --max-pod-streams allows: try again later",
 			s.total, s.limits.Streams), retryAfterSeconds)
+	}
+	if own := s.byNamespace[namespace]; own+more > s.limits.StreamsPerNamespace {
+		return apierrors.NewTooManyRequests(fmt.Sprintf("the namespace %q has %d connections to pods at this server, and %d are all that --max-pod-streams-per-namespace allows: "+
+			"try again later", namespace, own, s.limits.StreamsPerNamespace), retryAfterSeconds)
 	}
 	if own := s.byUser[user]; own+more > s.limits.StreamsPerUser {
 		return apierrors.NewTooManyRequests(fmt.Sprintf("%s has %d connections to pods at this server, and %d are all that --max-pod-streams-per-user allows: "+

@@ -15,45 +15,51 @@ import (
 
 func TestStreams(t *testing.T) {
 	as := func(name string) context.Context { return request.WithUser(t.Context(), &user.DefaultInfo{Name: name}) }
-	s := newStreams(Limits{Streams: 3, StreamsPerUser: 2})
+	s := newStreams(Limits{Streams: 4, StreamsPerNamespace: 3, StreamsPerUser: 2})
 	var releases []func()
 	for _, row := range []struct {
-		user    string
-		refusal string
+		user, namespace string
+		refusal         string
 	}{
-		{"alice", ""},
-		{"alice", ""},
-		{"alice", "alice has 2 connections to pods at this server, and 2 are all that --max-pod-streams-per-user allows"},
-		{"bob", ""},
-		{"bob", "this server has 3 connections to pods, and 3 are all that --max-pod-streams allows"},
+		{"alice", "shop", ""},
+		{"alice", "shop", ""},
+		{"alice", "mail", "alice has 2 connections to pods at this server, and 2 are all that --max-pod-streams-per-user allows"},
+		{"bob", "shop", ""},
+		{"bob", "shop", `the namespace "shop" has 3 connections to pods at this server, and 3 are all that --max-pod-streams-per-namespace allows`},
+		{"carol", "shop", `the namespace "shop" has 3 connections to pods at this server, and 3 are all that --max-pod-streams-per-namespace allows`},
+		{"bob", "mail", ""},
+		{"carol", "mail", "this server has 4 connections to pods, and 4 are all that --max-pod-streams allows"},
 	} {
-		checked := s.checkRoom(as(row.user), 1)
-		release, err := s.acquire(as(row.user))
+		checked := s.checkRoom(as(row.user), row.namespace, 1)
+		release, err := s.acquire(as(row.user), row.namespace)
 		if (checked == nil) != (err == nil) {
-			t.Errorf("%s: the room was %v, and then %v", row.user, checked, err)
+			t.Errorf("%s in %s: the room was %v, and then %v", row.user, row.namespace, checked, err)
 		}
-		switch {
-		case err == nil:
+		if err == nil {
 			releases = append(releases, release)
-		case !apierrors.IsTooManyRequests(err):
-			t.Errorf("%s: not 429: %v", row.user, err)
+		} else if seconds, isDelayed := apierrors.SuggestsClientDelay(err); !apierrors.IsTooManyRequests(err) || !isDelayed || seconds < 1 {
+			t.Errorf("%s in %s: not 429 with Retry-After: %v", row.user, row.namespace, err)
 		}
 		if message := messageOf(err); (message == "") != (row.refusal == "") || !strings.HasPrefix(message, row.refusal) {
-			t.Errorf("%s: got %q, want %q", row.user, message, row.refusal)
+			t.Errorf("%s in %s: got %q, want %q", row.user, row.namespace, message, row.refusal)
 		}
 	}
-	if err := s.checkRoom(as("carol"), 3); !apierrors.IsTooManyRequests(err) {
-		t.Errorf("room for three: %v", err)
+	if err := s.checkRoom(as("carol"), "mail", 0); err != nil {
+		t.Errorf("room for none: %v", err)
 	}
 
 	for _, release := range releases {
 		release()
+		release() // only the first call counts
 	}
-	if err := s.checkRoom(as("alice"), 2); err != nil {
+	if err := s.checkRoom(as("alice"), "shop", 2); err != nil {
 		t.Errorf("after all have ended: %v", err)
 	}
-	if s.total != 0 || len(s.byUser) != 0 {
-		t.Errorf("it remembers %d of %v", s.total, s.byUser)
+	if err := s.checkRoom(as("alice"), "shop", 3); !apierrors.IsTooManyRequests(err) {
+		t.Errorf("room for three: %v", err)
+	}
+	if s.total != 0 || len(s.byNamespace) != 0 || len(s.byUser) != 0 {
+		t.Errorf("it remembers %d of %v and %v", s.total, s.byNamespace, s.byUser)
 	}
 }
 

@@ -4,6 +4,7 @@
 package options
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/pflag"
@@ -19,19 +20,22 @@ import (
 type PodAccessOptions struct {
 	// MaxStreams is how many connections there are at a time, of all users together.
 	MaxStreams int
-	// MaxStreamsPerUser is how many of them one user may have.
+	// MaxStreamsPerNamespace is how many of them the pods of one namespace may have. 0 means two fifths of MaxStreams.
+	MaxStreamsPerNamespace int
+	// MaxStreamsPerUser is how many of them one user may have. 0 means a fifth of MaxStreams.
 	MaxStreamsPerUser int
 }
 
 // NewPodAccessOptions returns the defaults.
 func NewPodAccessOptions() *PodAccessOptions {
-	return &PodAccessOptions{MaxStreams: 500, MaxStreamsPerUser: 100}
+	return &PodAccessOptions{MaxStreams: 500}
 }
 
 // AddFlags adds the flags.
 func (o *PodAccessOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.IntVar(&o.MaxStreams, "max-pod-streams", o.MaxStreams, "How many connections to pods this server serves at a time, of exec, attach and portforward of boxes and for each log that is read, and of all users together. One takes some 200 KiB of memory. More are refused with 429.")
-	fs.IntVar(&o.MaxStreamsPerUser, "max-pod-streams-per-user", o.MaxStreamsPerUser, "How many of the connections of --max-pod-streams one user may have at a time. More are refused with 429.")
+	fs.IntVar(&o.MaxStreams, "max-pod-streams", o.MaxStreams, "The maximum number of streams to pods that this server serves at a time, of all users together: each request for log, exec, attach and portforward of a box is one, and each further log that such a request has open at the same time is another one. A stream takes some 200 KiB of memory. The server refuses more streams with 429.")
+	fs.IntVar(&o.MaxStreamsPerNamespace, "max-pod-streams-per-namespace", o.MaxStreamsPerNamespace, "The maximum number of the streams of --max-pod-streams that the pods of one namespace may have at a time. If 0, it is two fifths of --max-pod-streams. The server refuses more streams with 429.")
+	fs.IntVar(&o.MaxStreamsPerUser, "max-pod-streams-per-user", o.MaxStreamsPerUser, "The maximum number of the streams of --max-pod-streams that one user may have at a time. If 0, it is a fifth of --max-pod-streams. The server refuses more streams with 429.")
 }
 
 // Validate returns every error in the options.
@@ -40,10 +44,22 @@ func (o *PodAccessOptions) Validate() []error {
 	if o.MaxStreams < 1 {
 		errs = append(errs, fmt.Errorf("--max-pod-streams: %d: must be at least 1", o.MaxStreams))
 	}
-	if o.MaxStreamsPerUser < 1 {
-		errs = append(errs, fmt.Errorf("--max-pod-streams-per-user: %d: must be at least 1", o.MaxStreamsPerUser))
+	if o.MaxStreamsPerNamespace < 0 {
+		errs = append(errs, fmt.Errorf("--max-pod-streams-per-namespace: %d: must be at least 1, or 0 for two fifths of --max-pod-streams", o.MaxStreamsPerNamespace))
+	}
+	if o.MaxStreamsPerUser < 0 {
+		errs = append(errs, fmt.Errorf("--max-pod-streams-per-user: %d: must be at least 1, or 0 for a fifth of --max-pod-streams", o.MaxStreamsPerUser))
 	}
 	return errs
+}
+
+// limits returns the limits of streams. With the defaults, neither one user nor the users of one namespace can take all streams.
+func (o *PodAccessOptions) limits() podaccess.Limits {
+	return podaccess.Limits{
+		Streams:             o.MaxStreams,
+		StreamsPerNamespace: cmp.Or(o.MaxStreamsPerNamespace, max(1, o.MaxStreams/5*2)),
+		StreamsPerUser:      cmp.Or(o.MaxStreamsPerUser, max(1, o.MaxStreams/5)),
+	}
 }
 
 // ApplyTo adds the options to the configuration of the server. Requests for pods last as long as their users like, as those of
@@ -51,8 +67,7 @@ func (o *PodAccessOptions) Validate() []error {
 func (o *PodAccessOptions) ApplyTo(config *apiserver.Config) error {
 	generic := config.GenericConfig
 	generic.LongRunningFunc = genericfilters.BasicLongRunningRequestCheck(sets.NewString("watch"), sets.NewString("log", "exec", "attach", "portforward"))
-	limits := podaccess.Limits{Streams: o.MaxStreams, StreamsPerUser: o.MaxStreamsPerUser}
-	access, err := podaccess.New(rest.AddUserAgent(rest.CopyConfig(generic.ClientConfig), "pod-access"), limits, generic.DrainedNotify())
+	access, err := podaccess.New(rest.AddUserAgent(rest.CopyConfig(generic.ClientConfig), "pod-access"), o.limits(), generic.DrainedNotify())
 	if err != nil {
 		return err
 	}

@@ -21,15 +21,20 @@ type PodAccess interface {
 	// that with that subresource of the pods of a namespace.
 	CheckAllowed(ctx context.Context, namespace, verb, subresource string) error
 	// Connect returns what joins the connection of a request that is to be upgraded with one to the subresource of the pod. What
-	// goes wrong before that is told the responder.
+	// goes wrong before that is told the responder. AdmitStream must have admitted the request.
 	Connect(pod types.NamespacedName, subresource string, query url.Values, responder rest.Responder) http.Handler
 	// AddEphemeralContainer adds the container to the pod, which is the very one. What the cluster refuses is returned as it is.
 	AddEphemeralContainer(ctx context.Context, pod *corev1.Pod, container *corev1.EphemeralContainer, options metav1.PatchOptions) error
-	// OpenLog opens the log of a container of the pod, as pods/log does. It is a connection until it is closed or ctx is done. It
-	// returns 429 where there are too many.
-	OpenLog(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error)
-	// CheckRoom returns 429 where there would be too many connections with so many more of the user of a request.
-	CheckRoom(ctx context.Context, connections int) error
+	// AdmitStream counts the request of ctx as a stream to the pods of the namespace until ctx is done. It returns 429 where a
+	// limit is reached.
+	AdmitStream(ctx context.Context, namespace string) error
+	// AdmitLogs is AdmitStream for a request that reads logs, and returns the function that opens the logs, as pods/log does. The
+	// stream that is counted has room for one open log. Each further log counts as another stream until it is closed: openLog
+	// returns 429 where a limit is reached.
+	AdmitLogs(ctx context.Context, namespace string) (openLog func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error), err error)
+	// CheckRoom returns 429 where a limit leaves no room for so many more streams of the user of a request to the pods of the
+	// namespace.
+	CheckRoom(ctx context.Context, namespace string, streams int) error
 	// UntilStop returns a context that is done with ctx, and before that when the server stops.
 	UntilStop(ctx context.Context) (context.Context, context.CancelFunc)
 }

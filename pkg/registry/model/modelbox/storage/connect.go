@@ -78,6 +78,10 @@ func (r *ConnectREST) Connect(ctx context.Context, name string, options runtime.
 	if err != nil {
 		return nil, err
 	}
+	// Before anything is read: a request that lasts as long as its client likes has no share in the limits of requests.
+	if err := r.access.AdmitStream(ctx, genericapirequest.NamespaceValue(ctx)); err != nil {
+		return nil, err
+	}
 	if err := r.permissions.checkConnect(ctx, name, r.subresource); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,8 @@ type testAccess struct {
 
 	mu    sync.Mutex
 	asked []string
+	// maxStreams is how many streams it admits at a time, 0 for no limit, and streams is how many there are.
+	maxStreams, streams int
 	// full is what it answers where one more connection is asked for, and logs are those of pods.
 	full error
 	logs map[string]string
@@ -50,9 +52,31 @@ func (a *testAccess) Connect(pod types.NamespacedName, subresource string, query
 	return http.NotFoundHandler()
 }
 
-func (a *testAccess) CheckRoom(context.Context, int) error { return a.full }
+func (a *testAccess) AdmitStream(ctx context.Context, _ string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.full != nil {
+		return a.full
+	}
+	if a.maxStreams > 0 && a.streams == a.maxStreams {
+		return apierrors.NewTooManyRequests("as many as there may be", 1)
+	}
+	a.streams++
+	context.AfterFunc(ctx, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.streams--
+	})
+	return nil
+}
 
-func (a *testAccess) OpenLog(_ context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+func (a *testAccess) AdmitLogs(ctx context.Context, namespace string) (func(context.Context, types.NamespacedName, *corev1.PodLogOptions) (io.ReadCloser, error), error) {
+	return a.openLog, a.AdmitStream(ctx, namespace)
+}
+
+func (a *testAccess) CheckRoom(context.Context, string, int) error { return a.full }
+
+func (a *testAccess) openLog(_ context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 	query, err := podQuery(options)
 	if err != nil {
 		return nil, err
@@ -164,6 +188,9 @@ func TestConnect(t *testing.T) {
 				}
 				if diff := cmp.Diff([]string{row.want}, access.asked); diff != "" {
 					t.Errorf("-want +got:\n%s", diff)
+				}
+				if access.streams != 1 {
+					t.Errorf("it counts as %d streams", access.streams)
 				}
 				return
 			}

@@ -79,6 +79,11 @@ func (r *LogREST) Get(ctx context.Context, name string, options runtime.Object) 
 	if errs := validation.ValidateModelBoxLogOptions(asked); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(model.Kind("ModelBoxLogOptions"), name, errs)
 	}
+	// Before anything is read: a request that lasts as long as its client likes has no share in the limits of requests.
+	openLog, err := r.access.AdmitLogs(ctx, genericapirequest.NamespaceValue(ctx))
+	if err != nil {
+		return nil, err
+	}
 	box, err := servedBox(ctx, r.store, name, &metav1.GetOptions{})
 	if err != nil {
 		return nil, err
@@ -92,7 +97,7 @@ func (r *LogREST) Get(ctx context.Context, name string, options runtime.Object) 
 	}
 	request := &boxlog.Request{
 		Box: box, Options: asked, Pods: pods,
-		Open:     r.access.OpenLog,
+		Open:     openLog,
 		CheckPod: func(ctx context.Context, pod string) error { return r.permissions.checkPod(ctx, "get", pod, "log") },
 		Record: func(ctx context.Context, isLater bool, pods []string) {
 			recordLogAccess(ctx, box, asked.Container, pods)
@@ -108,7 +113,7 @@ func (r *LogREST) Get(ctx context.Context, name string, options runtime.Object) 
 	if err := request.Validate(); err != nil {
 		return nil, err
 	}
-	if err := r.access.CheckRoom(ctx, request.Connections()); err != nil {
+	if err := r.access.CheckRoom(ctx, box.Namespace, request.Connections()-1); err != nil {
 		return nil, err
 	}
 	return &logStreamer{r, request}, nil

@@ -4,6 +4,7 @@
 package storage
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -31,9 +32,15 @@ const oneLine = "2026-01-01T12:00:00.000000001Z a line\n"
 // logsOf are the logs of box web for anna.
 func logsOf(t *testing.T, storage *Storage, authorizer authorizer.UnconditionalAuthorizer, cluster *testCluster, access *testAccess, name string, options *model.ModelBoxLogOptions) (io.ReadCloser, error) {
 	t.Helper()
+	return logsFor(t.Context(), t, storage, authorizer, cluster, access, name, options)
+}
+
+// logsFor is logsOf for a request that lasts until ctx is done.
+func logsFor(ctx context.Context, t *testing.T, storage *Storage, authorizer authorizer.UnconditionalAuthorizer, cluster *testCluster, access *testAccess, name string, options *model.ModelBoxLogOptions) (io.ReadCloser, error) {
+	t.Helper()
 	log := *storage.Log
 	log.cluster, log.access, log.permissions = cluster, access, permissions{authorizer}
-	ctx := genericapirequest.WithUser(inDefault(t), &user.DefaultInfo{Name: "anna"})
+	ctx = genericapirequest.WithUser(genericapirequest.WithNamespace(ctx, metav1.NamespaceDefault), &user.DefaultInfo{Name: "anna"})
 	streamer, err := log.Get(ctx, name, options)
 	if err != nil {
 		return nil, err
@@ -168,4 +175,35 @@ func TestLogOptions(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+}
+
+// A user who has nothing but the right to read the log of a box follows it again and again while it has no pods.
+func TestFollowsOfABoxWithoutPodsAreLimited(t *testing.T) {
+	t.Parallel()
+	storage := newStorage(t)
+	create(t, storage, newBox())
+	const limit = 3
+	access := &testAccess{maxStreams: limit}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	follow := func(ctx context.Context) (io.ReadCloser, error) {
+		return logsFor(ctx, t, storage, rights{}, podsOf(), access, "web", &model.ModelBoxLogOptions{Follow: true})
+	}
+	for i := range limit + 5 {
+		stream, err := follow(ctx)
+		if err == nil {
+			defer stream.Close()
+		}
+		if isLimited := i >= limit; apierrors.IsTooManyRequests(err) != isLimited || !isLimited && err != nil {
+			t.Errorf("follow %d: got %v, want 429: %t", i+1, err, isLimited)
+		}
+	}
+	cancel()
+	eventually(t, "the streams end with their requests", func() error {
+		stream, err := follow(t.Context())
+		if err == nil {
+			stream.Close()
+		}
+		return err
+	})
 }
