@@ -4,12 +4,17 @@
 package options
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
 )
+
+// healthTimeout is how long the checks of one request for health may take, as for any other request.
+const healthTimeout = time.Minute
 
 // drainConnections lets every connection end with the next answer on it while the server is not ready. A Service leads new
 // connections to others then, but leaves those alone that are there already, such as the ones that the aggregation layer keeps.
@@ -20,7 +25,7 @@ func drainConnections(config *genericapiserver.Config) {
 	d := &drainer{shutdown: config.ShutdownInitiatedNotify()}
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
-		return d.wrap(build(handler, c))
+		return d.wrap(build(d.observe(handler), c))
 	}
 }
 
@@ -28,7 +33,7 @@ func drainConnections(config *genericapiserver.Config) {
 type drainer struct {
 	// shutdown is closed as soon as the server is shutting down.
 	shutdown <-chan struct{}
-	// unready is whether the last one who asked was told so. Whoever probes the server, such as kubelet, goes by the same.
+	// unready is what the checks of readyz have said at last. kubelet, which probes the server, goes by the same.
 	unready atomic.Bool
 }
 
@@ -42,6 +47,24 @@ func (d *drainer) wrap(handler http.Handler) http.Handler {
 		if r.ProtoMajor == 1 && (isWatch(r) || d.unready.Load() || isClosed(d.shutdown)) {
 			w.Header().Set("Connection", "close")
 		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// observe learns from handler, which the checks of readyz answer, whether the server is ready. It comes after all filters: an answer
+// of those, such as 401 for an invalid token, says nothing about the server.
+//
+// Checks of health do not end with their request. A client could otherwise let a check fail by closing its connection, or by asking
+// for a short timeout, and a check that keeps its result for a while would tell others that the server is not ready.
+func (d *drainer) observe(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isHealth(r.URL.Path) {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), healthTimeout)
+		defer cancel()
+		r = r.WithContext(ctx)
 		if r.URL.Path != "/readyz" || r.URL.Query().Has("exclude") {
 			handler.ServeHTTP(w, r)
 			return

@@ -5,6 +5,7 @@ package options
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -36,11 +37,11 @@ func TestConnectionsEndWhileServerIsNotReady(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := &drainer{shutdown: test.shutdown}
-			server := httptest.NewUnstartedServer(d.wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			server := httptest.NewUnstartedServer(d.wrap(d.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/readyz" {
 					w.WriteHeader(test.readyz)
 				}
-			})))
+			}))))
 			server.EnableHTTP2 = test.http2
 			server.StartTLS()
 			t.Cleanup(server.Close)
@@ -56,11 +57,12 @@ func TestConnectionsEndWhileServerIsNotReady(t *testing.T) {
 
 func TestConnectionsGoOnOnceServerIsReadyAgain(t *testing.T) {
 	status := http.StatusInternalServerError
-	server := httptest.NewTLSServer((&drainer{}).wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d := &drainer{}
+	server := httptest.NewTLSServer(d.wrap(d.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/readyz" {
 			w.WriteHeader(status)
 		}
-	})))
+	}))))
 	t.Cleanup(server.Close)
 	for _, step := range []struct {
 		status int
@@ -71,6 +73,29 @@ func TestConnectionsGoOnOnceServerIsReadyAgain(t *testing.T) {
 		if response := answerTo(t, server, "/apis"); response.Close != step.ends {
 			t.Errorf("after /readyz said %d the connection ends: %t, want %t", step.status, response.Close, step.ends)
 		}
+	}
+}
+
+// Some checks ask another server in the context of the request, and keep the result for other requests.
+func TestChecksOfHealthOutliveTheirRequest(t *testing.T) {
+	for _, path := range []string{"/readyz", "/readyz/kms-providers", "/livez", "/healthz", "/readyz?exclude=etcd"} {
+		t.Run(path, func(t *testing.T) {
+			d := &drainer{}
+			gone, cancel := context.WithCancel(t.Context())
+			cancel()
+			var err error
+			d.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if err = r.Context().Err(); err != nil {
+					w.WriteHeader(http.StatusInternalServerError)
+				}
+				if _, isLimited := r.Context().Deadline(); !isLimited {
+					t.Error("the check may take as long as it likes")
+				}
+			})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, path, nil))
+			if err != nil || d.unready.Load() {
+				t.Errorf("a client that is gone makes the check fail with %v, and connections end: %t", err, d.unready.Load())
+			}
+		})
 	}
 }
 

@@ -36,8 +36,11 @@ var emptyLists = map[string]metav1.TypeMeta{
 	"/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations":     {APIVersion: "flowcontrol.apiserver.k8s.io/v1", Kind: "PriorityLevelConfigurationList"},
 }
 
-// startCluster serves a cluster in which every namespace exists, every token is an administrator's, and nothing is
-// forbidden. It returns its address.
+// invalidToken is the only token that the cluster does not know.
+const invalidToken = "invalid"
+
+// startCluster serves a cluster in which every namespace exists, every token but invalidToken is an administrator's, and nothing
+// is forbidden. It returns its address.
 func startCluster(t testing.TB) string {
 	server := httptest.NewServer(http.HandlerFunc(serveCluster))
 	t.Cleanup(func() {
@@ -51,6 +54,15 @@ func serveCluster(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		switch r.URL.Path {
 		case "/apis/authentication.k8s.io/v1/tokenreviews":
+			review := &authenticationv1.TokenReview{}
+			if err := json.NewDecoder(r.Body).Decode(review); err != nil {
+				refuse(w, apierrors.NewBadRequest(err.Error()))
+				return
+			}
+			if review.Spec.Token == invalidToken {
+				answer(w, http.StatusCreated, &authenticationv1.TokenReview{TypeMeta: review.TypeMeta})
+				return
+			}
 			answer(w, http.StatusCreated, &authenticationv1.TokenReview{
 				TypeMeta: metav1.TypeMeta{APIVersion: "authentication.k8s.io/v1", Kind: "TokenReview"},
 				Status: authenticationv1.TokenReviewStatus{
