@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/decodedsize"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/unknownfields"
 )
 
@@ -41,6 +42,9 @@ type RecordLimits struct {
 	Object int
 	// Value is how large the record itself may be.
 	Value int
+	// Decoded is about how much memory the object may take, see package decodedsize: a few hundred bytes of a record can be
+	// hundreds of thousands of empty containers.
+	Decoded int64
 }
 
 // RecordedMeta is what is recorded of the metadata of an object. It shares the memory of the object.
@@ -101,6 +105,9 @@ func DecodeRecord(value string, into Recordable, limits RecordLimits) error {
 	if data, err = decompress(data[1:], limits.Object); err != nil {
 		return fmt.Errorf("decompressing a record: %w", err)
 	}
+	if _, err := decodedsize.OfProtobuf(data, reflect.TypeOf(into).Elem(), limits.Decoded); err != nil {
+		return fmt.Errorf("decoding the object of a record: %w", err)
+	}
 	// A later release has recorded what would be lost.
 	if err := unknownfields.Verify(data, reflect.TypeOf(into).Elem()); err != nil {
 		return fmt.Errorf("decoding the object of a record: %w", err)
@@ -122,6 +129,9 @@ func encodeRecord(object Recordable, limits RecordLimits) (string, error) {
 	data, err := object.Marshal()
 	if err != nil {
 		return "", fmt.Errorf("encoding the record: %w", err)
+	}
+	if _, err := decodedsize.OfProtobuf(data, reflect.TypeOf(object).Elem(), limits.Decoded); err != nil {
+		return "", ErrRecordTooLarge
 	}
 	compressed, err := compress(data)
 	if err != nil {

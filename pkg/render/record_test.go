@@ -6,17 +6,20 @@ package render
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"runtime"
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protowire"
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-var limits = RecordLimits{Object: 512 << 10, Value: 256 << 10}
+var limits = RecordLimits{Object: 512 << 10, Value: 256 << 10, Decoded: 24 << 20}
 
 func TestDecodeRecordRefusesWhatIsNotWhole(t *testing.T) {
 	box := &modelv1.ModelBox{
@@ -74,18 +77,44 @@ func TestDecodeRecordRefusesWhatIsNotWhole(t *testing.T) {
 }
 
 func TestDecodeRecordOfABombTakesLittleMemory(t *testing.T) {
-	bomb, err := compress(make([]byte, 64<<20))
+	identity, err := (&modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "web-uid"}}).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
-	value := base64.StdEncoding.EncodeToString(bomb)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if err := DecodeRecord(value, &modelv1.ModelBox{}, limits); err == nil {
-		t.Error("a box of 64 MiB was read")
+	// Each element is two bytes, its tag and its length.
+	emptyContainers := bytes.Repeat([]byte{14<<3 | byte(protowire.BytesType), 0}, 240<<10)
+	for _, row := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"64 MiB", make([]byte, 64<<20), "decompressing a record: it has more than 524288 bytes"},
+		{"many empty containers", protowire.AppendBytes(protowire.AppendTag(identity, 2, protowire.BytesType), emptyContainers),
+			"decoding the object of a record: spec.containers: Too many: must have at most 16384 items"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			bomb, err := compress(row.data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			value := base64.StdEncoding.EncodeToString(bomb)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if err := DecodeRecord(value, &modelv1.ModelBox{}, limits); err == nil || err.Error() != row.want {
+				t.Errorf("got %v, want %s", err, row.want)
+			}
+			runtime.ReadMemStats(&after)
+			if taken := after.TotalAlloc - before.TotalAlloc; taken > 8<<20 {
+				t.Errorf("reading a record of %d bytes took %d", len(value), taken)
+			}
+		})
 	}
-	runtime.ReadMemStats(&after)
-	if taken := after.TotalAlloc - before.TotalAlloc; taken > 8<<20 {
-		t.Errorf("reading it took %d bytes", taken)
+}
+
+func TestEncodeRecordOfWhatCannotBeDecoded(t *testing.T) {
+	box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "web-uid"}}
+	box.Spec.Containers = make([]corev1.Container, 20000)
+	if _, err := EncodeRecord(box, limits); !errors.Is(err, ErrRecordTooLarge) {
+		t.Errorf("got %v, want ErrRecordTooLarge", err)
 	}
 }

@@ -19,8 +19,8 @@ import (
 )
 
 // recordLimits let every valid stack be recorded: its spec has at most 512 KiB, and its annotations 256 KiB. With base64, its
-// record fits into a request to etcd, of 1.5 MiB.
-var recordLimits = render.RecordLimits{Object: 768 << 10, Value: 1 << 20}
+// record fits into a request to etcd, of 1.5 MiB. It takes as much memory as a request for a stack may.
+var recordLimits = render.RecordLimits{Object: 768 << 10, Value: 1 << 20, Decoded: 128 << 20}
 
 // recordData is the data of the ControllerRevision of a stack.
 type recordData struct {
