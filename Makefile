@@ -112,7 +112,7 @@ UNIT_PACKAGES = $$(go list ./... | grep -v /pkg/e2e)
 test: build clients test-images ## Run all tests
 	@echo "testing the packages"
 	@go test $(RACE) -timeout 30m $(UNIT_PACKAGES)
-	@go test -run '^TestCost' ./pkg/registry/...
+	@go test -run '^TestCost' ./pkg/apis/decodedsize ./pkg/registry/...
 	@echo "testing the server in a control plane"
 	@hack/test-e2e.sh
 	@echo "testing the local control plane"

@@ -31,6 +31,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/hostfields"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver/bodylimit"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
@@ -94,6 +95,7 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 	}
 	o.Server.ShutdownWatchTerminationGracePeriod = watchTerminationGracePeriod
 	o.Server.MaxRequestBodyBytes = maxRequestBodyBytes
+	o.Server.JSONPatchMaxCopyBytes = bodylimit.MaxCopiedBytes
 	// Of the stored bytes; objects that are stored as JSON are read all the same.
 	o.Recommended.Etcd.DefaultStorageMediaType = runtime.ContentTypeProtobuf
 	setAdmissionPlugins(o.Recommended.Admission, o.policies)
@@ -227,6 +229,7 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	trustFrontProxy(&config.Config)
 	tellShortage(&config.Config, shortageOf(etcd))
 	bufferLists(&config.Config)
+	limitBodies(&config.Config)
 	drainConnections(&config.Config)
 	if err := refuseUntilReady(&config.Config); err != nil {
 		return nil, err
