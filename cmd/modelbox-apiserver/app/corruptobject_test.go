@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -18,6 +19,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/compression"
 )
 
 // warnings are those that a server sends.
@@ -101,10 +103,17 @@ func TestCorruptObjectHarmsItselfOnly(t *testing.T) {
 			return strings.Replace(string(web), "ModelBox", "Networks", 1)
 		}},
 		{"a frame that does not decompress", func(*testing.T, []byte, []byte) string { return "modelbox:zstd:v1:?" }},
+		{"more than is decompressed, as an earlier release stored it", func(t *testing.T, web, _ []byte) string {
+			encoder, err := zstd.NewWriter(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(encoder.EncodeAll(append(web, make([]byte, 24*2_900_000)...), []byte(compression.Prefix)))
+		}},
 		{"what only this server makes of values", func(*testing.T, []byte, []byte) string { return "modelbox:stored:\xff\xff\xff\xff" }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			prefix := "/" + strings.ReplaceAll(row.name, " ", "-")
+			prefix := "/" + strings.NewReplacer(" ", "-", ",", "").Replace(row.name)
 			key := func(name string) string { return strings.Replace(keyOf(name), "/registry", prefix, 1) }
 			stored := func(name string) []byte {
 				response, err := outside.EtcdClient.Get(t.Context(), key(name))
