@@ -156,7 +156,9 @@ func TestLimitLeavesOtherRequestsAlone(t *testing.T) {
 
 func TestLimitHoldsForAllRequestsTogether(t *testing.T) {
 	t.Parallel()
-	box := func(args int) string { return `{"spec": {"args": ` + list(`"`+strings.Repeat("x", 100)+`"`, args) + `}}` }
+	box := func(args int) string {
+		return `{"spec": {"args": ` + list(`"`+strings.Repeat("x", 100)+`"`, args) + `}}`
+	}
 	small, large := box(100), box(5000)
 	for _, row := range []struct {
 		name string
