@@ -22,15 +22,16 @@ import (
 const (
 	// maxRevisions is how many of a box are returned. A workload keeps 10 by default.
 	maxRevisions = 50
-	// revisionPageSize is how many are read with one request: each may have a record of 256 KiB.
-	revisionPageSize = 50
+	// revisionPageSize is how many are read with one request. Each may be an object of 1.5 MiB in etcd, and ten times as much in
+	// memory.
+	revisionPageSize = 5
 
 	// revisionAnnotation of a ReplicaSet is the number of its revision.
 	revisionAnnotation = "deployment.kubernetes.io/revision"
 )
 
 // Revisions returns the newest 50 revisions that the cluster keeps of the workload of the box, the oldest first. There are none
-// where the workload is not there, or not that of the box. It costs a request for the workload, and one for every 50 revisions.
+// where the workload is not there, or not that of the box. It costs a request for the workload, and one for every 5 revisions.
 func (r *Reader) Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
 	workload, err := r.workload(ctx, box)
 	if err != nil || workload == nil || !metav1.IsControlledBy(workload, box) {
@@ -74,17 +75,35 @@ func (r *Reader) controllerRevisions(ctx context.Context, workload metav1.Object
 		}
 		var revisions []modelboxrender.Revision
 		for _, history := range page.Items {
-			// It is a patch of the workload, which replaces the pod template.
-			var patch struct {
-				Spec struct{ Template corev1.PodTemplateSpec }
-			}
+			var patch workloadPatch
 			if err := json.Unmarshal(history.Data.Raw, &patch); err != nil {
 				return nil, nil, fmt.Errorf("reading ControllerRevision %s: %w", history.Name, err)
 			}
-			revisions = append(revisions, modelboxrender.Revision{ObjectMeta: history.ObjectMeta, Number: history.Revision, Images: imagesOf(&patch.Spec.Template)})
+			revisions = append(revisions, modelboxrender.Revision{ObjectMeta: history.ObjectMeta, Number: history.Revision, Images: patch.images()})
 		}
 		return &page.ListMeta, revisions, nil
 	})
+}
+
+// workloadPatch is what a ControllerRevision has: a patch of the workload, which replaces the pod template. Users can write
+// one of 1.5 MiB, so no more of it is decoded than is needed.
+type workloadPatch struct {
+	Spec struct {
+		Template struct {
+			Spec struct {
+				Containers []struct{ Image string }
+			}
+		}
+	}
+}
+
+func (p *workloadPatch) images() []string {
+	containers := p.Spec.Template.Spec.Containers
+	images := make([]string, len(containers))
+	for i := range containers {
+		images[i] = containers[i].Image
+	}
+	return images
 }
 
 // collect reads all revisions of the workload page by page, and keeps no more than there may be.

@@ -111,7 +111,7 @@ func TestRevisionsSaysWhatCannotBeRead(t *testing.T) {
 		{"replicasets", modelv1.WorkloadDeployment, []runtime.Object{deployment}, "listing the ReplicaSets of Deployment web: it is away"},
 		{"controllerrevisions", modelv1.WorkloadStatefulSet, []runtime.Object{set}, "listing the ControllerRevisions of web: it is away"},
 		{"nothing", modelv1.WorkloadStatefulSet, []runtime.Object{set, controllerRevisionOf("web", 1, "[]")},
-			"reading ControllerRevision web-1: json: cannot unmarshal array into Go value of type struct { Spec struct { Template v1.PodTemplateSpec } }"},
+			"reading ControllerRevision web-1: json: cannot unmarshal array into Go value of type boxchildren.workloadPatch"},
 	} {
 		t.Run(row.want, func(t *testing.T) {
 			client := fake.NewClientset(row.cluster...)

@@ -25,11 +25,12 @@ type Revision struct {
 }
 
 // RecordedBox returns the box as it was, with which the pods of the revision were rendered, or an error that says why that is
-// not known. box is the one that the workload belongs to.
+// not known. box is the one that the workload belongs to. The box is defaulted, and need not be valid: users who can write
+// ReplicaSets can write a record.
 //
 // While a box is paused, its record tells what it will be. That this is what the pods are as well is known where this release
-// renders into it what they were made of.
-func (r *Revision) RecordedBox(box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
+// renders into it what they were made of. isValid says which boxes can be rendered.
+func (r *Revision) RecordedBox(box *modelv1.ModelBox, isValid func(*modelv1.ModelBox) bool) (*modelv1.ModelBox, error) {
 	value, isRecorded := r.Annotations[modelv1.RecordAnnotation]
 	if !isRecorded {
 		return nil, errors.New("the box was not recorded")
@@ -41,13 +42,15 @@ func (r *Revision) RecordedBox(box *modelv1.ModelBox) (*modelv1.ModelBox, error)
 	if recorded.UID != box.UID || recorded.Namespace != box.Namespace || recorded.Name != box.Name {
 		return nil, fmt.Errorf("another box was recorded: %s/%s with the UID %s", recorded.Namespace, recorded.Name, recorded.UID)
 	}
-	if recorded.Spec.Paused && !r.isRenderOf(recorded) {
+	modelv1.SetObjectDefaults_ModelBox(recorded)
+	if recorded.Spec.Paused && !(isValid(recorded) && r.isRenderOf(recorded)) {
 		return nil, errors.New("the box was changed while it was paused")
 	}
 	return recorded, nil
 }
 
-// isRenderOf returns whether the workload that the revision belongs to was rendered from the box, by this release.
+// isRenderOf returns whether the workload that the revision belongs to was rendered from the box, by this release. The box
+// is valid.
 func (r *Revision) isRenderOf(box *modelv1.ModelBox) bool {
 	children, err := Children(box, ScaledByBox)
 	return err == nil && render.Hash(children[0]) == render.Hash(r)

@@ -22,8 +22,9 @@ import (
 
 // HistoryREST is the history subresource: what the pods of a box have been, as far as the cluster keeps it.
 type HistoryREST struct {
-	store   *genericregistry.Store
-	cluster modelbox.Cluster
+	store    *genericregistry.Store
+	cluster  modelbox.Cluster
+	requests *revisionRequests
 }
 
 var _ rest.Getter = &HistoryREST{}
@@ -44,6 +45,11 @@ func (r *HistoryREST) Get(ctx context.Context, name string, options *metav1.GetO
 	if err != nil {
 		return nil, err
 	}
+	end, err := r.requests.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	revisions, err := readRevisions(ctx, r.cluster, box)
 	if err != nil {
 		return nil, err
@@ -51,7 +57,7 @@ func (r *HistoryREST) Get(ctx context.Context, name string, options *metav1.GetO
 	history := &model.ModelBoxHistory{ObjectMeta: answerMeta(obj.(*model.ModelBox)), Revisions: make([]model.ModelBoxRevision, len(revisions))}
 	var before *modelv1.ModelBox
 	for i := range revisions {
-		recorded, err := revisions[i].RecordedBox(box)
+		recorded, err := recordedBox(ctx, &revisions[i], box)
 		history.Revisions[i] = newRevision(&revisions[i], recorded, err)
 		if before != nil && recorded != nil {
 			if history.Revisions[i].Changes, err = modelbox.SpecChanges(&before.Spec, &recorded.Spec); err != nil {
@@ -61,11 +67,6 @@ func (r *HistoryREST) Get(ctx context.Context, name string, options *metav1.GetO
 		before = recorded
 	}
 	return history, nil
-}
-
-// readRevisions returns the revisions of the box that the cluster keeps, the oldest first.
-func readRevisions(ctx context.Context, cluster modelbox.Cluster, box *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
-	return modelbox.ReadCluster(ctx, func(ctx context.Context) ([]modelboxrender.Revision, error) { return cluster.Revisions(ctx, box) })
 }
 
 // newRevision returns what is told of a revision. recorded is the box that it was rendered from, unless unknown says why that is

@@ -74,7 +74,7 @@ func TestHistory(t *testing.T) {
 		revisionOf(t, box, 4, withImage("nginx:2"), withMode("quiet")),
 		unrecorded,
 		revisionOf(t, box, 6),
-	}}}
+	}}, newRevisionRequests()}
 	got, err := history.Get(inDefault(t), "web", &metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -103,11 +103,86 @@ func TestHistoryWithoutAnAnswerOfTheCluster(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
 	create(t, storage, newBox())
-	history := &HistoryREST{storage.ModelBox.Store, &testCluster{err: errors.New("it is away")}}
+	history := &HistoryREST{storage.ModelBox.Store, &testCluster{err: errors.New("it is away")}, newRevisionRequests()}
 	if _, err := history.Get(inDefault(t), "web", &metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is away") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := history.Get(inDefault(t), "mail", &metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a box that is not there: got %v", err)
+	}
+}
+
+// withRecord gives a revision the record of the box with changes that no server makes, as who can write ReplicaSets can.
+func withRecord(t *testing.T, revision modelboxrender.Revision, box *model.ModelBox, edit func(*modelv1.ModelBox)) modelboxrender.Revision {
+	t.Helper()
+	served, err := asServed(box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := &modelv1.ModelBox{ObjectMeta: served.ObjectMeta, Spec: *served.Spec.DeepCopy()}
+	edit(recorded)
+	data, err := recorded.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision.Annotations[modelv1.RecordAnnotation] = recordOf(t, data)
+	return revision
+}
+
+// emptyAndPaused is a spec that was never defaulted, and would have to be rendered.
+func emptyAndPaused(box *modelv1.ModelBox) { box.Spec = modelv1.ModelBoxSpec{Paused: true} }
+
+// ingressWithoutPorts is a spec that validation refuses, and that cannot be rendered.
+func ingressWithoutPorts(box *modelv1.ModelBox) {
+	box.Spec.Paused, box.Spec.Ports, box.Spec.Ingress = true, nil, &modelv1.ModelBoxIngress{}
+}
+
+func manyContainers(box *modelv1.ModelBox) { box.Spec.Containers = make([]corev1.Container, 18000) }
+
+func TestHistoryOfEditedRecords(t *testing.T) {
+	t.Parallel()
+	storage := newStorage(t)
+	box := create(t, storage, newBox(withImage("nginx:3")))
+	for _, row := range []struct {
+		name string
+		edit func(*modelv1.ModelBox)
+		want string
+	}{
+		{"not defaulted", emptyAndPaused, "the box was changed while it was paused"},
+		{"invalid", ingressWithoutPorts, "the box was changed while it was paused"},
+		{"of many containers", manyContainers, "decoding the object of a record: spec.containers"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			history := &HistoryREST{storage.ModelBox.Store, &testCluster{revisions: []modelboxrender.Revision{
+				withRecord(t, revisionOf(t, box, 1), box, row.edit), revisionOf(t, box, 2),
+			}}, newRevisionRequests()}
+			got, err := history.Get(inDefault(t), "web", &metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			revisions := got.(*model.ModelBoxHistory).Revisions
+			if len(revisions) != 2 || !strings.HasPrefix(revisions[0].Unknown, row.want) || revisions[1].Unknown != "" {
+				t.Errorf("got %+v, want %s", revisions, row.want)
+			}
+		})
+	}
+}
+
+func TestHistoryWhileOthersAreRead(t *testing.T) {
+	t.Parallel()
+	storage := newStorage(t)
+	create(t, storage, newBox())
+	requests := newRevisionRequests()
+	history := &HistoryREST{storage.ModelBox.Store, &testCluster{}, requests}
+	for range maxRevisionRequests + 1 {
+		if _, err := history.Get(inDefault(t), "web", &metav1.GetOptions{}); err != nil {
+			t.Errorf("one after the other: %v", err)
+		}
+	}
+	requests.running.TryAcquire(maxRevisionRequests)
+	requests.maxWait = 0
+	if _, err := history.Get(inDefault(t), "web", &metav1.GetOptions{}); !apierrors.IsTooManyRequests(err) {
+		t.Errorf("got %v, want 429", err)
 	}
 }

@@ -33,6 +33,7 @@ type RollbackREST struct {
 	boxes    *boxUpdater
 	cluster  modelbox.Cluster
 	recorder events.EventRecorder
+	requests *revisionRequests
 }
 
 var _ rest.NamedCreater = &RollbackREST{}
@@ -75,7 +76,7 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 		if box.UID != earlier.UID {
 			return rollbackConflict(name, errors.New("it was deleted and created again meanwhile"))
 		}
-		if err := rollBack(box, earlier, number); err != nil {
+		if err := rollBack(ctx, box, earlier, number); err != nil {
 			return rollbackConflict(name, err)
 		}
 		return nil
@@ -99,6 +100,11 @@ func (r *RollbackREST) earlierBox(ctx context.Context, box *model.ModelBox, numb
 	if err != nil {
 		return 0, nil, err
 	}
+	end, err := r.requests.begin(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer end()
 	revisions, err := readRevisions(ctx, r.cluster, served)
 	if err != nil {
 		return 0, nil, err
@@ -107,7 +113,7 @@ func (r *RollbackREST) earlierBox(ctx context.Context, box *model.ModelBox, numb
 	if err != nil {
 		return 0, nil, err
 	}
-	recorded, err := revision.RecordedBox(served)
+	recorded, err := recordedBox(ctx, revision, served)
 	if err != nil {
 		return 0, nil, rollbackConflict(box.Name, fmt.Errorf("can't roll back to revision %d: its spec is not known: %w", revision.Number, err))
 	}
@@ -150,24 +156,27 @@ func canRollBack(box *model.ModelBox) error {
 }
 
 // rollBack gives the box the spec of the earlier one, and what was said to be the cause of that, or returns why it cannot.
-func rollBack(box, earlier *model.ModelBox, revision int64) error {
+func rollBack(ctx context.Context, box, earlier *model.ModelBox, revision int64) error {
 	if err := canRollBack(box); err != nil {
 		return err
 	}
 	spec := earlier.Spec.DeepCopy()
 	spec.Replicas, spec.Paused = box.Spec.Replicas, false
-	before, err := podTemplate(box)
-	if err != nil {
-		return err
-	}
 	rolledBack := box.DeepCopy()
 	rolledBack.Spec = *spec
-	after, err := podTemplate(rolledBack)
-	if err != nil {
-		return err
-	}
-	if apiequality.Semantic.DeepEqual(before, after) {
-		return fmt.Errorf("skipped rollback (current template already matches revision %d)", revision)
+	// The update refuses what is not valid.
+	if isRenderable(ctx, box) && isRenderable(ctx, rolledBack) {
+		before, err := podTemplate(box)
+		if err != nil {
+			return err
+		}
+		after, err := podTemplate(rolledBack)
+		if err != nil {
+			return err
+		}
+		if apiequality.Semantic.DeepEqual(before, after) {
+			return fmt.Errorf("skipped rollback (current template already matches revision %d)", revision)
+		}
 	}
 	box.Spec = *spec
 	box.Annotations = maps.Clone(box.Annotations)

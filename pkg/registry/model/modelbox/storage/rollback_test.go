@@ -163,6 +163,30 @@ func TestRollbacksThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestRollbackToEditedRecords(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name    string
+		edit    func(*modelv1.ModelBox)
+		is      func(error) bool
+		message string
+	}{
+		{"not defaulted", emptyAndPaused, apierrors.IsConflict, "can't roll back to revision 1: its spec is not known: the box was changed while it was paused"},
+		{"invalid", func(box *modelv1.ModelBox) { ingressWithoutPorts(box); box.Spec.Paused = false }, apierrors.IsInvalid, "spec.ingress"},
+		{"of many containers", manyContainers, apierrors.IsConflict, "can't roll back to revision 1: its spec is not known: decoding the object of a record: spec.containers"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			storage := newStorage(t)
+			box := create(t, storage, newBox())
+			rollback, _ := newRollback(storage, nil, withRecord(t, revisionOf(t, box, 1), box, row.edit), revisionOf(t, box, 2))
+			if _, err := rollback.Create(asAnna(t), "web", &model.ModelBoxRollback{ToRevision: 1}, nil, &metav1.CreateOptions{}); err == nil || !row.is(err) || !strings.Contains(err.Error(), row.message) {
+				t.Errorf("got %v, want %s", err, row.message)
+			}
+		})
+	}
+}
+
 func TestRollbackWithoutAnAnswerOfTheCluster(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)

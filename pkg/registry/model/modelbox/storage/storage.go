@@ -102,6 +102,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		return nil, err
 	}
 
+	revisions := newRevisionRequests()
 	connect := func(subresource string, newOptions func() runtime.Object, parse func(runtime.Object) (connection, error)) *ConnectREST {
 		return &ConnectREST{store, subresources.Cluster, subresources.PodAccess, permissions{authorizer}, subresource, newOptions, parse}
 	}
@@ -111,8 +112,8 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		Scale:    &ScaleREST{store: &scaleStore},
 		Render:   &RenderREST{store, subresources.Cluster},
 		Restart:  &RestartREST{restarts, subresources.Recorder, clock.RealClock{}},
-		History:  &HistoryREST{store, subresources.Cluster},
-		Rollback: &RollbackREST{scheme, rollbacks, subresources.Cluster, subresources.Recorder},
+		History:  &HistoryREST{store, subresources.Cluster, revisions},
+		Rollback: &RollbackREST{scheme, rollbacks, subresources.Cluster, subresources.Recorder, revisions},
 		Diff:     &DiffREST{store, subresources.Cluster, subresources.Differ, authorizer},
 		Debug:    &DebugREST{store, subresources.Cluster, subresources.PodAccess, permissions{authorizer}, subresources.Recorder},
 
