@@ -45,6 +45,15 @@ func ControllerOfKind(object metav1.Object, kind schema.GroupKind) *metav1.Owner
 	return reference
 }
 
+// IsControlledBy returns whether the owner, an object of the kind that has been stored, controls the object: whether the object is in
+// its namespace, and names it as its controller with the right group, kind, name and UID. metav1.IsControlledBy compares UIDs only:
+// anyone who may write an object may write any reference into it, and a UID is no secret.
+func IsControlledBy(object, owner metav1.Object, kind schema.GroupKind) bool {
+	controller := ControllerOfKind(object, kind)
+	return controller != nil && object.GetNamespace() == owner.GetNamespace() && controller.Name == owner.GetName() &&
+		owner.GetUID() != "" && controller.UID == owner.GetUID()
+}
+
 // IsOfGroup returns whether the owner is of the API group of this server.
 func IsOfGroup(owner metav1.OwnerReference) bool {
 	return isOfGroup(&owner, modelv1.GroupName)

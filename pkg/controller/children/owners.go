@@ -68,8 +68,7 @@ func (e *Engine[O]) controllerOf(object metav1.Object) (ownerID, bool) {
 
 // IsOwnedBy returns whether the owner, and no other of its name, controls the object.
 func (e *Engine[O]) IsOwnedBy(object metav1.Object, owner O) bool {
-	controller, ok := e.controllerOf(object)
-	return ok && controller == idOf(owner)
+	return render.IsControlledBy(object, owner, e.OwnerKind.GroupKind())
 }
 
 // isOwnedByPredecessor returns whether the object is controlled by an owner of the same name that was there before. That

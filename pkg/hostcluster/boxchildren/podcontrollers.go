@@ -44,12 +44,6 @@ func podControllerOf(object metav1.Object) (podController, bool) {
 	return podController{schema.GroupKind{Group: groupVersion.Group, Kind: reference.Kind}, reference.Name, reference.UID}, true
 }
 
-// isControlledBy returns whether the owner of that kind controls the object.
-func isControlledBy(object metav1.Object, kind schema.GroupKind, owner metav1.Object) bool {
-	reference := render.ControllerOfKind(object, kind)
-	return reference != nil && object.GetNamespace() == owner.GetNamespace() && reference.Name == owner.GetName() && reference.UID == owner.GetUID()
-}
-
 // isControlledByOne returns whether one of the controllers controls the object.
 func isControlledByOne(object metav1.Object, controllers sets.Set[podController]) bool {
 	controller, ok := podControllerOf(object)
@@ -59,7 +53,7 @@ func isControlledByOne(object metav1.Object, controllers sets.Set[podController]
 // ownWorkload returns the workload that the box controls. It returns nil if there is none.
 func (r *Reader) ownWorkload(ctx context.Context, box *modelv1.ModelBox) (metav1.Object, error) {
 	workload, err := r.workload(ctx, box)
-	if err != nil || workload == nil || !isControlledBy(workload, modelboxrender.Kind.GroupKind(), box) {
+	if err != nil || workload == nil || !isControlledBy(workload, box) {
 		return nil, err
 	}
 	return workload, nil
@@ -85,7 +79,7 @@ func (r *Reader) replicaSetsOf(ctx context.Context, deployment metav1.Object, se
 			return nil, fmt.Errorf("listing the ReplicaSets: %w", err)
 		}
 		for i := range page.Items {
-			if set := &page.Items[i]; isControlledBy(set, deploymentKind, deployment) {
+			if set := &page.Items[i]; render.IsControlledBy(set, deployment, deploymentKind) {
 				owned.Insert(podController{replicaSetKind, set.Name, set.UID})
 			}
 		}

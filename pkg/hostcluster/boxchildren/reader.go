@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -42,15 +43,16 @@ func (r *Reader) Known(child *unstructured.Unstructured) *unstructured.Unstructu
 	return r.host.Known(child)
 }
 
-// Live returns what decides about the children of the box beside that. It costs a request for the workload, one for each
+// Live returns what decides about the children of the box beside that: of the objects that have the names of its workload and of its
+// claims, the box's own, and those that it would take over, where mayGet is true. It costs a request for the workload, one for each
 // claim, and one for every 500 autoscalers of the namespace.
-func (r *Reader) Live(ctx context.Context, box *modelv1.ModelBox) (modelboxrender.Live, error) {
+func (r *Reader) Live(ctx context.Context, box *modelv1.ModelBox, mayGet func(resource schema.GroupVersionResource, name string) bool) (modelboxrender.Live, error) {
 	live := modelboxrender.Live{Claims: map[string]*corev1.PersistentVolumeClaim{}}
 	workload, err := r.workload(ctx, box)
 	if err != nil {
 		return live, err
 	}
-	if workload != nil {
+	if workload != nil && (isControlledBy(workload, box) || wouldTakeOver(box, workload) && mayGet(workloadResource(box), box.Name)) {
 		live.Workload = workload
 		if live.IsScaled, err = r.isScaled(ctx, box); err != nil {
 			return live, err
@@ -62,7 +64,7 @@ func (r *Reader) Live(ctx context.Context, box *modelv1.ModelBox) (modelboxrende
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return live, fmt.Errorf("reading PersistentVolumeClaim %s: %w", name, err)
-		default:
+		case isControlledBy(claim, box) || isRetained(claim, box) || wouldTakeOver(box, claim) && mayGet(claimResource, name):
 			live.Claims[name] = claim
 		}
 	}

@@ -34,7 +34,7 @@ const (
 // where the workload is not there, or not that of the box. It costs a request for the workload, and one for every 5 revisions.
 func (r *Reader) Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
 	workload, err := r.workload(ctx, box)
-	if err != nil || workload == nil || !metav1.IsControlledBy(workload, box) {
+	if err != nil || workload == nil || !isControlledBy(workload, box) {
 		return nil, err
 	}
 	switch workload := workload.(type) {

@@ -28,7 +28,7 @@ var selector = &metav1.LabelSelector{MatchLabels: map[string]string{modelv1.Sele
 func ownedBy(name string, owner types.UID) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: name, Namespace: "shop", UID: types.UID(name), Labels: selector.MatchLabels,
-		OwnerReferences: []metav1.OwnerReference{{Name: "web", UID: owner, Controller: ptr.To(true)}},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "model.github.com/v1", Kind: "ModelBox", Name: "web", UID: owner, Controller: ptr.To(true)}},
 	}
 }
 

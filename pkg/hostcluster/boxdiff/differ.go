@@ -190,6 +190,5 @@ func ownership(box *modelv1.ModelBox, rendered *unstructured.Unstructured, live 
 }
 
 func isControlledBy(object metav1.Object, box *modelv1.ModelBox) bool {
-	controller := render.ControllerOfKind(object, modelboxrender.Kind.GroupKind())
-	return controller != nil && controller.Name == box.Name && controller.UID == box.UID
+	return render.IsControlledBy(object, box, modelboxrender.Kind.GroupKind())
 }

@@ -15,6 +15,11 @@ import (
 // Can returns whether the user of the request may do something to all objects of a resource in a namespace; false
 // where that cannot be found out, or nobody is known to ask.
 func Can(ctx context.Context, a authorizer.UnconditionalAuthorizer, verb string, resource schema.GroupVersionResource, namespace string) bool {
+	return CanObject(ctx, a, verb, resource, namespace, "")
+}
+
+// CanObject is Can for the object of the name.
+func CanObject(ctx context.Context, a authorizer.UnconditionalAuthorizer, verb string, resource schema.GroupVersionResource, namespace, name string) bool {
 	user, ok := genericapirequest.UserFrom(ctx)
 	if !ok {
 		return false
@@ -26,6 +31,7 @@ func Can(ctx context.Context, a authorizer.UnconditionalAuthorizer, verb string,
 		APIGroup:        resource.Group,
 		APIVersion:      resource.Version,
 		Resource:        resource.Resource,
+		Name:            name,
 		ResourceRequest: true,
 	})
 	return decision == authorizer.DecisionAllow

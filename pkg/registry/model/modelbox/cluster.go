@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -22,8 +23,9 @@ const clusterTimeout = 10 * time.Second
 
 // Cluster is what the subresources of a box read from the cluster that its children are in.
 type Cluster interface {
-	// Live returns what decides about the children of the box beside that.
-	Live(ctx context.Context, box *modelv1.ModelBox) (modelboxrender.Live, error)
+	// Live returns what decides about the children of the box beside that: the box's own objects, and those that it would take
+	// over, of which mayGet says whether the user of the request may get the one of that name.
+	Live(ctx context.Context, box *modelv1.ModelBox, mayGet func(resource schema.GroupVersionResource, name string) bool) (modelboxrender.Live, error)
 	// Revisions returns what the cluster keeps of the revisions of the workload of the box, the oldest first.
 	Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelboxrender.Revision, error)
 	// Pods returns the pods of the box, in no order: those that its workload controls, and none that has nothing but its labels.

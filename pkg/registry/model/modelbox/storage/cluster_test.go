@@ -6,8 +6,10 @@ package storage
 import (
 	"context"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -16,6 +18,7 @@ import (
 
 // testCluster is a cluster that has what a test says.
 type testCluster struct {
+	// live is what there is for those who may get the Deployment of the name of the box.
 	live      modelboxrender.Live
 	revisions []modelboxrender.Revision
 	pods      []corev1.Pod
@@ -25,7 +28,10 @@ type testCluster struct {
 	err error
 }
 
-func (c *testCluster) Live(context.Context, *modelv1.ModelBox) (modelboxrender.Live, error) {
+func (c *testCluster) Live(_ context.Context, box *modelv1.ModelBox, mayGet func(schema.GroupVersionResource, string) bool) (modelboxrender.Live, error) {
+	if !mayGet(appsv1.SchemeGroupVersion.WithResource("deployments"), box.Name) {
+		return modelboxrender.Live{}, c.err
+	}
 	return c.live, c.err
 }
 

@@ -104,7 +104,7 @@ func (r *DiffREST) diff(ctx context.Context, box, old *model.ModelBox) (*model.M
 		return requester.Can(ctx, r.authorizer, "get", resource, box.Namespace)
 	}
 	children, err := modelbox.ReadCluster(ctx, func(ctx context.Context) ([]modelv1.ModelBoxChildDiff, error) {
-		live, err := r.cluster.Live(ctx, served)
+		live, err := r.cluster.Live(ctx, served, mayGetObject(ctx, r.authorizer, box.Namespace))
 		if err != nil {
 			return nil, err
 		}

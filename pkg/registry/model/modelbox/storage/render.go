@@ -12,20 +12,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/requester"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // RenderREST is the render subresource: the children that a box asks for, as a List, each exactly as the controller applies
 // it. It is of the stored box, or of one that is sent and not stored.
 type RenderREST struct {
-	store   *genericregistry.Store
-	cluster modelbox.Cluster
+	store      *genericregistry.Store
+	cluster    modelbox.Cluster
+	authorizer authorizer.UnconditionalAuthorizer
 }
 
 var (
@@ -52,7 +56,9 @@ func (r *RenderREST) Get(ctx context.Context, name string, options *metav1.GetOp
 	if err != nil {
 		return nil, err
 	}
-	live, err := modelbox.ReadCluster(ctx, func(ctx context.Context) (modelboxrender.Live, error) { return r.cluster.Live(ctx, box) })
+	live, err := modelbox.ReadCluster(ctx, func(ctx context.Context) (modelboxrender.Live, error) {
+		return r.cluster.Live(ctx, box, mayGetObject(ctx, r.authorizer, box.Namespace))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +104,13 @@ func encodeChild(child *unstructured.Unstructured) (runtime.RawExtension, error)
 		return runtime.RawExtension{}, fmt.Errorf("encoding %s %s: %w", child.GetKind(), child.GetName(), err)
 	}
 	return runtime.RawExtension{Raw: bytes.TrimSpace(data), Object: child}, nil
+}
+
+// mayGetObject returns the function that says whether the user of the request may get the object of that name in the namespace.
+func mayGetObject(ctx context.Context, authorizer authorizer.UnconditionalAuthorizer, namespace string) func(schema.GroupVersionResource, string) bool {
+	return func(resource schema.GroupVersionResource, name string) bool {
+		return requester.CanObject(ctx, authorizer, "get", resource, namespace, name)
+	}
 }
 
 // servedBox returns the stored box in the version that is served.

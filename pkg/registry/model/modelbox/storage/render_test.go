@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/authentication/user"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/utils/ptr"
@@ -49,16 +51,20 @@ func TestRenderOfTheStoredBox(t *testing.T) {
 	autoscaled := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"}, Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](7)}}
 	for _, row := range []struct {
 		name    string
+		rights  rights
 		cluster testCluster
 		want    func() ([]*unstructured.Unstructured, error)
 	}{
-		{"of which there is nothing yet", testCluster{}, func() ([]*unstructured.Unstructured, error) {
+		{"of which there is nothing yet", nil, testCluster{}, func() ([]*unstructured.Unstructured, error) {
 			return modelboxrender.Children(box, modelboxrender.ScaledByBox)
 		}},
-		{"that is scaled by an autoscaler", testCluster{live: modelboxrender.Live{Workload: autoscaled, IsScaled: true}}, func() ([]*unstructured.Unstructured, error) {
+		{"that is scaled by an autoscaler", rights{"get deployments/ web"}, testCluster{live: modelboxrender.Live{Workload: autoscaled, IsScaled: true}}, func() ([]*unstructured.Unstructured, error) {
 			return modelboxrender.Children(box, modelboxrender.ScaledByAutoscaler(7))
 		}},
-		{"with a field that the cluster does not know", testCluster{unknown: []string{"spec", "minReadySeconds"}}, func() ([]*unstructured.Unstructured, error) {
+		{"for a user who may not get the Deployment of its name", rights{"get deployments/ mail"}, testCluster{live: modelboxrender.Live{Workload: autoscaled, IsScaled: true}}, func() ([]*unstructured.Unstructured, error) {
+			return modelboxrender.Children(box, modelboxrender.ScaledByBox)
+		}},
+		{"with a field that the cluster does not know", nil, testCluster{unknown: []string{"spec", "minReadySeconds"}}, func() ([]*unstructured.Unstructured, error) {
 			children, err := modelboxrender.Children(box, modelboxrender.ScaledByBox)
 			unstructured.RemoveNestedField(children[0].Object, "spec", "minReadySeconds")
 			return children, err
@@ -69,8 +75,8 @@ func TestRenderOfTheStoredBox(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			render := &RenderREST{storage.ModelBox.Store, &row.cluster}
-			got, err := render.Get(inDefault(t), "web", &metav1.GetOptions{})
+			render := &RenderREST{storage.ModelBox.Store, &row.cluster, row.rights}
+			got, err := render.Get(genericapirequest.WithUser(inDefault(t), &user.DefaultInfo{Name: "anna"}), "web", &metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +96,7 @@ func TestRenderWithoutAnAnswerOfTheCluster(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
 	create(t, storage, newBox())
-	render := &RenderREST{storage.ModelBox.Store, &testCluster{err: errors.New("it is away")}}
+	render := &RenderREST{storage.ModelBox.Store, &testCluster{err: errors.New("it is away")}, rights{}}
 	_, err := render.Get(inDefault(t), "web", &metav1.GetOptions{})
 	if !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is away") {
 		t.Errorf("got %v", err)
@@ -107,7 +113,7 @@ func TestRenderWithoutAnAnswerOfTheCluster(t *testing.T) {
 func TestRenderOfABoxThatIsSent(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
-	render := &RenderREST{storage.ModelBox.Store, &testCluster{}}
+	render := &RenderREST{storage.ModelBox.Store, &testCluster{}, rights{}}
 	sent := newBox(withImage("nginx"), func(box *model.ModelBox) { box.Name, box.Spec.Name, box.UID = "", "", "of-another" })
 	var validated string
 	validate := func(_ context.Context, obj runtime.Object) error {
@@ -141,7 +147,7 @@ func TestRenderOfABoxThatIsSent(t *testing.T) {
 func TestBoxesThatAreNotRendered(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
-	render := &RenderREST{storage.ModelBox.Store, &testCluster{}}
+	render := &RenderREST{storage.ModelBox.Store, &testCluster{}, rights{}}
 	refuse := func(context.Context, runtime.Object) error {
 		return apierrors.NewForbidden(model.Resource("modelboxes"), "web", errors.New("by admission"))
 	}

@@ -110,7 +110,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		ModelBox: &REST{store},
 		Status:   &StatusREST{store: &statusStore},
 		Scale:    &ScaleREST{store: &scaleStore},
-		Render:   &RenderREST{store, subresources.Cluster},
+		Render:   &RenderREST{store, subresources.Cluster, authorizer},
 		Restart:  &RestartREST{restarts, subresources.Recorder, clock.RealClock{}},
 		History:  &HistoryREST{store, subresources.Cluster, revisions},
 		Rollback: &RollbackREST{scheme, rollbacks, subresources.Cluster, subresources.Recorder, revisions},

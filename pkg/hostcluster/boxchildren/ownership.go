@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package boxchildren
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+var claimResource = corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
+
+// workloadResource returns the resource of the workload of the box.
+func workloadResource(box *modelv1.ModelBox) schema.GroupVersionResource {
+	resource, _ := meta.UnsafeGuessKindToResource(modelboxrender.WorkloadKind(box))
+	return resource
+}
+
+// isControlledBy returns whether the box controls the object.
+func isControlledBy(object metav1.Object, box *modelv1.ModelBox) bool {
+	return render.IsControlledBy(object, box, modelboxrender.Kind.GroupKind())
+}
+
+// isRetained returns whether the server has written the object for a box of this name, and nobody controls it. The controller takes
+// such a claim for the box's own: a claim that is retained has no owner reference.
+func isRetained(object metav1.Object, box *modelv1.ModelBox) bool {
+	return metav1.GetControllerOfNoCopy(object) == nil && fields.Fingerprint(object) != "" && object.GetLabels()[modelv1.SelectorLabel] == box.Name
+}
+
+// wouldTakeOver returns whether the controller may take over the object, which the box does not control: nobody does, and either the
+// box asks to adopt it, or the object has lost its owner reference.
+func wouldTakeOver(box *modelv1.ModelBox, object metav1.Object) bool {
+	asksToAdopt := box.Annotations[modelv1.AdoptAnnotation] == "true"
+	return metav1.GetControllerOfNoCopy(object) == nil && (asksToAdopt || isRetained(object, box))
+}
