@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Builds the image of the Dockerfile without a container engine: hack/build-image.sh <name> <output>
-# What is in the image is read from the Dockerfile. What this script does not understand there fails, and so does an image that it
-# would be built from.
+# The Dockerfile says what is in the image. This script fails on a line that it does not understand, and on a FROM that names an image.
 
 set -o errexit -o nounset -o pipefail
 

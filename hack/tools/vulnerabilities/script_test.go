@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// scanned is a small package of the product, which calls what vulnerability is about.
+	// scanned is a small package of the product. It calls the symbol of vulnerability.
 	scanned = "./pkg/version"
 
 	modules       = `[{"path": "k8s.io/apimachinery", "vulns": [{"id": "GO-2026-0001", "modified": "2026-01-02T03:04:05Z"}]}]`
