@@ -24,8 +24,9 @@ import (
 )
 
 const (
-	// childrenPerPage bounds the memory that a list of children takes. A record in an annotation is up to 240 KiB.
-	childrenPerPage = 100
+	// childrenPerPage bounds the memory that a list of children takes. A record in an annotation is up to 240 KiB, and all
+	// metadata that a user can write up to 1.5 MiB.
+	childrenPerPage = 32
 	// recordsPerPage is the same of the records of stacks, which are up to 1 MiB.
 	recordsPerPage = 20
 )

@@ -7,8 +7,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-base/metrics"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/decodedsize"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -74,6 +78,25 @@ func recordAnnotation(child metav1.Object) (string, error) {
 		return "", fmt.Errorf("it has no annotation %s", modelv1.RecordAnnotation)
 	}
 	return value, nil
+}
+
+// recordOnly returns a child that has nothing but its record.
+func recordOnly(child metav1.Object) metav1.Object {
+	if revision, isRevision := child.(*appsv1.ControllerRevision); isRevision {
+		return &appsv1.ControllerRevision{Data: revision.Data}
+	}
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Annotations: map[string]string{modelv1.RecordAnnotation: child.GetAnnotations()[modelv1.RecordAnnotation]},
+	}}
+}
+
+// memoryOf returns about how many bytes of memory an object takes.
+func memoryOf(record metav1.Object) (int64, error) {
+	data, err := record.(render.Recordable).Marshal()
+	if err != nil {
+		return 0, fmt.Errorf("encoding what was recorded of %s: %w", nameOf(record), err)
+	}
+	return decodedsize.OfProtobuf(data, reflect.TypeOf(record).Elem(), math.MaxInt64)
 }
 
 // prepareRecorded makes a recorded object one that can be stored. It need not be valid by the rules of today: it is what its

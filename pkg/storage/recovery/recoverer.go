@@ -6,9 +6,12 @@ package recovery
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/workqueue"
@@ -18,6 +21,8 @@ import (
 const (
 	// writesAtOnce is how many objects are written at a time: the store writes several to its disk as fast as one.
 	writesAtOnce = 16
+	// writtenBytes is how much memory they take together, as package decodedsize estimates it.
+	writtenBytes = 64 << 20
 )
 
 // outcome is what a recovery has done about the objects of a kind.
@@ -66,11 +71,14 @@ type recoverer struct {
 	outcome *outcome
 }
 
-// restoration is a recorded object that is to be written.
+// restoration is a recorded object that is to be written. It keeps the record, and not the object: users who can write children
+// decide how much memory that takes, and how many there are.
 type restoration struct {
 	do       action
-	object   object
+	record   metav1.Object
 	replaced types.UID
+	// memory is how many bytes the object takes while it is being written.
+	memory int64
 }
 
 // newRecoverer returns one that shares what it knows of owners with those of other kinds.
@@ -127,7 +135,7 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 	if isAgain && stored.UID == record.GetUID() && stored.Generation == record.GetGeneration() && !stored.Recorded.Before(&recorded) {
 		return nil
 	}
-	restored := restoration{do: merge(r.situation, stored, record)}
+	restored := restoration{do: merge(r.situation, stored, record), record: recordOnly(child.Object)}
 	if restored.do == keep {
 		r.add(keep)
 		return nil
@@ -137,13 +145,13 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 		r.exist.Delete(stored.UID)
 		r.replaced.Insert(stored.UID)
 	}
-	if restored.object, err = r.objects.fromRecord(record); err != nil {
+	if restored.memory, err = memoryOf(record); err != nil {
 		return err
 	}
 	r.exist.Insert(record.GetUID())
 	r.stored[name] = summary{
 		UID: record.GetUID(), Generation: record.GetGeneration(), Created: record.GetCreationTimestamp(),
-		Owners: ownOwners(restored.object), IsRestored: true, Recorded: recorded,
+		Owners: ownOwners(record), IsRestored: true, Recorded: recorded,
 	}
 	if earlier, isPending := r.owned[name]; isPending {
 		restored.do, restored.replaced = earlier.do, earlier.replaced
@@ -154,7 +162,7 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 			return err
 		}
 	}
-	if len(ownOwners(restored.object)) > 0 {
+	if len(ownOwners(record)) > 0 {
 		r.owned[name] = restored
 		return nil
 	}
@@ -167,10 +175,8 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 // restoreOwned restores the recorded objects that others own, with the owners that exist, and leaves those in the store without
 // the owners that were replaced. What belonged to those would be deleted.
 func (r *recoverer) restoreOwned(ctx context.Context) error {
-	for _, owned := range r.owned {
-		dropOwners(owned.object, r.exist.Has)
-		r.next = append(r.next, owned)
-	}
+	r.next = slices.AppendSeq(r.next, maps.Values(r.owned))
+	clear(r.owned)
 	if err := r.write(ctx); err != nil {
 		return err
 	}
@@ -186,17 +192,33 @@ func (r *recoverer) restoreOwned(ctx context.Context) error {
 	return nil
 }
 
-// write writes the objects that are next.
+// write writes the objects that are next, as many at a time as there is memory for.
 func (r *recoverer) write(ctx context.Context) error {
 	next := r.next
 	r.next = nil
 	errs := make([]error, len(next))
-	workqueue.ParallelizeUntil(ctx, writesAtOnce, len(next), func(i int) { errs[i] = r.writeOne(ctx, next[i]) })
+	memory := semaphore.NewWeighted(writtenBytes)
+	workqueue.ParallelizeUntil(ctx, writesAtOnce, len(next), func(i int) {
+		taken := min(next[i].memory, writtenBytes)
+		if errs[i] = memory.Acquire(ctx, taken); errs[i] == nil {
+			defer memory.Release(taken)
+			errs[i] = r.writeOne(ctx, next[i])
+		}
+	})
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
 func (r *recoverer) writeOne(ctx context.Context, restored restoration) error {
-	object, done := restored.object, restored.do
+	record, err := r.objects.readRecord(restored.record)
+	if err != nil {
+		return err
+	}
+	object, err := r.objects.fromRecord(record)
+	if err != nil {
+		return err
+	}
+	dropOwners(object, r.exist.Has) // those of what others own are known by now
+	done := restored.do
 	logger := klog.FromContext(ctx).WithValues("kind", r.objects.noun, "object", klog.KObj(object), "uid", object.GetUID(), "generation", object.GetGeneration())
 	switch restored.do {
 	case update:

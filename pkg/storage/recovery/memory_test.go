@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"fmt"
+	goruntime "runtime"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// A record of a few kilobytes is a box of some 4 MiB, and users who can write Deployments can write many of them.
+func TestRecordsAreNotKeptDecoded(t *testing.T) {
+	const (
+		boxes       = 48
+		maxKeptHeap = 32 << 20
+	)
+	var children []runtime.Object
+	for i := range boxes {
+		children = append(children, deploymentOf(t, box(fmt.Sprintf("box-%d", i), types.UID(fmt.Sprint(i)), func(box *modelv1.ModelBox) {
+			box.Spec.Volumes = make([]corev1.Volume, 15000)
+			box.OwnerReferences = []metav1.OwnerReference{{APIVersion: "model.github.com/v1", Kind: "ModelStack", Name: "shop", UID: "stack"}}
+		})))
+	}
+	f := newFixture(t, children...)
+	r, err := newRecoverer(t.Context(), Empty, f.boxes, &cluster{kube: f.config.Cluster, metadata: f.config.Children}, sets.New[types.UID](), sets.New[types.UID]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := heapBytes()
+	if err := r.restoreAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if kept := heapBytes() - before; len(r.owned) != boxes || kept > maxKeptHeap {
+		t.Errorf("%d boxes that are to be restored keep %d bytes", len(r.owned), kept)
+	}
+	if err := r.restoreOwned(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, stored := range f.stored() {
+		if len(stored.Spec.Volumes) != 15000 || len(stored.OwnerReferences) != 0 {
+			t.Errorf("%s has %d volumes and the owners %v", name, len(stored.Spec.Volumes), stored.OwnerReferences)
+		}
+	}
+}
+
+// heapBytes returns how much memory is in use.
+func heapBytes() int64 {
+	goruntime.GC()
+	var stats goruntime.MemStats
+	goruntime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
