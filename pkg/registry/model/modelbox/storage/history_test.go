@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -150,6 +151,9 @@ func TestHistoryOfEditedRecords(t *testing.T) {
 	}{
 		{"not defaulted", emptyAndPaused, "the box was changed while it was paused"},
 		{"invalid", ingressWithoutPorts, "the box was changed while it was paused"},
+		{"that JSON does not have", func(box *modelv1.ModelBox) {
+			box.Spec.Ports = []corev1.ServicePort{{Port: 80, TargetPort: intstr.IntOrString{Type: 7}}}
+		}, "the recorded spec has no JSON form: impossible IntOrString.Type"},
 		{"of many containers", manyContainers, "decoding the object of a record: spec.containers"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
