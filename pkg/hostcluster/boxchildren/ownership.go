@@ -28,14 +28,14 @@ func isControlledBy(object metav1.Object, box *modelv1.ModelBox) bool {
 	return render.IsControlledBy(object, box, modelboxrender.Kind.GroupKind())
 }
 
-// isRetained returns whether the server has written the object for a box of this name, and nobody controls it. The controller takes
-// such a claim for the box's own: a claim that is retained has no owner reference.
+// isRetained returns whether the server has written the object for a box of this name, and the object has no controller. The box
+// owns such a claim for the controller: a claim that is retained has no owner reference.
 func isRetained(object metav1.Object, box *modelv1.ModelBox) bool {
 	return metav1.GetControllerOfNoCopy(object) == nil && fields.Fingerprint(object) != "" && object.GetLabels()[modelv1.SelectorLabel] == box.Name
 }
 
-// wouldTakeOver returns whether the controller may take over the object, which the box does not control: nobody does, and either the
-// box asks to adopt it, or the object has lost its owner reference.
+// wouldTakeOver returns whether the controller may take over an object that the box does not control. The object must have no
+// controller, and either the box asks to adopt it, or it has lost its owner reference to the box.
 func wouldTakeOver(box *modelv1.ModelBox, object metav1.Object) bool {
 	asksToAdopt := box.Annotations[modelv1.AdoptAnnotation] == "true"
 	return metav1.GetControllerOfNoCopy(object) == nil && (asksToAdopt || isRetained(object, box))
