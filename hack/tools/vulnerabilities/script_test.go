@@ -18,7 +18,7 @@ const (
 	modules       = `[{"path": "k8s.io/apimachinery", "vulns": [{"id": "GO-2026-0001", "modified": "2026-01-02T03:04:05Z"}]}]`
 	vulnerability = `{
 		"schema_version": "1.3.1", "id": "GO-2026-0001", "modified": "2026-01-02T03:04:05Z", "published": "2026-01-02T03:04:05Z",
-		"summary": "Made up for a test", "details": "Made up for a test.",
+		"summary": "Made up for a test", "details": "Made up for a test.", "database_specific": {"url": "https://example.com/GO-2026-0001"},
 		"affected": [{
 			"package": {"name": "k8s.io/apimachinery", "ecosystem": "Go"},
 			"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}],
@@ -52,24 +52,27 @@ func TestScript(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		env  []string
-		fail bool
+		code int
 		want string
 	}{
-		{"the default database cannot be reached", []string{unreachable}, false, "the vulnerability database cannot be reached: not checked\n"},
-		{"the default database cannot be reached and is required", []string{unreachable, "MODELBOX_REQUIRE_VULNDB=1"}, true, "ERROR: the vulnerability database cannot be reached\n"},
-		{"the database that GOVULNDB names cannot be reached", []string{"GOVULNDB=" + missing}, true, "ERROR: the vulnerability database cannot be reached: " + missing + "\n"},
-		{"the product has no known vulnerability", []string{"GOVULNDB=" + empty}, false, "No vulnerabilities found."},
-		{"the product calls code with a known vulnerability", []string{"GOVULNDB=" + filled}, true, "Vulnerability #1: GO-2026-0001"},
+		{"the default database cannot be reached", []string{unreachable}, 0, "the vulnerability database cannot be reached: not checked\n"},
+		{"the default database cannot be reached and is required", []string{unreachable, "MODELBOX_REQUIRE_VULNDB=1"}, 1, "ERROR: the vulnerability database cannot be reached\n"},
+		{"the database that GOVULNDB names cannot be reached", []string{"GOVULNDB=" + missing}, 1, "ERROR: the vulnerability database cannot be reached: " + missing + "\n"},
+		{"the product has no known vulnerability", []string{"GOVULNDB=" + empty}, 0, "No vulnerabilities found."},
+		{"the product calls code with a known vulnerability", []string{"GOVULNDB=" + filled}, 3, "Your code is affected by 1 vulnerability from 1 module."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			script := exec.Command("../../verify-vulnerabilities.sh", scanned)
 			script.Env = append(os.Environ(), append([]string{"GOVULNDB=", "MODELBOX_REQUIRE_VULNDB="}, row.env...)...)
 			output, err := script.CombinedOutput()
-			if (err != nil) != row.fail {
-				t.Errorf("it fails: got %v, want %v", err, row.fail)
+			if script.ProcessState == nil {
+				t.Fatal(err)
+			}
+			if got := script.ProcessState.ExitCode(); got != row.code {
+				t.Errorf("exit code: got %d, want %d; the output is:\n%s", got, row.code, output)
 			}
 			if !strings.Contains(string(output), row.want) {
-				t.Errorf("its output lacks %q:\n%s", row.want, output)
+				t.Errorf("the output lacks %q:\n%s", row.want, output)
 			}
 		})
 	}
