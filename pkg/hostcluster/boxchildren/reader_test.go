@@ -45,7 +45,7 @@ func autoscalerOf(apiVersion, kind, name string) *autoscalingv2.HorizontalPodAut
 
 // ofBox is the metadata of an object that the box controls.
 func ofBox(name string) metav1.ObjectMeta {
-	return controlled(name, "", "model.github.com/v1", "ModelBox", "box")
+	return controlled(name, "", "model.github.com/v1", "ModelBox web", "box")
 }
 
 func mayGetAll(schema.GroupVersionResource, string) bool { return true }
@@ -120,21 +120,21 @@ func TestLiveOfObjectsThatTheBoxDoesNotControl(t *testing.T) {
 		// workload and claim are whether the render takes something from them.
 		workload, claim bool
 	}{
-		{"the box's own", nil, of("model.github.com/v1", "ModelBox", "box"), false, true, true},
-		{"of another version of the API", nil, of("model.github.com/v2", "ModelBox", "box"), false, true, true},
+		{"the box's own", nil, of("model.github.com/v1", "ModelBox web", "box"), false, true, true},
+		{"of another version of the API", nil, of("model.github.com/v2", "ModelBox web", "box"), false, true, true},
 		{"nobody's", nil, metaOf, true, false, false},
 		{"nobody's, with the label of the box", nil, func(name string) metav1.ObjectMeta { return labelled(name, "web") }, true, false, false},
-		{"of another box", nil, of("model.github.com/v1", "ModelBox", "another"), true, false, false},
+		{"of another box", nil, of("model.github.com/v1", "ModelBox web", "another"), true, false, false},
 		{"of a box of another name", nil, ofName("mail"), true, false, false},
-		{"of an object of another group with the UID of the box", nil, of("example.com/v1", "ModelBox", "box"), true, false, false},
-		{"of an object of another kind with the UID of the box", nil, of("model.github.com/v1", "ModelStack", "box"), true, false, false},
+		{"of an object of another group with the UID of the box", nil, of("example.com/v1", "ModelBox web", "box"), true, false, false},
+		{"of an object of another kind with the UID of the box", nil, of("model.github.com/v1", "ModelStack web", "box"), true, false, false},
 		{"retained for the box", nil, func(name string) metav1.ObjectMeta { return written(labelled(name, "web")) }, false, false, true},
 		{"retained for the box, or without its owner reference, for who may get it", nil,
 			func(name string) metav1.ObjectMeta { return written(labelled(name, "web")) }, true, true, true},
 		{"retained for another box", nil, func(name string) metav1.ObjectMeta { return written(labelled(name, "mail")) }, true, false, false},
 		{"to be adopted, for who may get it", adopting, metaOf, true, true, true},
 		{"to be adopted, for who may not get it", adopting, metaOf, false, false, false},
-		{"of another box, to be adopted", adopting, of("model.github.com/v1", "ModelBox", "another"), true, false, false},
+		{"of another box, to be adopted", adopting, of("model.github.com/v1", "ModelBox web", "another"), true, false, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			secret := map[string]string{modelv1.SelectorLabel: "web", "secret": "label"}
