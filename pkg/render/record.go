@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -114,6 +115,10 @@ func DecodeRecord(value string, into Recordable, limits RecordLimits) error {
 	}
 	if err := into.Unmarshal(data); err != nil {
 		return fmt.Errorf("decoding the object of a record: %w", err)
+	}
+	// Protobuf has values that JSON does not have, such as an IntOrString of a third type. A list with one cannot be encoded.
+	if err := json.NewEncoder(io.Discard).Encode(into); err != nil {
+		return fmt.Errorf("decoding the object of a record: it has no JSON form: %w", err)
 	}
 	if into.GetName() == "" || into.GetNamespace() == "" || into.GetUID() == "" {
 		return errors.New("decoding the object of a record: it has no name, no namespace or no UID")

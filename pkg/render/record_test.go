@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -48,6 +49,12 @@ func TestDecodeRecordRefusesWhatIsNotWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	third := box.DeepCopy()
+	third.Spec.Ports = []corev1.ServicePort{{Port: 80, TargetPort: intstr.IntOrString{Type: 2}}}
+	withThird, err := third.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, value := range map[string]string{
 		"nothing":                 "",
 		"no base64":               "{}",
@@ -58,6 +65,7 @@ func TestDecodeRecordRefusesWhatIsNotWhole(t *testing.T) {
 		"with a byte more":        changed(func(data []byte) []byte { return append(data, 0) }),
 		"twice":                   changed(func(data []byte) []byte { return append(data, data[1:]...) }),
 		"another checksum":        changed(func(data []byte) []byte { data[len(data)-5]++; return data }),
+		"what JSON does not have": packed(withThird),
 		"no box":                  packed([]byte("no protobuf")),
 		"a box without a name":    packed(nameless),
 		"more than the limit":     strings.Repeat("A", limits.Value+4),

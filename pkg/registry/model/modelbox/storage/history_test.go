@@ -153,7 +153,7 @@ func TestHistoryOfEditedRecords(t *testing.T) {
 		{"invalid", ingressWithoutPorts, "the box was changed while it was paused"},
 		{"that JSON does not have", func(box *modelv1.ModelBox) {
 			box.Spec.Ports = []corev1.ServicePort{{Port: 80, TargetPort: intstr.IntOrString{Type: 7}}}
-		}, "the recorded spec has no JSON form: impossible IntOrString.Type"},
+		}, "decoding the object of a record: it has no JSON form: "},
 		{"of many containers", manyContainers, "decoding the object of a record: spec.containers"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

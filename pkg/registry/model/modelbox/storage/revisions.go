@@ -5,12 +5,10 @@ package storage
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -54,18 +52,10 @@ func readRevisions(ctx context.Context, cluster modelbox.Cluster, box *modelv1.M
 
 // recordedBox returns the box that the revision was rendered from, or an error that says why that is not known.
 func recordedBox(ctx context.Context, revision *modelboxrender.Revision, box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
-	recorded, err := revision.RecordedBox(box, func(recorded *modelv1.ModelBox) bool {
+	return revision.RecordedBox(box, func(recorded *modelv1.ModelBox) bool {
 		internal := &model.ModelBox{}
 		return modelv1.Convert_v1_ModelBox_To_model_ModelBox(recorded.DeepCopy(), internal, nil) == nil && isRenderable(ctx, internal)
 	})
-	if err != nil {
-		return nil, err
-	}
-	// Protobuf has values that JSON does not have.
-	if _, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&recorded.Spec); err != nil {
-		return nil, fmt.Errorf("the recorded spec has no JSON form: %w", err)
-	}
-	return recorded, nil
 }
 
 // isRenderable returns whether the box is valid. Of a box that was recorded that is not known, and only a valid one can be
