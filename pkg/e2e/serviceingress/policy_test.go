@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
@@ -32,8 +35,14 @@ func TestServerWritesIngressesOfServicesOnlyWithTheComponent(t *testing.T) {
 			spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}}`, name, n.Name, labels, owner)
 	}
 	n.Kubectl.RunWithInput(ingress("ours", ours, controlled)+"\n---\n"+ingress("anothers", "", controlled), "create", "-f", "-")
-	n.Kubectl.RunWithInput(ingress("consenting", "", "")+"\n---\n"+ingress("of-deployment", "", "{apiVersion: apps/v1, kind: Deployment, name: web, uid: other, controller: true}"), "create", "-f", "-")
-	n.Kubectl.Run("annotate", "ingress", "consenting", "of-deployment", modelv1.AdoptAnnotation+"=true")
+	// The garbage collector deletes what an owner controls that does not exist.
+	owner, err := n.ConfigMaps.Create(n.Ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofConfigMap := fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, name: owner, uid: %s, controller: true}`, owner.UID)
+	n.Kubectl.RunWithInput(ingress("consenting", "", "")+"\n---\n"+ingress("of-config-map", "", ofConfigMap), "create", "-f", "-")
+	n.Kubectl.Run("annotate", "ingress", "consenting", "of-config-map", modelv1.AdoptAnnotation+"=true")
 	grant := func(role, resource, verbs, right string) {
 		n.Kubectl.Run("create", "role", role, "--resource="+resource, "--verb="+verbs)
 		n.Kubectl.Run("create", "rolebinding", role, "--role="+role, "--user="+framework.ServerUser)
@@ -66,7 +75,7 @@ func TestServerWritesIngressesOfServicesOnlyWithTheComponent(t *testing.T) {
 		{"a change of nobody's", "", "patch ingress web --type=merge -p " + patchClass, changes},
 		{"nobody's into the server's", "", "patch ingress web --type=merge -p " + takeOver, changes},
 		{"nobody's that consents into the server's", "", "patch ingress consenting --type=merge -p " + takeOver, ""},
-		{"another's that consents into the server's", "", "patch ingress of-deployment --type=merge -p " + takeOver, changes},
+		{"another's that consents into the server's", "", "patch ingress of-config-map --type=merge -p " + takeOver, changes},
 		{"the server's that goes", "", "delete ingress ours", ""},
 		{"another's that goes", "", "delete ingress anothers", deletes},
 		{"nobody's that goes", "", "delete ingress web", deletes},
