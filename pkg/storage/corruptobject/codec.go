@@ -8,7 +8,6 @@ import (
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -70,12 +69,8 @@ func (c *codec) placeholder(namespace, name string) runtime.Object {
 	object.GetObjectKind().SetGroupVersionKind(placeholderKind)
 	// Every stored object has metadata.
 	if accessor, err := meta.Accessor(object); err == nil {
-		setNames(accessor, namespace, name)
+		accessor.SetNamespace(namespace)
+		accessor.SetName(name)
 	}
 	return object
-}
-
-func setNames(object metav1.Object, namespace, name string) {
-	object.SetNamespace(namespace)
-	object.SetName(name)
 }
