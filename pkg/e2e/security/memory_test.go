@@ -69,7 +69,7 @@ func TestOneUserDoesNotFillTheMemory(t *testing.T) {
 			if _, err := mallory.Create(n.Ctx, box, metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if err := addManagedFields(n, mallory, box.Name, 0, 780_000); err != nil {
+			if err := addManagedFields(n, mallory, box.Name, 0, 1_040_000); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -21,9 +21,10 @@ const (
 	// MaxObjectBytes is how large an object may be before it is compressed. It is what etcd takes in a request by default
 	// (--max-request-bytes), so objects are as large here as those of built-in kinds.
 	MaxObjectBytes = 3 << 19
-	// MaxManagedFieldsBytes is how much of that managed fields may take. The rest is for the spec and the status: managed
-	// fields alone never keep a controller from writing a status.
-	MaxManagedFieldsBytes = MaxObjectBytes / 2
+	// MaxManagedFieldsBytes is how much of that managed fields may take. Many small fields, such as a thousand variables,
+	// take three times as much in managed fields as in the spec. The rest is for the spec and the status: managed fields
+	// alone never keep a controller from writing a status.
+	MaxManagedFieldsBytes = MaxObjectBytes * 2 / 3
 	// MaxManagedFieldsEntries is how many managers of fields an object may have. k8s.io/apiserver keeps ten of those that
 	// update, and all of those that apply.
 	MaxManagedFieldsEntries = 100

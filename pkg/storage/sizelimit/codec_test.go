@@ -67,7 +67,7 @@ func TestObjectsWithinTheLimitsAreWritten(t *testing.T) {
 		{"as many managers as there may be", boxWith(0, MaxManagedFieldsEntries, 10), ""},
 		{"one manager more", boxWith(0, MaxManagedFieldsEntries+1, 10), "metadata.managedFields has 101 entries, limit is 100"},
 		{"large managed fields", boxWith(0, 1, MaxManagedFieldsBytes-200), ""},
-		{"managed fields that are too large", boxWith(0, 2, MaxManagedFieldsBytes/2), "bytes, limit is 786432: clear them"},
+		{"managed fields that are too large", boxWith(0, 2, MaxManagedFieldsBytes/2), "bytes, limit is 1048576: clear them"},
 		{"a box that is too large", boxWith(MaxObjectBytes, 0, 0), "bytes in the store, limit is 1572864"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
