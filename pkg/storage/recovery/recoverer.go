@@ -121,7 +121,11 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 		r.add(keep)
 		return nil
 	}
+	var memory int64
 	record, err := r.objects.recordOn(child)
+	if err == nil {
+		memory, err = memoryOf(record)
+	}
 	if err != nil {
 		if stored != nil && stored.UID == child.owner.UID {
 			r.add(keep)
@@ -135,7 +139,7 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 	if isAgain && stored.UID == record.GetUID() && stored.Generation == record.GetGeneration() && !stored.Recorded.Before(&recorded) {
 		return nil
 	}
-	restored := restoration{do: merge(r.situation, stored, record), record: recordOnly(child.Object)}
+	restored := restoration{do: merge(r.situation, stored, record), record: recordOnly(child.Object), memory: memory}
 	if restored.do == keep {
 		r.add(keep)
 		return nil
@@ -144,9 +148,6 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 		restored.replaced = stored.UID
 		r.exist.Delete(stored.UID)
 		r.replaced.Insert(stored.UID)
-	}
-	if restored.memory, err = memoryOf(record); err != nil {
-		return err
 	}
 	r.exist.Insert(record.GetUID())
 	r.stored[name] = summary{
