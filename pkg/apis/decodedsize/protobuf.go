@@ -41,15 +41,11 @@ func (w *protobufWalk) message(data []byte, message *messages.Message) error {
 	first := len(w.counts)
 	defer func() { w.counts = w.counts[:first] }()
 	for len(data) > 0 {
-		number, wireType, length := protowire.ConsumeTag(data)
-		if length < 0 {
-			return errMalformed
+		number, wireType, value, rest, err := cutField(data)
+		if err != nil {
+			return err
 		}
-		value := data[length:]
-		if length = protowire.ConsumeFieldValue(number, wireType, value); length < 0 {
-			return errMalformed
-		}
-		value, data = value[:length], value[length:]
+		data = rest
 		field, isKnown := message.Field(number)
 		if !isKnown {
 			continue // no decoder keeps it
@@ -59,6 +55,19 @@ func (w *protobufWalk) message(data []byte, message *messages.Message) error {
 		}
 	}
 	return nil
+}
+
+// cutField returns the first field of a message, whose value is as it is encoded, and the rest of the message.
+func cutField(message []byte) (number protowire.Number, wireType protowire.Type, value, rest []byte, err error) {
+	number, wireType, length := protowire.ConsumeTag(message)
+	if length < 0 {
+		return 0, 0, nil, nil, errMalformed
+	}
+	value = message[length:]
+	if length = protowire.ConsumeFieldValue(number, wireType, value); length < 0 {
+		return 0, 0, nil, nil, errMalformed
+	}
+	return number, wireType, value[:length], value[length:], nil
 }
 
 // field counts one value of a field. The counts of its message begin at first.
@@ -99,15 +108,11 @@ func (w *protobufWalk) field(value []byte, wireType protowire.Type, field *messa
 // entry counts what an entry of a map has beside its key and value themselves.
 func (w *protobufWalk) entry(data []byte, message *messages.Message) error {
 	for len(data) > 0 {
-		number, wireType, length := protowire.ConsumeTag(data)
-		if length < 0 {
-			return errMalformed
+		number, wireType, value, rest, err := cutField(data)
+		if err != nil {
+			return err
 		}
-		value := data[length:]
-		if length = protowire.ConsumeFieldValue(number, wireType, value); length < 0 {
-			return errMalformed
-		}
-		value, data = value[:length], value[length:]
+		data = rest
 		if wireType != protowire.BytesType {
 			continue
 		}
