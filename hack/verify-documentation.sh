@@ -37,55 +37,92 @@ code_and_links() {
     }' "$1"
 }
 
-# anchors prints what the headings of a file are linked by.
-anchors() {
-  sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^[:alnum:] _-]//g; s/ /-/g'
+# anchors are what the headings of each file are linked by, one a line.
+declare -A anchors=()
+read_anchors() { # file
+  [[ ! -v anchors["$1"] ]] || return 0
+  anchors["$1"]=$(sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^[:alnum:] _-]//g; s/ /-/g')
+}
+
+# has_line returns whether a text has a line.
+has_line() { # text line
+  [[ $'\n'"$1"$'\n' == *$'\n'"$2"$'\n'* ]]
 }
 
 check_link() { # file target
   local target=${2%%#*} anchor=
   [[ "$2" != *'#'* ]] || anchor=${2#*#}
   [[ ! "$2" =~ ^[a-z]+: ]] || return 0
-  if [[ -n "${target}" ]]; then
-    target=$(dirname "$1")/${target}
-  else
+  if [[ -z "${target}" ]]; then
     target=$1
+  elif [[ "$1" == */* ]]; then
+    target=${1%/*}/${target}
   fi
   if [[ ! -e "${target}" ]]; then
     fail "$1 links to $2, which does not exist"
-  elif [[ -n "${anchor}" ]] && ! grep --quiet --line-regexp --fixed-strings -- "${anchor}" <<<"$(anchors "${target}")"; then
-    fail "$1 links to $2: ${target} has no such heading"
+  elif [[ -n "${anchor}" ]]; then
+    read_anchors "${target}"
+    has_line "${anchors["${target}"]}" "${anchor}" || fail "$1 links to $2: ${target} has no such heading"
   fi
 }
 
-# matches prints what an extended regular expression matches in a text, one a line.
-matches() { # text expression
-  if [[ "$1" =~ $2 ]]; then
-    grep --only-matching --extended-regexp -- "$2" <<<"$1"
-  fi
+# find_matches sets found to what an extended regular expression matches in a text. It starts no process: there are
+# thousands of texts.
+find_matches() { # text expression
+  local rest=$1
+  found=()
+  while [[ "${rest}" =~ $2 ]]; do
+    found+=("${BASH_REMATCH[0]}")
+    rest=${rest#*"${BASH_REMATCH[0]}"}
+  done
 }
+
+# go_has returns whether a Go file of that name has a line that the expression matches.
+declare -A in_go=()
+go_has() { # name expression
+  if [[ ! -v in_go["$2"] ]]; then
+    in_go["$2"]=no
+    ! grep --quiet --recursive --extended-regexp --include="$1" -- "$2" cmd pkg hack || in_go["$2"]=yes
+  fi
+  [[ "${in_go["$2"]}" == yes ]]
+}
+
+makefile=$(sed -nE 's/^([a-z0-9-]+):.*/\1/p' Makefile)
+path_expression="(^|[[:space:]\"'(=])(\\./)?(cmd|pkg|hack|docs|artifacts|\\.ci)/[][:alnum:]_.*<>/-]*"
+test_expression="-(run|fuzz)[ =]'?\\^?(Test|Fuzz)[[:alnum:]]+"
 
 check_code() { # file inline|block code
-  local file=$1 code=$3 word program known
-  while read -r word; do
-    word=$(sed -E 's,^[^.[:alnum:]],,; s,^\./,,; s,<[^>]*>,*,g; s,/?\.\.\.$,,; s,[.:/]+$,,' <<<"${word}")
+  local file=$1 code=$3 word program known found
+  find_matches "${code}" "${path_expression}"
+  for word in "${found[@]}"; do
+    word=${word#[!.[:alnum:]]}
+    word=${word#./}
+    while [[ "${word}" =~ \<[^\>]*\> ]]; do word=${word/"${BASH_REMATCH[0]}"/*}; done
+    while [[ "${word}" == *[.:/] ]]; do word=${word%?}; done
     compgen -G "${word}" >/dev/null || fail "${file}: there is no ${word}"
-  done < <(matches "${code}" "(^|[[:space:]\"'(=])(\\./)?(cmd|pkg|hack|docs|artifacts|\\.ci)/[][:alnum:]_.*<>/-]*")
+  done
 
-  while read -r word; do
-    grep --quiet "^${word#make }:" Makefile || fail "${file}: the Makefile has no target ${word#make }"
-  done < <(matches "${code}" '(^| )make [a-z][a-z0-9-]*' | sed 's/^ //')
+  find_matches "${code}" '(^| )make [a-z][a-z0-9-]*'
+  for word in "${found[@]}"; do
+    has_line "${makefile}" "${word##* }" || fail "${file}: the Makefile has no target ${word##* }"
+  done
 
-  while read -r word; do
-    grep --quiet --recursive --fixed-strings --include='*.go' "\"${word}\"" cmd pkg || fail "${file}: there is no metric ${word}"
-  done < <(matches "${code}" 'modelbox_(controller|storage|snapshot|store)_[a-z_]+' | sed -E 's/^modelbox_[a-z]*_//; s/_(bucket|count|sum)$//')
+  find_matches "${code}" 'modelbox_(controller|storage|snapshot|store)_[a-z_]+'
+  for word in "${found[@]}"; do
+    word=${word#modelbox_*_}
+    [[ ! "${word}" =~ ^(.*)_(bucket|count|sum)$ ]] || word=${BASH_REMATCH[1]}
+    go_has '*.go' "\"${word}\"" || fail "${file}: there is no metric ${word}"
+  done
 
-  while read -r word; do
-    grep --quiet --recursive --extended-regexp --include='*_test.go' "^func ${word}" cmd pkg hack || fail "${file}: there is no ${word}"
-  done < <(matches "${code}" "-(run|fuzz)[ =]'?\\^?(Test|Fuzz)[[:alnum:]]+" | sed -E 's/.*(Test|Fuzz)/\1/')
+  find_matches "${code}" "${test_expression}"
+  for word in "${found[@]}"; do
+    [[ "${word}" =~ (Test|Fuzz)[[:alnum:]]+$ ]]
+    go_has '*_test.go' "^func ${BASH_REMATCH[0]}" || fail "${file}: there is no ${BASH_REMATCH[0]}"
+  done
 
   program=${code#\$ }
-  program=$(basename -- "${program%% *}")
+  program=${program%% *}
+  program=${program##*/}
   case "${program}" in
     modelbox-apiserver) known=${server_flags} ;;
     localcluster) known=${localcluster_flags} ;;
@@ -96,9 +133,10 @@ check_code() { # file inline|block code
       ;;
     *) return 0 ;;
   esac
-  while read -r word; do
-    grep --quiet --line-regexp -- "${word}" <<<"${known}" || fail "${file}: there is no flag ${word}"
-  done < <(matches "${code}" '(^| )--[a-z][a-z0-9-]*' | sed 's/^ //')
+  find_matches "${code}" '(^| )--[a-z][a-z0-9-]*'
+  for word in "${found[@]}"; do
+    has_line "${known}" "${word# }" || fail "${file}: there is no flag ${word# }"
+  done
 }
 
 server=_output/tools/modelbox-apiserver
