@@ -57,6 +57,7 @@ func naming(name string, uid types.UID) func(*metav1.PartialObjectMetadata) {
 
 // A user who may write workloads in one namespace does not keep the server from being ready.
 func TestForgedChildrenHarmTheirOwnNamespaceOnly(t *testing.T) {
+	t.Parallel()
 	web := box("web", "1")
 	for _, row := range []struct {
 		name  string

@@ -20,8 +20,8 @@ import (
 // A record of a few kilobytes is a box of some 4 MiB, and users who can write Deployments can write many of them.
 func TestRecordsAreNotKeptDecoded(t *testing.T) {
 	const (
-		boxes       = 48
-		maxKeptHeap = 32 << 20
+		boxes       = 16
+		maxKeptHeap = 16 << 20
 	)
 	var children []runtime.Object
 	for i := range boxes {

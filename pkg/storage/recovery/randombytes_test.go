@@ -68,6 +68,7 @@ func FuzzStoredAndRecordedBytes(f *testing.F) {
 
 // TestRandomBytesHarmNothingElse is the same with random edits of a real box and a real record.
 func TestRandomBytesHarmNothingElse(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it goes on for a minute")
 	}

@@ -50,6 +50,7 @@ func TestBoxesAreRecoveredFromWorkloadsOfEachKind(t *testing.T) {
 // A box that was deleted and created again with another kind of workload leaves one that the garbage collector, which
 // needs the server, has not come to yet.
 func TestOfTwoRecordedBoxesOfANameTheLaterIsRecovered(t *testing.T) {
+	t.Parallel()
 	created := func(second int64) func(*modelv1.ModelBox) {
 		return func(box *modelv1.ModelBox) {
 			box.CreationTimestamp = metav1.NewTime(time.Unix(1_700_000_000+second, 0))
