@@ -89,8 +89,18 @@ func (e *Engine[O]) createInheriting(ctx context.Context, owner O, s Step, inher
 	})
 }
 
-// prune deletes a child that the owner does not ask for any more.
+// prune deletes a child that the owner does not ask for any more. Data is not lost on the word of a cache: the owner is read
+// again before a child that has some is deleted.
 func (e *Engine[O]) prune(ctx context.Context, owner O, s Step) error {
+	if s.Kind.Retention != nil {
+		now, err := e.confirmOwner(ctx, owner)
+		if err != nil {
+			return err
+		}
+		if now.GetGeneration() != owner.GetGeneration() {
+			return e.ownerChanged()
+		}
+	}
 	err := e.delete(ctx, owner, s, s.Kind.propagation())
 	if apierrors.IsNotFound(err) {
 		return nil // and has been told when it went
@@ -102,10 +112,14 @@ func (e *Engine[O]) prune(ctx context.Context, owner O, s Step) error {
 	return nil
 }
 
-// delete deletes the live Object, that very object and no other of its name.
+// delete deletes the live Object, that very object and no other of its name. One that has data is deleted as it was seen only.
 func (e *Engine[O]) delete(ctx context.Context, owner O, s Step, propagation metav1.DeletionPropagation) error {
+	preconditions := &metav1.Preconditions{UID: ptr.To(s.live.GetUID())}
+	if s.Kind.Retention != nil {
+		preconditions.ResourceVersion = ptr.To(s.live.GetResourceVersion())
+	}
 	err := s.Kind.delete(ctx, owner.GetNamespace(), s.live.GetName(), metav1.DeleteOptions{
-		Preconditions:     &metav1.Preconditions{UID: ptr.To(s.live.GetUID())},
+		Preconditions:     preconditions,
 		PropagationPolicy: &propagation,
 	})
 	if err != nil {

@@ -27,15 +27,27 @@ var (
 )
 
 // claimKind returns the PersistentVolumeClaims of boxes as a kind of children: those that the pods of a Deployment share.
-func claimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+func (c *Controller) claimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
 	kind := children.NewKind(claimGVK, claimResource.Resource, informer,
 		func(namespace string) children.Client[*corev1.PersistentVolumeClaim] {
 			return cluster.CoreV1().PersistentVolumeClaims(namespace)
 		})
 	kind.Immutable = immutable
 	kind.Kept = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
+	kind.InUse = c.isClaimInUse
 	kind.Retention = &children.Retention{MadeFor: claimBoxKey, Lacks: lacksOfClaim}
 	return kind
+}
+
+// isClaimInUse returns whether a claim of storage that was taken out of the box has to stay. Its data may be needed until all
+// of the box is as it says, and no pod of the box has the claim: until then a user may take the change back.
+func (c *Controller) isClaimInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
+	if len(result.Failures) > 0 {
+		return true, nil
+	}
+	return c.isMounted(box, workloadIn(result, box.Name), func(volume corev1.Volume) bool {
+		return volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName == child.GetName()
+	})
 }
 
 // claimBoxKey returns the box that a claim was made for: by the controller, or by the StatefulSet of the box.

@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -130,15 +131,97 @@ func TestClaimIsCreatedAndKept(t *testing.T) {
 	check(t, "labels of what is taken out", "web", f.claim(t, "web-data").Labels[modelv1.SelectorLabel])
 }
 
-func TestClaimThatIsNotRetainedGoesWithItsStorage(t *testing.T) {
+func TestClaimThatIsNotRetainedGoesAfterItsStorage(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, withStorage(discarded)))
 	f.mustReconcile(t)
-	check(t, "owner", fixture.WebUID, string(metav1.GetControllerOf(f.claim(t, "web-data")).UID))
-	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Storage, box.Generation = nil, 4 })
+	claim := f.claim(t, "web-data")
+	check(t, "owner", fixture.WebUID, string(metav1.GetControllerOf(claim).UID))
+	storage := f.takeOutStorage(t)
+	f.mustReconcile(t)
+	check(t, "requests while the rollout runs", []string{"patch deployments web", "update modelboxes/status web"}, f.requests())
+
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Storage, box.Generation = storage, 5 })
+	f.seeClaims(t)
+	f.mustReconcile(t)
+	check(t, "UID of the claim after the change was taken back", claim.UID, f.claim(t, "web-data").UID)
+
+	f.takeOutStorage(t)
+	f.mustReconcile(t)
+	f.completeRollout(t)
+	pod := newPod("web-1", func(pod *corev1.Pod) {
+		pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "web-data"},
+		}}}
+	})
+	f.cache(t, pod)
+	f.seeClaims(t)
+	f.mustReconcile(t)
+	f.claim(t, "web-data")
+
+	if err := f.pods.Delete(pod); err != nil {
+		t.Fatal(err)
+	}
 	f.seeClaims(t)
 	f.cluster.ClearActions()
+	f.boxes.ClearActions()
 	f.mustReconcile(t)
-	check(t, "requests", []string{"patch deployments web", "delete persistentvolumeclaims web-data", "update modelboxes/status web"}, f.requests())
+	check(t, "requests when no pod has it", []string{"delete persistentvolumeclaims web-data", "get modelboxes web"}, f.requests())
+}
+
+// takeOutStorage takes all storage out of the box, and returns it.
+func (f *testController) takeOutStorage(t *testing.T) (storage []modelv1.ModelBoxStorage) {
+	t.Helper()
+	f.update(t, func(box *modelv1.ModelBox) { storage, box.Spec.Storage, box.Generation = box.Spec.Storage, nil, box.Generation+1 })
+	f.seeClaims(t)
+	f.cluster.ClearActions()
+	return storage
+}
+
+func TestClaimThatMayBeNeededIsNotPruned(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(*testing.T, *testController)
+	}{
+		{"of a box that has its storage again, which the cache does not know", func(t *testing.T, f *testController) {
+			f.update(t, func(box *modelv1.ModelBox) {
+				box.Spec.Storage, box.Generation = fixture.WebBox(t, withStorage(discarded)).Spec.Storage, box.Generation+1
+			})
+		}},
+		{"of a box that was replaced, which the cache does not know", func(t *testing.T, f *testController) {
+			f.update(t, func(box *modelv1.ModelBox) { box.UID = "next" })
+		}},
+		{"while another child fails", func(t *testing.T, f *testController) {
+			f.cluster.PrependReactor("patch", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewForbidden(corev1.Resource("services"), "web", errors.New("denied"))
+			})
+			service, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			service.Spec.Ports[0].Port++
+			if err := f.cluster.Tracker().Update(corev1.SchemeGroupVersion.WithResource("services"), service, service.Namespace); err != nil {
+				t.Fatal(err)
+			}
+			f.seeClaims(t)
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newTestController(t, fixture.WebBox(t, withStorage(discarded)))
+			f.mustReconcile(t)
+			f.takeOutStorage(t)
+			f.mustReconcile(t)
+			f.completeRollout(t)
+			f.seeClaims(t)
+			row.change(t, f)
+			f.cluster.ClearActions()
+			if _, err := f.reconcile(t.Context(), fixture.WebKey); err == nil {
+				t.Error("the reconcile does not fail")
+			}
+			if got := f.requests(); slices.Contains(got, "delete persistentvolumeclaims web-data") {
+				t.Errorf("requests: %q", got)
+			}
+		})
+	}
 }
 
 func TestClaimIsThatOfTheNextBox(t *testing.T) {

@@ -36,13 +36,20 @@ func (c *Controller) configMapKind(cluster kubernetes.Interface, informer cache.
 // isConfigMapInUse returns whether pods of the box have a ConfigMap that the box does not ask for any more, or may still
 // get it.
 func (c *Controller) isConfigMapInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
-	return c.isMounted(box, asWorkload(result.Child(result.Rendered[0].GroupVersionKind(), box.Name)), child.GetName())
+	return c.isMounted(box, workloadIn(result, box.Name), func(volume corev1.Volume) bool {
+		return volume.ConfigMap != nil && volume.ConfigMap.Name == child.GetName()
+	})
 }
 
-// isMounted returns whether pods of the box have the ConfigMap, or may get it: while a rollout runs, pods that go are made
+// workloadIn returns the workload of a box after its children were reconciled, nil where there is none.
+func workloadIn(result *children.Result, name string) workload {
+	return asWorkload(result.Child(result.Rendered[0].GroupVersionKind(), name))
+}
+
+// isMounted returns whether pods of the box have the volume, or may get it: while a rollout runs, pods that go are made
 // anew from what they were made from.
-func (c *Controller) isMounted(box types.NamespacedName, workload workload, name string) (bool, error) {
-	if workload == nil || workload.rollout().Reason != modelv1.ReasonRolloutComplete || mountsConfigMap(&workload.podTemplate().Spec, name) {
+func (c *Controller) isMounted(box types.NamespacedName, workload workload, isIt func(corev1.Volume) bool) (bool, error) {
+	if workload == nil || workload.rollout().Reason != modelv1.ReasonRolloutComplete || slices.ContainsFunc(workload.podTemplate().Spec.Volumes, isIt) {
 		return true, nil
 	}
 	pods, err := c.pods.ByIndex(byBox, box.String())
@@ -52,14 +59,8 @@ func (c *Controller) isMounted(box types.NamespacedName, workload workload, name
 	return slices.ContainsFunc(pods, func(object any) bool {
 		pod := object.(*corev1.Pod)
 		isOver := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		return !isOver && mountsConfigMap(&pod.Spec, name)
+		return !isOver && slices.ContainsFunc(pod.Spec.Volumes, isIt)
 	}), nil
-}
-
-func mountsConfigMap(pod *corev1.PodSpec, name string) bool {
-	return slices.ContainsFunc(pod.Volumes, func(volume corev1.Volume) bool {
-		return volume.ConfigMap != nil && volume.ConfigMap.Name == name
-	})
 }
 
 // digestManager is the manager of an entry of managed fields by which a ConfigMap is known that has digests in place of its

@@ -140,7 +140,9 @@ func TestConfigMapsInUse(t *testing.T) {
 			for _, pod := range row.pods {
 				f.cache(t, pod)
 			}
-			got, err := f.isMounted(fixture.WebKey, asWorkload(row.workload), "web-rules-1")
+			got, err := f.isMounted(fixture.WebKey, asWorkload(row.workload), func(volume corev1.Volume) bool {
+				return volume.ConfigMap != nil && volume.ConfigMap.Name == "web-rules-1"
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,12 +162,7 @@ func TestReconcilePrunesAVersionThatNoPodHas(t *testing.T) {
 	f.catchUp(t)
 	check(t, "ConfigMaps before the rollout", []string{"web", rules}, f.configMapNames(t))
 
-	deployment := f.deployment(t)
-	deployment.Status = completeDeployment().Status
-	deployment.Status.ObservedGeneration = deployment.Generation
-	if _, err := f.cluster.AppsV1().Deployments(deployment.Namespace).UpdateStatus(t.Context(), deployment, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	f.completeRollout(t)
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "ConfigMaps after the rollout", []string{"web"}, f.configMapNames(t))

@@ -152,7 +152,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		TellPanic:       c.tellPanic,
 	}
 	configMaps := c.configMapKind(p.KubeClient, p.ConfigMaps.Informer())
-	claims := claimKind(p.KubeClient, p.Claims.Informer())
+	claims := c.claimKind(p.KubeClient, p.Claims.Informer())
 	workloads := []*children.Kind{
 		c.deploymentKind(p.KubeClient, p.Deployments.Informer()),
 		statefulSetKind(p.KubeClient, p.StatefulSets.Informer()),

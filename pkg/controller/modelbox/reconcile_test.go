@@ -113,6 +113,17 @@ func (f *testController) deployment(t *testing.T) *appsv1.Deployment {
 	return deployment
 }
 
+// completeRollout lets the Deployment be all that it was last told to be.
+func (f *testController) completeRollout(t *testing.T) {
+	t.Helper()
+	deployment := f.deployment(t)
+	deployment.Status = completeDeployment().Status
+	deployment.Status.ObservedGeneration = deployment.Generation
+	if _, err := f.cluster.AppsV1().Deployments(deployment.Namespace).UpdateStatus(t.Context(), deployment, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (f *testController) status(t *testing.T) conditions {
 	t.Helper()
 	box, err := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace).Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{})
