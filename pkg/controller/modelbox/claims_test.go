@@ -171,7 +171,9 @@ func TestClaimThatIsNotRetainedGoesAfterItsStorage(t *testing.T) {
 // takeOutStorage takes all storage out of the box, and returns it.
 func (f *testController) takeOutStorage(t *testing.T) (storage []modelv1.ModelBoxStorage) {
 	t.Helper()
-	f.update(t, func(box *modelv1.ModelBox) { storage, box.Spec.Storage, box.Generation = box.Spec.Storage, nil, box.Generation+1 })
+	f.update(t, func(box *modelv1.ModelBox) {
+		storage, box.Spec.Storage, box.Generation = box.Spec.Storage, nil, box.Generation+1
+	})
 	f.seeClaims(t)
 	f.cluster.ClearActions()
 	return storage
