@@ -191,6 +191,29 @@ func TestDiscardedStorageThatIsTakenOutIsDeleted(t *testing.T) {
 	})
 }
 
+// TestStorageThatABadChangeTakesOutComesBack: a claim is not deleted before the pods that come after the change are there.
+func TestStorageThatABadChangeTakesOutComesBack(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateVolumes(1, true)
+	n.CreateReadyBox(framework.NewBox("web", n.WithStorage("data", framework.Discarded)))
+	before := n.AwaitBoundClaim("web-data")
+	good := n.GetBox("web").Spec
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
+		framework.WithoutStorage(spec)
+		framework.Unschedulable(spec)
+	})
+	n.AwaitReadyCondition("web", metav1.ConditionFalse, corev1.PodReasonUnschedulable)
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { *spec = good })
+	n.AwaitReady("web")
+	after := n.AwaitBoundClaim("web-data")
+	framework.ExpectEqual(t, "UID of the claim", before.UID, after.UID)
+	if after.DeletionTimestamp != nil {
+		t.Error("the claim is being deleted")
+	}
+	n.ExpectConverged("web")
+}
+
 // TestClaimThatIsDeletedIsClaimedAgain: once its pods are gone, a box does not stay without storage.
 func TestClaimThatIsDeletedIsClaimedAgain(t *testing.T) {
 	t.Parallel()
