@@ -46,6 +46,11 @@ func (c *Controller) pruneDiscardedClaims(ctx context.Context, box *modelv1.Mode
 	return nil
 }
 
+// replacesStatefulSet returns whether the step deletes the StatefulSet, which says what claims are to go with it.
+func replacesStatefulSet(step *children.Step) bool {
+	return step.Operation == children.Replace && step.Kind.GroupVersionKind.Kind == "StatefulSet"
+}
+
 // discardedClaims returns the claims that the StatefulSet of the box would take along if it were deleted, and that are of
 // storage which the box does not ask for any more.
 func (c *Controller) discardedClaims(box *modelv1.ModelBox) ([]*corev1.PersistentVolumeClaim, error) {

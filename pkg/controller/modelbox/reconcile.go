@@ -52,12 +52,16 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return staleCacheRetry, nil
 	}
 
-	if err := c.pruneDiscardedClaims(ctx, box); err != nil {
-		return 0, err
+	pruneErr := c.pruneDiscardedClaims(ctx, box)
+	if pruneErr != nil && children.Classify(pruneErr).IsStale {
+		return 0, pruneErr
 	}
-	result, err := c.children.Reconcile(ctx, box)
+	result, err := c.children.ReconcileHolding(ctx, box, func(step *children.Step) bool { return pruneErr != nil && replacesStatefulSet(step) })
 	if err != nil {
 		return 0, err
+	}
+	if pruneErr != nil {
+		result.Failures = append(result.Failures, pruneErr)
 	}
 	c.reportUnrecorded(box, result.Rendered)
 	failures, err := c.growPodClaims(ctx, box)
