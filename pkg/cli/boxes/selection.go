@@ -50,12 +50,12 @@ func (s *Selection) Complete(f cmdutil.Factory, arguments []string) (err error) 
 
 // IsEmpty returns whether neither names nor files nor labels are given.
 func (s *Selection) IsEmpty() bool {
-	return len(s.Arguments) == 0 && s.LabelSelector == "" && cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize)
+	return len(s.Arguments) == 0 && s.LabelSelector == "" && !s.HasFiles()
 }
 
 // Validate returns an error for flags that exclude each other.
 func (s *Selection) Validate() error {
-	isFile := !cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize)
+	isFile := s.HasFiles()
 	switch {
 	case isFile && (len(s.Arguments) > 0 || s.LabelSelector != ""):
 		return fmt.Errorf("--filename and --kustomize exclude names and --selector")
@@ -73,7 +73,7 @@ func (s *Selection) hasNames() bool {
 
 // All returns whether the selection is of all that there is now and later, rather than of those with names.
 func (s *Selection) All() bool {
-	return cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize) && !s.hasNames()
+	return !s.HasFiles() && !s.hasNames()
 }
 
 // SelectsType returns whether objects of a resource are among those that All says.
@@ -98,30 +98,25 @@ type Objects struct {
 
 // Get returns what is selected, as it is in the cluster. Without any selection that is all.
 func (s *Selection) Get() (*Objects, error) {
+	if s.HasFiles() {
+		return s.getFiles()
+	}
 	arguments := Arguments(s.Arguments)
-	if len(arguments) == 0 && cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize) {
+	if len(arguments) == 0 {
 		arguments = []string{Stacks + "," + Boxes}
 	}
-	return objectsOf(s.newBuilder().
+	infos, err := s.builder().
+		WithScheme(scheme.Scheme, scheme.Scheme.PrioritizedVersionsAllGroups()...).
+		NamespaceParam(s.Namespace).DefaultNamespace().
 		AllNamespaces(s.AllNamespaces).
 		LabelSelectorParam(s.LabelSelector).
 		ResourceTypeOrNameArgs(true, arguments...).
 		RequestChunksOf(cmdutil.DefaultChunkSize).
-		Latest())
-}
-
-// newBuilder returns what finds the objects in files, and others that it is told of.
-func (s *Selection) newBuilder() *resource.Builder {
-	return s.builder().
-		WithScheme(scheme.Scheme, scheme.Scheme.PrioritizedVersionsAllGroups()...).
-		NamespaceParam(s.Namespace).DefaultNamespace().
-		FilenameParam(s.enforceNamespace, &s.FilenameOptions).
 		ContinueOnError().
-		Flatten()
-}
-
-func objectsOf(builder *resource.Builder) (*Objects, error) {
-	infos, err := builder.Do().Infos()
+		Flatten().
+		Latest().
+		Do().
+		Infos()
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +139,10 @@ func (o *Objects) IsEmpty() bool { return len(o.Boxes) == 0 && len(o.Stacks) == 
 
 // NothingFound is what kubectl says when there is nothing.
 func (s *Selection) NothingFound() string {
-	if s.AllNamespaces {
+	switch {
+	case s.HasFiles():
+		return "No boxes or stacks found in the files"
+	case s.AllNamespaces:
 		return "No resources found"
 	}
 	return fmt.Sprintf("No resources found in %s namespace.", s.Namespace)
@@ -165,15 +163,6 @@ func (s *Selection) GetBoxes() ([]*modelv1.ModelBox, error) {
 	objects, err := selection.Get()
 	return s.onlyBoxes(objects, err)
 }
-
-// ReadBoxes returns the boxes in the files as they are there. There has to be one at least, and no stack.
-func (s *Selection) ReadBoxes() ([]*modelv1.ModelBox, error) {
-	objects, err := objectsOf(s.newBuilder())
-	return s.onlyBoxes(objects, err)
-}
-
-// HasFiles returns whether files are given.
-func (s *Selection) HasFiles() bool { return !cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize) }
 
 func (s *Selection) onlyBoxes(objects *Objects, err error) ([]*modelv1.ModelBox, error) {
 	switch {

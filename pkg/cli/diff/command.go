@@ -116,8 +116,8 @@ func (o *Options) Run(ctx context.Context) (bool, error) {
 // diffs asks for the diffs of all boxes that are selected.
 func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
 	var diffs []*modelv1.ModelBoxDiff
-	if !cmdutil.IsFilenameSliceEmpty(o.Filenames, o.Kustomize) {
-		sent, err := o.boxesOfFiles()
+	if o.HasFiles() {
+		sent, err := o.ReadBoxes()
 		if err != nil {
 			return nil, err
 		}
@@ -145,31 +145,4 @@ func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
 		diffs = append(diffs, diff)
 	}
 	return diffs, nil
-}
-
-// boxesOfFiles returns the boxes as the files have them, in the namespace of the command line where they have none.
-func (o *Options) boxesOfFiles() ([]*modelv1.ModelBox, error) {
-	infos, err := o.builder().
-		WithScheme(scheme.Scheme, scheme.Scheme.PrioritizedVersionsAllGroups()...).
-		Local().
-		FilenameParam(false, &o.FilenameOptions).
-		ContinueOnError().
-		Flatten().
-		Do().
-		Infos()
-	if err != nil {
-		return nil, err
-	}
-	var found []*modelv1.ModelBox
-	for _, info := range infos {
-		box, ok := info.Object.(*modelv1.ModelBox)
-		if !ok {
-			return nil, fmt.Errorf("%s: %s is not a box", info.Source, info.ObjectName())
-		}
-		if box.Namespace == "" {
-			box.Namespace = o.Namespace
-		}
-		found = append(found, box)
-	}
-	return found, nil
 }
