@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/scheme"
 	"k8s.io/kubectl/pkg/util/templates"
@@ -31,8 +30,7 @@ type Options struct {
 	// PrintFlags print the diffs as objects, where they are told to.
 	PrintFlags *genericclioptions.PrintFlags
 
-	builder func() *resource.Builder
-	model   versioned.Interface
+	model versioned.Interface
 }
 
 // NewCommand returns the command "kubectl modelbox diff".
@@ -76,7 +74,6 @@ func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
 		return err
 	}
 	var err error
-	o.builder = f.NewBuilder
 	o.model, err = boxes.NewClient(f)
 	return err
 }
