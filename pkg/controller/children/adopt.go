@@ -87,6 +87,15 @@ func (e *Engine[O]) confirmOwner(ctx context.Context, owner O) (O, error) {
 	}
 }
 
+// confirmGeneration returns an error unless the owner still asks for what the cache says. Data is not lost on the word of a cache.
+func (e *Engine[O]) confirmGeneration(ctx context.Context, owner O) error {
+	now, err := e.confirmOwner(ctx, owner)
+	if err == nil && now.GetGeneration() != owner.GetGeneration() {
+		err = e.ownerChanged()
+	}
+	return err
+}
+
 func (e *Engine[O]) ownerChanged() error { return fmt.Errorf("the %s %w", e.Noun, ErrOwnerChanged) }
 
 // adopt takes over an object of nobody.

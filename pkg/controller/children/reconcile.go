@@ -71,6 +71,8 @@ func (e *Engine[O]) checkPreconditions(ctx context.Context, owner O, s Step) err
 	case s.Operation == Replace && s.isOwnedByPredecessor:
 		_, err := e.confirmOwner(ctx, owner)
 		return err
+	case s.Operation == Prune && s.Kind.Retention != nil:
+		return e.confirmGeneration(ctx, owner)
 	default:
 		return nil
 	}

@@ -89,18 +89,8 @@ func (e *Engine[O]) createInheriting(ctx context.Context, owner O, s Step, inher
 	})
 }
 
-// prune deletes a child that the owner does not ask for any more. Data is not lost on the word of a cache: the owner is read
-// again before a child that has some is deleted.
+// prune deletes a child that the owner does not ask for any more.
 func (e *Engine[O]) prune(ctx context.Context, owner O, s Step) error {
-	if s.Kind.Retention != nil {
-		now, err := e.confirmOwner(ctx, owner)
-		if err != nil {
-			return err
-		}
-		if now.GetGeneration() != owner.GetGeneration() {
-			return e.ownerChanged()
-		}
-	}
 	err := e.delete(ctx, owner, s, s.Kind.propagation())
 	if apierrors.IsNotFound(err) {
 		return nil // and has been told when it went
