@@ -102,7 +102,7 @@ func startAvailability(t *testing.T) *availability {
 	t.Cleanup(stop)
 	running.Go(func() { a.service.probe(ctx, a.servers...) })
 	a.service.awaitEndpoints(t, a.servers...)
-	leadTo(t, p, a.service.port())
+	leadTo(t, p, a.service, a.servers)
 
 	a.n = p.NewNamespace(t)
 	a.n.Eventually("the cluster reaches the servers", func() error {

@@ -56,7 +56,7 @@ func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
 		server.awaitReady(t)
 		service.add(server)
 	}
-	leadTo(t, p, service.port())
+	leadTo(t, p, service, servers)
 	n.Eventually("the cluster reaches the servers by the CA that they issued", func() error {
 		if bytes.Equal(p.ReadAPIService(t).Spec.CABundle, given) {
 			return fmt.Errorf("the caBundle is the one that was given")
@@ -216,12 +216,6 @@ func deleteCertificates(n *framework.Namespace, servers []*replica) {
 		}
 		return fmt.Errorf("none of %d", len(events.Items))
 	})
-}
-
-// leadTo has the APIService lead to a port of this machine.
-func leadTo(t *testing.T, p *framework.ControlPlane, port int) {
-	t.Helper()
-	patchAPIService(t, p, fmt.Sprintf(`{"spec":{"service":{"port":%d}}}`, port))
 }
 
 func patchAPIService(t *testing.T, p *framework.ControlPlane, patch string) {

@@ -79,7 +79,7 @@ func startGrowth(t *testing.T, boxes int) *growth {
 		server.awaitReady(t)
 		g.service.add(server)
 	}
-	leadTo(t, p, g.service.port())
+	leadTo(t, p, g.service, g.servers)
 	for range grownNamespaces {
 		g.namespaces = append(g.namespaces, p.NewNamespace(t))
 	}

@@ -4,15 +4,19 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
@@ -142,5 +146,26 @@ func (s *service) awaitNoConnections(t *testing.T, server *replica) {
 			return fmt.Errorf("there are %d", count)
 		}
 		return nil
+	})
+}
+
+// leadTo points the APIService to the service. It returns when a request through kube-apiserver has reached one of the servers:
+// until kube-apiserver has observed the change, the server before answers.
+func leadTo(t *testing.T, p *framework.ControlPlane, s *service, servers []*replica) {
+	t.Helper()
+	patchAPIService(t, p, fmt.Sprintf(`{"spec":{"service":{"port":%d}}}`, s.port()))
+	boxes := p.ModelClient.ModelV1().ModelBoxes(metav1.NamespaceDefault)
+	attempt := 0
+	framework.Eventually(t, framework.Patience, "a request reaches one of the servers", func() error {
+		attempt++
+		// The audit log has writes only. This one changes nothing.
+		name := fmt.Sprintf("no-box-%d-%d", s.port(), attempt)
+		err := boxes.Delete(t.Context(), name, metav1.DeleteOptions{})
+		for _, server := range servers {
+			if log, readErr := os.ReadFile(server.auditLog); readErr == nil && bytes.Contains(log, []byte(name)) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no server has it: %w", err)
 	})
 }
