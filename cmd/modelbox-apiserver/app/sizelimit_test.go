@@ -44,7 +44,7 @@ func TestManagedFieldsDoNotOutgrowAnObject(t *testing.T) {
 		name             string
 		patches, letters int
 	}{
-		{"few large entries", 24, 2_900_000},
+		{"few large entries", 24, 1_100_000},
 		{"many small entries", 3 * sizelimit.MaxManagedFieldsEntries, 10},
 	} {
 		t.Run(row.name, func(t *testing.T) {
