@@ -109,20 +109,22 @@ clients: ## Build the programs that others read and write boxes with, for the te
 UNIT_PACKAGES = $$(go list ./pkg/storage/recovery ./... | grep -v /pkg/e2e)
 
 .PHONY: test
-test: build clients test-images ## Run all tests
+test: build clients test-images ## Run all tests, and print where the time goes
+	@rm -rf _output/test
 	@echo "testing the packages"
-	@go test $(RACE) -timeout 30m $(UNIT_PACKAGES)
-	@go test -run '^TestCost' ./pkg/apis/decodedsize ./pkg/registry/model/modelbox
+	@hack/go-test.sh unit . "$(UNIT_PACKAGES)" $(RACE) -timeout 30m
+	@hack/go-test.sh costs . "./pkg/apis/decodedsize ./pkg/registry/model/modelbox" -run '^TestCost'
 	@echo "testing the server in a control plane"
 	@hack/test-e2e.sh
 	@echo "testing the local control plane"
-	@cd hack/localcluster && go test ./corevalidation ./node ./pki ./supervisor ./workdir
+	@hack/go-test.sh localcluster hack/localcluster "./corevalidation ./node ./pki ./supervisor ./workdir"
 	@echo "testing the tools"
-	@cd hack/tools && go test ./...
+	@hack/go-test.sh tools hack/tools ./...
 	@echo "testing the benchmarks"
-	@cd hack/bench && go test ./...
+	@hack/go-test.sh bench hack/bench ./...
 	@echo "testing the rules for Prometheus"
-	@cd hack/prometheus && go test -count=1 ./...
+	@hack/go-test.sh prometheus hack/prometheus ./... -count=1
+	@_output/tools/testtimes report _output/test
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go, without what takes long

@@ -2,34 +2,53 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs the end-to-end tests, or those that the arguments for "go test" say, against one control plane: the one that runs
-# in MODELBOX_E2E_DIR, or one that is started for them and stopped again, of the program that MODELBOX_E2E_HOST_BINARY names
-# where that is set.
+# Runs the end-to-end tests, or those that the arguments for "go test" say, against the control plane that runs in
+# MODELBOX_E2E_DIR, or against one that is started for them and stopped again, of the program that MODELBOX_E2E_HOST_BINARY
+# names where that is set.
 
 set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-run_tests() {
-  # One package at a time: some of their tests disturb the server, which is everybody's.
-  go test -p 1 -count=1 -timeout 30m "$@"
+# The packages whose tests leave the server alone share a control plane. The others start one each. In both groups packages run
+# side by side. Those that run containers come last and alone: a container that gets no processor for ten seconds loses requests.
+peaceful="api clients framework kubectl lifecycle migrate networks plugin poddebugger security serviceingress stack upgrade"
+disturbing="ownership server storage"
+
+# packages prints those packages of end-to-end tests.
+packages() { # name...
+  printf ' ./pkg/e2e/%s' "$@"
 }
 
-# run_all runs the tests that run containers last, and alone: a container that gets no processor for ten seconds loses requests.
 run_all() {
-  local containers status=0
-  containers=$(go list ./pkg/e2e/containers)
-  # shellcheck disable=SC2046 # a list of packages
-  run_tests $(go list ./pkg/e2e/... | grep -vFx "${containers}") || status=1
-  run_tests "${containers}" || status=1
+  local status=0
+  check_groups
+  # shellcheck disable=SC2086 # lists of words
+  {
+    hack/go-test.sh e2e-peaceful . "$(packages ${peaceful})" -p 2 -count=1 -timeout 30m || status=1
+    env --unset=MODELBOX_E2E_DIR hack/go-test.sh e2e-disturbing . "$(packages ${disturbing})" -p 2 -count=1 -timeout 30m || status=1
+    hack/go-test.sh e2e-containers . ./pkg/e2e/containers -count=1 -timeout 30m || status=1
+  }
   return "${status}"
+}
+
+# check_groups fails when a package is in no group.
+check_groups() {
+  local name
+  for name in $(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./pkg/e2e/...); do
+    name=${name##*/}
+    if [[ " ${peaceful} ${disturbing} containers " != *" ${name} "* ]]; then
+      echo "ERROR: $0 does not run the tests of pkg/e2e/${name}"
+      exit 1
+    fi
+  done
 }
 
 run() {
   if [[ $# == 0 ]]; then
     run_all
   else
-    run_tests "$@"
+    go test -p 1 -count=1 -timeout 30m "$@"
   fi
 }
 

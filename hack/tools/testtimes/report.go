@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+const (
+	// shownPackages and shownTests are how many of the slowest ones the report has.
+	shownPackages = 15
+	shownTests    = 15
+)
+
+// module is left out of names.
+const module = "github.com/sharelinuxs/modelbox-apiserver/"
+
+func report(out io.Writer, steps []step) error {
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(b.clock, a.clock) })
+	var packages, tests []timed
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "SECONDS\tCPU COMPILING\tCPU TESTING\t STEP\t")
+	for _, s := range steps {
+		fmt.Fprintf(w, "%.0f\t%.0f\t%.0f\t %s\t\n", s.clock, s.compileCPU(), s.testCPU, s.name)
+		packages, tests = append(packages, s.packages...), append(tests, s.tests...)
+	}
+	fmt.Fprintln(w, "\t\t\t\t\nSECONDS\t\tCPU\t SLOWEST PACKAGES\t")
+	for _, p := range slowest(packages, shownPackages) {
+		fmt.Fprintf(w, "%.0f\t\t%.0f\t %s\t\n", p.clock, p.cpu, strings.TrimPrefix(p.name, module))
+	}
+	fmt.Fprintln(w, "\t\t\t\t\nSECONDS\t\t\t SLOWEST TESTS\t")
+	for _, test := range slowest(tests, shownTests) {
+		fmt.Fprintf(w, "%.0f\t\t\t %s\t\n", test.clock, strings.TrimPrefix(test.name, module))
+	}
+	return w.Flush()
+}
+
+func slowest(all []timed, count int) []timed {
+	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(b.clock, a.clock) })
+	return all[:min(count, len(all))]
+}
