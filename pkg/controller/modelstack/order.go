@@ -76,17 +76,18 @@ func (s *survey) notReady(of *component) []string {
 	return names
 }
 
-// holdUpdate lets a changed component wait until what it depends on is as the stack says, and has been ready since.
+// holdUpdate lets a changed component wait until what it depends on is as the stack says and ready. That it was ready with the
+// same spec before says nothing: another one may have been tried since.
 func (s *survey) holdUpdate(p *progress) bool {
 	if s.stack.Spec.Rollout != modelv1.ComponentsOrdered || !p.isBlocked {
 		return false
 	}
-	p.waitingFor = s.unsettledBelow(p)
+	p.waitingFor = s.notReadyBelow(p)
 	return true
 }
 
-// unsettledBelow returns the names of the nearest components below that are not settled.
-func (s *survey) unsettledBelow(p *progress) []string {
+// notReadyBelow returns the names of the nearest components below that are not ready.
+func (s *survey) notReadyBelow(p *progress) []string {
 	names, seen := []string(nil), sets.New[int]()
 	for next := slices.Clone(p.dependencies); len(next) > 0; next = next[1:] {
 		below := s.progress[next[0].index]
@@ -95,7 +96,7 @@ func (s *survey) unsettledBelow(p *progress) []string {
 		}
 		seen.Insert(below.index)
 		switch {
-		case !below.isSettled:
+		case !below.isReady:
 			names = append(names, below.Name)
 		case below.isBlocked:
 			next = append(next, below.dependencies...)
@@ -149,7 +150,7 @@ func (s *survey) usersOf(child children.Object, name string) []string {
 			users.Insert(name)
 		}
 		for _, waiter := range renamed.waiters {
-			if !s.progress[waiter.index].isSettled {
+			if !s.progress[waiter.index].isReady {
 				users.Insert(waiter.Name)
 			}
 		}
@@ -159,7 +160,7 @@ func (s *survey) usersOf(child children.Object, name string) []string {
 	users.Insert(s.needed[name]...)
 	if last := s.lastStates[name]; last != nil {
 		for _, user := range last.WaitingFor {
-			if updated := s.byName[user]; updated != nil && !s.progress[updated.index].isSettled {
+			if updated := s.byName[user]; updated != nil && !s.progress[updated.index].isReady {
 				users.Insert(user)
 			}
 		}

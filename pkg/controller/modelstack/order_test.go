@@ -108,7 +108,7 @@ func TestAComponentThatNeverGetsReadyStalls(t *testing.T) {
 	check(t, "boxes", []string{"db", "web"}, f.boxes())
 }
 
-func TestADependencyThatFlapsHoldsNobodyBack(t *testing.T) {
+func TestADependencyThatFlapsLeavesAloneWhatDoesNotChange(t *testing.T) {
 	f := newTestController(t, newStack(boxComponent("db"), boxComponent("web", "db")))
 	f.settle()
 	for range 3 {
@@ -119,7 +119,34 @@ func TestADependencyThatFlapsHoldsNobodyBack(t *testing.T) {
 	}
 	f.fail("db")
 	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[1].Box.Image = "web:2" })
-	check(t, "an update of what depends on it", []string{"patch modelboxes web"}, f.reconcile())
+	check(t, "an update of what depends on it, while it fails", []string(nil), f.reconcile())
+	check(t, "states", "db=Progressing web=Waiting(db)", f.states())
+	f.setReady("db")
+	check(t, "when it is back", []string{"patch modelboxes web"}, f.reconcile())
+}
+
+// A spec that was ready once says nothing of the pods that come after another one.
+func TestADependencyThatIsTakenBackIsWaitedFor(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("db"), boxComponent("backend", "db"), boxComponent("web", "backend")))
+	f.settle()
+	f.update(func(stack *modelv1.ModelStack) {
+		stack.Spec.Components[0].Box.Image, stack.Spec.Components[1].Box.Image = "db:bad", "backend:2"
+	})
+	check(t, "first", []string{"patch modelboxes db"}, f.reconcile())
+	f.setUpdating("db")
+	f.fail("db")
+	f.reconcile()
+	check(t, "states", "db=Progressing backend=Waiting(db) web=Ready", f.states())
+
+	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0].Box.Image = "db:1" })
+	check(t, "when db is taken back", []string{"patch modelboxes db"}, f.reconcile())
+	f.setUpdating("db")
+	check(t, "while db comes back", []string(nil), f.reconcile())
+	f.reconcile()
+	check(t, "states", "db=Progressing backend=Waiting(db) web=Ready", f.states())
+	check(t, "waiting for", "db", f.stack().Status.WaitingFor)
+	f.setReady("db")
+	check(t, "when db is ready", []string{"patch modelboxes backend"}, f.reconcile())
 }
 
 func TestAChangedComponentWaitsForThoseThatItDependsOn(t *testing.T) {

@@ -45,23 +45,3 @@ func TestEachComponentIsToldReadyOnceWhileTheStatusIsPutOff(t *testing.T) {
 	f.reconcile()
 	check(t, "story", []string{"Normal ComponentReady Component a is ready"}, f.told())
 }
-
-func TestComponentThatWasReadyWhileTheStatusWasPutOffHoldsBackNothing(t *testing.T) {
-	f := newTestController(t, newStack(boxComponent("db"), boxComponent("queue"), boxComponent("web", "db", "queue")))
-	f.settle()
-	f.update(func(stack *modelv1.ModelStack) {
-		for i := range stack.Spec.Components {
-			stack.Spec.Components[i].Box.Image += ".1"
-		}
-	})
-	check(t, "first", []string{"patch modelboxes db", "patch modelboxes queue"}, f.reconcile())
-	f.setUpdating("db")
-	f.setUpdating("queue")
-	f.reconcile()
-	f.setReady("db")
-	check(t, "when db is ready", []string(nil), f.reconcileAtOnce())
-	check(t, "states", "db=Progressing queue=Progressing web=Waiting(db,queue)", f.states())
-	f.fail("db")
-	f.setReady("queue")
-	check(t, "when queue is ready, and db was", []string{"patch modelboxes web"}, f.reconcileAtOnce())
-}

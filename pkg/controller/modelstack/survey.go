@@ -41,9 +41,7 @@ type progress struct {
 	// isCurrent says that the children are as the stack says, isReady that the box is also ready. Something outside is ready
 	// as soon as there is a Service that leads to it.
 	isCurrent, isReady bool
-	// isSettled says that the component is as the stack says, and is ready or was: it may be that its pods fail since.
-	isSettled bool
-	// isBlocked says that something that it depends on, at whatever distance, is not settled.
+	// isBlocked says that something that it depends on, at whatever distance, is not ready.
 	isBlocked bool
 
 	// former is a child that the component had before and that is still there; nil is none.
@@ -89,10 +87,8 @@ func (c *Controller) surveyOf(stack *modelv1.ModelStack) (*survey, error) {
 		if err != nil {
 			return nil, err
 		}
-		last := s.lastStates[each.Name]
-		p.isSettled = p.isCurrent && (p.isReady || last != nil && last.ReadyRevision == p.revision)
 		for _, dependency := range each.dependencies {
-			if below := s.progress[dependency.index]; !below.isSettled || below.isBlocked {
+			if below := s.progress[dependency.index]; !below.isReady || below.isBlocked {
 				p.isBlocked = true
 			}
 		}

@@ -40,6 +40,36 @@ func TestUpdateReachesWhatDependsOnItLast(t *testing.T) {
 	framework.ExpectEqual(t, "generation of a box that did not change", api.Generation, s.GetBox("api").Generation)
 }
 
+func TestUpdateWaitsForADependencyThatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	db := component("db")
+	db.Box.Strategy, db.Box.RollingUpdate = modelv1.StrategyRecreate, nil
+	s := createStack(t, db, component("backend", "db"))
+	s.awaitReady()
+	s.update(func(components []modelv1.ModelStackComponent) []modelv1.ModelStackComponent {
+		framework.Unschedulable(components[0].Box)
+		components[1].Box.Image = framework.NewImage
+		return components
+	})
+	s.AwaitReadyCondition("db", metav1.ConditionFalse, "Unschedulable")
+	s.awaitState("backend", modelv1.ComponentWaiting, "db")
+	changes := s.watchBoxes(func(_ watch.EventType, box *modelv1.ModelBox) string {
+		switch {
+		case box.Name == "db" && isReady(box):
+			return "ready db"
+		case box.Name == "backend" && box.Spec.Image == framework.NewImage:
+			return "updated backend"
+		default:
+			return ""
+		}
+	})
+	s.update(func(components []modelv1.ModelStackComponent) []modelv1.ModelStackComponent {
+		components[0].Box.PodTemplate = nil
+		return components
+	})
+	s.expect(changes, "ready db", "updated backend")
+}
+
 func TestDependencyThatFlapsLeavesWhatDependsOnItAlone(t *testing.T) {
 	t.Parallel()
 	s := createStack(t, component("db"), component("web", "db"))

@@ -3273,7 +3273,7 @@ func schema_pkg_apis_model_v1_ModelStackComponentStatus(ref common.ReferenceCall
 					},
 					"readyRevision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "readyRevision identifies what the stack said of the component when it was ready last. As long as that does not change, nothing waits for the component.\n\nExample: 3f9a4c5d17",
+							Description: "readyRevision identifies what the stack said of the component when it was ready last.\n\nExample: 3f9a4c5d17",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3414,7 +3414,7 @@ func schema_pkg_apis_model_v1_ModelStackSpec(ref common.ReferenceCallback) commo
 					},
 					"rollout": {
 						SchemaProps: spec.SchemaProps{
-							Description: "rollout is \"Ordered\" to let a changed component wait for those changed components that it depends on, or \"Parallel\" to change all at once. A component that is new waits for what it depends on in any case. Defaults to \"Ordered\".\n\nExample: Parallel\n\nPossible enum values:\n - `\"Ordered\"` lets a component wait for those that it depends on, and when the stack is deleted for those that depend on it.\n - `\"Parallel\"` lets no component wait for another.",
+							Description: "rollout is \"Ordered\" to let a changed component wait until all is ready that it depends on, at whatever distance, or \"Parallel\" to change all at once. A component that is new waits for what it depends on in any case. Defaults to \"Ordered\".\n\nExample: Parallel\n\nPossible enum values:\n - `\"Ordered\"` lets a component wait for those that it depends on, and when the stack is deleted for those that depend on it.\n - `\"Parallel\"` lets no component wait for another.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Ordered", "Parallel"},

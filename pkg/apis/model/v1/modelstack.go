@@ -96,8 +96,8 @@ type ModelStackSpec struct {
 	// +k8s:validation:maxItems=500
 	Components []ModelStackComponent `json:"components" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,1,rep,name=components"`
 
-	// rollout is "Ordered" to let a changed component wait for those changed components that it depends on, or "Parallel"
-	// to change all at once. A component that is new waits for what it depends on in any case. Defaults to "Ordered".
+	// rollout is "Ordered" to let a changed component wait until all is ready that it depends on, at whatever distance, or
+	// "Parallel" to change all at once. A component that is new waits for what it depends on in any case. Defaults to "Ordered".
 	//
 	// Example: Parallel
 	// +optional
@@ -304,8 +304,7 @@ type ModelStackComponentStatus struct {
 	// +k8s:minimum=0
 	ReadyReplicas int32 `json:"readyReplicas,omitempty" protobuf:"varint,6,opt,name=readyReplicas"`
 
-	// readyRevision identifies what the stack said of the component when it was ready last. As long as that does not
-	// change, nothing waits for the component.
+	// readyRevision identifies what the stack said of the component when it was ready last.
 	//
 	// Example: 3f9a4c5d17
 	// +optional

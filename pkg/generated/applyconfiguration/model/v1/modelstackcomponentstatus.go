@@ -41,8 +41,7 @@ type ModelStackComponentStatusApplyConfiguration struct {
 	//
 	// Example: 4
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
-	// readyRevision identifies what the stack said of the component when it was ready last. As long as that does not
-	// change, nothing waits for the component.
+	// readyRevision identifies what the stack said of the component when it was ready last.
 	//
 	// Example: 3f9a4c5d17
 	ReadyRevision *string `json:"readyRevision,omitempty"`

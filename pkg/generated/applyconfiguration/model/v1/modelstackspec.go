@@ -18,8 +18,8 @@ type ModelStackSpecApplyConfiguration struct {
 	//
 	// Example: [{name: db, external: {host: db.example.com, port: 3306}}, {name: web, dependsOn: [db], box: {image: "nginx:1.7.9"}}]
 	Components []ModelStackComponentApplyConfiguration `json:"components,omitempty"`
-	// rollout is "Ordered" to let a changed component wait for those changed components that it depends on, or "Parallel"
-	// to change all at once. A component that is new waits for what it depends on in any case. Defaults to "Ordered".
+	// rollout is "Ordered" to let a changed component wait until all is ready that it depends on, at whatever distance, or
+	// "Parallel" to change all at once. A component that is new waits for what it depends on in any case. Defaults to "Ordered".
 	//
 	// Example: Parallel
 	Rollout *modelv1.ComponentOrder `json:"rollout,omitempty"`
