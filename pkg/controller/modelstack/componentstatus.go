@@ -17,8 +17,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
-// progressDeadline is how long a component that is not held back may come no nearer before it counts as stalled. It is that
-// of a Deployment.
+// progressDeadline is how long a component that is not held back may come no nearer before it counts as stalled, from when the
+// stack was changed last. It is that of a Deployment.
 const progressDeadline = 10 * time.Minute
 
 // lastingReasons are those of failures that do not pass by waiting.
@@ -63,7 +63,7 @@ func componentStatus(s *survey, p *progress, result *children.Result, now time.T
 		status.State, status.Reason, status.Message = boxState(p)
 	}
 	status.Message = message.Truncate(status.Message)
-	if last == nil || hasProgressed(last, &status) {
+	if last == nil || s.isNewGeneration || hasProgressed(last, &status) {
 		status.LastProgressTime = &metav1.Time{Time: now.Truncate(time.Second)}
 	}
 	return status, stallUnlessProgressing(&status, now)
@@ -104,13 +104,13 @@ func boxState(p *progress) (state modelv1.ComponentState, reason, message string
 	return modelv1.ComponentProgressing, modelv1.ReasonPending, "the controller has not seen the box yet"
 }
 
-// hasProgressed returns whether a component has come nearer to what the stack says. What its pods fail with, and how often
-// they do, is no progress.
+// hasProgressed returns whether a component has come nearer to what the stack says, or may again because it is paused no more.
+// What its pods fail with, and how often they do, is no progress.
 func hasProgressed(last, now *modelv1.ModelStackComponentStatus) bool {
 	switch {
 	case now.State == modelv1.ComponentStalled || last.State == modelv1.ComponentStalled && now.State == modelv1.ComponentProgressing && last.ReadyReplicas == now.ReadyReplicas:
 		return false
-	case last.State != now.State, last.ReadyReplicas != now.ReadyReplicas:
+	case last.State != now.State, last.ReadyReplicas != now.ReadyReplicas, last.Reason == modelv1.ReasonPaused && now.Reason != last.Reason:
 		return true
 	default:
 		return now.Reason == modelv1.ReasonProgressing && last.Reason == now.Reason && last.Message != now.Message

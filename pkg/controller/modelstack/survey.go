@@ -28,8 +28,10 @@ type survey struct {
 	needed map[string][]string
 	// retained has, for components that are not in the stack any more, the names of those that they are retained for.
 	retained map[string][]string
-	// lastStates are those of the last status, whether or not it has been written.
-	lastStates map[string]*modelv1.ModelStackComponentStatus
+	// lastStates are those of the last status, whether or not it has been written, and isNewGeneration says that it was about
+	// another generation of the stack.
+	lastStates      map[string]*modelv1.ModelStackComponentStatus
+	isNewGeneration bool
 }
 
 // progress is how far a component is.
@@ -71,6 +73,7 @@ func (c *Controller) surveyOf(stack *modelv1.ModelStack) (*survey, error) {
 	last := c.unwritten.last(stack)
 	s.lastStates = make(map[string]*modelv1.ModelStackComponentStatus, len(last.Components))
 	for i := range last.Components {
+	s.isNewGeneration = last.ObservedGeneration != stack.Generation
 		s.lastStates[last.Components[i].Name] = &last.Components[i]
 	}
 	if s.owned, err = c.ownedComponents(stack); err != nil {
