@@ -81,10 +81,11 @@ func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.Model
 // usersOf returns, for each component that has children, the nearest of those that depend on it and have children. What a
 // component depends on, the stack says; of one that is no longer in it, its children do.
 func usersOf(stack *modelv1.ModelStack, owned []children.Object) map[string][]string {
-	waiters, isKnown := map[string][]string{}, sets.New[string]()
-	add := func(name string, dependencies []string) {
+	dependencies, waiters, isKnown := map[string][]string{}, map[string][]string{}, sets.New[string]()
+	add := func(name string, dependsOn []string) {
 		isKnown.Insert(name)
-		for _, dependency := range dependencies {
+		dependencies[name] = dependsOn
+		for _, dependency := range dependsOn {
 			waiters[dependency] = append(waiters[dependency], name)
 		}
 	}
@@ -101,13 +102,27 @@ func usersOf(stack *modelv1.ModelStack, owned []children.Object) map[string][]st
 	}
 	users := make(map[string][]string, isThere.Len())
 	for name := range isThere {
-		users[name] = nearest(name, waiters, isThere)
+		below := closure(name, dependencies)
+		users[name] = nearest(name, waiters, func(waiter string) bool { return isThere.Has(waiter) && !below.Has(waiter) })
 	}
 	return users
 }
 
-// nearest returns the waiters of a component that are there, and in place of those that are not, theirs.
-func nearest(name string, waiters map[string][]string, isThere sets.Set[string]) []string {
+// closure returns the names of the components that one depends on, at whatever distance. Children that were written at different
+// times may say that their components depend on each other: one that is above and below another does not wait for it.
+func closure(name string, dependencies map[string][]string) sets.Set[string] {
+	found := sets.New[string]()
+	for next := slices.Clone(dependencies[name]); len(next) > 0; next = next[1:] {
+		if !found.Has(next[0]) {
+			found.Insert(next[0])
+			next = append(next, dependencies[next[0]]...)
+		}
+	}
+	return found
+}
+
+// nearest returns the waiters of a component that count, and in place of those that do not, theirs.
+func nearest(name string, waiters map[string][]string, counts func(waiter string) bool) []string {
 	found, seen := sets.New[string](), sets.New(name)
 	for next := slices.Clone(waiters[name]); len(next) > 0; next = next[1:] {
 		waiter := next[0]
@@ -115,7 +130,7 @@ func nearest(name string, waiters map[string][]string, isThere sets.Set[string])
 			continue
 		}
 		seen.Insert(waiter)
-		if isThere.Has(waiter) {
+		if counts(waiter) {
 			found.Insert(waiter)
 		} else {
 			next = append(next, waiters[waiter]...)

@@ -157,7 +157,8 @@ func (s *survey) usersOf(child children.Object, name string) []string {
 		return sets.List(users)
 	}
 	// Those that have not been updated say so themselves. Those that have been are known from before.
-	users.Insert(s.needed[name]...)
+	below := closure(name, s.needs)
+	users.Insert(nearest(name, s.needed, func(user string) bool { return s.byName[user] != nil || !below.Has(user) })...)
 	if last := s.lastStates[name]; last != nil {
 		for _, user := range last.WaitingFor {
 			if updated := s.byName[user]; updated != nil && !s.progress[updated.index].isReady {

@@ -24,8 +24,9 @@ type survey struct {
 	progress []*progress
 	// owned are all children of components that the stack controls.
 	owned []children.Object
-	// needed has the names of the components that need one, as their children had it when they were last written.
-	needed map[string][]string
+	// needs has the names of the components that one needs, as its children had it when they were last written, and needed those
+	// of the components that need one.
+	needs, needed map[string][]string
 	// retained has, for components that are not in the stack any more, the names of those that they are retained for.
 	retained map[string][]string
 	// lastStates are those of the last status, whether or not it has been written, and isNewGeneration says that it was about
@@ -67,21 +68,23 @@ func (c *Controller) surveyOf(stack *modelv1.ModelStack) (*survey, error) {
 		graph:    g,
 		stack:    stack,
 		progress: make([]*progress, len(g.components)),
+		needs:    map[string][]string{},
 		needed:   map[string][]string{},
 		retained: map[string][]string{},
 	}
 	last := c.unwritten.last(stack)
+	s.isNewGeneration = last.ObservedGeneration != stack.Generation
 	s.lastStates = make(map[string]*modelv1.ModelStackComponentStatus, len(last.Components))
 	for i := range last.Components {
-	s.isNewGeneration = last.ObservedGeneration != stack.Generation
 		s.lastStates[last.Components[i].Name] = &last.Components[i]
 	}
 	if s.owned, err = c.ownedComponents(stack); err != nil {
 		return nil, err
 	}
 	for _, child := range s.owned {
+		user := child.GetLabels()[modelv1.ComponentLabel]
 		for _, name := range modelstackrender.DependsOn(child) {
-			s.needed[name] = append(s.needed[name], child.GetLabels()[modelv1.ComponentLabel])
+			s.needs[user], s.needed[name] = append(s.needs[user], name), append(s.needed[name], user)
 		}
 	}
 	live := c.children.Live(stack)
