@@ -168,7 +168,8 @@ func (ScaleStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Obje
 
 // WarningsOnUpdate returns warnings about the replicas only: a user of the scale does not see the rest of the box.
 func (ScaleStrategy) WarningsOnUpdate(_ context.Context, obj, old runtime.Object) []string {
-	return scaleWarnings(obj.(*model.ModelBox), old.(*model.ModelBox))
+	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
+	return append(stackWarnings(box, oldBox), scaleWarnings(box, oldBox)...)
 }
 
 // StatusStrategy is the logic that applies when the status subresource is updated.

@@ -35,7 +35,7 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox
 	if apiequality.Semantic.DeepEqual(box.Spec, old.Spec) {
 		return nil
 	}
-	warnings := sizeWarnings(box)
+	warnings := append(sizeWarnings(box), stackWarnings(box, old)...)
 	warnings = append(warnings, rolloutWarnings(ctx, box, old, "")...)
 	warnings = append(warnings, configWarnings(box, old)...)
 	warnings = append(warnings, storageUpdateWarnings(box, old)...)

@@ -49,7 +49,7 @@ func (s Strategy) boxWarnings(ctx context.Context, stack, old *model.ModelStack)
 				change.Box.Spec.Replicas = child.Spec.Replicas
 			}
 		}
-		warnings = append(warnings, s.boxes.ComponentWarningsOnUpdate(ctx, change.Box, change.Old, change.Component.Name, path)...)
+		warnings = append(warnings, s.boxes.ComponentWarningsOnUpdate(ctx, change.Box, change.Old, change.Component.Name, path, stack.Spec.Paused)...)
 	}
 	return warnings
 }
@@ -68,6 +68,10 @@ func (s Strategy) deletionWarnings(ctx context.Context, stack, old *model.ModelS
 		kept[component.Name] = true
 		boxes[component.BoxName] = component.Box != nil
 	}
+	deletes, when := "deletes", ""
+	if stack.Spec.Paused {
+		deletes, when = "will delete", " when the stack is unpaused"
+	}
 	var warnings []string
 	for i := range old.Spec.Components {
 		oldComponent := &old.Spec.Components[i]
@@ -78,7 +82,7 @@ func (s Strategy) deletionWarnings(ctx context.Context, stack, old *model.ModelS
 		if kept[oldComponent.Name] {
 			what = fmt.Sprintf("box %s of component %s", oldComponent.BoxName, oldComponent.Name)
 		}
-		warnings = append(warnings, fmt.Sprintf("deletes %s%s", what, s.andItsPods(ctx, old, oldComponent)))
+		warnings = append(warnings, fmt.Sprintf("%s %s%s%s", deletes, what, s.andItsPods(ctx, old, oldComponent), when))
 	}
 	return warnings
 }

@@ -71,6 +71,8 @@ func TestWarningsOnUpdate(t *testing.T) {
 		{"a box that comes from outside", replaced("external: {host: auth.example.com, port: 443, credentialsSecretName: auth}", `boxName: auth
   box: {image: "auth:1", ports: [{port: 443}]}`), nil, []string{"rolls 4 pods of api"}},
 		{"another dependency", replaced("dependsOn: [db]", "dependsOn: [auth]"), nil, []string{"rolls 1 pod of worker"}},
+		{"another image in a paused stack", replaced("api:1", "api:2"), nil, []string{"will roll 4 pods of api when the stack is unpaused"}},
+		{"a component less in a paused stack", components[:strings.Index(components, "- name: worker")], nil, []string{"will delete component worker and its pod when the stack is unpaused"}},
 		{"more replicas", replaced("replicas: 4", "replicas: 5"), nil, nil},
 		{"a component less", components[:strings.Index(components, "- name: worker")], nil, []string{"deletes component worker and its pod"}},
 		{"a component less that is outside", replaced("[db, auth]", "[db]", "- name: auth\n  external: {host: auth.example.com, port: 443, credentialsSecretName: auth}\n", ""), nil, []string{"rolls 4 pods of api"}},
@@ -86,11 +88,14 @@ func TestWarningsOnUpdate(t *testing.T) {
 			if strings.Contains(row.name, "others scale") {
 				old.Spec.Components[2].Box.Replicas = nil
 			}
+			stack := newStack(t, row.components)
+			stack.Spec.Paused = strings.Contains(row.name, "paused stack")
+			old.Spec.Paused = stack.Spec.Paused
 			boxes := runningBoxes(t, newStack(t, components))
 			if row.change != nil {
 				row.change(boxes)
 			}
-			if diff := cmp.Diff(row.want, newStrategy(boxes...).WarningsOnUpdate(t.Context(), newStack(t, row.components), old)); diff != "" {
+			if diff := cmp.Diff(row.want, newStrategy(boxes...).WarningsOnUpdate(t.Context(), stack, old)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
