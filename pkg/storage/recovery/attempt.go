@@ -58,9 +58,6 @@ func (a *attempt) run(ctx context.Context) (Position, error) {
 
 // recoverLocked recovers a store that other servers may be about to recover, too.
 func (a *attempt) recoverLocked(ctx context.Context) (Position, error) {
-	if err := checkRaiseOutside(a.position.Revision, raisedRevision(a.latestMark())); err != nil {
-		return Position{}, err
-	}
 	// The lock is given back also when ctx is done.
 	session, err := concurrency.NewSession(a.store.client, concurrency.WithTTL(lockSeconds), concurrency.WithContext(context.WithoutCancel(ctx)))
 	if err != nil {
@@ -214,13 +211,7 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 		return Position{}, err
 	}
 	// Before anything is restored: clients compare the versions of objects, and have seen the former ones.
-	to := raisedRevision(identity.Recovery.Mark)
-	if a.IsExclusive && to-a.position.Revision > maxRaiseByWriting {
-		err := &RaiseRevisionError{To: to}
-		a.fail(err)
-		return Position{}, err
-	}
-	if err := a.store.raise(ctx, a.position.Revision, to); err != nil {
+	if err := a.raise(ctx, raisedRevision(identity.Recovery.Mark)); err != nil {
 		return Position{}, err
 	}
 	done := &recovered{}

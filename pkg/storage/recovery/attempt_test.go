@@ -5,7 +5,6 @@ package recovery
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -216,22 +215,22 @@ func TestExclusiveStoreThatIsFarBehindIsRaisedByTheNextStart(t *testing.T) {
 }
 
 // It would be raised for days, one write after the other, by a server that cannot stop it.
-func TestOutsideStoreThatIsTooFarBehindIsLeftAsItIs(t *testing.T) {
-	f := newFixture(t, deploymentOf(t, box("web", "1")))
-	f.config.IsExclusive = false
-	f.setLease(Position{Identity: earlier.Identity, Revision: 1_000_000_000})
-	before, err := f.store.Position(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	expectRefused(t, f, fmt.Sprintf("is at revision %d and has to be raised to 1000010000", before.Revision), "at most 10000000",
-		fmt.Sprintf("--bump-revision=%d --mark-compacted", 1_000_010_000-before.Revision))
-	after, err := f.store.Position(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(before, after, cmp.AllowUnexported(Position{})); diff != "" {
-		t.Errorf("the store, -before +after:\n%s", diff)
+func TestOutsideStoreThatIsTooFarBehindKeepsItsRevisions(t *testing.T) {
+	for _, row := range []struct {
+		policy Policy
+		stored []string
+	}{{Recover, []string{"web"}}, {Ignore, nil}} {
+		t.Run(string(row.policy), func(t *testing.T) {
+			f := newFixture(t, deploymentOf(t, box("web", "1")))
+			f.config.Policy, f.config.IsExclusive = row.policy, false
+			f.setLease(Position{Identity: earlier.Identity, Revision: 1_000_000_000})
+			served := f.serve(Empty)
+			if served.Revision > 1_000_000 {
+				t.Errorf("the revision was raised to %d", served.Revision)
+			}
+			expectNames(t, f.stored(), row.stored...)
+			f.serve(Current)
+		})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/client-go/tools/cache"
 
@@ -21,6 +22,12 @@ import (
 // newCache returns a cache of the fixture's boxes that is filled when done is closed.
 func newCache(t *testing.T, f *fixture, done <-chan struct{}) (cached storage.Interface, stop func()) {
 	t.Helper()
+	return decoratedStorage(t, f, storageWithCacher(done, f.config.Corrupt))
+}
+
+// decoratedStorage returns the storage of the fixture's boxes as a server has it.
+func decoratedStorage(t *testing.T, f *fixture, decorator generic.StorageDecorator) (decorated storage.Interface, stop func()) {
+	t.Helper()
 	attributes := func(object runtime.Object) (labels.Set, fields.Set, error) {
 		box := object.(*model.ModelBox)
 		return box.Labels, fields.Set{"metadata.name": box.Name}, nil
@@ -29,13 +36,13 @@ func newCache(t *testing.T, f *fixture, done <-chan struct{}) (cached storage.In
 		box := object.(*model.ModelBox)
 		return f.boxes.prefix + "/" + box.Namespace + "/" + box.Name, nil
 	}
-	cached, stop, err := storageWithCacher(done, f.config.Corrupt)(f.config.Boxes.StorageConfig, f.boxes.prefix, key,
+	decorated, stop, err := decorator(f.config.Boxes.StorageConfig, f.boxes.prefix, key,
 		func() runtime.Object { return &model.ModelBox{} }, func() runtime.Object { return &model.ModelBoxList{} },
 		attributes, nil, &cache.Indexers{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cached, stop
+	return decorated, stop
 }
 
 func TestACacheIsFilledWhenTheStoreIsServedFrom(t *testing.T) {

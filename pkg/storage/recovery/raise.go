@@ -21,7 +21,8 @@ const (
 	// maxRaiseByWriting is how much of a difference is made up for by writing, some thousand times a second. A store that
 	// can be stopped is raised while it is not running where it is more.
 	maxRaiseByWriting = 100_000
-	// maxRaiseOutside is the same of a store that others may use, which the server cannot stop: half an hour or so.
+	// maxRaiseOutside is the same of a store that others may use, which the server cannot stop: half an hour or so. One that is
+	// further behind is not raised.
 	maxRaiseOutside = 10_000_000
 
 	putsAtOnce    = 256
@@ -47,15 +48,23 @@ func raisedRevision(mark Mark) int64 {
 	return mark.Revision + revisionMargin
 }
 
-// checkRaiseOutside returns an error where it would take too long to raise a store that others may use by writing to it.
-func checkRaiseOutside(from, to int64) error {
-	if to-from <= maxRaiseOutside {
+// raise raises the revision of the store in the way that takes the least time. A store that others may use, and that is too far
+// behind, keeps its own: it takes so many writes to come to what clients have seen that each of them has been told to list again
+// by then.
+func (a *attempt) raise(ctx context.Context, to int64) error {
+	from := a.position.Revision
+	switch {
+	case a.IsExclusive && to-from > maxRaiseByWriting:
+		err := &RaiseRevisionError{To: to}
+		a.fail(err)
+		return err
+	case to-from > maxRaiseOutside:
+		klog.FromContext(ctx).Info("The store before counted too far to be reached by writing, and this one goes on from its own revision. "+
+			"Watches that begin at a later one are answered with 410 Expired, so that clients list again", "revision", from, "before", to)
 		return nil
+	default:
+		return a.store.raise(ctx, from, to)
 	}
-	return fmt.Errorf("the store is at revision %d and has to be raised to %d, which no client of the cluster has seen: "+
-		"these are %d revisions, and at most %d are made up for by writing. "+
-		"Save a snapshot of this etcd, restore it with \"etcdutl snapshot restore --bump-revision=%d --mark-compacted\", and start etcd from that",
-		from, to, to-from, maxRaiseOutside, to-from)
 }
 
 // raise lets the store count on from a revision that is above what any client has seen. Clients that watch from what

@@ -97,12 +97,12 @@ func (r *Runner) Done() <-chan struct{} { return r.done }
 
 // Decorator returns what caches the storage from when it may be served from.
 func (r *Runner) Decorator() generic.StorageDecorator {
-	return r.withheld.decorate(storageWithCacher(r.done, r.Corrupt))
+	return refuseFutureWatches(r.withheld.decorate(storageWithCacher(r.done, r.Corrupt)))
 }
 
 // UncachedDecorator is Decorator for a server without a watch cache.
 func (r *Runner) UncachedDecorator() generic.StorageDecorator {
-	return r.withheld.decorate(r.Corrupt.UndecoratedStorage)
+	return refuseFutureWatches(r.withheld.decorate(r.Corrupt.UndecoratedStorage))
 }
 
 // Name implements healthz.HealthChecker.

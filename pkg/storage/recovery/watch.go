@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	"k8s.io/client-go/tools/cache"
+)
+
+// refuseFutureWatches returns a decorator of storage that no watch begins in the future of: a client that has its revision from
+// another store, or from a CustomResourceDefinition of the group, is told to list again. It would otherwise see nothing until the
+// store has come there.
+func refuseFutureWatches(decorator generic.StorageDecorator) generic.StorageDecorator {
+	return func(config *storagebackend.ConfigForResource, resourcePrefix string, keyFunc func(runtime.Object) (string, error),
+		newFunc, newListFunc func() runtime.Object, getAttrs storage.AttrFunc, trigger storage.IndexerFuncs, indexers *cache.Indexers,
+	) (storage.Interface, factory.DestroyFunc, error) {
+		delegate, destroy, err := decorator(config, resourcePrefix, keyFunc, newFunc, newListFunc, getAttrs, trigger, indexers)
+		if err != nil {
+			return delegate, destroy, err
+		}
+		return presentStorage{delegate, &atomic.Uint64{}}, destroy, nil
+	}
+}
+
+// presentStorage is storage that is watched from no revision that it has not reached.
+type presentStorage struct {
+	storage.Interface
+	// reached is a revision that the store has reached.
+	reached *atomic.Uint64
+}
+
+// Watch watches objects.
+func (s presentStorage) Watch(ctx context.Context, key string, options storage.ListOptions) (watch.Interface, error) {
+	from, err := s.Versioner().ParseResourceVersion(options.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	// A cache may be behind the store, and another server ahead of this one: only the store itself knows.
+	if from > s.reached.Load() {
+		now, err := s.GetCurrentResourceVersion(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.reached.Store(now)
+		if from > now {
+			return nil, apierrors.NewResourceExpired(fmt.Sprintf("resourceVersion %d is of another store: this one is at %d", from, now))
+		}
+	}
+	return s.Interface.Watch(ctx, key, options)
+}
