@@ -25,7 +25,7 @@ func (e *Engine[O]) refusal(owner O, s Step) error {
 	}
 	refused := &NotOwnedError{Noun: e.Noun, Kind: s.Kind.name(), Name: s.Name()}
 	switch {
-	case obstacle == "" && e.hasConsent(owner, s.live):
+	case obstacle == "" && e.mayAdopt(owner, s):
 		return nil
 	case obstacle == "" && e.ConsentIsOnChild:
 		refused.Remedy = fmt.Sprintf("delete it, give the %[1]s another name, or annotate the %[2]s with %[3]s=true to let the %[1]s take it over", e.Noun, s.Kind.name(), modelv1.AdoptAnnotation)
@@ -40,6 +40,11 @@ func (e *Engine[O]) refusal(owner O, s Step) error {
 		refused.Remedy = lack + "; " + refused.Remedy
 	}
 	return refused
+}
+
+// mayAdopt returns whether the owner may adopt the live object, as far as nothing else keeps it from that.
+func (e *Engine[O]) mayAdopt(owner O, s Step) bool {
+	return e.hasConsent(owner, s.live) || e.isCopy(owner, s)
 }
 
 // hasConsent returns whether AdoptAnnotation lets the owner adopt the live object.
@@ -63,7 +68,11 @@ func (e *Engine[O]) confirmAdoption(ctx context.Context, owner O, s Step) error 
 	if err != nil {
 		return err
 	}
-	if !e.hasConsent(now, s.live) || !slices.ContainsFunc(rendered, s.isOf) {
+	i := slices.IndexFunc(rendered, s.isOf)
+	if i < 0 {
+		return e.ownerChanged()
+	}
+	if s.rendered = rendered[i]; !e.mayAdopt(now, s) {
 		return e.ownerChanged()
 	}
 	return nil

@@ -47,6 +47,10 @@ type Config[O Object] struct {
 	// them. Nil is an owner all of whose fields are restored.
 	Ignored func(owner O, kind string) []string
 
+	// IsRecordOf returns whether a child's record of an owner is of this one, of whatever UID, with the spec that it has. Nil is
+	// for owners of which children have no record.
+	IsRecordOf func(owner O, record string) bool
+
 	// ConsentIsOnChild requires AdoptAnnotation on the object that an owner adopts, and not on the owner. It is for owners whose
 	// authors need no permission to write the children: only users who may update the object can annotate it. Adoption removes
 	// the annotation, so a consent is good for one adoption.

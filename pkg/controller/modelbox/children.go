@@ -29,6 +29,7 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 		IsPaused:      func(box *modelv1.ModelBox) bool { return box.Spec.Paused },
 		Render:        c.render,
 		Ignored:       modelboxrender.IgnoredFields,
+		IsRecordOf:    modelboxrender.IsRecordOf,
 		Kinds:         c.kinds,
 		TypeConverter: fields.NewTypeConverter(),
 		Consistency:   c.consistency,

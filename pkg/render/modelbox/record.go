@@ -4,6 +4,8 @@
 package modelbox
 
 import (
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -24,4 +26,14 @@ func ReadRecord(value string) (*modelv1.ModelBox, error) {
 		return nil, err
 	}
 	return box, nil
+}
+
+// IsRecordOf returns whether a record is of a box with the name, the namespace and the spec of this one, of whatever UID.
+func IsRecordOf(box *modelv1.ModelBox, record string) bool {
+	recorded, err := ReadRecord(record)
+	if err != nil || recorded.Namespace != box.Namespace || recorded.Name != box.Name {
+		return false
+	}
+	modelv1.SetObjectDefaults_ModelBox(recorded)
+	return apiequality.Semantic.DeepEqual(recorded.Spec, box.Spec)
 }

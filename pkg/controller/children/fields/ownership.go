@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -59,6 +60,20 @@ func Fingerprint(object metav1.Object) string {
 	return ""
 }
 
+// copyMargin is more than a request takes in which an object is created by applying it: its managed fields are a moment older
+// than itself.
+const copyMargin = time.Minute
+
+// IsCopy returns whether we applied an object before it was created: it was created with the managed fields of another one, as
+// a backup is restored.
+func IsCopy(object metav1.Object) bool {
+	created := object.GetCreationTimestamp()
+	entries := object.GetManagedFields()
+	return slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
+		return IsOurs(&entry) && entry.Time != nil && created.Sub(entry.Time.Time) > copyMargin
+	})
+}
+
 // Owned returns the fields of an object that we own, none of one that we have not applied.
 func Owned(object metav1.Object) (*fieldpath.Set, error) {
 	for i := range object.GetManagedFields() {
@@ -75,9 +90,14 @@ func Digest(fields string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// KeepFingerprint replaces the managed fields of an object, the largest part of it, by their fingerprint.
+// KeepFingerprint replaces the managed fields of an object, the largest part of it, by their fingerprint, with what makes it a
+// copy.
 func KeepFingerprint(object metav1.Object) {
 	own := Fingerprint(object)
+	var applied *metav1.Time
+	if IsCopy(object) {
+		applied = &metav1.Time{}
+	}
 	object.SetManagedFields(nil)
 	if own == "" {
 		return
@@ -85,7 +105,7 @@ func KeepFingerprint(object metav1.Object) {
 	fields := &metav1.FieldsV1{}
 	fields.SetRawString(strconv.Quote(own))
 	object.SetManagedFields([]metav1.ManagedFieldsEntry{{
-		Manager: render.FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: fields,
+		Manager: render.FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: applied, FieldsV1: fields,
 	}})
 }
 

@@ -91,6 +91,7 @@ func recordedSpecs(f *testing.F) []modelv1.ModelBoxSpec {
 
 func useRecord(t *testing.T, scheme *runtime.Scheme, owner *modelv1.ModelBox, value string) {
 	t.Helper()
+	_ = modelboxrender.IsRecordOf(owner, value)
 	revision := modelboxrender.Revision{Number: 1, ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{modelv1.RecordAnnotation: value}}}
 	recorded, err := recordedBox(t.Context(), &revision, owner)
 	newRevision(&revision, recorded, err)
