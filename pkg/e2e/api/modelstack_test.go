@@ -133,6 +133,7 @@ func TestAuthorsOfStacksNeedTheRightsOfTheirBoxes(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.Kubectl.Run("create", "rolebinding", "editors", "--clusterrole=modelbox-edit", "--user=jane")
 	n.Kubectl.AwaitAllowed("jane", "create modelstacks.model.github.com")
+	n.Kubectl.AwaitAllowed("jane", "watch modelstacks.model.github.com")
 	n.Kubectl.RunWithInput(stackManifest("{name: web, box: {image: 'a:1', ports: [{port: 80}]}}"), "create", "--as=jane", "--dry-run=server", "--filename=-")
 	complaint := n.Kubectl.RunFailing(stackManifest("{name: web, box: {image: 'a:1', serviceAccountName: robot}}, {name: db, external: {host: db.example.com, port: 3306}}"),
 		"create", "--as=jane", "--filename=-")
