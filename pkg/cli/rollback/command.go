@@ -29,7 +29,7 @@ type Options struct {
 	genericiooptions.IOStreams
 	boxes.Selection
 
-	// ToRevision is the number of the revision. 0 is the one before the newest.
+	// ToRevision is the number of the revision. 0 is the newest one with other pods.
 	ToRevision int64
 	// FieldManager owns what becomes of the boxes.
 	FieldManager string
@@ -50,7 +50,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		Use:                   "rollback (NAME... | TYPE/NAME... | -f FILENAME) [--to-revision=REVISION]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Give boxes the spec of an earlier revision",
-		Long: "Roll boxes back to the spec of an earlier revision, by default the one before the newest. The number of pods stays as it is. " +
+		Long: "Roll boxes back to the spec of an earlier revision, by default the newest one with other pods than they ask for now. " +
+			"The number of pods stays as it is. " +
 			"\"kubectl modelbox history\" has the revisions.",
 		Example: templates.Examples(`
 			# Roll box web back to the revision before
@@ -65,7 +66,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	o.PrintFlags.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)
 	cmdutil.AddFieldManagerFlagVar(cmd, &o.FieldManager, "kubectl-modelbox")
-	cmd.Flags().Int64Var(&o.ToRevision, "to-revision", o.ToRevision, "The revision to roll back to. Zero is the one before the newest.")
+	cmd.Flags().Int64Var(&o.ToRevision, "to-revision", o.ToRevision, "The revision to roll back to. Zero is the newest one with other pods.")
 	return cmd
 }
 

@@ -2035,7 +2035,7 @@ func schema_pkg_apis_model_v1_ModelBoxRollback(ref common.ReferenceCallback) com
 					},
 					"toRevision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "toRevision is the number of the revision, as in the history of the box. 0 is the revision before the newest one.\n\nExample: 3",
+							Description: "toRevision is the number of the revision, as in the history of the box. 0 is the newest revision with other pods than the box asks for now.\n\nExample: 3",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},

@@ -43,15 +43,15 @@ func (r *Revision) RecordedBox(box *modelv1.ModelBox, isValid func(*modelv1.Mode
 		return nil, fmt.Errorf("another box was recorded: %s/%s with the UID %s", recorded.Namespace, recorded.Name, recorded.UID)
 	}
 	modelv1.SetObjectDefaults_ModelBox(recorded)
-	if recorded.Spec.Paused && !(isValid(recorded) && r.isRenderOf(recorded)) {
+	if recorded.Spec.Paused && !(isValid(recorded) && r.IsRenderOf(recorded)) {
 		return nil, errors.New("the box was changed while it was paused")
 	}
 	return recorded, nil
 }
 
-// isRenderOf returns whether the workload that the revision belongs to was rendered from the box, by this release. The box
+// IsRenderOf returns whether the workload that the revision belongs to was rendered from the box, by this release. The box
 // is valid.
-func (r *Revision) isRenderOf(box *modelv1.ModelBox) bool {
+func (r *Revision) IsRenderOf(box *modelv1.ModelBox) bool {
 	children, err := Children(box, ScaledByBox)
 	return err == nil && render.Hash(children[0]) == render.Hash(r)
 }

@@ -20,7 +20,8 @@ type ModelBoxRollback struct {
 	// +k8s:opaqueType
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// toRevision is the number of the revision, as in the history of the box. 0 is the revision before the newest one.
+	// toRevision is the number of the revision, as in the history of the box. 0 is the newest revision with
+	// other pods than the box asks for now.
 	//
 	// Example: 3
 	// +optional

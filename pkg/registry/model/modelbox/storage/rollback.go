@@ -45,7 +45,7 @@ func (*RollbackREST) New() runtime.Object { return &model.ModelBoxRollback{} }
 func (*RollbackREST) Destroy() {}
 
 // Create rolls the box of the name back. The number of its pods stays. What cannot roll back is refused with 409: a box that is
-// paused, or being deleted, one that has no revision before, one whose pods are those of the revision already, and a revision
+// paused, or being deleted, one that has no other revision, one whose pods are those of the revision already, and a revision
 // whose spec is not known. A revision that there is not is 422.
 func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
 	rollback, ok := obj.(*model.ModelBoxRollback)
@@ -94,7 +94,8 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 	}, nil
 }
 
-// earlierBox returns the box as it was in the revision, and the number of that. 0 is the revision before the newest one.
+// earlierBox returns the box as it was in the revision, and the number of that. 0 is the newest revision whose pods are not those
+// that the box asks for.
 func (r *RollbackREST) earlierBox(ctx context.Context, box *model.ModelBox, number int64) (int64, *model.ModelBox, error) {
 	served, err := asServed(box)
 	if err != nil {
@@ -109,30 +110,49 @@ func (r *RollbackREST) earlierBox(ctx context.Context, box *model.ModelBox, numb
 	if err != nil {
 		return 0, nil, err
 	}
-	revision, err := selectRevision(box.Name, revisions, number)
-	if err != nil {
-		return 0, nil, err
+	if number != 0 {
+		revision, err := selectRevision(box.Name, revisions, number)
+		if err != nil {
+			return 0, nil, err
+		}
+		earlier, err := r.recordedBox(ctx, revision, served)
+		return number, earlier, err
 	}
-	recorded, err := recordedBox(ctx, revision, served)
+	for i := len(revisions) - 1; i >= 0; i-- {
+		earlier, err := r.recordedBox(ctx, &revisions[i], served)
+		if err != nil {
+			if isRenderable(ctx, box) && revisions[i].IsRenderOf(served) {
+				continue
+			}
+			return 0, nil, err
+		}
+		isSame, err := haveSamePods(ctx, box, withSpecOf(box, earlier))
+		if err != nil {
+			return 0, nil, err
+		}
+		if !isSame {
+			return revisions[i].Number, earlier, nil
+		}
+	}
+	return 0, nil, rollbackConflict(box.Name, errors.New("no last revision to roll back to"))
+}
+
+// recordedBox returns the box as it was in the revision, with defaults, or a 409 that says why that is not known.
+func (r *RollbackREST) recordedBox(ctx context.Context, revision *modelboxrender.Revision, box *modelv1.ModelBox) (*model.ModelBox, error) {
+	recorded, err := recordedBox(ctx, revision, box)
 	if err != nil {
-		return 0, nil, rollbackConflict(box.Name, fmt.Errorf("can't roll back to revision %d: its spec is not known: %w", revision.Number, err))
+		return nil, rollbackConflict(box.Name, fmt.Errorf("can't roll back to revision %d: its spec is not known: %w", revision.Number, err))
 	}
 	r.scheme.Default(recorded)
 	earlier := &model.ModelBox{}
 	if err := modelv1.Convert_v1_ModelBox_To_model_ModelBox(recorded, earlier, nil); err != nil {
-		return 0, nil, apierrors.NewInternalError(fmt.Errorf("converting revision %d of %s: %w", revision.Number, box.Name, err))
+		return nil, apierrors.NewInternalError(fmt.Errorf("converting revision %d of %s: %w", revision.Number, box.Name, err))
 	}
-	return revision.Number, earlier, nil
+	return earlier, nil
 }
 
-// selectRevision returns the revision that a rollback of the box of the name asks for.
+// selectRevision returns the revision of that number, or a 422 with the numbers that there are.
 func selectRevision(name string, revisions []modelboxrender.Revision, number int64) (*modelboxrender.Revision, error) {
-	if number == 0 {
-		if len(revisions) < 2 {
-			return nil, rollbackConflict(name, errors.New("no last revision to roll back to"))
-		}
-		return &revisions[len(revisions)-2], nil
-	}
 	var numbers []string
 	for i := range revisions {
 		if revisions[i].Number == number {
@@ -160,31 +180,45 @@ func rollBack(ctx context.Context, box, earlier *model.ModelBox, revision int64)
 	if err := canRollBack(box); err != nil {
 		return err
 	}
-	spec := earlier.Spec.DeepCopy()
-	spec.Replicas, spec.Paused = box.Spec.Replicas, false
-	rolledBack := box.DeepCopy()
-	rolledBack.Spec = *spec
-	// The update refuses what is not valid.
-	if isRenderable(ctx, box) && isRenderable(ctx, rolledBack) {
-		before, err := podTemplate(box)
-		if err != nil {
-			return err
-		}
-		after, err := podTemplate(rolledBack)
-		if err != nil {
-			return err
-		}
-		if apiequality.Semantic.DeepEqual(before, after) {
-			return fmt.Errorf("skipped rollback (current template already matches revision %d)", revision)
-		}
+	rolledBack := withSpecOf(box, earlier)
+	isSame, err := haveSamePods(ctx, box, rolledBack)
+	if err != nil {
+		return err
 	}
-	box.Spec = *spec
+	if isSame {
+		return fmt.Errorf("skipped rollback (current template already matches revision %d)", revision)
+	}
+	box.Spec = rolledBack.Spec
 	box.Annotations = maps.Clone(box.Annotations)
 	delete(box.Annotations, modelv1.ChangeCauseAnnotation)
 	if cause, isKnown := earlier.Annotations[modelv1.ChangeCauseAnnotation]; isKnown {
 		metav1.SetMetaDataAnnotation(&box.ObjectMeta, modelv1.ChangeCauseAnnotation, cause)
 	}
 	return nil
+}
+
+// withSpecOf returns the box with the spec of the earlier one. The number of pods is no matter of a revision.
+func withSpecOf(box, earlier *model.ModelBox) *model.ModelBox {
+	rolledBack := box.DeepCopy()
+	rolledBack.Spec = *earlier.Spec.DeepCopy()
+	rolledBack.Spec.Replicas, rolledBack.Spec.Paused = box.Spec.Replicas, false
+	return rolledBack
+}
+
+// haveSamePods returns whether both boxes ask for the same pod template. One that is not valid asks for none: the update refuses it.
+func haveSamePods(ctx context.Context, a, b *model.ModelBox) (bool, error) {
+	if !isRenderable(ctx, a) || !isRenderable(ctx, b) {
+		return false, nil
+	}
+	templateOfA, err := podTemplate(a)
+	if err != nil {
+		return false, err
+	}
+	templateOfB, err := podTemplate(b)
+	if err != nil {
+		return false, err
+	}
+	return apiequality.Semantic.DeepEqual(templateOfA, templateOfB), nil
 }
 
 // podTemplate returns the pod template that the box asks for.

@@ -163,6 +163,65 @@ func TestRollbacksThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestRollbackToTheNewestRevisionThatDiffers(t *testing.T) {
+	t.Parallel()
+	unknown := func(box *model.ModelBox) { box.UID = "other" }
+	for _, row := range []struct {
+		name      string
+		box       func(*model.ModelBox)
+		revisions []func(*model.ModelBox)
+		want      int64
+		message   string
+	}{
+		{"the box is rolled out", withImage("nginx:2"), []func(*model.ModelBox){withImage("nginx:1"), withImage("nginx:2")}, 1, ""},
+		{"the box was never rolled out", withImage("nginx:3"), []func(*model.ModelBox){withImage("nginx:1"), withImage("nginx:2")}, 2, ""},
+		{"the box was never rolled out, and there is one revision", withImage("nginx:2"), []func(*model.ModelBox){withImage("nginx:1")}, 1, ""},
+		{"the box is what an earlier one was", withImage("nginx:1"), []func(*model.ModelBox){withImage("nginx:1"), withImage("nginx:2")}, 2, ""},
+		{"replicas are no matter of a revision", withReplicas(5), []func(*model.ModelBox){withImage("nginx:1"), withReplicas(2)}, 1, ""},
+		{"the spec of the newest one is not known", withImage("nginx:3"), []func(*model.ModelBox){withImage("nginx:1"), unknown}, 0, "can't roll back to revision 2: its spec is not known"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			storage := newStorage(t)
+			before := create(t, storage, newBox(row.box))
+			var revisions []modelboxrender.Revision
+			for i, change := range row.revisions {
+				revisions = append(revisions, revisionOf(t, before, int64(i+1), change))
+			}
+			rollback, _ := newRollback(storage, nil, revisions...)
+			answer, err := rollback.Create(asAnna(t), "web", &model.ModelBoxRollback{}, nil, &metav1.CreateOptions{})
+			if row.message != "" {
+				if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), row.message) {
+					t.Errorf("got %v, want %s", err, row.message)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := answer.(*model.ModelBoxRollback).Status.Revision; got != row.want {
+				t.Errorf("rolled back to revision %d, want %d", got, row.want)
+			}
+		})
+	}
+}
+
+func TestRollbackAcrossAnUnknownRevisionOfTheSamePods(t *testing.T) {
+	t.Parallel()
+	storage := newStorage(t)
+	before := create(t, storage, newBox())
+	unrecorded := revisionOf(t, before, 2)
+	delete(unrecorded.Annotations, modelv1.RecordAnnotation)
+	rollback, _ := newRollback(storage, nil, revisionOf(t, before, 1, withImage("nginx:1")), unrecorded)
+	answer, err := rollback.Create(asAnna(t), "web", &model.ModelBoxRollback{}, nil, &metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := answer.(*model.ModelBoxRollback).Status.Revision; got != 1 {
+		t.Errorf("rolled back to revision %d, want 1", got)
+	}
+}
+
 func TestRollbackToEditedRecords(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
