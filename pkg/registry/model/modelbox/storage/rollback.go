@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/util/dryrun"
+	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/client-go/tools/events"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -44,9 +46,9 @@ func (*RollbackREST) New() runtime.Object { return &model.ModelBoxRollback{} }
 // Destroy does nothing: the underlying store belongs to REST.
 func (*RollbackREST) Destroy() {}
 
-// Create rolls the box of the name back. The number of its pods stays. What cannot roll back is refused with 409: a box that is
-// paused, or being deleted, one that has no other revision, one whose pods are those of the revision already, and a revision
-// whose spec is not known. A revision that there is not is 422.
+// Create rolls the box of the name back. The number of its pods stays, and the size of storage that has grown. What cannot roll
+// back is refused with 409: a box that is paused, or being deleted, one that has no other revision, one whose pods are those of the
+// revision already, and a revision whose spec is not known. A revision that there is not is 422.
 func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
 	rollback, ok := obj.(*model.ModelBoxRollback)
 	if !ok {
@@ -188,6 +190,9 @@ func rollBack(ctx context.Context, box, earlier *model.ModelBox, revision int64)
 	if isSame {
 		return fmt.Errorf("skipped rollback (current template already matches revision %d)", revision)
 	}
+	for _, text := range keepGrownStorage(rolledBack, box) {
+		warning.AddWarning(ctx, "", text)
+	}
 	box.Spec = rolledBack.Spec
 	box.Annotations = maps.Clone(box.Annotations)
 	delete(box.Annotations, modelv1.ChangeCauseAnnotation)
@@ -203,6 +208,24 @@ func withSpecOf(box, earlier *model.ModelBox) *model.ModelBox {
 	rolledBack.Spec = *earlier.Spec.DeepCopy()
 	rolledBack.Spec.Replicas, rolledBack.Spec.Paused = box.Spec.Replicas, false
 	return rolledBack
+}
+
+// keepGrownStorage gives storage of the box the size that it has now where that is larger, and returns a warning for each: a volume
+// cannot shrink.
+func keepGrownStorage(box, now *model.ModelBox) []string {
+	var warnings []string
+	for i := range box.Spec.Storage {
+		storage := &box.Spec.Storage[i]
+		j := slices.IndexFunc(now.Spec.Storage, func(other model.ModelBoxStorage) bool { return other.Name == storage.Name })
+		if j < 0 || storage.RequestedSize.Cmp(now.Spec.Storage[j].RequestedSize) >= 0 {
+			continue
+		}
+		size := now.Spec.Storage[j].RequestedSize.DeepCopy()
+		warnings = append(warnings, fmt.Sprintf("%s: stays %s and does not become %s: a volume cannot shrink",
+			field.NewPath("spec", "storage").Index(i).Child("size"), size.String(), storage.RequestedSize.String()))
+		storage.RequestedSize = size
+	}
+	return warnings
 }
 
 // haveSamePods returns whether both boxes ask for the same pod template. One that is not valid asks for none: the update refuses it.

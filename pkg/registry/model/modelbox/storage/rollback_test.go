@@ -12,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
@@ -219,6 +221,47 @@ func TestRollbackAcrossAnUnknownRevisionOfTheSamePods(t *testing.T) {
 	}
 	if got := answer.(*model.ModelBoxRollback).Status.Revision; got != 1 {
 		t.Errorf("rolled back to revision %d, want 1", got)
+	}
+}
+
+func TestRollbackKeepsStorageThatGrew(t *testing.T) {
+	t.Parallel()
+	data := func(size string) func(*model.ModelBox) {
+		return func(box *model.ModelBox) {
+			box.Spec.Image, box.Spec.Workload = "mysql:"+size, model.WorkloadStatefulSet
+			box.Spec.Storage = []model.ModelBoxStorage{{
+				Name: "data", MountPath: "/var/lib/data", RequestedSize: resource.MustParse(size),
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, Retain: ptr.To(true),
+			}}
+		}
+	}
+	for _, row := range []struct {
+		name           string
+		present, then  string
+		want           string
+		wantOfWarnings string
+	}{
+		{"it is larger now", "20Gi", "10Gi", "20Gi", "spec.storage[0].size: stays 20Gi and does not become 10Gi: a volume cannot shrink"},
+		{"it was larger then", "10Gi", "20Gi", "20Gi", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			storage := newStorage(t)
+			before := create(t, storage, newBox(data(row.present)))
+			rollback, _ := newRollback(storage, nil, revisionOf(t, before, 1, data(row.then)), revisionOf(t, before, 2))
+			warnings := &recordedWarnings{}
+			if _, err := rollback.Create(warning.WithWarningRecorder(asAnna(t), warnings), "web", &model.ModelBoxRollback{}, nil, &metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			after := get(t, storage)
+			if got := after.Spec.Storage[0].RequestedSize.String(); got != row.want || after.Spec.Image != "mysql:"+row.then {
+				t.Errorf("the box has %s with %s of storage, want mysql:%s with %s", after.Spec.Image, got, row.then, row.want)
+			}
+			isWarning := func(text string) bool { return strings.Contains(text, "stays") }
+			if i := slices.IndexFunc(warnings.texts, isWarning); (i >= 0) != (row.wantOfWarnings != "") || i >= 0 && warnings.texts[i] != row.wantOfWarnings {
+				t.Errorf("got the warnings %q, want %q", warnings.texts, row.wantOfWarnings)
+			}
+		})
 	}
 }
 
