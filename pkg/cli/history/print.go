@@ -44,10 +44,11 @@ func printHistory(out io.Writer, history *modelv1.ModelBoxHistory) error {
 	return w.Flush()
 }
 
-// changed returns the paths of the first few fields that a revision has changed, and how many more there are.
+// changed returns the paths of the first few fields that a revision has changed, and how many more there are, or why they are not
+// known.
 func changed(r *modelv1.ModelBoxRevision) string {
 	if r.Unknown != "" {
-		return "<unknown>"
+		return "<unknown>: " + boxes.OneLine(r.Unknown)
 	}
 	var paths []string
 	for _, change := range r.Changes {

@@ -52,7 +52,7 @@ func TestPrintHistory(t *testing.T) {
 		"REVISION AGE IMAGES CHANGED CHANGED-BY CHANGE-CAUSE",
 		"1 2d1h nginx:1,log:1 <none> <none> <none>",
 		"3 2d1h nginx:2 image, a, b, and 2 more anna two lines",
-		"4 2d1h <none> <unknown> <none> <none>",
+		"4 2d1h <none> <unknown>: the box was not recorded <none> <none>",
 	}
 	if diff := cmp.Diff(want, lines(out.String())); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
