@@ -1938,7 +1938,7 @@ func schema_pkg_apis_model_v1_ModelBoxRevision(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "images are those of the containers of the pods, without init containers.\n\nExample: [\"nginx:1.7.9\"]",
+							Description: "images are those of the containers that a rollback to the revision gives the pods, without init containers. Where the spec is not known, they are those that the pods had.\n\nExample: [\"nginx:1.7.9\"]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

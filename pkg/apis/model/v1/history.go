@@ -56,7 +56,8 @@ type ModelBoxRevision struct {
 	// +k8s:opaqueType
 	CreationTimestamp metav1.Time `json:"creationTimestamp,omitempty" protobuf:"bytes,3,opt,name=creationTimestamp"`
 
-	// images are those of the containers of the pods, without init containers.
+	// images are those of the containers that a rollback to the revision gives the pods, without init containers. Where the spec
+	// is not known, they are those that the pods had.
 	//
 	// Example: ["nginx:1.7.9"]
 	// +optional

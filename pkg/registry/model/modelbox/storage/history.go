@@ -59,6 +59,9 @@ func (r *HistoryREST) Get(ctx context.Context, name string, options *metav1.GetO
 	for i := range revisions {
 		recorded, err := recordedBox(ctx, &revisions[i], box)
 		history.Revisions[i] = newRevision(&revisions[i], recorded, err)
+		if images := recordedImages(ctx, recorded); images != nil {
+			history.Revisions[i].Images = images
+		}
 		if before != nil && recorded != nil {
 			if history.Revisions[i].Changes, err = modelbox.SpecChanges(&before.Spec, &recorded.Spec); err != nil {
 				return nil, apierrors.NewInternalError(fmt.Errorf("comparing revision %d with the one before: %w", revisions[i].Number, err))
@@ -87,6 +90,23 @@ func newRevision(revision *modelboxrender.Revision, recorded *modelv1.ModelBox, 
 	told.ChangedBy = recorded.Annotations[modelv1.ChangedByAnnotation]
 	told.ChangeCause = cmp.Or(recorded.Annotations[modelv1.ChangeCauseAnnotation], told.ChangeCause)
 	return told
+}
+
+// recordedImages returns those of the containers of the pods that the recorded box asks for, which a rollback to it gives: the pods
+// had others where a user had changed the workload. It returns nil where they are not known.
+func recordedImages(ctx context.Context, recorded *modelv1.ModelBox) []string {
+	if recorded == nil || !isValidRecord(ctx, recorded) {
+		return nil
+	}
+	template, err := modelboxrender.PodTemplate(recorded)
+	if err != nil {
+		return nil
+	}
+	images := make([]string, len(template.Spec.Containers))
+	for i := range template.Spec.Containers {
+		images[i] = template.Spec.Containers[i].Image
+	}
+	return images
 }
 
 // answerMeta returns what the answer of a subresource has of the metadata of the box.

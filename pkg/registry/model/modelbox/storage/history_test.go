@@ -66,13 +66,15 @@ func TestHistory(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
 	box := create(t, storage, newBox(withImage("nginx:3")))
+	edited := revisionOf(t, box, 4, withImage("nginx:2"), withMode("quiet"))
+	edited.Images = []string{"nginx:by-hand"}
 	unrecorded := revisionOf(t, box, 5)
 	delete(unrecorded.Annotations, modelv1.RecordAnnotation)
 	unrecorded.Annotations[modelv1.ChangeCauseAnnotation] = "of the ReplicaSet"
 	history := &HistoryREST{storage.ModelBox.Store, &testCluster{revisions: []modelboxrender.Revision{
 		revisionOf(t, box, 1, withImage("nginx:1")),
 		revisionOf(t, box, 2, withImage("nginx:2"), withMode("debug"), because("more to see"), changedBy("anna")),
-		revisionOf(t, box, 4, withImage("nginx:2"), withMode("quiet")),
+		edited,
 		unrecorded,
 		revisionOf(t, box, 6),
 	}}, newRevisionRequests()}

@@ -52,10 +52,13 @@ func readRevisions(ctx context.Context, cluster modelbox.Cluster, box *modelv1.M
 
 // recordedBox returns the box that the revision was rendered from, or an error that says why that is not known.
 func recordedBox(ctx context.Context, revision *modelboxrender.Revision, box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
-	return revision.RecordedBox(box, func(recorded *modelv1.ModelBox) bool {
-		internal := &model.ModelBox{}
-		return modelv1.Convert_v1_ModelBox_To_model_ModelBox(recorded.DeepCopy(), internal, nil) == nil && isRenderable(ctx, internal)
-	})
+	return revision.RecordedBox(box, func(recorded *modelv1.ModelBox) bool { return isValidRecord(ctx, recorded) })
+}
+
+// isValidRecord returns whether the recorded box, which is defaulted, can be rendered.
+func isValidRecord(ctx context.Context, recorded *modelv1.ModelBox) bool {
+	internal := &model.ModelBox{}
+	return modelv1.Convert_v1_ModelBox_To_model_ModelBox(recorded.DeepCopy(), internal, nil) == nil && isRenderable(ctx, internal)
 }
 
 // isRenderable returns whether the box is valid. Of a box that was recorded that is not known, and only a valid one can be
