@@ -11,8 +11,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type ModelBoxRollback struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
-	ToRevision int64
-	Status     ModelBoxRollbackStatus
+	ToRevision    int64
+	DeleteStorage bool
+	Status        ModelBoxRollbackStatus
 }
 
 // ModelBoxRollbackStatus is what a rollback has done.

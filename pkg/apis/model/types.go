@@ -222,6 +222,7 @@ type ModelBoxStatus struct {
 	IngressAddresses   []string
 	NodePorts          []NodePort
 	PodNetworks        []PodNetwork
+	UnreleasedStorage  []string
 	Conditions         []metav1.Condition
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -42,11 +43,20 @@ func (c *Controller) claimKind(cluster kubernetes.Interface, informer cache.Shar
 // isClaimInUse returns whether a claim of storage that was taken out of the box has to stay. Its data may be needed until all
 // of the box is as it says, and no pod of the box has the claim: until then a user may take the change back.
 func (c *Controller) isClaimInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
-	if len(result.Failures) > 0 {
+	workload := workloadIn(result, box.Name)
+	if len(result.Failures) > 0 || isClaimedBy(workload, child.GetName()) {
 		return true, nil
 	}
-	return c.isMounted(box, workloadIn(result, box.Name), func(volume corev1.Volume) bool {
+	return c.isMounted(box, workload, func(volume corev1.Volume) bool {
 		return volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName == child.GetName()
+	})
+}
+
+// isClaimedBy returns whether the workload is a StatefulSet that gives its pods claims such as that one.
+func isClaimedBy(workload workload, claim string) bool {
+	set, isStatefulSet := workload.(statefulSetWorkload)
+	return isStatefulSet && slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
+		return helper.IsPodClaimName(claim, set.Name, template.Name)
 	})
 }
 

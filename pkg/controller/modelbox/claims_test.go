@@ -148,11 +148,7 @@ func TestClaimThatIsNotRetainedGoesAfterItsStorage(t *testing.T) {
 	f.takeOutStorage(t)
 	f.mustReconcile(t)
 	f.completeRollout(t)
-	pod := newPod("web-1", func(pod *corev1.Pod) {
-		pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "web-data"},
-		}}}
-	})
+	pod := podOf("web-data")
 	f.cache(t, pod)
 	f.seeClaims(t)
 	f.mustReconcile(t)
@@ -381,9 +377,9 @@ func TestClaimsOfPodsGrow(t *testing.T) {
 			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Workload = modelv1.WorkloadStatefulSet }, withStorage(sized("2Gi")), row.box)
 			f := newTestController(t, box, row.claim)
 			f.seeClaims(t)
-			failures, err := f.growPodClaims(t.Context(), box)
-			if err != nil || len(failures) > 0 {
-				t.Fatal(err, failures)
+			result := &storageResult{box: box}
+			if err := f.growPodClaims(t.Context(), box, result); err != nil || len(result.failures) > 0 {
+				t.Fatal(err, result.failures)
 			}
 			check(t, "size", row.wantSize, sizeOf(f.claim(t, row.claim.Name)))
 		})

@@ -23,104 +23,175 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-func TestDiscardedClaimsArePrunedBeforeTheStatefulSetIsReplaced(t *testing.T) {
-	const prune = "delete persistentvolumeclaims data-web-0"
-	taken := func(box *modelv1.ModelBox) { box.Spec.Storage = nil }
+const (
+	podClaim   = "data-web-0"
+	pruneClaim = "delete persistentvolumeclaims " + podClaim
+	patchClaim = "patch persistentvolumeclaims " + podClaim
+	replaceSet = "delete statefulsets web"
+)
+
+// newStatefulTest returns a controller of a StatefulSet that is as its box says, with the claim of a pod that goes with it.
+func newStatefulTest(t *testing.T, storage func(*modelv1.ModelBoxStorage), claimChanges ...func(*corev1.PersistentVolumeClaim)) *testController {
+	t.Helper()
+	box := statefulBox(t)
+	withStorage(storage)(box)
+	f := newTestController(t, box)
+	f.mustReconcile(t)
+	set := f.changeStatefulSet(t, func(set *appsv1.StatefulSet) { set.UID = "set" })
+	ofSet := func(claim *corev1.PersistentVolumeClaim) {
+		claim.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
+	}
+	claim := newClaim(podClaim, append([]func(*corev1.PersistentVolumeClaim){ofBox("web"), ofSet}, claimChanges...)...)
+	if err := f.cluster.Tracker().Add(claim); err != nil {
+		t.Fatal(err)
+	}
+	f.seeClaims(t)
+	f.mustReconcile(t)
+	f.seeClaims(t)
+	return f
+}
+
+// changeStatefulSet changes the StatefulSet in the cluster.
+func (f *testController) changeStatefulSet(t *testing.T, change func(*appsv1.StatefulSet)) *appsv1.StatefulSet {
+	t.Helper()
+	set, err := f.cluster.AppsV1().StatefulSets(fixture.WebKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(set)
+	if err := f.cluster.Tracker().Update(appsv1.SchemeGroupVersion.WithResource("statefulsets"), set, set.Namespace); err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// reconcileClaims reconciles until the controller has seen the owners of claims that it writes, and returns the requests.
+func (f *testController) reconcileClaims(t *testing.T) []string {
+	t.Helper()
+	var requests []string
+	for range 3 {
+		f.mustReconcile(t)
+		requests = append(requests, f.requests()...)
+		f.seeClaims(t)
+	}
+	return requests
+}
+
+// podOf returns a pod that has the claim.
+func podOf(claim string) *corev1.Pod {
+	return newPod("web-0", func(pod *corev1.Pod) {
+		pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+		}}}
+	})
+}
+
+func controllerOf(claim *corev1.PersistentVolumeClaim) string {
+	if controller := metav1.GetControllerOf(claim); controller != nil {
+		return controller.Kind
+	}
+	return ""
+}
+
+func TestDiscardedClaimOfAPodIsPrunedWhenNothingNeedsIt(t *testing.T) {
+	f := newStatefulTest(t, discarded)
+	pod := podOf(podClaim)
+	f.cache(t, pod)
+	f.takeOutStorage(t)
+	requests := f.reconcileClaims(t)
+	if i, j := slices.Index(requests, patchClaim), slices.Index(requests, replaceSet); i < 0 || j < i {
+		t.Errorf("the box does not own the claim before the StatefulSet is replaced: %q", requests)
+	}
+	check(t, "owner", "ModelBox", controllerOf(f.claim(t, podClaim)))
+
+	complete := func(set *appsv1.StatefulSet) {
+		set.Status = appsv1.StatefulSetStatus{ObservedGeneration: set.Generation, Replicas: 2, UpdatedReplicas: 2, ReadyReplicas: 2, AvailableReplicas: 2}
+	}
 	for _, row := range []struct {
-		name      string
-		retain    bool
-		change    func(*modelv1.ModelBox)
-		claim     func(*corev1.PersistentVolumeClaim)
-		isChanged bool
-		want      []string
+		name   string
+		change func()
+		want   bool
 	}{
-		{name: "of storage that is taken out", change: taken, want: []string{prune}},
-		{name: "but not of storage that stays", change: func(*modelv1.ModelBox) {}},
-		{name: "but not of storage that is retained", retain: true, change: taken},
-		{name: "but not of a box that is paused", change: func(box *modelv1.ModelBox) { taken(box); box.Spec.Paused = true }},
-		{name: "but not one that the StatefulSet would not take along", change: taken, claim: func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = nil }},
-		{name: "but not one that is being deleted", change: taken, claim: func(claim *corev1.PersistentVolumeClaim) { claim.DeletionTimestamp = ptr.To(metav1.Now()) }},
-		{name: "but not of a box that has changed meanwhile", change: taken, isChanged: true},
+		{"while the rollout runs", func() {}, false},
+		{"while a pod has it", func() { f.changeStatefulSet(t, complete) }, false},
+		{"afterwards", func() {
+			if err := f.pods.Delete(pod); err != nil {
+				t.Fatal(err)
+			}
+		}, true},
+	} {
+		row.change()
+		f.seeClaims(t)
+		check(t, "is pruned "+row.name, row.want, slices.Contains(f.reconcileClaims(t), pruneClaim))
+	}
+}
+
+func TestDiscardedClaimOfAPodIsThatOfStorageThatComesBack(t *testing.T) {
+	f := newStatefulTest(t, discarded)
+	storage := f.takeOutStorage(t)
+	f.reconcileClaims(t)
+	check(t, "owner of what is taken out", "ModelBox", controllerOf(f.claim(t, podClaim)))
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Storage, box.Generation = storage, box.Generation+1 })
+	f.seeClaims(t)
+	requests := f.reconcileClaims(t)
+	if slices.Contains(requests, pruneClaim) {
+		t.Errorf("the claim is pruned: %q", requests)
+	}
+	check(t, "owner of what is back", "StatefulSet", controllerOf(f.claim(t, podClaim)))
+	f.seeClaims(t)
+	check(t, "requests afterwards", []string(nil), f.reconcileClaims(t))
+}
+
+func TestClaimOfAPodThatStays(t *testing.T) {
+	taken := func(box *modelv1.ModelBox) { box.Spec.Storage = nil }
+	retained := func(storage *modelv1.ModelBoxStorage) { storage.Retain = ptr.To(true) }
+	for _, row := range []struct {
+		name    string
+		storage func(*modelv1.ModelBoxStorage)
+		change  func(*modelv1.ModelBox)
+		claim   func(*corev1.PersistentVolumeClaim)
+	}{
+		{name: "of storage that stays", storage: discarded, change: func(box *modelv1.ModelBox) { box.Spec.Image = "nginx:2" }},
+		{name: "of storage that is retained", storage: retained, change: taken},
+		{name: "of a box that is paused", storage: discarded, change: func(box *modelv1.ModelBox) { taken(box); box.Spec.Paused = true }},
+		{name: "one that the StatefulSet would not take along", storage: discarded, change: taken, claim: func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = nil }},
+		{name: "one that is being deleted", storage: discarded, change: taken, claim: func(claim *corev1.PersistentVolumeClaim) { claim.DeletionTimestamp = ptr.To(metav1.Now()) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			box := statefulBox(t)
-			withStorage(func(storage *modelv1.ModelBoxStorage) { storage.Retain = ptr.To(row.retain) })(box)
-			f := newTestController(t, box)
-			f.mustReconcile(t)
-			set, err := f.cluster.AppsV1().StatefulSets(box.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
+			if row.claim == nil {
+				row.claim = func(*corev1.PersistentVolumeClaim) {}
 			}
-			set.UID = "set"
-			claim := newClaim("data-web-0", ofBox("web"), func(claim *corev1.PersistentVolumeClaim) {
-				claim.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
-			})
-			if row.claim != nil {
-				row.claim(claim)
-			}
-			if err := f.cluster.Tracker().Add(claim); err != nil {
-				t.Fatal(err)
-			}
+			f := newStatefulTest(t, row.storage, row.claim)
 			f.update(t, func(box *modelv1.ModelBox) {
 				row.change(box)
 				box.Generation++
 			})
 			f.seeClaims(t)
-			f.cache(t, set)
-			cached := f.boxInServer(t)
-			if row.isChanged {
-				cached.Generation--
-			}
-			f.boxes.ClearActions()
-			f.cluster.ClearActions()
-			err = f.pruneDiscardedClaims(t.Context(), cached)
-			check(t, "is refused", row.isChanged, err != nil)
-			var got []string
-			for _, request := range f.requests() {
-				if request == prune {
-					got = append(got, request)
+			for _, request := range f.reconcileClaims(t) {
+				if request == pruneClaim || request == patchClaim {
+					t.Errorf("request: %s", request)
 				}
 			}
-			check(t, "requests", row.want, got)
 		})
 	}
 }
 
-// A policy or a webhook may deny the deletion of a claim. The StatefulSet stays, all else is as the box says, and the box tells why.
-func TestClaimThatCannotBePrunedKeepsItsStatefulSetOnly(t *testing.T) {
-	box := statefulBox(t)
-	withStorage(discarded)(box)
-	f := newTestController(t, box)
-	f.mustReconcile(t)
-	sets := f.cluster.AppsV1().StatefulSets(box.Namespace)
-	set, err := sets.Get(t.Context(), "web", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set.UID = "set"
-	claim := newClaim("data-web-0", ofBox("web"), func(claim *corev1.PersistentVolumeClaim) {
-		claim.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
-	})
-	if err := f.cluster.Tracker().Add(claim); err != nil {
-		t.Fatal(err)
-	}
-	f.cluster.PrependReactor("delete", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(claimResource, claim.Name, errors.New("denied by policy"))
+// A policy or a webhook may deny the change of a claim. The StatefulSet stays, all else is as the box says, and the box tells why.
+func TestClaimThatTheBoxCannotOwnKeepsItsStatefulSetOnly(t *testing.T) {
+	f := newStatefulTest(t, discarded)
+	f.cluster.PrependReactor("patch", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(claimResource, podClaim, errors.New("denied by policy"))
 	})
 	f.update(t, func(box *modelv1.ModelBox) {
 		box.Spec.Storage, box.Spec.Ports = nil, []corev1.ServicePort{{Name: "http", Port: 8080, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(8080)}}
 		box.Generation++
 	})
 	f.seeClaims(t)
-	f.cache(t, set)
 
 	if _, err := f.reconcile(t.Context(), fixture.WebKey); err == nil {
 		t.Error("the reconcile does not fail")
 	}
-	if _, err := sets.Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
-		t.Errorf("the StatefulSet: %v", err)
-	}
-	if got := f.requests(); slices.Contains(got, "delete statefulsets web") || !slices.Contains(got, "patch services web") {
+	if got := f.requests(); slices.Contains(got, replaceSet) || !slices.Contains(got, "patch services web") {
 		t.Errorf("requests: %q", got)
 	}
 	applied := meta.FindStatusCondition(f.boxInServer(t).Status.Conditions, modelv1.ConditionApplied)

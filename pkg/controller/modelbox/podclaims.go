@@ -6,13 +6,11 @@ package modelbox
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,32 +18,28 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // growPodClaims lets the claims of the pods of a StatefulSet grow to what the box asks for, which their StatefulSet does
-// not do. It returns what keeps them from it.
-func (c *Controller) growPodClaims(ctx context.Context, box *modelv1.ModelBox) ([]error, error) {
+// not do.
+func (c *Controller) growPodClaims(ctx context.Context, box *modelv1.ModelBox, result *storageResult) error {
 	if box.Spec.Workload != modelv1.WorkloadStatefulSet || box.Spec.Paused {
-		return nil, nil
+		return nil
 	}
 	claims, err := c.claimsOf(keyOf(box))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var failures []error
 	for _, claim := range claims {
-		storage := storageOfPodClaim(box, claim)
+		storage := c.storageOfPodClaim(box, claim)
 		if storage == nil || claim.DeletionTimestamp != nil || claim.Spec.Resources.Requests.Storage().Cmp(storage.RequestedSize) >= 0 {
 			continue
 		}
-		if err := c.growClaim(ctx, box, claim, storage.RequestedSize); err != nil {
-			failures = append(failures, err)
+		if err := result.fail(c.growClaim(ctx, box, claim, storage.RequestedSize)); err != nil {
+			return err
 		}
 	}
-	return failures, nil
+	return nil
 }
 
 // claimsOf returns the claims that were made for the box, sorted by name.
@@ -63,8 +57,8 @@ func (c *Controller) claimsOf(box types.NamespacedName) ([]*corev1.PersistentVol
 }
 
 // storageOfPodClaim returns the storage of the box that the claim is one pod's of, nil where it is of none.
-func storageOfPodClaim(box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim) *modelv1.ModelBoxStorage {
-	if !isPodClaim(box, claim) {
+func (c *Controller) storageOfPodClaim(box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim) *modelv1.ModelBoxStorage {
+	if !c.isPodClaim(box, claim) {
 		return nil
 	}
 	for i := range box.Spec.Storage {
@@ -76,33 +70,19 @@ func storageOfPodClaim(box *modelv1.ModelBox, claim *corev1.PersistentVolumeClai
 }
 
 // isPodClaim returns whether a claim that was made for the box may be one of a pod of its StatefulSet: nobody else controls it.
-func isPodClaim(box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim) bool {
+func (c *Controller) isPodClaim(box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim) bool {
 	controller := metav1.GetControllerOfNoCopy(claim)
-	return controller == nil || controller.Kind == "StatefulSet" && controller.Name == box.Name &&
+	return controller == nil || c.children.IsOwnedBy(claim, box) || controller.Kind == "StatefulSet" && controller.Name == box.Name &&
 		controller.APIVersion == appsv1.SchemeGroupVersion.String()
 }
 
 // growClaim asks for more storage for this very claim.
 func (c *Controller) growClaim(ctx context.Context, box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim, size resource.Quantity) error {
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": claim.UID, "resourceVersion": claim.ResourceVersion},
-		"spec":     map[string]any{"resources": map[string]any{"requests": corev1.ResourceList{corev1.ResourceStorage: size}}},
-	})
-	if err != nil {
-		return fmt.Errorf("encoding the size of PersistentVolumeClaim %s: %w", claim.Name, err)
+	if _, err := c.patchClaim(ctx, box, claim, map[string]any{"spec": map[string]any{
+		"resources": map[string]any{"requests": corev1.ResourceList{corev1.ResourceStorage: size}},
+	}}); err != nil {
+		return err
 	}
-	grown, err := timeout.Request(ctx, func(ctx context.Context) (*corev1.PersistentVolumeClaim, error) {
-		return c.kubeClient.CoreV1().PersistentVolumeClaims(claim.Namespace).
-			Patch(ctx, claim.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
-	})
-	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("PersistentVolumeClaim %s: %w", claim.Name, children.ErrChildGone)
-	}
-	if err != nil {
-		return fmt.Errorf("growing PersistentVolumeClaim %s: %w", claim.Name, err)
-	}
-	c.consistency.WroteAt(keyOf(box), box.UID, claimResource, grown.ResourceVersion)
-	c.metrics.ChildWritten(claimGVK.Kind, "update")
 	c.eventf(box, corev1.EventTypeNormal, "UpdatedPersistentVolumeClaim", "Update",
 		"Grew PersistentVolumeClaim %s from %s to %s", claim.Name, claim.Spec.Resources.Requests.Storage(), &size)
 	klog.FromContext(ctx).V(2).Info("Grew claim", "claim", klog.KObj(claim), "size", size.String())

@@ -52,23 +52,19 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return staleCacheRetry, nil
 	}
 
-	pruneErr := c.pruneDiscardedClaims(ctx, box)
-	if pruneErr != nil && children.Classify(pruneErr).IsStale {
-		return 0, pruneErr
-	}
-	result, err := c.children.ReconcileHolding(ctx, box, func(step *children.Step) bool { return pruneErr != nil && replacesStatefulSet(step) })
+	storage, err := c.reconcileStorage(ctx, box)
 	if err != nil {
 		return 0, err
 	}
-	if pruneErr != nil {
-		result.Failures = append(result.Failures, pruneErr)
+	if storage.isWritten {
+		return staleCacheRetry, nil
 	}
+	result, err := c.children.ReconcileHolding(ctx, box, storage.hold)
+	if err != nil {
+		return 0, err
+	}
+	result.Failures = append(result.Failures, storage.failures...)
 	c.reportUnrecorded(box, result.Rendered)
-	failures, err := c.growPodClaims(ctx, box)
-	if err != nil {
-		return 0, err
-	}
-	result.Failures = append(result.Failures, failures...)
 	if slices.ContainsFunc(result.Failures, func(err error) bool { return children.Classify(err).IsStale }) {
 		return 0, result.Err()
 	}
@@ -76,6 +72,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if err != nil {
 		return 0, err
 	}
+	observed.unreleased = storage.unreleased
 	delay, err := c.reconcileStatus(ctx, box, observed)
 	if err != nil {
 		return 0, errors.Join(err, result.Err())
@@ -113,6 +110,8 @@ type observation struct {
 	now      time.Time
 	// pending are the kinds of children that the box is paused before.
 	pending []string
+	// unreleased are the names of storage that is retained and whose claims the box may still own.
+	unreleased []string
 	// failures are what kept children from being what the box says.
 	failures []error
 	// ignored are fields of children that others have set and may have.

@@ -66,6 +66,7 @@ func statusOf(box *modelv1.ModelBox, observed *observation) modelv1.ModelBoxStat
 		ObservedGeneration: box.Generation,
 		Selector:           labels.SelectorFromSet(modelboxrender.Selector(box)).String(),
 		Conditions:         conditionsOf(box, observed),
+		UnreleasedStorage:  observed.unreleased,
 	}
 	if observed.workload != nil {
 		replicas := observed.workload.replicas()

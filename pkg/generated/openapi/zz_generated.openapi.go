@@ -2040,6 +2040,13 @@ func schema_pkg_apis_model_v1_ModelBoxRollback(ref common.ReferenceCallback) com
 							Format:      "int64",
 						},
 					},
+					"deleteStorage": {
+						SchemaProps: spec.SchemaProps{
+							Description: "deleteStorage lets the rollback take storage out of the box that is not retained, and whose data is deleted. Such a rollback is refused without it. Defaults to false.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
 							Description: "status is what the rollback has done. It is ignored in a request.\n\nExample: {revision: 3, generation: 7}",
@@ -2985,6 +2992,25 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Ref: ref(v1.PodNetwork{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"unreleasedStorage": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "unreleasedStorage are the names of storage that is retained, or was when it was taken out of the box, and whose claims the box may still own because it was not retained before. The controller releases the claims, also while the box is paused.\n\nExample: [data]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
 									},
 								},
 							},

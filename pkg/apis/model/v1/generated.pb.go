@@ -1565,6 +1565,14 @@ func (m *ModelBoxRollback) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	i--
+	if m.DeleteStorage {
+		dAtA[i] = 1
+	} else {
+		dAtA[i] = 0
+	}
+	i--
+	dAtA[i] = 0x20
 	{
 		size, err := m.Status.MarshalToSizedBuffer(dAtA[:i])
 		if err != nil {
@@ -2365,6 +2373,15 @@ func (m *ModelBoxStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if len(m.UnreleasedStorage) > 0 {
+		for iNdEx := len(m.UnreleasedStorage) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.UnreleasedStorage[iNdEx])
+			copy(dAtA[i:], m.UnreleasedStorage[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.UnreleasedStorage[iNdEx])))
+			i--
+			dAtA[i] = 0x7a
+		}
+	}
 	if len(m.PodNetworks) > 0 {
 		for iNdEx := len(m.PodNetworks) - 1; iNdEx >= 0; iNdEx-- {
 			{
@@ -4224,6 +4241,7 @@ func (m *ModelBoxRollback) Size() (n int) {
 	n += 1 + sovGenerated(uint64(m.ToRevision))
 	l = m.Status.Size()
 	n += 1 + l + sovGenerated(uint64(l))
+	n += 2
 	return n
 }
 
@@ -4559,6 +4577,12 @@ func (m *ModelBoxStatus) Size() (n int) {
 	if len(m.PodNetworks) > 0 {
 		for _, e := range m.PodNetworks {
 			l = e.Size()
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.UnreleasedStorage) > 0 {
+		for _, s := range m.UnreleasedStorage {
+			l = len(s)
 			n += 1 + l + sovGenerated(uint64(l))
 		}
 	}
@@ -5426,6 +5450,7 @@ func (this *ModelBoxRollback) String() string {
 		`ObjectMeta:` + strings.Replace(strings.Replace(fmt.Sprintf("%v", this.ObjectMeta), "ObjectMeta", "v1.ObjectMeta", 1), `&`, ``, 1) + `,`,
 		`ToRevision:` + fmt.Sprintf("%v", this.ToRevision) + `,`,
 		`Status:` + strings.Replace(strings.Replace(this.Status.String(), "ModelBoxRollbackStatus", "ModelBoxRollbackStatus", 1), `&`, ``, 1) + `,`,
+		`DeleteStorage:` + fmt.Sprintf("%v", this.DeleteStorage) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -5655,6 +5680,7 @@ func (this *ModelBoxStatus) String() string {
 		`DesiredReplicas:` + valueToStringGenerated(this.DesiredReplicas) + `,`,
 		`IngressAddresses:` + fmt.Sprintf("%v", this.IngressAddresses) + `,`,
 		`PodNetworks:` + repeatedStringForPodNetworks + `,`,
+		`UnreleasedStorage:` + fmt.Sprintf("%v", this.UnreleasedStorage) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -10877,6 +10903,26 @@ func (m *ModelBoxRollback) Unmarshal(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 4:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field DeleteStorage", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.DeleteStorage = bool(v != 0)
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -13774,6 +13820,38 @@ func (m *ModelBoxStatus) Unmarshal(dAtA []byte) error {
 			if err := m.PodNetworks[len(m.PodNetworks)-1].Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
+			iNdEx = postIndex
+		case 15:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field UnreleasedStorage", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.UnreleasedStorage = append(m.UnreleasedStorage, string(dAtA[iNdEx:postIndex]))
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

@@ -29,6 +29,13 @@ type ModelBoxRollback struct {
 	// +k8s:minimum=0
 	ToRevision int64 `json:"toRevision,omitempty" protobuf:"varint,2,opt,name=toRevision"`
 
+	// deleteStorage lets the rollback take storage out of the box that is not retained, and whose data is deleted. Such a rollback
+	// is refused without it. Defaults to false.
+	//
+	// Example: true
+	// +optional
+	DeleteStorage bool `json:"deleteStorage,omitempty" protobuf:"varint,4,opt,name=deleteStorage"`
+
 	// status is what the rollback has done. It is ignored in a request.
 	//
 	// Example: {revision: 3, generation: 7}

@@ -961,6 +961,14 @@ type ModelBoxStatus struct {
 	// +listType=atomic
 	PodNetworks []PodNetwork `json:"podNetworks,omitempty" protobuf:"bytes,14,rep,name=podNetworks"`
 
+	// unreleasedStorage are the names of storage that is retained, or was when it was taken out of the box, and whose claims the
+	// box may still own because it was not retained before. The controller releases the claims, also while the box is paused.
+	//
+	// Example: [data]
+	// +optional
+	// +listType=set
+	UnreleasedStorage []string `json:"unreleasedStorage,omitempty" protobuf:"bytes,15,rep,name=unreleasedStorage"`
+
 	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
 	//
 	// Example: [{type: Ready, status: "False", reason: Progressing, message: "3 of 4 pods are available"}]

@@ -1365,6 +1365,7 @@ func Convert_model_ModelBoxRevision_To_v1_ModelBoxRevision(in *model.ModelBoxRev
 func autoConvert_v1_ModelBoxRollback_To_model_ModelBoxRollback(in *ModelBoxRollback, out *model.ModelBoxRollback, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	out.ToRevision = in.ToRevision
+	out.DeleteStorage = in.DeleteStorage
 	if err := Convert_v1_ModelBoxRollbackStatus_To_model_ModelBoxRollbackStatus(&in.Status, &out.Status, s); err != nil {
 		return err
 	}
@@ -1379,6 +1380,7 @@ func Convert_v1_ModelBoxRollback_To_model_ModelBoxRollback(in *ModelBoxRollback,
 func autoConvert_model_ModelBoxRollback_To_v1_ModelBoxRollback(in *model.ModelBoxRollback, out *ModelBoxRollback, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	out.ToRevision = in.ToRevision
+	out.DeleteStorage = in.DeleteStorage
 	if err := Convert_model_ModelBoxRollbackStatus_To_v1_ModelBoxRollbackStatus(&in.Status, &out.Status, s); err != nil {
 		return err
 	}

@@ -1058,6 +1058,11 @@ func (in *ModelBoxStatus) DeepCopyInto(out *ModelBoxStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.UnreleasedStorage != nil {
+		in, out := &in.UnreleasedStorage, &out.UnreleasedStorage
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Conditions != nil {
 		in, out := &in.Conditions, &out.Conditions
 		*out = make([]metav1.Condition, len(*in))

@@ -1061,6 +1061,8 @@ func Validate_ModelBoxRollback(
 		errs = append(errs, fn(fldPath.Child("toRevision"), &obj.ToRevision, oldVal, oldObj != nil)...)
 	}
 
+	// field ModelBoxRollback.DeleteStorage has no validation
+
 	{ // field ModelBoxRollback.Status
 		fn := func(
 			fldPath *field.Path,
@@ -1974,6 +1976,7 @@ func Validate_ModelBoxStatus(
 	// field ModelBoxStatus.IngressAddresses has no validation
 	// field ModelBoxStatus.NodePorts has no validation
 	// field ModelBoxStatus.PodNetworks has no validation
+	// field ModelBoxStatus.UnreleasedStorage has no validation
 	// field ModelBoxStatus.Conditions has no validation
 	return errs
 }

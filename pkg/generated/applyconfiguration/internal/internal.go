@@ -495,6 +495,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: selector
       type:
         scalar: string
+    - name: unreleasedStorage
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
     - name: updatedReplicas
       type:
         scalar: numeric

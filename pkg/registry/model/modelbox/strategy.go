@@ -80,17 +80,18 @@ func pendingStatus() model.ModelBoxStatus {
 	}}}
 }
 
-// PrepareForUpdate keeps the status, and the number of pods that an autoscaler of the box decides, counts a change of the
-// spec as a new generation, and notes who has changed the pods.
+// PrepareForUpdate is prepareForUpdate, and keeps the number of pods that an autoscaler of the box decides.
 func (Strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
 	keepAutoscaledReplicas(ctx, box, oldBox)
 	prepareForUpdate(ctx, box, oldBox)
 }
 
-// prepareForUpdate keeps the status, counts a change of the spec as a new generation, and notes who has changed the pods.
+// prepareForUpdate keeps the status but for what storage is to be released, counts a change of the spec as a new generation, and
+// notes who has changed the pods.
 func prepareForUpdate(ctx context.Context, box, oldBox *model.ModelBox) {
 	box.Status = oldBox.Status
+	box.Status.UnreleasedStorage = unreleasedStorage(box, oldBox)
 	if !apiequality.Semantic.DeepEqual(box.Spec, oldBox.Spec) {
 		box.Generation = oldBox.Generation + 1
 	}

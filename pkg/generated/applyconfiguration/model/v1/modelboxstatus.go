@@ -71,6 +71,11 @@ type ModelBoxStatusApplyConfiguration struct {
 	//
 	// Example: [{pod: web-5d8f7c9b6-2xkqp, network: lan, interface: net1, addresses: [192.168.0.2]}]
 	PodNetworks []PodNetworkApplyConfiguration `json:"podNetworks,omitempty"`
+	// unreleasedStorage are the names of storage that is retained, or was when it was taken out of the box, and whose claims the
+	// box may still own because it was not retained before. The controller releases the claims, also while the box is paused.
+	//
+	// Example: [data]
+	UnreleasedStorage []string `json:"unreleasedStorage,omitempty"`
 	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
 	//
 	// Example: [{type: Ready, status: "False", reason: Progressing, message: "3 of 4 pods are available"}]
@@ -197,6 +202,16 @@ func (b *ModelBoxStatusApplyConfiguration) WithPodNetworks(values ...*PodNetwork
 			panic("nil value passed to WithPodNetworks")
 		}
 		b.PodNetworks = append(b.PodNetworks, *values[i])
+	}
+	return b
+}
+
+// WithUnreleasedStorage adds the given value to the UnreleasedStorage field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the UnreleasedStorage field.
+func (b *ModelBoxStatusApplyConfiguration) WithUnreleasedStorage(values ...string) *ModelBoxStatusApplyConfiguration {
+	for i := range values {
+		b.UnreleasedStorage = append(b.UnreleasedStorage, values[i])
 	}
 	return b
 }

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"slices"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+)
+
+// storageResult is what became of the claims of a box before its children are reconciled.
+type storageResult struct {
+	box *modelv1.ModelBox
+	// isWritten says that owners of claims were written, which the caches have to show before the children are reconciled.
+	isWritten bool
+	// unreleased are the names of storage whose claims the box or its StatefulSet may still own, although it is retained.
+	unreleased []string
+	// isDisowned says that claims that are to go may be lost sight of if the StatefulSet goes now.
+	isDisowned bool
+	// failures are what keeps claims from being as the box says.
+	failures []error
+}
+
+// reconcileStorage does with the claims of the box what is not done by applying them.
+func (c *Controller) reconcileStorage(ctx context.Context, box *modelv1.ModelBox) (*storageResult, error) {
+	result := &storageResult{box: box}
+	for _, step := range []func(context.Context, *modelv1.ModelBox, *storageResult) error{c.releaseStorage, c.ownDiscardedClaims, c.growPodClaims} {
+		if err := step(ctx, box, result); err != nil {
+			return nil, err
+		}
+	}
+	return result, nil
+}
+
+// fail takes note of a failure, nil being none. The error is for one that the next look at the caches settles.
+func (r *storageResult) fail(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case children.Classify(err).IsStale:
+		return err
+	}
+	r.failures = append(r.failures, err)
+	return nil
+}
+
+// hold is children.Hold: no claim goes that may be needed, and no StatefulSet that says which claims are to go.
+func (r *storageResult) hold(step *children.Step) bool {
+	switch {
+	case step.Operation == children.Prune && step.Kind.GroupVersionKind == claimGVK:
+		return len(r.failures) > 0 || isClaimOfSpec(r.box, step.Name()) ||
+			slices.ContainsFunc(r.unreleased, func(storage string) bool { return isClaimOf(r.box, storage, step.Name()) })
+	case step.Operation == children.Replace && step.Kind.GroupVersionKind.Kind == "StatefulSet":
+		return r.isDisowned
+	default:
+		return false
+	}
+}
