@@ -24,6 +24,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
 
@@ -92,7 +93,7 @@ func (r *DebugREST) Create(ctx context.Context, name string, obj runtime.Object,
 		r.record(ctx, box, additions)
 	}
 	answer := debug.DeepCopy()
-	answer.ObjectMeta = answerMeta(box)
+	answer.ObjectMeta = subresource.AnswerMeta(box)
 	for i := range additions {
 		answer.Status.Pods = append(answer.Status.Pods, additions[i].status())
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/requester"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -68,7 +69,7 @@ func (r *DiffREST) Get(ctx context.Context, name string, options *metav1.GetOpti
 func (r *DiffREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
 	stored, err := r.store.Get(ctx, name, &metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		sent, err := newBoxOf(ctx, r.store, name, obj, createValidation)
+		sent, err := subresource.SentAsNew[*model.ModelBox](ctx, r.store, "ModelBox", name, obj, createValidation)
 		if err != nil {
 			return nil, err
 		}
@@ -77,19 +78,10 @@ func (r *DiffREST) Create(ctx context.Context, name string, obj runtime.Object, 
 	if err != nil {
 		return nil, err
 	}
-	sent, err := sentBox(name, obj)
+	old := stored.(*model.ModelBox)
+	sent, err := subresource.SentAsUpdate(ctx, r.store, "ModelBox", old, obj, createValidation)
 	if err != nil {
 		return nil, err
-	}
-	old := stored.(*model.ModelBox)
-	sent.ResourceVersion = old.ResourceVersion
-	if err := rest.BeforeUpdate(r.store.UpdateStrategy, ctx, sent, old.DeepCopy()); err != nil {
-		return nil, err
-	}
-	if createValidation != nil {
-		if err := createValidation(ctx, sent.DeepCopy()); err != nil {
-			return nil, err
-		}
 	}
 	return r.diff(ctx, sent, old)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -54,7 +55,7 @@ func (r *HistoryREST) Get(ctx context.Context, name string, options *metav1.GetO
 	if err != nil {
 		return nil, err
 	}
-	history := &model.ModelBoxHistory{ObjectMeta: answerMeta(obj.(*model.ModelBox)), Revisions: make([]model.ModelBoxRevision, len(revisions))}
+	history := &model.ModelBoxHistory{ObjectMeta: subresource.AnswerMeta(obj.(*model.ModelBox)), Revisions: make([]model.ModelBoxRevision, len(revisions))}
 	var before *modelv1.ModelBox
 	for i := range revisions {
 		recorded, err := recordedBox(ctx, &revisions[i], box)
@@ -107,9 +108,4 @@ func recordedImages(ctx context.Context, recorded *modelv1.ModelBox) []string {
 		images[i] = template.Spec.Containers[i].Image
 	}
 	return images
-}
-
-// answerMeta returns what the answer of a subresource has of the metadata of the box.
-func answerMeta(box *model.ModelBox) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, UID: box.UID, ResourceVersion: box.ResourceVersion, CreationTimestamp: box.CreationTimestamp}
 }

@@ -4,7 +4,6 @@
 package storage
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/requester"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -68,7 +68,7 @@ func (r *RenderREST) Get(ctx context.Context, name string, options *metav1.GetOp
 // Create returns the children of the box that is sent, which is defaulted and validated as a new one, and not stored. There
 // need not be one of the name. It is rendered as if the cluster had nothing of it yet, so its UID is missing in its children.
 func (r *RenderREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
-	sent, err := newBoxOf(ctx, r.store, name, obj, createValidation)
+	sent, err := subresource.SentAsNew[*model.ModelBox](ctx, r.store, "ModelBox", name, obj, createValidation)
 	if err != nil {
 		return nil, err
 	}
@@ -85,25 +85,11 @@ func (r *RenderREST) render(box *modelv1.ModelBox, live modelboxrender.Live) (*m
 	if err != nil {
 		return nil, apierrors.NewInternalError(fmt.Errorf("rendering the children of %s: %w", box.Name, err))
 	}
-	list := &metav1.List{Items: make([]runtime.RawExtension, 0, len(children))}
+	known := make([]*unstructured.Unstructured, 0, len(children))
 	for _, child := range children {
-		item, err := encodeChild(r.cluster.Known(child))
-		if err != nil {
-			return nil, apierrors.NewInternalError(err)
-		}
-		list.Items = append(list.Items, item)
+		known = append(known, r.cluster.Known(child))
 	}
-	return list, nil
-}
-
-// encodeChild returns the child as an item of a List, whose bytes are what counts. The object beside them keeps the encoder for
-// protobuf from taking the List apart: it would wrap each item in another message, which no client expects.
-func encodeChild(child *unstructured.Unstructured) (runtime.RawExtension, error) {
-	data, err := child.MarshalJSON()
-	if err != nil {
-		return runtime.RawExtension{}, fmt.Errorf("encoding %s %s: %w", child.GetKind(), child.GetName(), err)
-	}
-	return runtime.RawExtension{Raw: bytes.TrimSpace(data), Object: child}, nil
+	return subresource.NewList(known)
 }
 
 // mayGetObject returns the function that says whether the user of the request may get the object of that name in the namespace.

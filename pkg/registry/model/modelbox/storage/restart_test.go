@@ -37,14 +37,14 @@ const (
 func newRestart(t *testing.T, storage *Storage, admit admission.Interface) (*RestartREST, chan string) {
 	t.Helper()
 	restart := *storage.Restart
-	boxes := *restart.boxes
-	boxes.admission = admit
+	boxes := *restart.Objects
+	boxes.Admission = admit
 	recorder := events.NewFakeRecorder(10)
 	now, err := time.Parse(time.RFC3339, restartedAt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &RestartREST{&boxes, recorder, clocktesting.NewFakePassiveClock(now.Add(time.Millisecond))}, recorder.Events
+	return newRestartREST(&boxes, recorder, clocktesting.NewFakePassiveClock(now.Add(time.Millisecond))), recorder.Events
 }
 
 // asAnna is a request of anna's for the subresource of the box.

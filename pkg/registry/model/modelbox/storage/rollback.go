@@ -25,6 +25,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -32,7 +33,7 @@ import (
 // does for a Deployment with its pod template.
 type RollbackREST struct {
 	scheme   *runtime.Scheme
-	boxes    *boxUpdater
+	boxes    *subresource.Updater[*model.ModelBox]
 	cluster  modelbox.Cluster
 	recorder events.EventRecorder
 	requests *revisionRequests
@@ -63,14 +64,14 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 			return nil, err
 		}
 	}
-	found, err := r.boxes.store.Get(ctx, name, &metav1.GetOptions{})
+	found, err := r.boxes.Get(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if err := canRollBack(found.(*model.ModelBox)); err != nil {
+	if err := canRollBack(found); err != nil {
 		return nil, rollbackConflict(name, err)
 	}
-	number, earlier, err := r.earlierBox(ctx, found.(*model.ModelBox), rollback.ToRevision)
+	number, earlier, err := r.earlierBox(ctx, found, rollback.ToRevision)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 		recordEvent(ctx, r.recorder, box, "RolledBack", "Rollback", "User %q rolled the box back to revision "+strconv.FormatInt(number, 10))
 	}
 	return &model.ModelBoxRollback{
-		ObjectMeta: answerMeta(box),
+		ObjectMeta: subresource.AnswerMeta(box),
 		ToRevision: rollback.ToRevision,
 		Status:     model.ModelBoxRollbackStatus{Revision: number, Generation: box.Generation},
 	}, nil

@@ -32,7 +32,7 @@ import (
 func newRollback(storage *Storage, admit admission.Interface, revisions ...modelboxrender.Revision) (*RollbackREST, chan string) {
 	rollback := *storage.Rollback
 	boxes := *rollback.boxes
-	boxes.admission = admit
+	boxes.Admission = admit
 	recorder := events.NewFakeRecorder(10)
 	rollback.boxes, rollback.cluster, rollback.recorder = &boxes, &testCluster{revisions: revisions}, recorder
 	return &rollback, recorder.Events

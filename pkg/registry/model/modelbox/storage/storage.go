@@ -25,7 +25,9 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // Storage is the main resource and its subresources.
@@ -93,25 +95,28 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 	scaleStore := *store
 	scaleStore.UpdateStrategy = modelbox.NewScaleStrategy(strategy)
 
-	restarts, err := newBoxUpdater(scheme, store, "restart", &subresources)
+	newUpdater := func(name string) (*subresource.Updater[*model.ModelBox], error) {
+		return subresource.NewUpdater[*model.ModelBox](scheme, store, modelboxrender.Kind, name, subresources.TypeConverter, subresources.Admission)
+	}
+	restarts, err := newUpdater("restart")
 	if err != nil {
 		return nil, err
 	}
-	rollbacks, err := newBoxUpdater(scheme, store, "rollback", &subresources)
+	rollbacks, err := newUpdater("rollback")
 	if err != nil {
 		return nil, err
 	}
 
 	revisions := newRevisionRequests()
-	connect := func(subresource string, newOptions func() runtime.Object, parse func(runtime.Object) (connection, error)) *ConnectREST {
-		return &ConnectREST{store, subresources.Cluster, subresources.PodAccess, permissions{authorizer}, subresource, newOptions, parse}
+	connect := func(name string, newOptions func() runtime.Object, parse func(runtime.Object) (connection, error)) *ConnectREST {
+		return &ConnectREST{store, subresources.Cluster, subresources.PodAccess, permissions{authorizer}, name, newOptions, parse}
 	}
 	return &Storage{
 		ModelBox: &REST{store},
 		Status:   &StatusREST{store: &statusStore},
 		Scale:    &ScaleREST{store: &scaleStore},
 		Render:   &RenderREST{store, subresources.Cluster, authorizer},
-		Restart:  &RestartREST{restarts, subresources.Recorder, clock.RealClock{}},
+		Restart:  newRestartREST(restarts, subresources.Recorder, clock.RealClock{}),
 		History:  &HistoryREST{store, subresources.Cluster, revisions},
 		Rollback: &RollbackREST{scheme, rollbacks, subresources.Cluster, subresources.Recorder, revisions},
 		Diff:     &DiffREST{store, subresources.Cluster, subresources.Differ, authorizer},
