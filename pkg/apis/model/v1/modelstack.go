@@ -53,6 +53,11 @@ const (
 )
 
 // +genclient
+// +genclient:method=GetRender,verb=get,subresource=render,result=k8s.io/apimachinery/pkg/apis/meta/v1.List
+// +genclient:method=CreateRender,verb=create,subresource=render,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelStack,result=k8s.io/apimachinery/pkg/apis/meta/v1.List
+// +genclient:method=GetDiff,verb=get,subresource=diff,result=k8s.io/apimachinery/pkg/apis/meta/v1.List
+// +genclient:method=CreateDiff,verb=create,subresource=diff,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelStack,result=k8s.io/apimachinery/pkg/apis/meta/v1.List
+// +genclient:method=CreateRestart,verb=create,subresource=restart,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // ModelStack is an application of many boxes. The server creates the box of a component when everything that it depends

@@ -108,13 +108,18 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 }
 
 func (p StorageProvider) newModelStackStorage(optsGetter generic.RESTOptionsGetter, others map[string]rest.Storage) (map[string]rest.Storage, error) {
-	storage, err := modelstackstorage.NewStorage(p.Scheme, optsGetter, others["modelboxes"].(*modelboxstorage.REST))
+	storage, err := modelstackstorage.NewStorage(p.Scheme, optsGetter,
+		others["modelboxes"].(*modelboxstorage.REST), others["modelboxes/diff"].(*modelboxstorage.DiffREST), p.BoxSubresources)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]rest.Storage{
 		"modelstacks":        storage.ModelStack,
 		"modelstacks/status": storage.Status,
+
+		"modelstacks/render":  storage.Render,
+		"modelstacks/diff":    storage.Diff,
+		"modelstacks/restart": storage.Restart,
 	}, nil
 }
 

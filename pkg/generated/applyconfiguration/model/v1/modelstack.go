@@ -82,6 +82,24 @@ func ExtractModelStack(modelStack *modelv1.ModelStack, fieldManager string) (*Mo
 	return ExtractModelStackFrom(modelStack, fieldManager, "")
 }
 
+// ExtractModelStackDiff extracts the applied configuration owned by fieldManager from
+// modelStack for the diff subresource.
+func ExtractModelStackDiff(modelStack *modelv1.ModelStack, fieldManager string) (*ModelStackApplyConfiguration, error) {
+	return ExtractModelStackFrom(modelStack, fieldManager, "diff")
+}
+
+// ExtractModelStackRender extracts the applied configuration owned by fieldManager from
+// modelStack for the render subresource.
+func ExtractModelStackRender(modelStack *modelv1.ModelStack, fieldManager string) (*ModelStackApplyConfiguration, error) {
+	return ExtractModelStackFrom(modelStack, fieldManager, "render")
+}
+
+// ExtractModelStackRestart extracts the applied configuration owned by fieldManager from
+// modelStack for the restart subresource.
+func ExtractModelStackRestart(modelStack *modelv1.ModelStack, fieldManager string) (*ModelStackApplyConfiguration, error) {
+	return ExtractModelStackFrom(modelStack, fieldManager, "restart")
+}
+
 // ExtractModelStackStatus extracts the applied configuration owned by fieldManager from
 // modelStack for the status subresource.
 func ExtractModelStackStatus(modelStack *modelv1.ModelStack, fieldManager string) (*ModelStackApplyConfiguration, error) {

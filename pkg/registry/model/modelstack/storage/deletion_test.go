@@ -11,34 +11,13 @@ import (
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/managedfields"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/registrytest"
 )
-
-// newStorage returns the stores of the only server of an etcd.
-func newStorage(t *testing.T) *Storage {
-	t.Helper()
-	backend := registrytest.NewBackend(t, model.Resource("modelstacks"), &model.ModelStack{})
-	boxes, err := modelboxstorage.NewStorage(backend.Scheme, backend.Options, nil, utilnet.PortRange{}, nil, modelboxstorage.Subresources{TypeConverter: managedfields.NewDeducedTypeConverter()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(boxes.ModelBox.Destroy)
-	storage, err := NewStorage(backend.Scheme, backend.Options, boxes.ModelBox)
-	if err != nil {
-		t.Fatal(err)
-	}
-	registrytest.Await(t, storage.ModelStack.Store)
-	return storage
-}
 
 func TestDeletionOfStacks(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storage holds the REST stores of ModelStacks and their subresource.
+// Package storage holds the REST stores of ModelStacks and their subresources.
 package storage
 
 import (
@@ -14,23 +14,32 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// Storage is the main resource and its subresource.
+// Storage is the main resource and its subresources.
 type Storage struct {
 	ModelStack *REST
 	Status     *StatusREST
+	Render     *RenderREST
+	Diff       *DiffREST
+	Restart    *RestartREST
 }
 
-// NewStorage returns stores that share one connection to the storage backend. boxes is the store of boxes.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, boxes *modelboxstorage.REST) (*Storage, error) {
-	strategy := modelstack.NewStrategy(scheme, boxes.Strategy(), getFromCache(boxes))
+// NewStorage returns stores that share one connection to the storage backend. boxes and diff are the store of boxes and their
+// subresource, and subresources has what those of stacks share with them.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, boxes *modelboxstorage.REST, diff *modelboxstorage.DiffREST, subresources modelboxstorage.Subresources) (*Storage, error) {
+	getBox := getFromCache(boxes)
+	strategy := modelstack.NewStrategy(scheme, boxes.Strategy(), getBox)
 	store := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &model.ModelStack{} },
 		NewListFunc:               func() runtime.Object { return &model.ModelStackList{} },
@@ -55,7 +64,24 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, bo
 	statusStore.UpdateStrategy = statusStrategy
 	statusStore.ResetFieldsStrategy = statusStrategy
 
-	return &Storage{ModelStack: &REST{store}, Status: &StatusREST{store: &statusStore}}, nil
+	restarts, err := subresource.NewUpdater[*model.ModelStack](scheme, store, modelstackrender.Kind, "restart", subresources.TypeConverter, subresources.Admission)
+	if err != nil {
+		return nil, err
+	}
+	managers, err := subresource.NewFieldManager(scheme, boxes.Store, modelboxrender.Kind, "", subresources.TypeConverter)
+	if err != nil {
+		return nil, err
+	}
+	return &Storage{
+		ModelStack: &REST{store},
+		Status:     &StatusREST{store: &statusStore},
+		Render:     &RenderREST{store, getBox},
+		Diff:       &DiffREST{scheme, store, boxes, diff, managers},
+		Restart: &RestartREST{
+			Objects: restarts, Resource: model.Resource("modelstacks/restart"), Noun: "stack", Restart: restart,
+			Recorder: subresources.Recorder, Clock: clock.RealClock{},
+		},
+	}, nil
 }
 
 // getFromCache reads a box from the watch cache of its store.

@@ -38,6 +38,12 @@ type ModelStackInterface interface {
 	Apply(ctx context.Context, modelStack *applyconfigurationmodelv1.ModelStackApplyConfiguration, opts metav1.ApplyOptions) (result *modelv1.ModelStack, err error)
 	// Add a +genclient:noStatus comment above the type to avoid generating ApplyStatus().
 	ApplyStatus(ctx context.Context, modelStack *applyconfigurationmodelv1.ModelStackApplyConfiguration, opts metav1.ApplyOptions) (result *modelv1.ModelStack, err error)
+	GetRender(ctx context.Context, modelStackName string, options metav1.GetOptions) (*metav1.List, error)
+	CreateRender(ctx context.Context, modelStackName string, modelStack *modelv1.ModelStack, opts metav1.CreateOptions) (*metav1.List, error)
+	GetDiff(ctx context.Context, modelStackName string, options metav1.GetOptions) (*metav1.List, error)
+	CreateDiff(ctx context.Context, modelStackName string, modelStack *modelv1.ModelStack, opts metav1.CreateOptions) (*metav1.List, error)
+	CreateRestart(ctx context.Context, modelStackName string, modelBoxRestart *modelv1.ModelBoxRestart, opts metav1.CreateOptions) (*modelv1.ModelBoxRestart, error)
+
 	ModelStackExpansion
 }
 
@@ -59,4 +65,82 @@ func newModelStacks(c *ModelV1Client, namespace string) *modelStacks {
 			gentype.PrefersProtobuf[*modelv1.ModelStack](),
 		),
 	}
+}
+
+// GetRender takes name of the modelStack, and returns the corresponding metav1.List object, and an error if there is any.
+func (c *modelStacks) GetRender(ctx context.Context, modelStackName string, options metav1.GetOptions) (result *metav1.List, err error) {
+	result = &metav1.List{}
+	err = c.GetClient().Get().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelstacks").
+		Name(modelStackName).
+		SubResource("render").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateRender takes the representation of a modelStack and creates it.  Returns the server's representation of the list, and an error, if there is any.
+func (c *modelStacks) CreateRender(ctx context.Context, modelStackName string, modelStack *modelv1.ModelStack, opts metav1.CreateOptions) (result *metav1.List, err error) {
+	result = &metav1.List{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelstacks").
+		Name(modelStackName).
+		SubResource("render").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelStack).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// GetDiff takes name of the modelStack, and returns the corresponding metav1.List object, and an error if there is any.
+func (c *modelStacks) GetDiff(ctx context.Context, modelStackName string, options metav1.GetOptions) (result *metav1.List, err error) {
+	result = &metav1.List{}
+	err = c.GetClient().Get().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelstacks").
+		Name(modelStackName).
+		SubResource("diff").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateDiff takes the representation of a modelStack and creates it.  Returns the server's representation of the list, and an error, if there is any.
+func (c *modelStacks) CreateDiff(ctx context.Context, modelStackName string, modelStack *modelv1.ModelStack, opts metav1.CreateOptions) (result *metav1.List, err error) {
+	result = &metav1.List{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelstacks").
+		Name(modelStackName).
+		SubResource("diff").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelStack).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateRestart takes the representation of a modelBoxRestart and creates it.  Returns the server's representation of the modelBoxRestart, and an error, if there is any.
+func (c *modelStacks) CreateRestart(ctx context.Context, modelStackName string, modelBoxRestart *modelv1.ModelBoxRestart, opts metav1.CreateOptions) (result *modelv1.ModelBoxRestart, err error) {
+	result = &modelv1.ModelBoxRestart{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelstacks").
+		Name(modelStackName).
+		SubResource("restart").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelBoxRestart).
+		Do(ctx).
+		Into(result)
+	return
 }

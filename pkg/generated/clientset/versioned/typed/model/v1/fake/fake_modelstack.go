@@ -6,10 +6,14 @@
 package fake
 
 import (
+	context "context"
+
 	v1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration/model/v1"
 	typedmodelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gentype "k8s.io/client-go/gentype"
+	testing "k8s.io/client-go/testing"
 )
 
 // fakeModelStacks implements ModelStackInterface
@@ -33,4 +37,64 @@ func newFakeModelStacks(fake *FakeModelV1, namespace string) typedmodelv1.ModelS
 		),
 		fake,
 	}
+}
+
+// GetRender takes name of the modelStack, and returns the corresponding list object, and an error if there is any.
+func (c *fakeModelStacks) GetRender(ctx context.Context, modelStackName string, options metav1.GetOptions) (result *metav1.List, err error) {
+	emptyResult := &metav1.List{}
+	obj, err := c.Fake.
+		Invokes(testing.NewGetSubresourceActionWithOptions(c.Resource(), c.Namespace(), "render", modelStackName, options), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*metav1.List), err
+}
+
+// CreateRender takes the representation of a modelStack and creates it.  Returns the server's representation of the list, and an error, if there is any.
+func (c *fakeModelStacks) CreateRender(ctx context.Context, modelStackName string, modelStack *v1.ModelStack, opts metav1.CreateOptions) (result *metav1.List, err error) {
+	emptyResult := &metav1.List{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelStackName, "render", c.Namespace(), modelStack, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*metav1.List), err
+}
+
+// GetDiff takes name of the modelStack, and returns the corresponding list object, and an error if there is any.
+func (c *fakeModelStacks) GetDiff(ctx context.Context, modelStackName string, options metav1.GetOptions) (result *metav1.List, err error) {
+	emptyResult := &metav1.List{}
+	obj, err := c.Fake.
+		Invokes(testing.NewGetSubresourceActionWithOptions(c.Resource(), c.Namespace(), "diff", modelStackName, options), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*metav1.List), err
+}
+
+// CreateDiff takes the representation of a modelStack and creates it.  Returns the server's representation of the list, and an error, if there is any.
+func (c *fakeModelStacks) CreateDiff(ctx context.Context, modelStackName string, modelStack *v1.ModelStack, opts metav1.CreateOptions) (result *metav1.List, err error) {
+	emptyResult := &metav1.List{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelStackName, "diff", c.Namespace(), modelStack, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*metav1.List), err
+}
+
+// CreateRestart takes the representation of a modelBoxRestart and creates it.  Returns the server's representation of the modelBoxRestart, and an error, if there is any.
+func (c *fakeModelStacks) CreateRestart(ctx context.Context, modelStackName string, modelBoxRestart *v1.ModelBoxRestart, opts metav1.CreateOptions) (result *v1.ModelBoxRestart, err error) {
+	emptyResult := &v1.ModelBoxRestart{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelStackName, "restart", c.Namespace(), modelBoxRestart, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.ModelBoxRestart), err
 }
