@@ -19,19 +19,22 @@ import (
 // HasFiles returns whether files are given.
 func (s *Selection) HasFiles() bool { return !cmdutil.IsFilenameSliceEmpty(s.Filenames, s.Kustomize) }
 
-// ReadBoxes returns the boxes in the files as they are there. There has to be one at least, and no stack.
-func (s *Selection) ReadBoxes() ([]*modelv1.ModelBox, error) {
+// ReadFiles returns the boxes and stacks in the files as they are there. There has to be one at least, and each has a name.
+func (s *Selection) ReadFiles() (*Objects, error) {
 	infos, err := s.inFiles()
 	if err != nil {
 		return nil, err
 	}
 	objects := &Objects{}
 	for _, info := range infos {
+		if info.Name == "" {
+			return nil, fmt.Errorf("%s: a %s has no name", info.Source, info.Object.GetObjectKind().GroupVersionKind().Kind)
+		}
 		if err := objects.addManifest(info); err != nil {
 			return nil, err
 		}
 	}
-	return s.onlyBoxes(objects, nil)
+	return s.oneAtLeast(objects, nil)
 }
 
 // getFiles returns the boxes and stacks in the files as they are in the cluster.

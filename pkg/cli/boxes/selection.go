@@ -151,8 +151,8 @@ func (s *Selection) NothingFound() string {
 // OneLine returns a message without line breaks.
 func OneLine(message string) string { return strings.Join(strings.Fields(message), " ") }
 
-// GetBoxes returns the boxes that are selected. There has to be one at least, and no stack.
-func (s *Selection) GetBoxes() ([]*modelv1.ModelBox, error) {
+// GetObjects returns the boxes and stacks that are selected, boxes where there is no type. There has to be one at least.
+func (s *Selection) GetObjects() (*Objects, error) {
 	if s.IsEmpty() {
 		return nil, errors.New("the names of boxes, --filename or --selector must be specified")
 	}
@@ -160,18 +160,24 @@ func (s *Selection) GetBoxes() ([]*modelv1.ModelBox, error) {
 	if len(s.Arguments) == 0 && !s.HasFiles() {
 		selection.Arguments = []string{Boxes}
 	}
-	objects, err := selection.Get()
-	return s.onlyBoxes(objects, err)
+	return s.oneAtLeast(selection.Get())
 }
 
-func (s *Selection) onlyBoxes(objects *Objects, err error) ([]*modelv1.ModelBox, error) {
+// GetBoxes returns the boxes that are selected. There has to be one at least, and no stack.
+func (s *Selection) GetBoxes() ([]*modelv1.ModelBox, error) {
+	objects, err := s.GetObjects()
 	switch {
 	case err != nil:
 		return nil, err
 	case len(objects.Stacks) > 0:
 		return nil, fmt.Errorf("%s/%s is a stack: name its boxes", Stacks, objects.Stacks[0].Name)
-	case len(objects.Boxes) == 0:
-		return nil, errors.New(s.NothingFound())
 	}
 	return objects.Boxes, nil
+}
+
+func (s *Selection) oneAtLeast(objects *Objects, err error) (*Objects, error) {
+	if err == nil && objects.IsEmpty() {
+		return nil, errors.New(s.NothingFound())
+	}
+	return objects, err
 }

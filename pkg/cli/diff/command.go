@@ -7,6 +7,7 @@ package diff
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -40,10 +41,10 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "diff (NAME... | TYPE/NAME... | -f FILENAME)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Show what an apply of boxes changes in what they have become",
-		Long: "Show what an apply of boxes changes in what they have become, field by field, and what it does to their pods.\n\n" +
-			"The boxes of files are compared as they are there, without storing them. Boxes that are named are compared as they are stored: " +
-			"what differs has been changed by others.\n\n" +
+		Short:                 "Show what an apply of boxes and stacks changes in what they have become",
+		Long: "Show what an apply of boxes and stacks changes in what they have become, field by field, and what it does to their pods.\n\n" +
+			"The boxes and stacks of files are compared as they are there, without storing them. Those that are named are compared as they are " +
+			"stored: what differs has been changed by others. Of a stack, all its boxes are compared.\n\n" +
 			"Exit status: 0 No differences were found. 1 Differences were found. >1 It failed with an error.",
 		Example: templates.Examples(`
 			# Show what applying a file would change
@@ -110,36 +111,52 @@ func (o *Options) Run(ctx context.Context) (bool, error) {
 	return isDifferent, nil
 }
 
-// diffs asks for the diffs of all boxes that are selected.
+// diffs asks for the diffs of all boxes that are selected, and of those of all stacks.
 func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
-	var diffs []*modelv1.ModelBoxDiff
+	get := o.GetObjects
 	if o.HasFiles() {
-		sent, err := o.ReadBoxes()
-		if err != nil {
-			return nil, err
-		}
-		for _, box := range sent {
-			diff, err := o.model.ModelV1().ModelBoxes(box.Namespace).CreateDiff(ctx, box.Name, box, metav1.CreateOptions{})
-			if err != nil {
-				return nil, err
-			}
-			diffs = append(diffs, diff)
-		}
-		return diffs, nil
+		get = o.ReadFiles
 	}
-	selected, err := o.Get()
+	selected, err := get()
 	if err != nil {
 		return nil, err
 	}
+	var diffs []*modelv1.ModelBoxDiff
 	for _, stack := range selected.Stacks {
-		return nil, fmt.Errorf("modelstacks/%s is not a box", stack.Name)
+		list, err := o.diffStack(ctx, stack)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			diff := &modelv1.ModelBoxDiff{}
+			if err := json.Unmarshal(list.Items[i].Raw, diff); err != nil {
+				return nil, fmt.Errorf("reading the diff of %s: %w", stack.Name, err)
+			}
+			diffs = append(diffs, diff)
+		}
 	}
 	for _, box := range selected.Boxes {
-		diff, err := o.model.ModelV1().ModelBoxes(box.Namespace).GetDiff(ctx, box.Name, metav1.GetOptions{})
+		diff, err := o.diffBox(ctx, box)
 		if err != nil {
 			return nil, err
 		}
 		diffs = append(diffs, diff)
 	}
 	return diffs, nil
+}
+
+func (o *Options) diffStack(ctx context.Context, stack *modelv1.ModelStack) (*metav1.List, error) {
+	stacks := o.model.ModelV1().ModelStacks(stack.Namespace)
+	if o.HasFiles() {
+		return stacks.CreateDiff(ctx, stack.Name, stack, metav1.CreateOptions{})
+	}
+	return stacks.GetDiff(ctx, stack.Name, metav1.GetOptions{})
+}
+
+func (o *Options) diffBox(ctx context.Context, box *modelv1.ModelBox) (*modelv1.ModelBoxDiff, error) {
+	all := o.model.ModelV1().ModelBoxes(box.Namespace)
+	if o.HasFiles() {
+		return all.CreateDiff(ctx, box.Name, box, metav1.CreateOptions{})
+	}
+	return all.GetDiff(ctx, box.Name, metav1.GetOptions{})
 }

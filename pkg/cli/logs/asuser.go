@@ -38,7 +38,8 @@ type containerLog struct {
 
 // printAsUser prints the logs of the pods that the box has now, with the rights of the user, as "kubectl logs" does. What cannot be
 // read does not keep the others from being printed.
-func (o *Options) printAsUser(ctx context.Context, box *modelv1.ModelBox, out io.Writer) error {
+func (o *Options) printAsUser(ctx context.Context, source source, out io.Writer) error {
+	box := source.box
 	o.isSaid.Do(func() {
 		later := ""
 		if o.Query.Follow {
@@ -56,7 +57,7 @@ func (o *Options) printAsUser(ctx context.Context, box *modelv1.ModelBox, out io
 	}
 	errs := make([]error, len(logs))
 	read := func(i int) {
-		if err := o.kubectlLogs(logs[i], out).RunLogsContext(ctx); err != nil && ctx.Err() == nil {
+		if err := o.kubectlLogs(logs[i], source.writer(out)).RunLogsContext(ctx); err != nil && ctx.Err() == nil {
 			errs[i] = fmt.Errorf("container %s of pod %s: %w", logs[i].container, logs[i].pod.Name, err)
 		}
 	}

@@ -176,7 +176,7 @@ func TestPrintAsUser(t *testing.T) {
 			streams, _, out, said := genericiooptions.NewTestIOStreams()
 			o := &Options{IOStreams: streams, Query: row.query, getter: getter{config: config}, client: client}
 			box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: metav1.NamespaceDefault}}
-			err = o.print(t.Context(), box, &lineWriter{out: out})
+			err = o.print(t.Context(), source{box: box}, &lineWriter{out: out})
 			if row.wantErr == "" && err != nil || row.wantErr != "" && (err == nil || !strings.Contains(err.Error(), row.wantErr)) {
 				t.Errorf("it ends with %v, want %q", err, row.wantErr)
 			}

@@ -59,9 +59,10 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "logs (NAME... | TYPE/NAME... | -l SELECTOR) [-c CONTAINER] [flags]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Print the logs of the pods of a box",
+		Short:                 "Print the logs of the pods of boxes and stacks",
 		Long: "Print the logs of all pods of a box, or of one with --pod, by default those of the main container. Each line begins with its pod " +
-			"and container, unless one container of one pod is asked for.\n\n" +
+			"and container, unless one container of one pod is asked for. Of a stack, the logs of all components are printed, each line with its " +
+			"component.\n\n" +
 			"--follow goes on through restarts and rollouts, with every pod that comes, until the box is deleted. The rights to get modelboxes/log " +
 			"and, for the pods, pods/log are needed.\n\nA server without the component pod-access may not read logs: they are then read as by " +
 			"kubectl logs, which needs the right to list pods as well, and --follow follows the pods that are there when it begins.",
@@ -78,9 +79,12 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# Print what the containers of one pod wrote before they were started again
 			kubectl modelbox logs web --pod=web-557996f76b-nb7ck --all-containers -p
 
+			# Follow the logs of all components of stack shop, each line with its component
+			kubectl modelbox logs mst/shop -f
+
 			# Follow what all boxes with a label write from now on
 			kubectl modelbox logs -l tier=front -f --tail=0`),
-		ValidArgsFunction: boxes.CompleteName(f),
+		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
@@ -161,14 +165,14 @@ func (o *Options) Validate() error {
 
 // Run prints the logs until they end.
 func (o *Options) Run(ctx context.Context) error {
-	selected, err := o.GetBoxes()
+	selected, err := o.sources(ctx)
 	if err != nil {
 		return err
 	}
 	out := &lineWriter{out: o.Out}
 	if !o.Query.Follow {
-		for _, box := range selected {
-			if err := o.print(ctx, box, out); err != nil {
+		for _, source := range selected {
+			if err := o.print(ctx, source, out); err != nil {
 				return err
 			}
 		}

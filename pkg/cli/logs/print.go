@@ -23,28 +23,29 @@ import (
 const maxPiece = 128 << 10
 
 // followAll prints the logs of all boxes as they come.
-func (o *Options) followAll(ctx context.Context, selected []*modelv1.ModelBox, out io.Writer) error {
+func (o *Options) followAll(ctx context.Context, selected []source, out io.Writer) error {
 	errs := make([]error, len(selected))
 	var following sync.WaitGroup
-	for i, box := range selected {
-		following.Go(func() { errs[i] = o.print(ctx, box, out) })
+	for i, source := range selected {
+		following.Go(func() { errs[i] = o.print(ctx, source, out) })
 	}
 	following.Wait()
 	return utilerrors.NewAggregate(errs)
 }
 
 // print prints the logs of a box until they end.
-func (o *Options) print(ctx context.Context, box *modelv1.ModelBox, out io.Writer) error {
+func (o *Options) print(ctx context.Context, source source, out io.Writer) error {
+	box := source.box
 	stream, err := o.client.ModelV1().RESTClient().Get().Namespace(box.Namespace).Resource(boxes.Boxes).Name(box.Name).SubResource("log").
 		VersionedParams(&o.Query, modelscheme.ParameterCodec).Stream(ctx)
 	if apierrors.HasStatusCause(err, modelv1.PodAccessMissingCause) {
-		return o.printAsUser(ctx, box, out)
+		return o.printAsUser(ctx, source, out)
 	}
 	if err != nil {
 		return err
 	}
 	defer stream.Close()
-	if err := copyLines(out, stream); err != nil && ctx.Err() == nil {
+	if err := copyLines(source.writer(out), stream); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("reading the logs of %s: %w", box.Name, err)
 	}
 	return nil

@@ -6,7 +6,6 @@ package render
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -43,9 +42,9 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "render (NAME... | TYPE/NAME... | -f FILENAME)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Print what boxes become",
-		Long: "Print the objects that boxes become, as the server applies them. Boxes in files are rendered as they are there, and not " +
-			"stored; others are those of the cluster.",
+		Short:                 "Print what boxes and stacks become",
+		Long: "Print the objects that boxes and stacks become, as the server applies them: a stack becomes boxes, and what leads outside. Boxes " +
+			"and stacks in files are rendered as they are there, and not stored; others are those of the cluster.",
 		Example: templates.Examples(`
 			# Print what box web becomes
 			kubectl modelbox render web
@@ -53,7 +52,10 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# Print what a box in a file would become
 			kubectl modelbox render -f box.yaml
 
-			# Print the names of it
+			# Print the boxes of stack shop
+			kubectl modelbox render mst/shop
+
+			# Print the names of what box web becomes
 			kubectl modelbox render web -o name`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
@@ -76,40 +78,59 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 	return err
 }
 
-// Run prints what the boxes become, up to the first that cannot be rendered.
+// Run prints what the boxes and the stacks become, up to the first that cannot be rendered.
 func (o *Options) Run(ctx context.Context) error {
-	render := func(box *modelv1.ModelBox) (*metav1.List, error) {
-		return o.client.ModelV1().ModelBoxes(box.Namespace).GetRender(ctx, box.Name, metav1.GetOptions{})
-	}
-	get := o.GetBoxes
+	get := o.GetObjects
 	if o.HasFiles() {
-		get = o.ReadBoxes
-		render = func(box *modelv1.ModelBox) (*metav1.List, error) {
-			return o.client.ModelV1().ModelBoxes(box.Namespace).CreateRender(ctx, box.Name, box, metav1.CreateOptions{})
-		}
+		get = o.ReadFiles
 	}
 	selected, err := get()
 	if err != nil {
 		return err
 	}
 	var children []runtime.Object
-	for _, box := range selected {
-		if box.Name == "" {
-			return errors.New("a box in a file has no name")
-		}
-		rendered, err := render(box)
+	add := func(name string, rendered *metav1.List, err error) error {
 		if err != nil {
-			return fmt.Errorf("rendering %s: %w", box.Name, err)
+			return fmt.Errorf("rendering %s: %w", name, err)
 		}
 		for i := range rendered.Items {
 			child := &unstructured.Unstructured{}
 			if err := child.UnmarshalJSON(rendered.Items[i].Raw); err != nil {
-				return fmt.Errorf("reading what %s becomes: %w", box.Name, err)
+				return fmt.Errorf("reading what %s becomes: %w", name, err)
 			}
 			children = append(children, child)
 		}
+		return nil
+	}
+	for _, stack := range selected.Stacks {
+		rendered, err := o.renderStack(ctx, stack)
+		if err := add(stack.Name, rendered, err); err != nil {
+			return err
+		}
+	}
+	for _, box := range selected.Boxes {
+		rendered, err := o.renderBox(ctx, box)
+		if err := add(box.Name, rendered, err); err != nil {
+			return err
+		}
 	}
 	return o.print(children)
+}
+
+func (o *Options) renderStack(ctx context.Context, stack *modelv1.ModelStack) (*metav1.List, error) {
+	stacks := o.client.ModelV1().ModelStacks(stack.Namespace)
+	if o.HasFiles() {
+		return stacks.CreateRender(ctx, stack.Name, stack, metav1.CreateOptions{})
+	}
+	return stacks.GetRender(ctx, stack.Name, metav1.GetOptions{})
+}
+
+func (o *Options) renderBox(ctx context.Context, box *modelv1.ModelBox) (*metav1.List, error) {
+	all := o.client.ModelV1().ModelBoxes(box.Namespace)
+	if o.HasFiles() {
+		return all.CreateRender(ctx, box.Name, box, metav1.CreateOptions{})
+	}
+	return all.GetRender(ctx, box.Name, metav1.GetOptions{})
 }
 
 // print prints YAML documents and names one after the other, and JSON as one List.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -28,7 +29,7 @@ type Options struct {
 	genericiooptions.IOStreams
 	boxes.Selection
 
-	// FieldManager owns the time of the restart in the boxes.
+	// FieldManager owns the time of the restart in the boxes and stacks.
 	FieldManager string
 	// PrintFlags print what has been restarted.
 	PrintFlags *genericclioptions.PrintFlags
@@ -44,11 +45,15 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "restart (NAME... | TYPE/NAME... | -f FILENAME)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Replace the pods of boxes by new ones that are the same",
-		Long:                  "Restart boxes: all pods are replaced by new ones that are the same, as a rolling update.",
+		Short:                 "Replace the pods of boxes and stacks by new ones that are the same",
+		Long: "Restart boxes and stacks: all pods are replaced by new ones that are the same, as a rolling update. The boxes of a stack are " +
+			"restarted in the order in which it updates them.",
 		Example: templates.Examples(`
 			# Restart box web
 			kubectl modelbox restart web
+
+			# Restart all boxes of stack shop, each when those that it depends on are ready again
+			kubectl modelbox restart mst/shop
 
 			# Restart all boxes with a label, and wait until their pods are new
 			kubectl modelbox restart mb -l tier=front && kubectl modelbox wait mb -l tier=front`),
@@ -74,21 +79,29 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 	return err
 }
 
-// Run restarts the boxes. The error has all that have not been restarted.
+// Run restarts the boxes and the stacks. The error has all that have not been restarted.
 func (o *Options) Run(ctx context.Context) error {
-	selected, err := o.GetBoxes()
+	selected, err := o.GetObjects()
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, box := range selected {
-		answer, err := o.client.ModelV1().ModelBoxes(box.Namespace).CreateRestart(ctx, box.Name, &modelv1.ModelBoxRestart{}, metav1.CreateOptions{FieldManager: o.FieldManager})
+	done := func(name string, about, answer runtime.Object, err error) {
 		if err == nil {
-			err = boxes.PrintAnswer(o.printer, o.PrintFlags, box, answer, o.Out)
+			err = boxes.PrintAnswer(o.printer, o.PrintFlags, about, answer, o.Out)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("restarting %s: %w", box.Name, err))
+			errs = append(errs, fmt.Errorf("restarting %s: %w", name, err))
 		}
+	}
+	options := metav1.CreateOptions{FieldManager: o.FieldManager}
+	for _, stack := range selected.Stacks {
+		answer, err := o.client.ModelV1().ModelStacks(stack.Namespace).CreateRestart(ctx, stack.Name, &modelv1.ModelBoxRestart{}, options)
+		done(stack.Name, stack, answer, err)
+	}
+	for _, box := range selected.Boxes {
+		answer, err := o.client.ModelV1().ModelBoxes(box.Namespace).CreateRestart(ctx, box.Name, &modelv1.ModelBoxRestart{}, options)
+		done(box.Name, box, answer, err)
 	}
 	return utilerrors.NewAggregate(errs)
 }

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
+)
+
+// source is a box whose logs are printed, and what each line of them begins with.
+type source struct {
+	box    *modelv1.ModelBox
+	prefix string
+}
+
+// sources returns the boxes that are selected, and those of the stacks.
+func (o *Options) sources(ctx context.Context) ([]source, error) {
+	selected, err := o.GetObjects()
+	if err != nil {
+		return nil, err
+	}
+	if len(selected.Stacks) > 0 && o.Query.Pod != "" {
+		return nil, errors.New("--pod excludes stacks: name the box of the pod")
+	}
+	var sources []source
+	for _, stack := range selected.Stacks {
+		components, err := o.componentsOf(ctx, stack)
+		if err != nil {
+			return nil, err
+		}
+		if len(components) == 0 {
+			return nil, fmt.Errorf("stack %s has no boxes", stack.Name)
+		}
+		sources = append(sources, components...)
+	}
+	for _, box := range selected.Boxes {
+		sources = append(sources, source{box: box})
+	}
+	return sources, nil
+}
+
+// componentsOf returns the boxes of a stack that there are, in the order of its components.
+func (o *Options) componentsOf(ctx context.Context, stack *modelv1.ModelStack) ([]source, error) {
+	var sources []source
+	for i := range stack.Spec.Components {
+		component := &stack.Spec.Components[i]
+		if component.Box == nil {
+			continue
+		}
+		box, err := o.client.ModelV1().ModelBoxes(stack.Namespace).Get(ctx, component.BoxName, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && !render.IsControlledBy(box, stack, modelstackrender.Kind.GroupKind()) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source{box, fmt.Sprintf("[%s/%s] ", stack.Name, component.Name)})
+	}
+	return sources, nil
+}
+
+// writer returns what writes the lines of one log.
+func (s source) writer(out io.Writer) io.Writer {
+	if s.prefix == "" {
+		return out
+	}
+	return &prefixWriter{out: out, prefix: s.prefix}
+}
+
+// prefixWriter writes lines after a prefix. Each write is one line, or a piece of one.
+type prefixWriter struct {
+	out      io.Writer
+	prefix   string
+	isInLine bool
+}
+
+func (w *prefixWriter) Write(piece []byte) (int, error) {
+	line := piece
+	if !w.isInLine {
+		line = slices.Concat([]byte(w.prefix), piece)
+	}
+	w.isInLine = !bytes.HasSuffix(piece, []byte("\n"))
+	if _, err := w.out.Write(line); err != nil {
+		return 0, err
+	}
+	return len(piece), nil
+}
