@@ -29,10 +29,10 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		# Have the terminal of container shell
 		kubectl modelbox attach web -c shell -it`)
 	cmd.ValidArgsFunction = boxes.CompleteName(f)
-	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
+	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) (_ []string, err error) {
 		if len(arguments) > 0 {
-			arguments[0] = boxes.Argument(arguments[0])
+			arguments[0], err = boxes.PodsArgument(cmd.Context(), f, arguments[0])
 		}
-		return arguments, nil
+		return arguments, err
 	})
 }

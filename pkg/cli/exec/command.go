@@ -26,13 +26,16 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		# Get the output of 'date' in a pod of box web
 		kubectl modelbox exec web -- date
 
+		# Have a shell in the box of component db of stack shop
+		kubectl modelbox exec mst/shop/db -it -- sh
+
 		# Have a shell in container sidecar
 		kubectl modelbox exec web -c sidecar -it -- sh`)
 	cmd.ValidArgsFunction = boxes.CompleteName(f)
-	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) ([]string, error) {
+	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) (_ []string, err error) {
 		if len(arguments) > 0 && cmd.ArgsLenAtDash() != 0 {
-			arguments[0] = boxes.Argument(arguments[0])
+			arguments[0], err = boxes.PodsArgument(cmd.Context(), f, arguments[0])
 		}
-		return arguments, nil
+		return arguments, err
 	})
 }

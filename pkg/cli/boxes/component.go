@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package boxes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// PodsArgument returns, as TYPE/NAME, what has the pods that an argument names: a box, or as modelstacks/NAME/COMPONENT the box of a
+// component.
+func PodsArgument(ctx context.Context, f cmdutil.Factory, argument string) (string, error) {
+	resource, name, _ := strings.Cut(argument, "/")
+	if resourceOf(resource) != Stacks || name == "" {
+		return Argument(argument), nil
+	}
+	name, component, _ := strings.Cut(name, "/")
+	if component == "" {
+		return "", fmt.Errorf("%s is a stack: name a component, as %s/COMPONENT", argument, argument)
+	}
+	namespace, _, err := f.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return "", err
+	}
+	client, err := NewClient(f)
+	if err != nil {
+		return "", err
+	}
+	stack, err := client.ModelV1().ModelStacks(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	box, err := componentBox(stack, component)
+	return Boxes + "/" + box, err
+}
+
+// componentBox returns the name of the box of a component.
+func componentBox(stack *modelv1.ModelStack, name string) (string, error) {
+	var names []string
+	for i := range stack.Spec.Components {
+		component := &stack.Spec.Components[i]
+		if component.Box == nil {
+			continue
+		}
+		if component.Name == name {
+			return component.BoxName, nil
+		}
+		names = append(names, component.Name)
+	}
+	return "", fmt.Errorf("stack %s has no component %q with a box: choose one of %s", stack.Name, name, strings.Join(names, ", "))
+}
