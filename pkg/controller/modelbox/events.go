@@ -24,6 +24,13 @@ func (c *Controller) eventf(box *modelv1.ModelBox, eventType, reason, action, fo
 	c.recorder.Eventf(box, nil, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }
 
+// podEventf is eventf about one pod of the box: what happens to several is not taken for the same thing that happened again.
+func (c *Controller) podEventf(box *modelv1.ModelBox, pod *corev1.Pod, eventType, reason, action, format string, args ...any) {
+	related := pod.DeepCopy()
+	related.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod")) // which lists leave out
+	c.recorder.Eventf(box, related, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
+}
+
 // recordRolloutComplete records that a rollout is complete, each once.
 func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus, workload workload) {
 	progressing := meta.FindStatusCondition(status.Conditions, modelv1.ConditionProgressing)

@@ -99,7 +99,12 @@ func findPodFailures(box *modelv1.ModelBox, observed *observation) *podFailures 
 		pendingClaims: observed.pendingClaims,
 	}
 	for _, pod := range observed.pods {
-		f.visitPod(pod)
+		switch {
+		case !isReplaced(box, observed.workload, pod):
+			f.visitPod(pod)
+		case !isReady(pod): // because of what the box said before
+			f.report(modelv1.ReasonProgressing, "pod %s is of a former revision and not ready, and will be replaced", pod.Name)
+		}
 	}
 	return f
 }

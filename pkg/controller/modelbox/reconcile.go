@@ -65,6 +65,10 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 	result.Failures = append(result.Failures, storage.failures...)
 	c.reportUnrecorded(box, result.Rendered)
+	deleteAfter, err := c.deleteBlockingPod(ctx, box, result)
+	if err != nil {
+		result.Failures = append(result.Failures, err)
+	}
 	if slices.ContainsFunc(result.Failures, func(err error) bool { return children.Classify(err).IsStale }) {
 		return 0, result.Err()
 	}
@@ -81,7 +85,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft, observed.ingressClass.recheckAfter())
+	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft, observed.ingressClass.recheckAfter(), deleteAfter)
 	if !ok {
 		return requeueAfter, result.Err()
 	}

@@ -139,6 +139,18 @@ func TestPartitionOfAStatefulSetIsLeftAndTold(t *testing.T) {
 	n.AwaitReady("web")
 }
 
+// TestFailedUpdateOfAStatefulSetCanBeTakenBack: the StatefulSet controller alone would wait for ever for the pod of the update.
+func TestFailedUpdateOfAStatefulSetCanBeTakenBack(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2), framework.WithWorkload(modelv1.WorkloadStatefulSet)))
+	n.UpdateBox("web", framework.Unschedulable)
+	n.AwaitReadyCondition("web", metav1.ConditionFalse, corev1.PodReasonUnschedulable, "pod web-1: ")
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.PodTemplate = nil })
+	n.AwaitReady("web")
+	n.Events.Await("web", "DeletedPod", "Deleted pod web-1 of former revision web-")
+}
+
 func TestPausedBoxLeavesItsWorkloadAlone(t *testing.T) {
 	eachWorkload(t, func(n *framework.Namespace, kind modelv1.Workload) {
 		n.UpdateBox("web", framework.Pause)

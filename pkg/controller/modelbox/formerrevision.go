@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// deleteBlockingPod deletes the pod of a StatefulSet that keeps it from its update, so that it is created with the wanted
+// revision. With the pod management policy OrderedReady the StatefulSet controller waits until every pod is available before
+// it updates any: one that never will be, because of what the box said before, would keep the box from ever being as it says. It
+// returns after how long to requeue the box for a pod that is to be deleted later, 0 for never.
+func (c *Controller) deleteBlockingPod(ctx context.Context, box *modelv1.ModelBox, result *children.Result) (time.Duration, error) {
+	set, isStatefulSet := result.Child(modelboxrender.WorkloadKind(box), box.Name).(*appsv1.StatefulSet)
+	if !isStatefulSet || box.Spec.Paused || result.Failure("StatefulSet", set.Name) != nil {
+		return 0, nil
+	}
+	pods, err := c.podsOf(keyOf(box))
+	if err != nil {
+		return 0, err
+	}
+	now := c.clock.Now()
+	pod := blockingPod(set, pods, now)
+	if pod == nil || podWithoutStorage(set, pods, now) != nil {
+		return 0, nil // That one is deleted first.
+	}
+	failure, err := c.failureOfPod(box, pod, now)
+	if err != nil {
+		return 0, err
+	}
+	if left := unreadySince(pod).Add(timeToRecover(failure)).Sub(now); left > 0 {
+		return left, nil
+	}
+	if isUpdating, err := c.confirmUpdate(ctx, set); err != nil || !isUpdating {
+		return 0, err
+	}
+	return 0, c.deletePodOfFormerRevision(ctx, box, pod, failure)
+}
+
+// blockingPod returns the pod that the StatefulSet controller waits for although it is of a former revision, nil where there is
+// none. The controller goes by the ordinals, and stops at the first pod that is not available. With the policy Parallel it waits
+// for none of a former revision.
+func blockingPod(set *appsv1.StatefulSet, pods []*corev1.Pod, now time.Time) *corev1.Pod {
+	if set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
+		return nil
+	}
+	var start int32
+	if set.Spec.Ordinals != nil {
+		start = set.Spec.Ordinals.Start
+	}
+	for ordinal := start; ordinal < start+ptr.Deref(set.Spec.Replicas, 1); ordinal++ {
+		name := fmt.Sprintf("%s-%d", set.Name, ordinal)
+		i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == name })
+		switch {
+		case i < 0:
+			return nil // or on its way out
+		case isAvailable(pods[i], set.Spec.MinReadySeconds, now):
+		case isOfFormerRevision(set, pods[i]) && !isReady(pods[i]):
+			return pods[i]
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// isOfFormerRevision returns whether the StatefulSet is to replace the pod by one of another revision.
+func isOfFormerRevision(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
+	isUpdating := set.DeletionTimestamp == nil && set.Status.ObservedGeneration >= set.Generation && set.Status.UpdateRevision != "" &&
+		set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType && statefulSetWorkload{set}.pause() == nil
+	revision := pod.Labels[appsv1.StatefulSetRevisionLabel]
+	return isUpdating && metav1.IsControlledBy(pod, set) && revision != "" && revision != set.Status.UpdateRevision
+}
+
+// isReplaced returns whether the workload of the box replaces the pod by one of another revision, whatever becomes of the pod.
+// Others than StatefulSets do so without waiting for it.
+func isReplaced(box *modelv1.ModelBox, workload workload, pod *corev1.Pod) bool {
+	set, isStatefulSet := workload.(statefulSetWorkload)
+	return isStatefulSet && !box.Spec.Paused && isOfFormerRevision(set.StatefulSet, pod)
+}
+
+// failureOfPod returns why the pod does not get ready, nil where it is not known to fail.
+func (c *Controller) failureOfPod(box *modelv1.ModelBox, pod *corev1.Pod, now time.Time) (*podFailure, error) {
+	mountFailures, err := c.mountFailures([]*corev1.Pod{pod})
+	if err != nil {
+		return nil, err
+	}
+	pendingClaims, err := c.pendingClaims(box)
+	if err != nil {
+		return nil, err
+	}
+	f := &podFailures{now: now, mountFailures: mountFailures, pendingClaims: pendingClaims}
+	f.visitPod(pod)
+	return f.worst, nil
+}
+
+// timeToRecover is how long a pod may be unready before it is deleted. One that is not known to fail may be at work, such as
+// on its data.
+func timeToRecover(failure *podFailure) time.Duration {
+	if failure == nil || slices.Contains([]string{containersNotReady, containerCreating, modelv1.ReasonProgressing}, failure.reason) {
+		return progressDeadline
+	}
+	return patience
+}
+
+// unreadySince returns since when the pod, which is not ready, has not been.
+func unreadySince(pod *corev1.Pod) time.Time {
+	if ready := readyConditionOf(pod); ready != nil && !ready.LastTransitionTime.IsZero() {
+		return ready.LastTransitionTime.Time
+	}
+	return pod.CreationTimestamp.Time
+}
+
+func isReady(pod *corev1.Pod) bool {
+	ready := readyConditionOf(pod)
+	return ready != nil && ready.Status == corev1.ConditionTrue
+}
+
+// readyConditionOf returns the condition Ready of the pod, nil where it has none.
+func readyConditionOf(pod *corev1.Pod) *corev1.PodCondition {
+	i := slices.IndexFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool { return condition.Type == corev1.PodReady })
+	if i < 0 {
+		return nil
+	}
+	return &pod.Status.Conditions[i]
+}
+
+// confirmUpdate returns whether the StatefulSet is as the cache has it: it still updates its pods to the same revision.
+func (c *Controller) confirmUpdate(ctx context.Context, cached *appsv1.StatefulSet) (bool, error) {
+	live, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.StatefulSet, error) {
+		return c.kubeClient.AppsV1().StatefulSets(cached.Namespace).Get(ctx, cached.Name, metav1.GetOptions{})
+	})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading StatefulSet %s anew: %w", cached.Name, err)
+	}
+	return live.UID == cached.UID && live.DeletionTimestamp == nil && live.Generation == cached.Generation &&
+		live.Status.UpdateRevision == cached.Status.UpdateRevision, nil
+}
+
+// deletePodOfFormerRevision deletes the pod if it is as the cache has it: not ready, and not being deleted. Like the
+// StatefulSet controller it does not ask a disruption budget: a pod that is not ready is none of those that a budget counts.
+func (c *Controller) deletePodOfFormerRevision(ctx context.Context, box *modelv1.ModelBox, pod *corev1.Pod, failure *podFailure) error {
+	_, err := timeout.Request(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, c.kubeClient.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion},
+		})
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // The cache will tell.
+	}
+	if err != nil {
+		return fmt.Errorf("deleting pod %s, which is not ready and keeps the StatefulSet from its update: %w", pod.Name, err)
+	}
+	why := fmt.Sprintf("pod %s is not ready", pod.Name)
+	if failure != nil {
+		why = failure.message
+	}
+	c.podEventf(box, pod, corev1.EventTypeNormal, "DeletedPod", "Delete",
+		"Deleted pod %s of former revision %s, which kept the StatefulSet from its update: %s", pod.Name, pod.Labels[appsv1.StatefulSetRevisionLabel], why)
+	klog.FromContext(ctx).V(2).Info("Deleted pod of a former revision", "pod", klog.KObj(pod))
+	return nil
+}
