@@ -8,7 +8,9 @@ import (
 	"net/url"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
@@ -42,6 +44,32 @@ func TestEventsThatTheFenceRefusesAreDropped(t *testing.T) {
 			}
 			if got := len(cluster.Actions()); got != 2 {
 				t.Errorf("%d requests reached the cluster, want 2", got)
+			}
+		})
+	}
+}
+
+// A series that cannot be patched because its event has gone is created anew by the broadcaster.
+func TestEventsInANamespaceThatGoesAreDropped(t *testing.T) {
+	terminating := apierrors.NewForbidden(eventsv1.Resource("events"), "web.1", errors.New("the namespace is being terminated"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	for _, row := range []struct {
+		name    string
+		answer  error
+		dropped bool
+	}{
+		{"the namespace is being deleted", terminating, true},
+		{"the namespace is not there", apierrors.NewNotFound(corev1.Resource("namespaces"), "default"), true},
+		{"the kind is not served", apierrors.NewNotFound(eventsv1.Resource("events"), ""), false},
+		{"a right is missing", apierrors.NewForbidden(eventsv1.Resource("events"), "web.1", errors.New("no")), false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			cluster := fake.NewClientset()
+			cluster.PrependReactor("*", "events", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, row.answer })
+			sink := &fencedSink{&events.EventSinkImpl{Interface: cluster.EventsV1()}}
+			event := &eventsv1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web.1"}}
+			if _, err := sink.Create(t.Context(), event); (err == nil) != row.dropped {
+				t.Errorf("got error %v, want none: %t", err, row.dropped)
 			}
 		})
 	}
