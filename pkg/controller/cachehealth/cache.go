@@ -33,6 +33,8 @@ type sharedCache struct {
 	resource  schema.GroupResource
 	store     cache.Store
 	hasSynced cache.InformerSynced
+	// isServed is whether the cluster serves the resource. Nil is one that every cluster does.
+	isServed func() bool
 	// version is the resourceVersion that the informer has come to.
 	version func() string
 	// isLogged is whether the failure is in the log.

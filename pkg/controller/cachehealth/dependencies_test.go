@@ -6,21 +6,26 @@ package cachehealth
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/component-base/metrics/testutil"
+	"k8s.io/klog/v2"
 )
 
 var pods = corev1.Resource("pods")
@@ -163,4 +168,44 @@ func TestMonitorRunRecordsWhetherTheCacheFollows(t *testing.T) {
 		time.Sleep(2 * checkPeriod)
 		expect("when it is allowed again", 1)
 	})
+}
+
+// The cache of a resource that the cluster does not serve is empty and has synced, and follows nothing.
+func TestMonitorRecordsNothingOfAResourceThatIsNotServed(t *testing.T) {
+	routes := schema.GroupResource{Group: "gateway.networking.k8s.io", Resource: "httproutes"}
+	synced, served := true, true
+	monitor := NewMonitor()
+	monitor.caches = []*sharedCache{{
+		resource:  routes,
+		version:   func() string { return "" },
+		hasSynced: func() bool { return synced },
+		isServed:  func() bool { return served },
+	}}
+	for _, row := range []struct {
+		name           string
+		synced, served bool
+		want           []string
+	}{
+		{"served", true, true, []string{"1"}},
+		{"not served any more", true, false, nil},
+		{"not known to be served, as when a permission is missing", false, false, []string{"0"}},
+	} {
+		synced, served = row.synced, row.served
+		monitor.check(klog.Background())
+		var got []string
+		families, err := legacyregistry.DefaultGatherer.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, family := range families {
+			for _, metric := range family.GetMetric() {
+				if family.GetName() == "modelbox_controller_cache_synced" && metric.GetLabel()[0].GetValue() == "httproutes.gateway.networking.k8s.io" {
+					got = append(got, strconv.Itoa(int(metric.GetGauge().GetValue())))
+				}
+			}
+		}
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", row.name, diff)
+		}
+	}
 }

@@ -14,7 +14,7 @@ import (
 var cacheSynced = metrics.NewGaugeVec(&metrics.GaugeOpts{
 	Subsystem:      "modelbox_controller",
 	Name:           "cache_synced",
-	Help:           "1 when the cache of a resource has synced and follows its API server, 0 when it does not, as when a permission is missing. Of the server that leads, or did last.",
+	Help:           "1 when the cache of a resource has synced and follows its API server, 0 when it does not, as when a permission is missing; absent for a resource that the cluster does not serve. Of the server that leads, or did last.",
 	StabilityLevel: metrics.ALPHA,
 }, []string{"resource"})
 
@@ -27,4 +27,9 @@ func recordSynced(resource schema.GroupResource, synced bool) {
 		value = 1
 	}
 	cacheSynced.WithLabelValues(resource.String()).Set(value)
+}
+
+// forgetSynced takes a resource that the cluster does not serve out of the metric.
+func forgetSynced(resource schema.GroupResource) {
+	cacheSynced.Delete(map[string]string{"resource": resource.String()})
 }

@@ -42,6 +42,9 @@ func (m *Monitor) cacheOf(resource schema.GroupResource, informer cache.SharedIn
 		hasSynced: informer.HasSynced,
 		version:   informer.LastSyncResourceVersion,
 	}
+	if optional, ok := informer.(interface{ IsServed() bool }); ok {
+		added.isServed = optional.IsServed
+	}
 	if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
 		added.failed(time.Now(), err)
 		cache.DefaultWatchErrorHandler(ctx, reflector, err)
@@ -75,6 +78,10 @@ func (m *Monitor) check(logger klog.Logger) {
 	for _, c := range m.caches {
 		failure := c.failure(time.Now())
 		c.log(logger, failure)
+		if c.isServed != nil && c.hasSynced() && !c.isServed() {
+			forgetSynced(c.resource)
+			continue
+		}
 		others, isKnown := follow[c.resource]
 		follow[c.resource] = failure == nil && c.hasSynced() && (others || !isKnown)
 	}
