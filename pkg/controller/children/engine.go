@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -113,6 +114,9 @@ type Result struct {
 	Failures []error
 	// Ignored are the fields that others have set of children, and that are left as they are.
 	Ignored []IgnoredDrift
+	// RecheckAfter is after how long to requeue the owner for an object of somebody else that is not watched, 0 where there is
+	// none. Those that are told as failures are left out: see the function RetryAfter.
+	RecheckAfter time.Duration
 
 	owned  []Object
 	failed map[childName]error

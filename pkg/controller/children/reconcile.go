@@ -26,6 +26,14 @@ func (e *Engine[O]) reconcileChild(ctx context.Context, owner O, s Step, result 
 		if s.isWithoutPrerequisites(result) {
 			return s.live, nil
 		}
+		if e.IsPaused(owner) && s.Operation == Create && s.Kind.Retention != nil && !s.isLive {
+			found, err := e.planLive(ctx, owner, s)
+			if err != nil {
+				return nil, err
+			}
+			s = found // The cache hides what is used of somebody else.
+			continue
+		}
 		if e.IsPaused(owner) && !s.keepsFields() {
 			result.Pending = append(result.Pending, s.Kind.name())
 			return e.recordPaused(ctx, owner, s)
@@ -53,10 +61,17 @@ func (e *Engine[O]) reconcileChild(ctx context.Context, owner O, s Step, result 
 // holdBack returns the child of a step that is held. The owner is enqueued when an object has gone that is in its place.
 func (e *Engine[O]) holdBack(ctx context.Context, owner O, s Step, result *Result) Object {
 	if s.Operation == Refuse {
-		result.awaitsName = true
-		e.taken.watch(ctx, keyOf(owner), s.Kind, s.live)
+		e.awaitName(ctx, owner, s, result)
 	}
 	return s.live
+}
+
+// awaitName watches the object that is in the place of a child, of which no failure tells.
+func (e *Engine[O]) awaitName(ctx context.Context, owner O, s Step, result *Result) {
+	result.awaitsName = true
+	if !e.taken.watch(ctx, keyOf(owner), s.Kind, s.live) {
+		result.RecheckAfter = RecheckPeriod
+	}
 }
 
 // checkPreconditions returns why a step is not to be done now. It may ask for the owner, but not for the child.
@@ -84,8 +99,7 @@ func (e *Engine[O]) execute(ctx context.Context, owner O, s Step, result *Result
 		e.predecessors.replaced(keyOf(owner), childName{s.Kind.name(), s.Name()})
 	}
 	if s.isUsed {
-		result.awaitsName = true
-		e.taken.watch(ctx, keyOf(owner), s.Kind, s.live)
+		e.awaitName(ctx, owner, s, result)
 	}
 	if s.ignored != nil {
 		result.Ignored = append(result.Ignored, IgnoredDrift{Kind: s.Kind.name(), Name: s.Name(), Fields: s.ignored})

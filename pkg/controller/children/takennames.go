@@ -7,6 +7,7 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,13 +20,13 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// maxTakenNames is how many names are watched at a time. The owners of any more are requeued every RecheckPeriod, as all of
-// them do whose watch has ended.
+// maxTakenNames is how many names are watched at a time. The owners of any more are requeued every RecheckPeriod.
 const maxTakenNames = 100
 
 // takenNames watches the objects that are in the place of children, one by one: the informers do not show objects without
 // our label, nor is an owner told about those that it does not own. A watch ends when its object has gone or has changed
-// hands, when its owner has, and when the API server ends it.
+// hands, when its owner has, and when the API server ends it: then the owner is enqueued after RecheckPeriod, to look again and
+// to begin another one.
 type takenNames struct {
 	enqueue func(owner types.NamespacedName)
 
@@ -52,36 +53,44 @@ func newTakenNames(enqueue func(owner types.NamespacedName)) *takenNames {
 	return &takenNames{enqueue: enqueue, watches: map[types.NamespacedName]map[takenName]*nameWatch{}}
 }
 
-// watch begins to watch the live object, which is in the place of a child of the owner, unless that is done already.
-func (t *takenNames) watch(ctx context.Context, owner types.NamespacedName, kind *Kind, live Object) {
+// watch begins to watch the live object, which is in the place of a child of the owner, unless that is done already. It returns
+// false where too many names are watched.
+func (t *takenNames) watch(ctx context.Context, owner types.NamespacedName, kind *Kind, live Object) bool {
 	taken := takenName{kind.Resource, live.GetName()}
-	ctx, end := context.WithCancel(ctx)
-	if !t.begin(owner, taken, &nameWatch{object: live, ctx: ctx, end: end}) {
+	watchCtx, end := context.WithCancel(ctx)
+	isNew, isWatched := t.begin(owner, taken, &nameWatch{object: live, ctx: watchCtx, end: end})
+	if !isNew {
 		end()
-		return
+		return isWatched
 	}
 	t.running.Go(func() {
-		isFree := awaitChange(ctx, kind, live)
+		isFree := awaitChange(watchCtx, kind, live)
+		isWanted := watchCtx.Err() == nil
 		t.end(owner, taken)
-		if isFree {
+		switch {
+		case isFree:
+			t.enqueue(owner)
+		case isWanted && sleep(ctx, RecheckPeriod):
 			t.enqueue(owner)
 		}
 	})
+	return true
 }
 
-// begin returns false where the name is watched already, or too many are.
-func (t *takenNames) begin(owner types.NamespacedName, taken takenName, watch *nameWatch) bool {
+// begin returns whether the watch is to be run, and whether the name is watched then: another one may watch it already, or too
+// many be watched.
+func (t *takenNames) begin(owner types.NamespacedName, taken takenName, watch *nameWatch) (isNew, isWatched bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.watches[owner][taken] != nil || t.count == maxTakenNames {
-		return false
+		return false, t.watches[owner][taken] != nil
 	}
 	if t.watches[owner] == nil {
 		t.watches[owner] = map[takenName]*nameWatch{}
 	}
 	t.watches[owner][taken] = watch
 	t.count++
-	return true
+	return true, true
 }
 
 // find returns the object that has the name, as it was when it began to be watched, nil where it is not watched. Whose it is has
@@ -118,6 +127,18 @@ func (t *takenNames) forget(owner types.NamespacedName) {
 
 // wait returns when every watch has ended, which they do with their context.
 func (t *takenNames) wait() { t.running.Wait() }
+
+// sleep returns true after that time, and false as soon as ctx is done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
 
 // awaitChange returns true as soon as the live object has gone or may belong to somebody else, and false where it cannot
 // tell.

@@ -45,6 +45,31 @@ func testTaken(t *testing.T, onWatch func(f *testEngine) error, test func(t *tes
 	})
 }
 
+// A watch that the API server ends leaves the name unwatched, and somebody else's object that is used is told of nowhere else.
+func TestOwnerIsEnqueuedAfterTheWatchOfATakenNameHasEnded(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(f *testEngine, changes *watch.RaceFreeFakeWatcher)
+		want   bool
+	}{
+		{"nothing happens", func(*testEngine, *watch.RaceFreeFakeWatcher) {}, false},
+		{"the API server ends the watch", func(_ *testEngine, changes *watch.RaceFreeFakeWatcher) { changes.Stop() }, true},
+		{"the API server says that the watch fails", func(_ *testEngine, changes *watch.RaceFreeFakeWatcher) {
+			changes.Error(&metav1.Status{Reason: metav1.StatusReasonExpired})
+		}, true},
+		{"the owner is gone or going", func(f *testEngine, _ *watch.RaceFreeFakeWatcher) { f.Forget(settingsKey) }, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			testTaken(t, nil, func(t *testing.T, f *testEngine, _ *corev1.Secret, changes *watch.RaceFreeFakeWatcher) {
+				row.change(f, changes)
+				fixture.Check(t, "the owner is enqueued at once", false, f.isEnqueued())
+				time.Sleep(RecheckPeriod)
+				fixture.Check(t, "the owner is enqueued", row.want, f.isEnqueued())
+			})
+		})
+	}
+}
+
 // isEnqueued returns whether the owner has been put on the queue once everybody has done what there is to do.
 func (f *testEngine) isEnqueued() bool {
 	synctest.Wait()
@@ -161,7 +186,8 @@ func TestTakenNamesAreWatchedUpToALimit(t *testing.T) {
 		for i := range maxTakenNames + 10 {
 			owner := types.NamespacedName{Namespace: settingsKey.Namespace, Name: fmt.Sprint(i)}
 			owners = append(owners, owner)
-			f.taken.watch(t.Context(), owner, secrets, foreign)
+			// The one of testTaken is watched as well.
+			fixture.Check(t, "is watched", i < maxTakenNames-1, f.taken.watch(t.Context(), owner, secrets, foreign))
 		}
 		synctest.Wait()
 		fixture.Check(t, "names that are watched", maxTakenNames, f.taken.count)

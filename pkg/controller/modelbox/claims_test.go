@@ -432,6 +432,17 @@ func TestClaimThatIsUsedIsWatchedAndNotReadAgain(t *testing.T) {
 	})
 }
 
+// What is known of the claim is lost with the process.
+func TestPausedBoxUsesTheClaimOfSomebodyElseAfterARestart(t *testing.T) {
+	f := newTestController(t, fixture.WebBox(t, withStorage()), newClaim("web-data"))
+	f.mustReconcile(t)
+	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Paused = true })
+	f.restart()
+	f.seeClaims(t)
+	f.mustReconcile(t)
+	check(t, "applied", "True Applied", f.status(t).applied)
+}
+
 func TestPodThatWaitsForAClaimSaysWhich(t *testing.T) {
 	box := fixture.WebBox(t, withStorage())
 	pod := newPod("web-1", func(pod *corev1.Pod) {

@@ -85,7 +85,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft, observed.ingressClass.recheckAfter(), deleteAfter)
+	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft, observed.ingressClass.recheckAfter(), deleteAfter, result.RecheckAfter)
 	if !ok {
 		return requeueAfter, result.Err()
 	}

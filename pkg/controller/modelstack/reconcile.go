@@ -66,7 +66,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := reconciler.Soonest(delay, retry, recheck)
+	requeueAfter := reconciler.Soonest(delay, retry, recheck, result.RecheckAfter)
 	if !ok {
 		return requeueAfter, result.Err()
 	}
