@@ -33,6 +33,9 @@ func newCheckCommand(o *options) *cobra.Command {
 			if err := o.complete(); err != nil {
 				return err
 			}
+			if err := o.clients.checkDiscovery(cmd.Context()); err != nil {
+				return err
+			}
 			var printer printers.ResourcePrinter
 			if output != "" {
 				var err error

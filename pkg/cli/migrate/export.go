@@ -56,6 +56,9 @@ func newExportCommand(o *options) *cobra.Command {
 			if err := o.complete(); err != nil {
 				return err
 			}
+			if err := o.healDiscovery(cmd.Context()); err != nil {
+				return err
+			}
 			return o.runExport(cmd.Context())
 		},
 	}

@@ -49,6 +49,9 @@ func newMoveCommand(o *options) *cobra.Command {
 			if err := m.complete(); err != nil {
 				return err
 			}
+			if err := m.healDiscovery(cmd.Context()); err != nil {
+				return err
+			}
 			return m.exclusively(cmd.Context(), m.run)
 		},
 	}

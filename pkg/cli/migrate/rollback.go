@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
@@ -30,10 +31,12 @@ import (
 type rollbackOptions struct {
 	*options
 	discardChanges bool
+	// collectorPatience is how long the garbage collector may let go of nothing.
+	collectorPatience time.Duration
 }
 
 func newRollbackCommand(o *options) *cobra.Command {
-	r := &rollbackOptions{options: o}
+	r := &rollbackOptions{options: o, collectorPatience: collectorPatience}
 	cmd := &cobra.Command{
 		Use:   "rollback",
 		Short: "Go back to the CustomResourceDefinition",
@@ -43,6 +46,9 @@ func newRollbackCommand(o *options) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := r.complete(); err != nil {
+				return err
+			}
+			if err := r.healDiscovery(cmd.Context()); err != nil {
 				return err
 			}
 			return r.exclusively(cmd.Context(), r.run)
@@ -116,7 +122,10 @@ func (r *rollbackOptions) leaveServer(ctx context.Context, exported *export) err
 	for i := range list.Items {
 		live = append(live, &list.Items[i])
 	}
-	return inParallel(ctx, live, r.deleteBox)
+	if err := inParallel(ctx, live, r.deleteBox); err != nil || r.dryRun.isDry() {
+		return err
+	}
+	return r.awaitGone(ctx, live)
 }
 
 // changedBoxes returns the boxes that are not what was exported.
@@ -163,11 +172,10 @@ func (r *rollbackOptions) checkPods(ctx context.Context, box *exportedBox) error
 	return err
 }
 
-// deleteBox deletes a box and returns when its children are nobody's.
+// deleteBox deletes a box so that its children become nobody's.
 func (r *rollbackOptions) deleteBox(ctx context.Context, box *modelv1.ModelBox) error {
-	client := r.clients.boxes.ModelV1().ModelBoxes(box.Namespace)
 	if r.dryRun.sends() {
-		err := client.Delete(ctx, box.Name, metav1.DeleteOptions{
+		err := r.clients.boxes.ModelV1().ModelBoxes(box.Namespace).Delete(ctx, box.Name, metav1.DeleteOptions{
 			DryRun:            r.dryRun.option(),
 			Preconditions:     &metav1.Preconditions{UID: &box.UID},
 			PropagationPolicy: ptr.To(metav1.DeletePropagationOrphan),
@@ -177,16 +185,7 @@ func (r *rollbackOptions) deleteBox(ctx context.Context, box *modelv1.ModelBox) 
 		}
 	}
 	r.say("modelbox.%s/%s/%s deleted", modelv1.GroupName, box.Namespace, box.Name)
-	if r.dryRun.isDry() {
-		return nil
-	}
-	return r.await(ctx, "box "+box.Namespace+"/"+box.Name+" to be gone", func(ctx context.Context) (bool, string, error) {
-		live, err := client.Get(ctx, box.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || err == nil && live.UID != box.UID {
-			return true, "", nil
-		}
-		return false, "it still has finalizers", err
-	})
+	return nil
 }
 
 // restore makes of the children of a box what they were when they were exported, while nobody controls them.

@@ -29,6 +29,9 @@ func newVerifyCommand(o *options) *cobra.Command {
 			if err := o.complete(); err != nil {
 				return err
 			}
+			if err := o.clients.checkDiscovery(cmd.Context()); err != nil {
+				return err
+			}
 			return o.runVerify(cmd.Context())
 		},
 	}

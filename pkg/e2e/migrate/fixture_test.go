@@ -86,6 +86,18 @@ func (c *cluster) awaitServedByDefinition() {
 	})
 }
 
+// awaitTakenBack waits until the cluster has taken back an APIService of the server that was applied.
+func (c *cluster) awaitTakenBack() {
+	c.t.Helper()
+	framework.Eventually(c.t, framework.Patience, "the cluster takes the APIService back", func() error {
+		if service := c.kubectl("get", "apiservice", apiService, "--output=jsonpath={.spec.service}"); service != "" {
+			return fmt.Errorf("its service is %s", service)
+		}
+		return nil
+	})
+	c.awaitServedByDefinition()
+}
+
 // kubectl runs kubectl and returns what it prints.
 func (c *cluster) kubectl(arguments ...string) string {
 	c.t.Helper()

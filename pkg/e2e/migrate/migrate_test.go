@@ -42,8 +42,14 @@ func TestBoxesMoveThereAndBackWithoutARestart(t *testing.T) {
 
 	expectObstacles(c, operator)
 
+	// An APIService that is applied too early leaves the discovery of the group stale.
+	c.kubectl("apply", "--filename="+c.apiServiceFile)
+	c.awaitTakenBack()
 	directory := filepath.Join(t.TempDir(), "boxes")
 	c.migrate("export", "--directory="+directory)
+	if found := c.kubectl("api-resources", "--api-group=model.github.com", "--output=name"); !strings.Contains(found, definition) {
+		t.Errorf("custom resources are not discovered: %s", found)
+	}
 	move := []string{"move", "--directory=" + directory, "--filename=" + c.apiServiceFile, "--operator=" + operator}
 	for _, strategy := range []string{"client", "server"} {
 		c.migrate(append(move, "--dry-run="+strategy)...)

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+)
+
+// An APIService of the server that is applied while a CustomResourceDefinition serves the group is taken back by the cluster,
+// whose aggregated discovery keeps asking the server nevertheless. The group is stale from then on: nobody finds its resources,
+// the garbage collector included. It ends when the APIService is deleted, which the cluster then makes anew.
+
+// discoveryTimeout is how long the cluster may take to serve a group again whose APIService was deleted.
+const discoveryTimeout = time.Minute
+
+const (
+	staleDiscovery = "the discovery of " + modelv1.GroupName + "/v1 is stale, since an APIService of the server was applied while the CustomResourceDefinition serves the group"
+	freshDiscovery = "kubectl delete apiservice " + apiServiceName + " makes it whole: the cluster makes the APIService again at once"
+)
+
+// checkDiscovery returns an error that says what to do where the custom resources are served and not discovered.
+func (c *clients) checkDiscovery(ctx context.Context) error {
+	isStale, err := c.isDiscoveryStale(ctx)
+	if err == nil && isStale {
+		err = errors.New(staleDiscovery + ": " + freshDiscovery)
+	}
+	return err
+}
+
+// healDiscovery has the custom resources discovered again. A dry run only says that they are not.
+func (o *options) healDiscovery(ctx context.Context) error {
+	if o.dryRun.isDry() {
+		return o.clients.checkDiscovery(ctx)
+	}
+	isStale, err := o.clients.isDiscoveryStale(ctx)
+	if err != nil || !isStale {
+		return err
+	}
+	review, err := o.clients.cluster.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: "delete", Group: apiregistrationv1.GroupName, Resource: "apiservices", Name: apiServiceName,
+		}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("asking whether you may delete APIService %s: %w", apiServiceName, err)
+	}
+	if !review.Status.Allowed {
+		return fmt.Errorf("%s. Have somebody run it who may delete APIServices: %s", staleDiscovery, freshDiscovery)
+	}
+	client := o.clients.apiServices.ApiregistrationV1().APIServices()
+	if err := client.Delete(ctx, apiServiceName, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting APIService %s, for %s: %w", apiServiceName, staleDiscovery, err)
+	}
+	fmt.Fprintf(o.ErrOut, "apiservice.apiregistration.k8s.io/%s deleted, for the cluster to make it again: %s\n", apiServiceName, staleDiscovery)
+	return inplace.Await(ctx, discoveryTimeout, modelv1.GroupName+"/v1 to be discovered", func(ctx context.Context) (bool, string, error) {
+		_, err := client.Get(ctx, apiServiceName, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return false, "there is no APIService", nil
+		}
+		if err != nil {
+			return false, "", err
+		}
+		isStale, err := o.clients.isDiscoveryStale(ctx)
+		return !isStale, "it is stale", err
+	})
+}
+
+// isDiscoveryStale returns whether the cluster serves the group from custom resources, and its discovery does not have it.
+func (c *clients) isDiscoveryStale(ctx context.Context) (bool, error) {
+	isServed, err := c.isServedByServer(ctx)
+	if err != nil || isServed {
+		return false, err
+	}
+	_, _, err = c.discovery.ServerGroupsAndResources()
+	var failed *discovery.ErrGroupDiscoveryFailed
+	if !errors.As(err, &failed) {
+		return false, err
+	}
+	var stale discovery.StaleGroupVersionError
+	return errors.As(failed.Groups[modelv1.SchemeGroupVersion], &stale), nil
+}
