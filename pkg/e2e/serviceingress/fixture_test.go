@@ -68,16 +68,26 @@ func describe(ingress *networkingv1.Ingress) string {
 }
 
 func getIngress(n *framework.Namespace) (*networkingv1.Ingress, error) {
-	return n.ControlPlane.KubeClient.NetworkingV1().Ingresses(n.Name).Get(n.Ctx, "web", metav1.GetOptions{})
+	return getIngressNamed(n, "web")
+}
+
+func getIngressNamed(n *framework.Namespace, name string) (*networkingv1.Ingress, error) {
+	return n.ControlPlane.KubeClient.NetworkingV1().Ingresses(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
 }
 
 // awaitIngress waits until Ingress web is so, and returns it. NAMESPACE stands for that of the test.
 func awaitIngress(n *framework.Namespace, want string) *networkingv1.Ingress {
 	n.T.Helper()
+	return awaitIngressNamed(n, "web", want)
+}
+
+// awaitIngressNamed is awaitIngress for another name.
+func awaitIngressNamed(n *framework.Namespace, name, want string) *networkingv1.Ingress {
+	n.T.Helper()
 	want = strings.ReplaceAll(want, "NAMESPACE", n.Name)
 	var ingress *networkingv1.Ingress
 	n.Eventually("the Ingress is "+want, func() (err error) {
-		if ingress, err = getIngress(n); err != nil {
+		if ingress, err = getIngressNamed(n, name); err != nil {
 			return err
 		}
 		if got := describe(ingress); got != want {

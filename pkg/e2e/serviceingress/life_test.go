@@ -42,7 +42,7 @@ func TestLife(t *testing.T) {
 		}},
 		{"so has the sample", func(n *framework.Namespace) {
 			n.Kubectl.Run("apply", "--filename="+framework.Sample("serviceingress.yaml"))
-			awaitIngress(n, "public web.example.com/shop -> web:80")
+			awaitIngressNamed(n, "modelbox-sample-public", "public web.example.com/shop -> modelbox-sample-public:80")
 		}},
 		{"so has one that is annotated later", func(n *framework.Namespace) {
 			create(n)

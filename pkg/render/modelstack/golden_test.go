@@ -5,6 +5,7 @@ package modelstack
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,5 +73,48 @@ func TestGolden(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			rendertest.ExpectGolden(t, name+rendertest.GoldenSuffix, input, renderAll(t, readStack(t, input)))
 		})
+	}
+}
+
+// A reader who applies one sample after the other has no Service that is in the way of another.
+func TestSamplesFitIntoOneNamespace(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(sample), "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	takenBy := map[string]string{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, document := range bytes.Split(data, []byte("\n---\n")) {
+			object := &unstructured.Unstructured{}
+			if err := utilyaml.Unmarshal(document, &object.Object); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			names := []string{object.GetName()}
+			switch object.GetKind() {
+			case "ModelBox", "Service":
+			case "ModelStack":
+				stack := readStack(t, file)
+				names = nil
+				for i := range stack.Spec.Components {
+					component := &stack.Spec.Components[i]
+					names = append(names, cmp.Or(component.BoxName, stack.Name+"-"+component.Name))
+				}
+			default:
+				continue
+			}
+			for _, name := range names {
+				if other, isTaken := takenBy[name]; isTaken {
+					t.Errorf("%s and %s both have a Service %s", other, file, name)
+				}
+				takenBy[name] = file
+			}
+		}
+	}
+	if len(takenBy) == 0 {
+		t.Error("there are no samples")
 	}
 }
