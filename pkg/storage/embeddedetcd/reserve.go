@@ -17,9 +17,11 @@ const (
 	// reserveBytes is what etcd needs to go on with deletions for a while on a disk that is full: two segments of
 	// its log, and pages of the database.
 	reserveBytes = 4 * walSegmentBytes
-	// MinFreeBytes is the free space below which boxes may not grow. A write is stored twice, in the log and in the
-	// database, and many of them are under way at a time.
+	// MinFreeBytes is the free space, beside the reserve, below which boxes may not grow. A write is stored twice, in the log
+	// and in the database, and many of them are under way at a time.
 	MinFreeBytes = 64 << 20
+	// enoughFreeBytes is the free space, beside the reserve, from which on they may again.
+	enoughFreeBytes = MinFreeBytes + MinFreeBytes/4
 	// releaseBytes is the free space below which the reserve is given up.
 	releaseBytes = 2 * walSegmentBytes
 )
@@ -51,12 +53,12 @@ func (r *reserve) adjust(free int64) error {
 	return nil
 }
 
-// wanted is the free space below which boxes may not grow.
-func (r *reserve) wanted() int64 {
+// available is how much of the free space boxes may have: what the reserve takes, or is to take again, they may not.
+func (r *reserve) available(free int64) int64 {
 	if r.held {
-		return MinFreeBytes
+		return free
 	}
-	return reserveBytes + MinFreeBytes
+	return max(free-reserveBytes, 0)
 }
 
 func (r *reserve) release() error {

@@ -105,11 +105,11 @@ func (s *space) shortage() *Shortage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	wanted := s.reserve.wanted()
+	available, wanted := s.reserve.available(free), int64(MinFreeBytes)
 	if s.diskFull {
-		wanted += wanted / 4
+		wanted = enoughFreeBytes
 	}
-	s.diskFull = err == nil && free < wanted
+	s.diskFull = err == nil && available < wanted
 
 	limit, inUse := s.forBoxes(), s.backend.SizeInUse()
 	if s.quotaFull {
@@ -122,8 +122,8 @@ func (s *space) shortage() *Shortage {
 	switch {
 	case s.diskFull:
 		return &Shortage{ReasonDiskFull, fmt.Sprintf(
-			"the disk of the data directory is full: %s are free, %s have to be. Make room on it, or enlarge the volume",
-			Quantity(free), Quantity(wanted))}
+			"the disk of the data directory is full: %s are free beside the reserve, %s have to be. Make room on it, or enlarge the volume",
+			Quantity(available), Quantity(enoughFreeBytes))}
 	case s.quotaFull:
 		return &Shortage{ReasonQuotaReached, fmt.Sprintf(
 			"the storage is full: boxes take %s of the %s there are for them. Delete boxes, or raise --quota-backend-bytes on a disk of twice its size",

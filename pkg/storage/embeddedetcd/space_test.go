@@ -280,6 +280,26 @@ func TestAFullDisk(t *testing.T) {
 	})
 }
 
+// Refusals say the same of a disk whether or not the reserve has been given up.
+func TestTheReserveIsNotAvailable(t *testing.T) {
+	const mib = 1 << 20
+	for _, row := range []struct {
+		name             string
+		held             bool
+		free, wantToHave int64
+	}{
+		{"the reserve is held", true, 63 * mib, 63 * mib},
+		{"it has been given up", false, 95 * mib, 63 * mib},
+		{"there is hardly room for it", false, 8 * mib, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := (&reserve{held: row.held}).available(row.free); got != row.wantToHave {
+				t.Errorf("%s are available, want %s", Quantity(got), Quantity(row.wantToHave))
+			}
+		})
+	}
+}
+
 func TestQuotaFor(t *testing.T) {
 	const mib = 1 << 20
 	for _, row := range []struct {
