@@ -62,7 +62,7 @@ func TestPodsGetTheContainerOnce(t *testing.T) {
 	expectContainers(n, "b-0")
 
 	table := strings.Split(strings.TrimSpace(n.Kubectl.Run("get", "pdbg", "tools")), "\n")
-	framework.ExpectEqual(t, "columns", []string{"NAME", "SELECTOR", "IMAGE", "PODS", "STATUS", "AGE"}, strings.Fields(table[0]))
+	framework.ExpectEqual(t, "columns", []string{"NAME", "SELECTOR", "IMAGE", "PODS", "STATUS", "AGE", "MESSAGE"}, strings.Fields(table[0]))
 	framework.ExpectEqual(t, "row", []string{"tools", "app=a", "busybox:1.37", "0/4", "ContainerWaiting"}, strings.Fields(table[1])[:5])
 }
 

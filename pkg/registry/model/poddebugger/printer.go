@@ -28,7 +28,7 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Profile", Type: "string", Priority: 1, Description: "What the container may do."},
 	{Name: "Selected", Type: "integer", Priority: 1, Description: "Number of pods that the selector selects."},
 	{Name: "Refused", Type: "integer", Priority: 1, Description: "Number of pods for which the cluster refused the container."},
-	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the PodDebugger still waits for that is being deleted."},
+	{Name: "Message", Type: "string", Description: "What the Ready condition says, or what the PodDebugger still waits for that is being deleted."},
 }
 
 // TableConvertor prints PodDebuggers and lists of them.

@@ -47,7 +47,7 @@ func TestTable(t *testing.T) {
 			wide = append(wide, strings.ToUpper(column.Name))
 		}
 	}
-	if got, want := strings.Join(narrow, " ")+" | "+strings.Join(wide, " "), "NAME SELECTOR IMAGE PODS STATUS AGE | CONTAINER PROFILE SELECTED REFUSED MESSAGE"; got != want {
+	if got, want := strings.Join(narrow, " ")+" | "+strings.Join(wide, " "), "NAME SELECTOR IMAGE PODS STATUS AGE MESSAGE | CONTAINER PROFILE SELECTED REFUSED"; got != want {
 		t.Errorf("columns %s, want %s", got, want)
 	}
 	var got [][]any
