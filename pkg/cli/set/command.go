@@ -27,10 +27,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		Short: "Change the images, the environment or the resources of boxes and stacks",
 		Run:   cmdutil.DefaultSubCommandRun(streams.ErrOut),
 	}
-	for _, command := range []*cobra.Command{newImageCommand(f, streams), newEnvCommand(f, streams), newResourcesCommand(f, streams)} {
-		command.ValidArgsFunction = boxes.CompleteNames(f)
-		cmd.AddCommand(command)
-	}
+	cmd.AddCommand(newImageCommand(f, streams), newEnvCommand(f, streams), newResourcesCommand(f, streams))
 	return cmd
 }
 
@@ -51,17 +48,20 @@ func newImageCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cob
 
 		# Print the changed file, without asking the server
 		kubectl modelbox set image -f box.yaml web=nginx:1.9.1 --local -o yaml`)
+	cmd.ValidArgsFunction = boxes.CompleteNames(f)
 	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
 		resources, images, err := cmdutil.GetResourcesAndPairs(arguments, "image")
 		if err != nil {
 			return nil, err
 		}
+		refuseChildren("image")
 		return slices.Concat(boxes.Arguments(resources), images), nil
 	})
 }
 
 func newEnvCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := kubectlset.NewCmdEnv(f, streams)
+	cmd.ValidArgsFunction = boxes.CompleteNames(f)
 	cmd.Use = "env (-f FILENAME | NAME | TYPE/NAME) KEY_1=VAL_1 ... KEY_N=VAL_N"
 	cmd.Short = "Update the environment variables of boxes and stacks"
 	cmd.Long = "List or update environment variables of containers of boxes and stacks, of all unless --containers says otherwise. " +
@@ -75,7 +75,10 @@ func newEnvCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra
 
 		# Set variables of one component of stack shop from a Secret
 		kubectl modelbox set env mst/shop --containers=web --from=secret/credentials --prefix=DB_`)
-	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
+	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) ([]string, error) {
+		if !cmdutil.GetFlagBool(cmd, "list") {
+			refuseChildren("env")
+		}
 		resources, variables, ok := envutil.SplitEnvironmentFromResources(arguments)
 		if !ok {
 			return arguments, nil // which the command refuses
@@ -86,6 +89,7 @@ func newEnvCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra
 
 func newResourcesCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := kubectlset.NewCmdResources(f, streams)
+	cmd.ValidArgsFunction = boxes.CompleteNames(f)
 	cmd.Use = "resources (-f FILENAME | NAME | TYPE/NAME) [--limits=LIMITS] [--requests=REQUESTS]"
 	cmd.Short = "Update the resource requests and limits of boxes and stacks"
 	cmd.Long = "Update requests and limits of containers of boxes and stacks, of all unless --containers says otherwise. " +
@@ -97,6 +101,7 @@ func newResourcesCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) 
 		# Set the requests of all components of stack shop
 		kubectl modelbox set resources mst/shop --requests=cpu=100m`)
 	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
+		refuseChildren("resources")
 		return boxes.Arguments(arguments), nil
 	})
 }
