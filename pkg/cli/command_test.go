@@ -213,6 +213,9 @@ func TestCommands(t *testing.T) {
 		// others are the requests that do not read objects.
 		others []string
 	}{
+		{"status shows the rest where a name is not found", []string{"status", "web", "nope", "--show-events=false", "--output=name"},
+			[]string{"modelbox.model.github.com/web"}, `"nope" not found`, nil},
+		{"status of names that are not found", []string{"status", "nope", "neither"}, nil, `"neither" not found`, nil},
 		{"set image refuses the Deployment of a box", []string{"set", "image", "deploy/web", "web=nginx:1.9.1"}, nil,
 			"deployments/web belongs to modelboxes/web, which restores it: change the box, with kubectl modelbox set image web", nil},
 		{"set resources refuses it", []string{"set", "resources", "deploy/web", "--limits=cpu=1"}, nil, "kubectl modelbox set resources web", nil},

@@ -96,7 +96,8 @@ type Objects struct {
 	Stacks []*modelv1.ModelStack
 }
 
-// Get returns what is selected, as it is in the cluster. Without any selection that is all.
+// Get returns what is selected, as it is in the cluster. Without any selection that is all. With an error for some of it, such as a
+// NotFound for a name, the rest is returned as well.
 func (s *Selection) Get() (*Objects, error) {
 	if s.HasFiles() {
 		return s.getFiles()
@@ -117,9 +118,6 @@ func (s *Selection) Get() (*Objects, error) {
 		Latest().
 		Do().
 		Infos()
-	if err != nil {
-		return nil, err
-	}
 	found := &Objects{}
 	for _, info := range infos {
 		switch object := info.Object.(type) {
@@ -131,7 +129,7 @@ func (s *Selection) Get() (*Objects, error) {
 			return nil, fmt.Errorf("%s is neither a box nor a stack", info.ObjectName())
 		}
 	}
-	return found, nil
+	return found, err
 }
 
 // IsEmpty returns whether nothing has been found.

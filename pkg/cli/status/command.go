@@ -99,11 +99,11 @@ func (o *Options) Validate() error {
 	return o.Selection.Validate()
 }
 
-// Run shows the trees, until the context ends where they are watched.
+// Run shows the trees, until the context ends where they are watched. What is not found is an error, after the rest is shown.
 func (o *Options) Run(ctx context.Context) error {
-	objects, err := o.Get()
-	if err != nil {
-		return err
+	objects, notFound := o.Get()
+	if notFound != nil && (o.Watch || objects == nil || objects.IsEmpty()) {
+		return notFound
 	}
 	if o.Watch {
 		return o.runWatch(ctx, objects)
@@ -118,10 +118,13 @@ func (o *Options) Run(ctx context.Context) error {
 	}
 	roots := world.trees(objects)
 	if *o.PrintFlags.OutputFormat != "" {
-		return o.printObjects(roots)
+		if err := o.printObjects(roots); err != nil {
+			return err
+		}
+		return notFound
 	}
 	o.print(o.Out, world, roots)
-	return nil
+	return notFound
 }
 
 func (o *Options) printer() *printer {
