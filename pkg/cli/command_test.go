@@ -222,6 +222,10 @@ func TestCommands(t *testing.T) {
 		{"set env refuses it", []string{"set", "env", "deploy/web", "A=b"}, nil, "kubectl modelbox set env web", nil},
 		{"set env lists it", []string{"set", "env", "deploy/web", "--list"}, []string{"# Deployment web, container web"}, "", nil},
 		{"set image changes another Deployment", []string{"set", "image", "deploy/unrelated", "web=nginx:1.9.1"}, nil, "not found", []string{deploymentsPath + "/unrelated"}},
+		{"exec in a pod that is named", []string{"exec", "web", "--pod=web-1", "--", "date"}, nil, "not found", []string{podsPath + "/web-1/exec"}},
+		{"exec in a pod of another box", []string{"exec", "web", "--pod=mail-1", "--", "date"}, nil, "pod mail-1 is not one of box web", nil},
+		{"attach to a pod of another box", []string{"attach", "web", "--pod=mail-1"}, nil, "pod mail-1 is not one of box web", nil},
+		{"port-forward to a pod of another box", []string{"port-forward", "web", ":80", "--pod=mail-1"}, nil, "pod mail-1 is not one of box web", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			boxes.TeachKubectl()

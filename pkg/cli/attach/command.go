@@ -27,9 +27,14 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		kubectl modelbox attach web
 
 		# Have the terminal of container shell
-		kubectl modelbox attach web -c shell -it`)
+		kubectl modelbox attach web -c shell -it
+
+		# To a pod of box web that is named
+		kubectl modelbox attach web --pod=web-557996f76b-nb7ck`)
 	cmd.ValidArgsFunction = boxes.CompleteName(f)
+	pod := boxes.AddPodFlag(cmd, f)
 	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) (_ []string, err error) {
+		boxes.ChoosePod(cmd.Context(), *pod)
 		if len(arguments) > 0 {
 			arguments[0], err = boxes.PodsArgument(cmd.Context(), f, arguments[0])
 		}

@@ -4,16 +4,22 @@
 package boxes
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"time"
 
+	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
+	"k8s.io/kubectl/pkg/util/completion"
 	"k8s.io/kubectl/pkg/util/podutils"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -36,6 +42,44 @@ func attachablePod(others polymorphichelpers.AttachablePodForObjectFunc) polymor
 			return others(getter, object, timeout)
 		}
 		return &pods.Items[0], nil
+	}
+}
+
+// AddPodFlag adds the flag --pod, and returns what it is set to: the pod of the box for ChoosePod.
+func AddPodFlag(cmd *cobra.Command, f cmdutil.Factory) *string {
+	name := cmd.Flags().String("pod", "", "The pod of the box. If left empty, one that runs and is ready.")
+	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("pod", func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		return completion.CompGetResource(f, "pod", toComplete), cobra.ShellCompDirectiveNoFileComp
+	}))
+	return name
+}
+
+// ChoosePod makes kubectl's commands use the pod of that name of a box, in this process. "" leaves the choice to them.
+func ChoosePod(ctx context.Context, name string) {
+	if name == "" {
+		return
+	}
+	polymorphichelpers.AttachablePodForObjectFn = func(getter genericclioptions.RESTClientGetter, object runtime.Object, _ time.Duration) (*corev1.Pod, error) {
+		box, ok := object.(*modelv1.ModelBox)
+		if !ok {
+			return nil, errors.New("--pod is for boxes")
+		}
+		config, err := getter.ToRESTConfig()
+		if err != nil {
+			return nil, err
+		}
+		client, err := coreclient.NewForConfig(config)
+		if err != nil {
+			return nil, err
+		}
+		pod, err := client.Pods(box.Namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if !PodSelector(box.Name).Matches(labels.Set(pod.Labels)) {
+			return nil, fmt.Errorf("pod %s is not one of box %s", name, box.Name)
+		}
+		return pod, nil
 	}
 }
 

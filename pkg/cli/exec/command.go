@@ -30,9 +30,14 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		kubectl modelbox exec mst/shop/db -it -- sh
 
 		# Have a shell in container sidecar
-		kubectl modelbox exec web -c sidecar -it -- sh`)
+		kubectl modelbox exec web -c sidecar -it -- sh
+
+		# In a pod of box web that is named
+		kubectl modelbox exec web --pod=web-557996f76b-nb7ck -- date`)
 	cmd.ValidArgsFunction = boxes.CompleteName(f)
+	pod := boxes.AddPodFlag(cmd, f)
 	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) (_ []string, err error) {
+		boxes.ChoosePod(cmd.Context(), *pod)
 		if len(arguments) > 0 && cmd.ArgsLenAtDash() != 0 {
 			arguments[0], err = boxes.PodsArgument(cmd.Context(), f, arguments[0])
 		}

@@ -31,9 +31,14 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		kubectl modelbox port-forward web 8080:80
 
 		# Listen on any local port, and on all addresses
-		kubectl modelbox port-forward web :http --address=0.0.0.0`)
+		kubectl modelbox port-forward web :http --address=0.0.0.0
+
+		# To a pod of box web that is named
+		kubectl modelbox port-forward web 8080:80 --pod=web-557996f76b-nb7ck`)
 	cmd.ValidArgsFunction = completePorts(f)
+	pod := boxes.AddPodFlag(cmd, f)
 	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) ([]string, error) {
+		boxes.ChoosePod(cmd.Context(), *pod)
 		if len(arguments) == 0 {
 			return nil, cmdutil.UsageErrorf(cmd, "the name of a box is required")
 		}
