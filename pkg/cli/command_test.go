@@ -226,6 +226,13 @@ func TestCommands(t *testing.T) {
 		{"exec in a pod of another box", []string{"exec", "web", "--pod=mail-1", "--", "date"}, nil, "pod mail-1 is not one of box web", nil},
 		{"attach to a pod of another box", []string{"attach", "web", "--pod=mail-1"}, nil, "pod mail-1 is not one of box web", nil},
 		{"port-forward to a pod of another box", []string{"port-forward", "web", ":80", "--pod=mail-1"}, nil, "pod mail-1 is not one of box web", nil},
+		{"wait for all boxes", []string{"wait", "--all"}, []string{"modelbox.model.github.com/mail condition met", "modelbox.model.github.com/web condition met"}, "", nil},
+		{"wait for all of a type", []string{"wait", "mst", "--all"}, nil, "no matching resources found", nil},
+		{"wait for all and a name", []string{"wait", "web", "--all"}, nil, "--all excludes names", nil},
+		{"wait for something else", []string{"wait", "web", "--for=create"}, nil, `--for must be ready or delete, not "create"`, nil},
+		{"wait for a deletion", []string{"wait", "web", "nope", "--for=delete"}, []string{"modelbox.model.github.com/web condition met"}, "", nil},
+		{"wait for the deletion of nothing", []string{"wait", "nope", "--for=delete"}, nil, "", nil},
+		{"look for a deletion", []string{"wait", "web", "--for=delete", "--timeout=0"}, nil, "timed out waiting for the deletion of modelboxes/web", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			boxes.TeachKubectl()

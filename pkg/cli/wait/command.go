@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -32,6 +34,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
+// What the flag --for may be.
+const (
+	forReady  = "ready"
+	forDelete = "delete"
+)
+
 const (
 	defaultTimeout = 30 * time.Second
 	// endlessly is what a negative timeout means, as for "kubectl wait".
@@ -43,6 +51,10 @@ type Options struct {
 	genericiooptions.IOStreams
 	boxes.Selection
 
+	// For is what to wait for: forReady or forDelete.
+	For string
+	// All waits for all boxes and stacks, or all of the types that are given.
+	All bool
 	// Timeout is how long to wait for all. Zero looks once, and a negative one is a week.
 	Timeout time.Duration
 	// PrintFlags print what has become ready.
@@ -58,16 +70,18 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	boxes.TeachKubectl()
 	o := &Options{
 		IOStreams:  streams,
+		For:        forReady,
 		Timeout:    defaultTimeout,
 		PrintFlags: genericclioptions.NewPrintFlags("condition met").WithTypeSetter(scheme.Scheme),
 	}
 	cmd := &cobra.Command{
-		Use:                   "wait (NAME... | TYPE/NAME... | -f FILENAME)",
+		Use:                   "wait (NAME... | TYPE/NAME... | -f FILENAME | --all) [--for=ready|delete]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Wait until boxes and stacks are ready, and show how far they are",
 		Long: "Wait until boxes and stacks are what their present spec says, and ready. How far each of them is, and each component of a " +
 			"stack, is shown meanwhile on the standard error.\n\nThe command fails as soon as one of them will not become ready until " +
-			"somebody does something, such as one with an image that cannot be pulled, with the reason; and at the timeout.",
+			"somebody does something, such as one with an image that cannot be pulled, with the reason; and at the timeout.\n\n" +
+			"With --for=delete, the command waits until they are gone, as \"kubectl wait\" does.",
 		Example: templates.Examples(`
 			# Wait for box web
 			kubectl modelbox wait web
@@ -76,12 +90,21 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			kubectl apply -f shop.yaml && kubectl modelbox wait -f shop.yaml --timeout=5m
 
 			# Wait for all boxes with a label
-			kubectl modelbox wait mb -l tier=front`),
+			kubectl modelbox wait mb -l tier=front
+
+			# Wait for all boxes and stacks of the namespace
+			kubectl modelbox wait --all
+
+			# Delete box web, and wait until it is gone
+			kubectl delete mb/web --wait=false && kubectl modelbox wait web --for=delete`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
+	cmd.Flags().StringVar(&o.For, "for", o.For, "What to wait for: ready or delete.")
+	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions([]string{forReady, forDelete}, cobra.ShellCompDirectiveNoFileComp)))
+	cmd.Flags().BoolVar(&o.All, "all", o.All, "Select all boxes and stacks in the namespace, or all of the specified types.")
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", o.Timeout,
 		"The length of time to wait before giving up. Zero means check once and don't wait, negative means wait for a week.")
 	return cmd
@@ -105,19 +128,30 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 
 // Validate returns an error unless it is said what to wait for.
 func (o *Options) Validate() error {
-	if o.IsEmpty() {
-		return errors.New("the names of boxes or stacks, --filename or --selector must be specified")
+	switch {
+	case o.IsEmpty() && !o.All:
+		return errors.New("the names of boxes or stacks, --filename, --selector or --all must be specified")
+	case o.All && (!o.Selection.All() || o.LabelSelector != ""):
+		return errors.New("--all excludes names, --filename and --selector")
+	case o.For != forReady && o.For != forDelete:
+		return fmt.Errorf("--for must be %s or %s, not %q", forReady, forDelete, o.For)
 	}
 	return o.Selection.Validate()
 }
 
-// Run waits. The error has all that have not become ready.
+// Run waits. The error has all that have not become ready, or are not gone.
 func (o *Options) Run(ctx context.Context) error {
 	objects, err := o.Get()
+	if o.For == forDelete {
+		err = utilerrors.FilterOut(err, apierrors.IsNotFound)
+	}
 	if err != nil {
 		return err
 	}
 	if objects.IsEmpty() {
+		if o.For == forDelete {
+			return nil
+		}
 		return errors.New("no matching resources found")
 	}
 	var all []*waiter
@@ -133,7 +167,13 @@ func (o *Options) Run(ctx context.Context) error {
 	var waiting sync.WaitGroup
 	for i, w := range all {
 		w.show()
-		waiting.Go(func() { errs[i] = w.wait(ctx, o.Timeout != 0) })
+		waiting.Go(func() {
+			if o.For == forDelete {
+				errs[i] = w.waitForDeletion(ctx, o.Timeout != 0)
+			} else {
+				errs[i] = w.wait(ctx, o.Timeout != 0)
+			}
+		})
 	}
 	waiting.Wait()
 	for i, w := range all {
@@ -154,6 +194,7 @@ func (o *Options) timeout() time.Duration {
 // waiter waits for one box or stack.
 type waiter struct {
 	name    string
+	uid     types.UID
 	latest  runtime.Object
 	kind    runtime.Object
 	objects cache.ListerWatcher
@@ -163,7 +204,7 @@ type waiter struct {
 func (o *Options) newWaiter(resource string, object object, kind runtime.Object) *waiter {
 	objects := cache.NewListWatchFromClient(o.client.ModelV1().RESTClient(), resource, object.GetNamespace(),
 		fields.OneTermEqualSelector("metadata.name", object.GetName()))
-	return &waiter{name: resource + "/" + object.GetName(), latest: object, kind: kind, objects: objects, display: o.display}
+	return &waiter{name: resource + "/" + object.GetName(), uid: object.GetUID(), latest: object, kind: kind, objects: objects, display: o.display}
 }
 
 type object interface {
