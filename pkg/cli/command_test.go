@@ -233,6 +233,9 @@ func TestCommands(t *testing.T) {
 		{"wait for a deletion", []string{"wait", "web", "nope", "--for=delete"}, []string{"modelbox.model.github.com/web condition met"}, "", nil},
 		{"wait for the deletion of nothing", []string{"wait", "nope", "--for=delete"}, nil, "", nil},
 		{"look for a deletion", []string{"wait", "web", "--for=delete", "--timeout=0"}, nil, "timed out waiting for the deletion of modelboxes/web", nil},
+		{"complete a container", []string{"__complete", "set", "image", "web", "s"}, []string{"sidecar=", ":6"}, "", nil},
+		{"complete another container", []string{"__complete", "set", "image", "web", "sidecar=a", ""}, []string{"web=", ":6"}, "", nil},
+		{"complete a revision", []string{"__complete", "rollback", "web", "--to-revision", "1"}, []string{"1\tnginx:1", "12\tnginx:2", ":36"}, "", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			boxes.TeachKubectl()

@@ -5,9 +5,11 @@ package boxes
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/completion"
 )
@@ -44,6 +46,70 @@ func CompleteName(f cmdutil.Factory) CompleteFunc {
 			return namesOf(f, typed, typed+"/", toComplete), cobra.ShellCompDirectiveNoFileComp
 		}
 		return namesOf(f, Boxes, "", toComplete), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// CompleteNamesAndContainers completes as CompleteNames does, and after names of boxes and stacks also those of their containers, each
+// with "=" for the image that follows.
+func CompleteNamesAndContainers(f cmdutil.Factory) CompleteFunc {
+	complete := CompleteNames(f)
+	return func(cmd *cobra.Command, arguments []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		isPair := func(argument string) bool { return strings.Contains(argument, "=") }
+		if isPair(toComplete) {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		resources, directive := slices.DeleteFunc(slices.Clone(arguments), isPair), cobra.ShellCompDirectiveNoFileComp
+		var names []string
+		if len(resources) == len(arguments) {
+			names, directive = complete(cmd, arguments, toComplete)
+		}
+		selection := &Selection{}
+		if selection.Complete(f, resources) != nil || !selection.hasNames() {
+			return names, directive
+		}
+		objects, err := selection.Get()
+		if err != nil {
+			return names, directive
+		}
+		for _, container := range objects.containerNames() {
+			if strings.HasPrefix(container, toComplete) && !slices.ContainsFunc(arguments, func(argument string) bool { return strings.HasPrefix(argument, container+"=") }) {
+				names, directive = append(names, container+"="), directive|cobra.ShellCompDirectiveNoSpace
+			}
+		}
+		return names, directive
+	}
+}
+
+// CompleteRevisions completes the number of a revision of the box that the first argument names, with its images.
+func CompleteRevisions(f cmdutil.Factory) CompleteFunc {
+	return func(cmd *cobra.Command, arguments []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(arguments) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		name, err := BoxName(arguments[0])
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		namespace, _, err := f.ToRawKubeConfigLoader().Namespace()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		client, err := NewClient(f)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		history, err := client.ModelV1().ModelBoxes(namespace).GetHistory(cmd.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var numbers []string
+		for i := range history.Revisions {
+			revision := &history.Revisions[i]
+			if number := strconv.FormatInt(revision.Revision, 10); strings.HasPrefix(number, toComplete) {
+				numbers = append(numbers, number+"\t"+strings.Join(revision.Images, ","))
+			}
+		}
+		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 

@@ -4,6 +4,8 @@
 package boxes
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
@@ -46,6 +48,27 @@ func updatePodSpec(others polymorphichelpers.UpdatePodSpecForObjectFunc) polymor
 		}
 		return true, nil
 	}
+}
+
+// containerNames returns the names that containers of the boxes and stacks have in commands, the main one of each box first.
+func (o *Objects) containerNames() []string {
+	var names []string
+	collect := func(spec *corev1.PodSpec) error {
+		for _, container := range slices.Concat(spec.Containers, spec.InitContainers) {
+			if !slices.Contains(names, container.Name) {
+				names = append(names, container.Name)
+			}
+		}
+		return nil
+	}
+	update := updatePodSpec(nil)
+	for _, box := range o.Boxes {
+		_, _ = update(box, collect)
+	}
+	for _, stack := range o.Stacks {
+		_, _ = update(stack, collect)
+	}
+	return names
 }
 
 // add adds the containers of a box, the others than its main one with a prefix to their names.

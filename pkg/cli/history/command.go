@@ -57,6 +57,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
 	cmd.Flags().Int64Var(&o.Revision, "revision", o.Revision, "See the details, with the values of what has changed, of the revision.")
+	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("revision", boxes.CompleteRevisions(f)))
 	return cmd
 }
 

@@ -67,6 +67,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmdutil.AddDryRunFlag(cmd)
 	cmdutil.AddFieldManagerFlagVar(cmd, &o.FieldManager, "kubectl-modelbox")
 	cmd.Flags().Int64Var(&o.ToRevision, "to-revision", o.ToRevision, "The revision to roll back to. Zero is the newest one with other pods.")
+	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("to-revision", boxes.CompleteRevisions(f)))
 	return cmd
 }
 

@@ -48,7 +48,7 @@ func newImageCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cob
 
 		# Print the changed file, without asking the server
 		kubectl modelbox set image -f box.yaml web=nginx:1.9.1 --local -o yaml`)
-	cmd.ValidArgsFunction = boxes.CompleteNames(f)
+	cmd.ValidArgsFunction = boxes.CompleteNamesAndContainers(f)
 	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
 		resources, images, err := cmdutil.GetResourcesAndPairs(arguments, "image")
 		if err != nil {
