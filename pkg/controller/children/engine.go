@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
@@ -120,8 +119,8 @@ type Result struct {
 
 	owned  []Object
 	failed map[childName]error
-	// unusable are the kinds of children of which one is not there, or not as others need it.
-	unusable sets.Set[*Kind]
+	// unusable are the steps whose child is not there, or not as others need it.
+	unusable []Step
 	hold     Hold
 	// awaitsName says that there is another step once an object of somebody else has gone: one that is held, or one that makes
 	// what is used of somebody else.
@@ -173,14 +172,14 @@ func (e *Engine[O]) ReconcileHolding(ctx context.Context, owner O, hold Hold) (*
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Rendered: rendered, failed: map[childName]error{}, unusable: sets.New[*Kind](), hold: hold}
+	result := &Result{Rendered: rendered, failed: map[childName]error{}, hold: hold}
 	for _, s := range steps {
 		child, err := e.reconcileChild(ctx, owner, s, result)
 		if err != nil {
 			result.Failures = append(result.Failures, err)
 			result.failed[childName{s.Kind.name(), s.Name()}] = err
 			if !isPartial(err) && !s.servesAsItWas(err) {
-				result.unusable.Insert(s.Kind)
+				result.unusable = append(result.unusable, s)
 			}
 		}
 		if child == nil && err != nil {

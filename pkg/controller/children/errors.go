@@ -120,6 +120,18 @@ func (e *RejectedError) Error() string {
 		e.Kind, e.Name, e.Noun, e.Fields)
 }
 
+// BackoffError says that the cluster has refused what it is not asked for again at once.
+type BackoffError struct {
+	Err error
+	// RetryAfter is after how long it is.
+	RetryAfter time.Duration
+}
+
+func (e *BackoffError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the refusal.
+func (e *BackoffError) Unwrap() error { return e.Err }
+
 // NotServedError says that the cluster does not serve the kind of a child.
 type NotServedError struct {
 	GroupVersionKind schema.GroupVersionKind
@@ -127,6 +139,10 @@ type NotServedError struct {
 
 func (e *NotServedError) Error() string {
 	return fmt.Sprintf("the cluster does not serve %s of %s", e.GroupVersionKind.Kind, e.GroupVersionKind.GroupVersion())
+}
+
+func isQuotaExceeded(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
 
 // isPartial returns whether the child that failed is there and the owner's, and as rendered but for some of its fields.
@@ -161,7 +177,10 @@ func Classify(err error) Failure {
 	var rejected *RejectedError
 	var immutable *ImmutableError
 	var notServed *NotServedError
+	var backoff *BackoffError
 	switch {
+	case errors.As(err, &backoff):
+		return Failure{Reason: Classify(backoff.Err).Reason, IsExpected: true, RetryAfter: backoff.RetryAfter}
 	case errors.As(err, &notOwned):
 		return Failure{Reason: modelv1.ReasonNotOwned, IsExpected: true, RetryAfter: RecheckPeriod}
 	case errors.As(err, &conflict):
@@ -176,7 +195,7 @@ func Classify(err error) Failure {
 		return Failure{Reason: modelv1.ReasonChildBeingDeleted, IsExpected: true, NeedsRetry: true}
 	case apierrors.IsForbidden(err):
 		reason := modelv1.ReasonForbidden
-		if strings.Contains(err.Error(), "exceeded quota") {
+		if isQuotaExceeded(err) {
 			reason = modelv1.ReasonQuotaExceeded
 		}
 		return Failure{Reason: reason, IsExpected: apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause), NeedsRetry: true}

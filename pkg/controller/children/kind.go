@@ -7,10 +7,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -57,6 +59,9 @@ type Kind struct {
 	// Prerequisites are kinds of children that one of this kind relies on: it is neither created nor changed as long as
 	// one of those could not be. They come before this kind.
 	Prerequisites []*Kind
+	// Relies returns whether the live child relies on a live prerequisite as it is, so that the wait for the end of one that is
+	// being deleted could have none. Nil is a kind of which none does.
+	Relies func(live, prerequisite Object) bool
 	// Propagation is what becomes of the dependents of a child that is deleted. Empty is metav1.DeletePropagationBackground.
 	Propagation metav1.DeletionPropagation
 	// RecordsOwner makes it a kind of children that record their owner, which they do as well while the owner is paused, and
@@ -69,6 +74,7 @@ type Kind struct {
 
 	get    func(ctx context.Context, namespace, name string) (Object, error)
 	watch  func(ctx context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error)
+	create func(ctx context.Context, namespace string, rendered *unstructured.Unstructured, options metav1.CreateOptions) error
 	patch  func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (Object, error)
 	delete func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
 }
@@ -77,6 +83,7 @@ type Kind struct {
 type Client[T Object] interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
 	Patch(ctx context.Context, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (T, error)
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
 }
@@ -102,6 +109,16 @@ func NewKind[T Object](kind schema.GroupVersionKind, resource string, informer c
 		watch: func(ctx context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error) {
 			return client(namespace).Watch(ctx, options)
 		},
+		create: func(ctx context.Context, namespace string, rendered *unstructured.Unstructured, options metav1.CreateOptions) error {
+			object, err := fromUnstructured[T](rendered)
+			if err != nil {
+				return err
+			}
+			_, err = timeout.Request(ctx, func(ctx context.Context) (T, error) {
+				return client(namespace).Create(ctx, object, options)
+			})
+			return err
+		},
 		patch: func(ctx context.Context, namespace, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) (Object, error) {
 			return withKind(timeout.Request(ctx, func(ctx context.Context) (T, error) {
 				return client(namespace).Patch(ctx, name, patchType, data, options)
@@ -114,6 +131,15 @@ func NewKind[T Object](kind schema.GroupVersionKind, resource string, informer c
 			return err
 		},
 	}
+}
+
+// fromUnstructured returns a rendered child as an object of the client.
+func fromUnstructured[T Object](rendered *unstructured.Unstructured) (T, error) {
+	if object, isUnstructured := any(rendered).(T); isUnstructured {
+		return object, nil
+	}
+	object := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
+	return object, runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, object)
 }
 
 // name is what messages call the kind.

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // replace deletes a child and creates it anew, where what is rendered cannot be reached by changing it. A child that has
@@ -23,6 +25,9 @@ func (e *Engine[O]) replace(ctx context.Context, owner O, s Step, result *Result
 	}
 	propagation := s.Kind.propagation()
 	if !s.isOwnedByPredecessor {
+		if err := e.tryCreation(ctx, owner, s); err != nil {
+			return nil, err
+		}
 		e.predecessors.remember(keyOf(owner), s)
 		if s.Kind.ReplacePropagation != nil {
 			propagation = s.Kind.ReplacePropagation(s.rendered, s.live)
@@ -34,6 +39,20 @@ func (e *Engine[O]) replace(ctx context.Context, owner O, s Step, result *Result
 	e.childEventf(owner, s.Kind, s.live, corev1.EventTypeNormal, "Replaced"+s.Kind.name(), "Replace",
 		"Deleted %s %s to create it anew: %s", s.Kind.name(), s.Name(), s.obstacle)
 	return e.reconcileChild(ctx, owner, Step{Operation: Replace, Kind: s.Kind, rendered: s.rendered}, result)
+}
+
+// tryCreation returns why the cluster would not take the rendered child in place of the live one, which is not deleted for nothing.
+// A dry run goes through all admission before the API server finds that the name is taken. Quotas, which come last, count one child
+// more than there will be.
+func (e *Engine[O]) tryCreation(ctx context.Context, owner O, s Step) error {
+	err := s.Kind.create(ctx, owner.GetNamespace(), s.Kind.known(s.rendered), metav1.CreateOptions{
+		DryRun:       []string{metav1.DryRunAll},
+		FieldManager: render.FieldManager,
+	})
+	if err == nil || apierrors.IsAlreadyExists(err) || isQuotaExceeded(err) {
+		return nil
+	}
+	return fmt.Errorf("%s %s cannot be replaced, although %s: %w", s.Kind.name(), s.Name(), s.obstacle, err)
 }
 
 // createOrReplace writes a child that is not there. What others had set on one that was deleted to be created anew is set

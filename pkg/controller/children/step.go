@@ -4,6 +4,7 @@
 package children
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -108,14 +109,23 @@ func (s *Step) keepsFields() bool {
 }
 
 // isWithoutPrerequisites returns whether the step brings something new about a child that relies on another one, which could
-// not be written.
+// not be written. A child goes all the same where nothing else ends the wait: it relies on one that is being deleted, which stays as
+// long as that, or it is that of an owner who has gone.
 func (s *Step) isWithoutPrerequisites(result *Result) bool {
 	switch s.Operation {
 	case Create, Update, Replace, Adopt:
-		return result.unusable.HasAny(s.Kind.Prerequisites...)
+		return !(s.Operation == Replace && s.isOwnedByPredecessor) && slices.ContainsFunc(result.unusable, func(other Step) bool {
+			return slices.Contains(s.Kind.Prerequisites, other.Kind) && !s.reliesAlready(other)
+		})
 	default:
 		return false
 	}
+}
+
+// reliesAlready returns whether the live child relies on that of the other step, which is being deleted.
+func (s *Step) reliesAlready(other Step) bool {
+	return s.live != nil && (s.Operation == Update || s.Operation == Replace) && other.Operation == Wait &&
+		s.Kind.Relies != nil && s.Kind.Relies(s.live, other.live)
 }
 
 // needsLive returns whether the step cannot be done on the word of a cache: because the cache may hide what there is, or

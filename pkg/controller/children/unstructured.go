@@ -32,3 +32,7 @@ func (c unstructuredClient) Get(ctx context.Context, name string, options metav1
 func (c unstructuredClient) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
 	return c.ResourceInterface.Delete(ctx, name, options)
 }
+
+func (c unstructuredClient) Create(ctx context.Context, object *unstructured.Unstructured, options metav1.CreateOptions) (*unstructured.Unstructured, error) {
+	return c.ResourceInterface.Create(ctx, object, options)
+}

@@ -47,9 +47,21 @@ func (c *Controller) isClaimInUse(box types.NamespacedName, child children.Objec
 	if len(result.Failures) > 0 || isClaimedBy(workload, child.GetName()) {
 		return true, nil
 	}
-	return c.isMounted(box, workload, func(volume corev1.Volume) bool {
-		return volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName == child.GetName()
-	})
+	return c.isMounted(box, workload, isVolumeOfClaim(child.GetName()))
+}
+
+// isVolumeOfClaim returns what tells a volume that is that of the claim.
+func isVolumeOfClaim(claim string) func(corev1.Volume) bool {
+	return func(volume corev1.Volume) bool {
+		return volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName == claim
+	}
+}
+
+// mountsClaim returns whether a prerequisite of the workload is a claim that its pods mount.
+func mountsClaim(live, prerequisite children.Object) bool {
+	workload := asWorkload(live)
+	_, isClaim := prerequisite.(*corev1.PersistentVolumeClaim)
+	return workload != nil && isClaim && slices.ContainsFunc(workload.podTemplate().Spec.Volumes, isVolumeOfClaim(prerequisite.GetName()))
 }
 
 // isClaimedBy returns whether the workload is a StatefulSet that gives its pods claims such as that one.

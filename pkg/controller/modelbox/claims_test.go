@@ -5,10 +5,13 @@ package modelbox
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -16,9 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
+	testingclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -334,6 +339,71 @@ func TestClaimOfSomebodyElse(t *testing.T) {
 	}
 }
 
+// newTerminatingClaimTest returns a controller of a box whose claim somebody has deleted, which the pods keep from going.
+func newTerminatingClaimTest(t *testing.T, storage ...func(*modelv1.ModelBoxStorage)) *testController {
+	t.Helper()
+	f := newTestController(t, fixture.WebBox(t, withStorage(storage...)))
+	f.mustReconcile(t)
+	claim := f.claim(t, "web-data")
+	claim.UID, claim.DeletionTimestamp, claim.Finalizers = "going", ptr.To(metav1.Now()), []string{"kubernetes.io/pvc-protection"}
+	if err := f.cluster.Tracker().Update(corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"), claim, claim.Namespace); err != nil {
+		t.Fatal(err)
+	}
+	f.seeClaims(t)
+	return f
+}
+
+func TestClaimThatIsBeingDeletedBlocksNoFixOfItsWorkload(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(*testing.T, *testController)
+		want   bool
+	}{
+		{"another image of pods that have the claim", func(*testing.T, *testController) {}, true},
+		{"pods that do not have the claim", func(t *testing.T, f *testController) {
+			f.changeDeployment(t, "modelbox-apiserver", func(d *appsv1.Deployment) { d.Spec.Template.Spec.Volumes = nil })
+		}, false},
+		{"a workload that is not there", func(t *testing.T, f *testController) {
+			if err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newTerminatingClaimTest(t)
+			row.change(t, f)
+			f.update(t, func(box *modelv1.ModelBox) { box.Spec.Image, box.Generation = "nginx:2", box.Generation+1 })
+			f.seeClaims(t)
+			if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
+				t.Errorf("got error %v", err)
+			}
+			check(t, "is written", row.want, slices.Contains(f.requests(), "patch deployments web"))
+			check(t, "applied", "False ChildBeingDeleted", f.status(t).applied)
+		})
+	}
+}
+
+// The pods of the predecessor keep the claim, and with that nothing but the end of its workload ends the wait.
+func TestWorkloadOfAPredecessorGoesBeforeItsClaim(t *testing.T) {
+	f := newTerminatingClaimTest(t, discarded)
+	f.next(t, withStorage(discarded))
+	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
+		t.Errorf("got error %v", err)
+	}
+	if got := f.requests(); !slices.Contains(got, "delete deployments web") || slices.Contains(got, "patch deployments web") {
+		t.Errorf("requests: %q", got)
+	}
+
+	claims := f.cluster.CoreV1().PersistentVolumeClaims(fixture.WebKey.Namespace)
+	if err := claims.Delete(t.Context(), "web-data", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.seeClaims(t)
+	f.mustReconcile(t)
+	check(t, "owner of the claim", "next", string(metav1.GetControllerOf(f.claim(t, "web-data")).UID))
+	check(t, "owner of the Deployment", "next", string(metav1.GetControllerOf(f.deployment(t)).UID))
+}
+
 // Who runs out of space grows the claim by hand.
 func TestClaimThatGrewKeepsItsSize(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, withStorage()))
@@ -386,25 +456,58 @@ func TestClaimsOfPodsGrow(t *testing.T) {
 	}
 }
 
-func TestClaimThatMayNotGrowIsReported(t *testing.T) {
-	f := newTestController(t, fixture.WebBox(t, withStorage()))
-	f.mustReconcile(t)
-	f.update(t, func(box *modelv1.ModelBox) {
-		box.Spec.Storage[0].RequestedSize, box.Generation = resource.MustParse("2Gi"), 4
-	})
-	f.seeClaims(t)
+func TestClaimThatMayNotGrowIsReportedAndTriedAgain(t *testing.T) {
 	const refusal = "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
-	f.cluster.PrependReactor("patch", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(claimResource, "web-data", errors.New(refusal))
-	})
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); err == nil {
-		t.Error("it is not tried again")
-	}
-	check(t, "applied", "False Forbidden", f.status(t).applied)
-	for _, condition := range f.boxInServer(t).Status.Conditions {
-		if condition.Type == modelv1.ConditionApplied {
-			check(t, "message", `persistentvolumeclaims "web-data" is forbidden: `+refusal, condition.Message)
-		}
+	for _, row := range []struct {
+		name, claim string
+		newTest     func(*testing.T) *testController
+	}{
+		{"of a Deployment", "web-data", func(t *testing.T) *testController {
+			f := newTestController(t, fixture.WebBox(t, withStorage()))
+			f.mustReconcile(t)
+			return f
+		}},
+		{"of a StatefulSet", podClaim, func(t *testing.T) *testController { return newStatefulTest(t, discarded) }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := row.newTest(t)
+			clock := testingclock.NewFakePassiveClock(time.Now())
+			f.clock = clock
+			f.update(t, func(box *modelv1.ModelBox) {
+				box.Spec.Storage[0].RequestedSize, box.Generation = resource.MustParse("2Gi"), box.Generation+1
+			})
+			isRefused := true
+			f.cluster.PrependReactor("patch", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return isRefused, nil, apierrors.NewForbidden(claimResource, row.claim, errors.New(refusal))
+			})
+			// tries reconciles and returns whether the cluster is asked, and after how long to requeue the box.
+			tries := func() (bool, time.Duration) {
+				f.seeClaims(t)
+				requeueAfter := f.mustReconcile(t)
+				return slices.Contains(f.requests(), "patch persistentvolumeclaims "+row.claim), requeueAfter
+			}
+			for _, step := range []struct {
+				after     time.Duration
+				wantTry   bool
+				wantRetry time.Duration
+			}{{0, true, 15 * time.Second}, {5 * time.Second, false, 10 * time.Second}, {10 * time.Second, true, 30 * time.Second}, {time.Second, false, 29 * time.Second}} {
+				clock.SetTime(clock.Now().Add(step.after))
+				tried, retry := tries()
+				check(t, "is tried", step.wantTry, tried)
+				check(t, "requeue after", step.wantRetry, retry)
+				check(t, "applied", "False Forbidden", f.status(t).applied)
+				message := messageOf(t, f.boxInServer(t).Status.Conditions, modelv1.ConditionApplied)
+				check(t, "message", fmt.Sprintf("persistentvolumeclaims %q is forbidden: %s", row.claim, refusal), message)
+			}
+			// What was not asked for before is asked for at once.
+			f.update(t, func(box *modelv1.ModelBox) {
+				box.Spec.Storage[0].RequestedSize, box.Generation = resource.MustParse("3Gi"), box.Generation+1
+			})
+			isRefused = false
+			tried, _ := tries()
+			check(t, "another size is tried", true, tried)
+			check(t, "size", "3Gi", sizeOf(f.claim(t, row.claim)))
+		})
 	}
 }
 

@@ -76,6 +76,7 @@ type Controller struct {
 	pace           *reconciler.StatusPace
 	rollouts       *rolloutRecord
 	progress       *progressRecord
+	refusedGrowths *refusedGrowths
 	// unrecorded are the boxes that were told to be too large for a record.
 	unrecorded sync.Map
 	metrics    *controllerMetrics
@@ -138,6 +139,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		clock:          p.Clock,
 		pace:           reconciler.NewStatusPace(p.Clock),
 		rollouts:       newRolloutRecord(),
+		refusedGrowths: newRefusedGrowths(),
 		progress:       newProgressRecord(p.Clock),
 		metrics:        processMetrics(),
 	}
@@ -161,6 +163,7 @@ func New(p ControllerParameters) (*Controller, error) {
 	// Pods that start get the files that there are, and need their volumes.
 	for _, workload := range workloads {
 		workload.Prerequisites = []*children.Kind{configMaps, claims}
+		workload.Relies = mountsClaim
 	}
 	c.kinds = slices.Concat([]*children.Kind{configMaps, claims}, workloads, []*children.Kind{
 		serviceKind(p.KubeClient, p.Services.Informer()),

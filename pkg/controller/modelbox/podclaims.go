@@ -35,7 +35,12 @@ func (c *Controller) growPodClaims(ctx context.Context, box *modelv1.ModelBox, r
 		if storage == nil || claim.DeletionTimestamp != nil || claim.Spec.Resources.Requests.Storage().Cmp(storage.RequestedSize) >= 0 {
 			continue
 		}
-		if err := result.fail(c.growClaim(ctx, box, claim, storage.RequestedSize)); err != nil {
+		err := c.refusedGrowths.find(claim.UID, storage.RequestedSize, c.clock.Now())
+		if err == nil {
+			err = c.growClaim(ctx, box, claim, storage.RequestedSize)
+			err = c.refusedGrowths.answer(keyOf(box), claim.UID, storage.RequestedSize, err, c.clock.Now())
+		}
+		if err := result.fail(err); err != nil {
 			return err
 		}
 	}

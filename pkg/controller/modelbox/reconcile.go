@@ -35,6 +35,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		c.pace.Forget(key)
 		c.rollouts.forget(key)
 		c.progress.forget(key)
+		c.refusedGrowths.forget(key)
 		c.unrecorded.Delete(key)
 		c.children.Forget(key)
 		return 0, nil
@@ -63,6 +64,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if err != nil {
 		return 0, err
 	}
+	c.noteRefusedGrowth(box, storage, result)
 	result.Failures = append(result.Failures, storage.failures...)
 	c.reportUnrecorded(box, result.Rendered)
 	deleteAfter, err := c.deleteBlockingPod(ctx, box, result)

@@ -288,7 +288,7 @@ func TestReconcileReplacesAServiceThatBecomesHeadless(t *testing.T) {
 
 	f.mustReconcile(t)
 	check(t, "requests", []string{
-		"patch deployments web", "get services web", "delete services web", "get services web", "patch services web", "update modelboxes/status web",
+		"patch deployments web", "get services web", "create services web", "delete services web", "get services web", "patch services web", "update modelboxes/status web",
 	}, f.requests())
 	check(t, "events", []string{
 		"Normal ReplacedService Deleted Service web to create it anew: it has a cluster IP and cannot become headless",

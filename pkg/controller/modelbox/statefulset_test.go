@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -256,4 +257,38 @@ func TestStatefulSetIsReplacedOnceItHasGone(t *testing.T) {
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "requests when all is as it should be", []string(nil), f.requests())
+}
+
+// Without a StatefulSet nothing would restart the pods that it leaves.
+func TestStatefulSetStaysWhoseReplacementIsDenied(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		denial  error
+		applied string
+		want    bool
+	}{
+		{"by a policy", apierrors.NewForbidden(appsv1.Resource("statefulsets"), "web", errors.New("denied by policy")), "False Forbidden", false},
+		{"by a webhook that does not answer", apierrors.NewInternalError(errors.New("failed calling webhook")), "False Error", false},
+		{"by nobody, since a quota counts the one that goes", apierrors.NewForbidden(appsv1.Resource("statefulsets"), "web", errors.New("exceeded quota: sets")), "True Applied", true},
+		{"by nobody", nil, "True Applied", true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newTestController(t, statefulBox(t))
+			f.converge(t)
+			f.update(t, func(box *modelv1.ModelBox) {
+				withStorage(discarded)(box)
+				box.Generation++
+			})
+			f.catchUp(t)
+			f.cluster.PrependReactor("create", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+				check(t, "dry run", []string{metav1.DryRunAll}, action.(clienttesting.CreateActionImpl).CreateOptions.DryRun)
+				return row.denial != nil, nil, row.denial
+			})
+			if _, err := f.reconcile(t.Context(), fixture.WebKey); row.want != (err == nil) {
+				t.Errorf("got error %v", err)
+			}
+			check(t, "is deleted", row.want, slices.Contains(f.requests(), "delete statefulsets web"))
+			check(t, "applied", row.applied, f.status(t).applied)
+		})
+	}
 }

@@ -20,6 +20,9 @@ type storageResult struct {
 	unreleased []string
 	// isDisowned says that claims that are to go may be lost sight of if the StatefulSet goes now.
 	isDisowned bool
+	// growing are the claims that the children are to grow with, by name, and held are those of them that are to wait.
+	growing map[string]growth
+	held    []string
 	// failures are what keeps claims from being as the box says.
 	failures []error
 }
@@ -27,7 +30,7 @@ type storageResult struct {
 // reconcileStorage does with the claims of the box what is not done by applying them.
 func (c *Controller) reconcileStorage(ctx context.Context, box *modelv1.ModelBox) (*storageResult, error) {
 	result := &storageResult{box: box}
-	for _, step := range []func(context.Context, *modelv1.ModelBox, *storageResult) error{c.releaseStorage, c.ownDiscardedClaims, c.growPodClaims} {
+	for _, step := range []func(context.Context, *modelv1.ModelBox, *storageResult) error{c.releaseStorage, c.ownDiscardedClaims, c.growPodClaims, c.holdGrowingClaims} {
 		if err := step(ctx, box, result); err != nil {
 			return nil, err
 		}
@@ -47,12 +50,15 @@ func (r *storageResult) fail(err error) error {
 	return nil
 }
 
-// hold is children.Hold: no claim goes that may be needed, and no StatefulSet that says which claims are to go.
+// hold is children.Hold: no claim goes that may be needed, nor a StatefulSet that says which claims are to go, and no claim asks for a
+// size again at once that it was refused.
 func (r *storageResult) hold(step *children.Step) bool {
 	switch {
 	case step.Operation == children.Prune && step.Kind.GroupVersionKind == claimGVK:
 		return len(r.failures) > 0 || isClaimOfSpec(r.box, step.Name()) ||
 			slices.ContainsFunc(r.unreleased, func(storage string) bool { return isClaimOf(r.box, storage, step.Name()) })
+	case step.Operation == children.Update && step.Kind.GroupVersionKind == claimGVK:
+		return slices.Contains(r.held, step.Name())
 	case step.Operation == children.Replace && step.Kind.GroupVersionKind.Kind == "StatefulSet":
 		return r.isDisowned
 	default:
