@@ -5,16 +5,16 @@ package claimresize
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
@@ -22,12 +22,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
-
-// warnings records those of a request.
-type warnings []string
-
-// AddWarning implements warning.Recorder.
-func (w *warnings) AddWarning(_, text string) { *w = append(*w, text) }
 
 func newBox(workload model.Workload, size string) *model.ModelBox {
 	return &model.ModelBox{
@@ -59,58 +53,92 @@ func newClass(name string, expandable *bool) *storagev1.StorageClass {
 	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, AllowVolumeExpansion: expandable}
 }
 
-func TestStorageThatGrowsInVainIsWarnedOf(t *testing.T) {
+// requesting lets a claim request that size.
+func requesting(claim *corev1.PersistentVolumeClaim, size string) *corev1.PersistentVolumeClaim {
+	claim.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse(size)
+	return claim
+}
+
+func TestSizesOfStorage(t *testing.T) {
 	const deployment, statefulSet = model.WorkloadDeployment, model.WorkloadStatefulSet
+	const path = "spec.storage[0].size: Forbidden: "
 	fixedClass := func(claim string) string {
-		return "spec.storage[0].size: PersistentVolumeClaim " + claim + ` cannot grow as long as allowVolumeExpansion of storage class "fixed" is not true`
+		return path + "PersistentVolumeClaim " + claim + ` cannot grow as long as allowVolumeExpansion of storage class "fixed" is not true`
 	}
 	for _, row := range []struct {
 		name     string
 		new, old runtime.Object
-		claim    *corev1.PersistentVolumeClaim
-		want     warnings
+		claims   []runtime.Object
+		want     string
 	}{
-		{"its class does not allow it", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), newClaim("web-data", "web", "fixed"), warnings{fixedClass("web-data")}},
-		{"its class says nothing of it", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), newClaim("web-data", "web", "silent"),
-			warnings{`spec.storage[0].size: PersistentVolumeClaim web-data cannot grow as long as allowVolumeExpansion of storage class "silent" is not true`}},
-		{"its class allows it", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), newClaim("web-data", "web", "elastic"), nil},
-		{"its class is gone", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), newClaim("web-data", "web", "gone"),
-			warnings{`spec.storage[0].size: PersistentVolumeClaim web-data cannot grow: there is no storage class "gone"`}},
-		{"its volume was made by hand", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), newClaim("web-data", "web", ""),
-			warnings{"spec.storage[0].size: PersistentVolumeClaim web-data has no storage class, and cannot grow"}},
-		{"of a StatefulSet", newBox(statefulSet, "3Gi"), newBox(statefulSet, "2Gi"), newClaim("data-web-0", "web", "fixed"), warnings{fixedClass("data-web-0")}},
-		{"of a box of a stack", newStack("3Gi"), newStack("2Gi"), newClaim("web-data", "web", "fixed"),
-			warnings{`spec.components[0].box.storage[0].size: PersistentVolumeClaim web-data cannot grow as long as allowVolumeExpansion of storage class "fixed" is not true`}},
-		{"the claim is as large already", newBox(deployment, "2Gi"), newBox(deployment, "1Gi"), newClaim("web-data", "web", "fixed"), nil},
-		{"there is no claim", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), newClaim("other-data", "web", "fixed"), nil},
-		{"the claim is somebody else's", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), newClaim("web-data", "other", "fixed"), nil},
-		{"the storage stays as it is", newBox(deployment, "3Gi"), newBox(deployment, "3Gi"), newClaim("web-data", "web", "fixed"), nil},
-		{"the storage is new", newBox(deployment, "3Gi"), &model.ModelBox{}, newClaim("web-data", "web", "fixed"), nil},
+		{"it grows, which its class does not allow", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "web", "fixed")}, fixedClass("web-data")},
+		{"it grows, and its class says nothing of it", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "web", "silent")},
+			path + `PersistentVolumeClaim web-data cannot grow as long as allowVolumeExpansion of storage class "silent" is not true`},
+		{"it grows, which its class allows", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "web", "elastic")}, ""},
+		{"it grows, and its class is gone", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "web", "gone")},
+			path + `PersistentVolumeClaim web-data cannot grow: there is no storage class "gone"`},
+		{"it grows, and its volume was made by hand", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "web", "")},
+			path + "PersistentVolumeClaim web-data has no storage class, and cannot grow"},
+		{"it grows, of a StatefulSet of which one claim cannot", newBox(statefulSet, "3Gi"), newBox(statefulSet, "2Gi"),
+			[]runtime.Object{newClaim("data-web-0", "web", "elastic"), newClaim("data-web-1", "web", "fixed")}, fixedClass("data-web-1")},
+		{"it grows, of a box of a stack", newStack("3Gi"), newStack("2Gi"), []runtime.Object{newClaim("web-data", "web", "fixed")},
+			`spec.components[0].box.storage[0].size: Forbidden: PersistentVolumeClaim web-data cannot grow as long as allowVolumeExpansion of storage class "fixed" is not true`},
+		{"it grows, and the claim is as large already", newBox(deployment, "2Gi"), newBox(deployment, "1Gi"), []runtime.Object{newClaim("web-data", "web", "fixed")}, ""},
+		{"it grows, and there is no claim", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("other-data", "web", "fixed")}, ""},
+		{"it grows, and the claim is somebody else's", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "other", "fixed")}, ""},
+		{"it stays as it is", newBox(deployment, "3Gi"), newBox(deployment, "3Gi"), []runtime.Object{newClaim("web-data", "web", "fixed")}, ""},
+		{"it is new", newBox(deployment, "3Gi"), &model.ModelBox{}, []runtime.Object{newClaim("web-data", "web", "fixed")}, ""},
+
+		{"it shrinks below its claim", newBox(deployment, "1Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "web", "elastic")},
+			path + "a volume cannot shrink: must be at least 2Gi, since PersistentVolumeClaim web-data requests 2Gi"},
+		{"it shrinks to its claim, which has not grown", newBox(deployment, "2Gi"), newBox(deployment, "3Gi"), []runtime.Object{newClaim("web-data", "web", "fixed")}, ""},
+		{"it shrinks, and there is no claim", newBox(deployment, "1Gi"), newBox(deployment, "2Gi"), nil, ""},
+		{"it shrinks below the size before, which its claim has outgrown", newBox(deployment, "1Gi"), newBox(deployment, "2Gi"),
+			[]runtime.Object{requesting(newClaim("web-data", "web", "elastic"), "5Gi")},
+			path + "a volume cannot shrink: must be at least 2Gi, since PersistentVolumeClaim web-data requests 5Gi"},
+		{"it shrinks below one claim of several", newBox(statefulSet, "2Gi"), newBox(statefulSet, "4Gi"),
+			[]runtime.Object{newClaim("data-web-0", "web", "fixed"), requesting(newClaim("data-web-1", "web", "fixed"), "3Gi"), newClaim("data-web-2", "web", "fixed")},
+			path + "a volume cannot shrink: must be at least 3Gi, since PersistentVolumeClaim data-web-1 requests 3Gi"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := validate(t, row.new, row.old, fake.NewClientset(row.claim, newClass("fixed", ptr.To(false)), newClass("silent", nil), newClass("elastic", ptr.To(true))))
-			if diff := cmp.Diff(row.want, got); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			classes := []runtime.Object{newClass("fixed", ptr.To(false)), newClass("silent", nil), newClass("elastic", ptr.To(true))}
+			expectInvalid(t, validate(t, row.new, row.old, fake.NewClientset(append(row.claims, classes...)...)), row.want)
 		})
 	}
 }
 
-// A cluster that does not answer, or does not let the server ask, keeps nobody from an update.
-func TestNothingIsSaidWithoutAnAnswer(t *testing.T) {
-	for _, resource := range []string{"persistentvolumeclaims", "storageclasses"} {
-		t.Run(resource, func(t *testing.T) {
+// A cluster that does not answer, or does not let the server ask, keeps nobody from letting storage grow.
+func TestSizesOfStorageWithoutAnAnswer(t *testing.T) {
+	for _, row := range []struct{ resource, verb, size, want string }{
+		{"persistentvolumeclaims", "list", "3Gi", ""},
+		{"storageclasses", "get", "3Gi", ""},
+		{"persistentvolumeclaims", "list", "1Gi",
+			"spec.storage[0].size: Forbidden: a volume cannot shrink: must be at least 2Gi, as before, as long as its claims are not known: listing PersistentVolumeClaims: no answer"},
+	} {
+		t.Run(row.resource+" "+row.size, func(t *testing.T) {
 			client := fake.NewClientset(newClaim("web-data", "web", "fixed"), newClass("fixed", nil))
-			client.PrependReactor("get", resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
-			if got := validate(t, newBox(model.WorkloadDeployment, "3Gi"), newBox(model.WorkloadDeployment, "2Gi"), client); got != nil {
-				t.Errorf("warnings: %q", got)
-			}
+			client.PrependReactor(row.verb, row.resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no answer") })
+			expectInvalid(t, validate(t, newBox(model.WorkloadDeployment, row.size), newBox(model.WorkloadDeployment, "2Gi"), client), row.want)
 		})
 	}
 }
 
-// validate returns the warnings of an update, which is not refused.
-func validate(t *testing.T, object, old runtime.Object, client *fake.Clientset) warnings {
+// expectInvalid checks the answer to an update: "" is one that is accepted, and anything else what is wrong with a field.
+func expectInvalid(t *testing.T, err error, want string) {
+	t.Helper()
+	if want == "" {
+		if err != nil {
+			t.Errorf("got error %v", err)
+		}
+		return
+	}
+	if !apierrors.IsInvalid(err) || !strings.HasSuffix(err.Error(), "is invalid: "+want) {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
+
+// validate returns the answer to an update.
+func validate(t *testing.T, object, old runtime.Object, client *fake.Clientset) error {
 	t.Helper()
 	plugin := newPlugin()
 	plugin.SetExternalKubeClientSet(client)
@@ -123,9 +151,5 @@ func validate(t *testing.T, object, old runtime.Object, client *fake.Clientset) 
 	}
 	attributes := admission.NewAttributesRecord(object, old, modelv1.SchemeGroupVersion.WithKind(kind), "default", "web",
 		modelv1.SchemeGroupVersion.WithResource(resource), "", admission.Update, nil, false, nil)
-	var got warnings
-	if err := plugin.Validate(warning.WithWarningRecorder(t.Context(), &got), attributes, nil); err != nil {
-		t.Error(err)
-	}
-	return got
+	return plugin.Validate(t.Context(), attributes, nil)
 }

@@ -90,8 +90,9 @@ func TestGrownStorage(t *testing.T) {
 	})
 }
 
-// TestGrowthThatIsRefusedIsToldAndTriedAgain asks for more than the storage class allows.
-func TestGrowthThatIsRefusedIsToldAndTriedAgain(t *testing.T) {
+// TestGrowthThatIsRefusedCanBeTakenBack asks for more than the storage class allows: first at once, and then after a pause in which
+// the class has changed.
+func TestGrowthThatIsRefusedCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -100,25 +101,57 @@ func TestGrowthThatIsRefusedIsToldAndTriedAgain(t *testing.T) {
 			n.CreateVolumes(1, false)
 			n.CreateReadyBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data")))
 			claim, pods := n.AwaitBoundClaim(dataClaim(kind, "data")), n.PodUIDs("web")
+			grow := []string{"patch", "modelbox", "web", `--patch={"spec": {"paused": true, "storage": [{"name": "data", "size": "2Gi"}]}}`}
 
-			trial := framework.RunKubectl(n.Kubectl.Command("patch", "modelbox", "web", "--dry-run=server", `--patch={"spec": {"storage": [{"name": "data", "size": "2Gi"}]}}`), "")
-			if want := fmt.Sprintf("Warning: spec.storage[0].size: PersistentVolumeClaim %s cannot grow", claim.Name); trial.Err != nil || !strings.Contains(trial.Stderr, want) {
-				t.Errorf("a trial says %s, want %q, %v", trial.Stderr, want, trial.Err)
+			refused := framework.RunKubectl(n.Kubectl.Command(grow...), "")
+			if want := fmt.Sprintf("spec.storage[0].size: Forbidden: PersistentVolumeClaim %s cannot grow", claim.Name); refused.Err == nil || !strings.Contains(refused.Stderr, want) {
+				t.Errorf("growth is answered with %s, want %q, %v", refused.Stderr, want, refused.Err)
 			}
-			n.UpdateBox("web", n.WithStorage("data", framework.Sized("2Gi")))
+			n.Kubectl.Run("patch", "storageclass", n.Name, `--patch={"allowVolumeExpansion": true}`)
+			n.Kubectl.Run(grow...)
+			n.Kubectl.Run("patch", "storageclass", n.Name, `--patch={"allowVolumeExpansion": false}`)
+			n.Eventually("kube-apiserver refuses the growth", func() error {
+				trial := n.Kubectl.Command("patch", "pvc", claim.Name, "--dry-run=server", `--patch={"spec": {"resources": {"requests": {"storage": "2Gi"}}}}`)
+				if framework.RunKubectl(trial, "").Err == nil {
+					return errors.New("it does not")
+				}
+				return nil
+			})
+			n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Paused = false })
 			n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonNotApplied, claim.Name, "the storageclass that provisions the pvc must support resize")
 			n.AwaitBox("web", "says why it is not applied", func(box *modelv1.ModelBox) error {
 				return framework.CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonForbidden)
 			})
-			framework.ExpectEqual(t, "pods", pods, n.PodUIDs("web"))
 
-			n.Kubectl.Run("patch", "storageclass", n.Name, `--patch={"allowVolumeExpansion": true}`)
+			n.UpdateBox("web", n.WithStorage("data", framework.Sized("1Gi")))
 			n.AwaitReady("web")
-			n.AwaitClaimSize(claim.Name, "2Gi")
+			framework.ExpectEqual(t, "UID of the claim", claim.UID, n.AwaitClaimSize(claim.Name, "1Gi").UID)
 			framework.ExpectEqual(t, "pods", pods, n.PodUIDs("web"))
 			n.ExpectConverged("web")
 		})
 	}
+}
+
+// TestStorageIsRetainedOfAPausedBox: the storage is taken out, and the box deleted, before a spec that retains it is rolled out.
+func TestStorageIsRetainedOfAPausedBox(t *testing.T) {
+	eachStorage(t, func(n *framework.Namespace, kind modelv1.Workload) {
+		n.CreateReadyBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data", framework.Discarded)))
+		before := n.AwaitBoundClaim(dataClaim(kind, "data"))
+		n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Paused = true })
+		n.UpdateBox("web", n.WithStorage("data"))
+		n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
+			framework.WithoutStorage(spec)
+			spec.Paused = false
+		})
+		n.AwaitReady("web")
+		n.ExpectConverged("web")
+		n.Kubectl.Run("delete", "mb", "web", "--cascade=foreground", "--timeout="+framework.Patience.String())
+		after := n.AwaitBoundClaim(before.Name)
+		framework.ExpectEqual(n.T, "UID of the claim", before.UID, after.UID)
+		if after.DeletionTimestamp != nil || len(after.OwnerReferences) > 0 {
+			n.T.Errorf("the claim is being deleted since %v, and has the owners %v", after.DeletionTimestamp, after.OwnerReferences)
+		}
+	})
 }
 
 // TestClaimOfSomebodyElseIsUsedAsItIs: a claim that nobody controls and that serves is not made anew, nor changed, nor deleted.

@@ -89,7 +89,8 @@ func validateStorageRetain(spec *model.ModelBoxSpec, storage *model.ModelBoxStor
 	return field.ErrorList{field.Invalid(path, retain, "must be the same for all storage of a StatefulSet")}
 }
 
-// validateStorageUpdate refuses changes that a PersistentVolumeClaim does not take.
+// validateStorageUpdate refuses changes that a PersistentVolumeClaim does not take. Its size is for the admission plugin claimresize,
+// which knows what the claims request.
 func validateStorageUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	path = path.Child("storage")
 	var errs field.ErrorList
@@ -100,7 +101,6 @@ func validateStorageUpdate(spec, old *model.ModelBoxSpec, path *field.Path) fiel
 			continue
 		}
 		errs = append(errs, slices.Concat(
-			validateStorageSizeUpdate(storage.RequestedSize, before.RequestedSize, storagePath.Child("size")),
 			apivalidation.ValidateImmutableField(storage.StorageClassName, before.StorageClassName, storagePath.Child("storageClassName")),
 			apivalidation.ValidateImmutableField(storage.AccessModes, before.AccessModes, storagePath.Child("accessModes")),
 		)...)
@@ -116,13 +116,6 @@ func findStorage(all []model.ModelBoxStorage, name string) *model.ModelBoxStorag
 		}
 	}
 	return nil
-}
-
-func validateStorageSizeUpdate(size, old resource.Quantity, path *field.Path) field.ErrorList {
-	if size.Sign() <= 0 || size.Cmp(old) >= 0 {
-		return nil
-	}
-	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("a volume cannot shrink: must be at least %s, as before", old.String()))}
 }
 
 // storageVolumes are the volumes that the pods of a box have for its storage.

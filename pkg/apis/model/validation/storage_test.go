@@ -125,7 +125,6 @@ func TestStorageUpdate(t *testing.T) {
 	}{
 		{"a volume grows", storageSize("1Gi"), storageSize("2Gi"), nil},
 		{"a size is written in another way", storageSize("1Gi"), storageSize("1024Mi"), nil},
-		{"a volume does not shrink", storageSize("1Gi"), storageSize("1023Mi"), []string{"Forbidden: " + path + "size"}},
 		{"a size stays above 0", storageSize("1Gi"), storageSize("0"), []string{"Invalid value: " + path + "size"}},
 		{"a class does not change", storageClass(ptr.To("a")), storageClass(ptr.To("b")), []string{"Invalid value: " + path + "storageClassName"}},
 		{"a class is not added", storageClass(nil), storageClass(ptr.To("a")), []string{"Invalid value: " + path + "storageClassName"}},
@@ -136,7 +135,8 @@ func TestStorageUpdate(t *testing.T) {
 		{"it is added", func(*model.ModelBox) {}, storageSize("1Gi"), nil},
 		{"it is taken out", storageSize("1Gi"), func(*model.ModelBox) {}, nil},
 		{"it is another one", storageNamed("a", "/a"), all(storageNamed("b", "/a"), func(box *model.ModelBox) { box.Spec.Storage[0].RequestedSize = resource.MustParse("1Mi") }), nil},
-		{"it moves in the list", all(storageNamed("a", "/a"), storageSize("2Gi")), all(storageSize("1Gi"), storageNamed("a", "/a")), []string{"Forbidden: " + path + "size"}},
+		{"it moves in the list", all(storageNamed("a", "/a"), storageClass(ptr.To("a"))), all(storageClass(ptr.To("b")), storageNamed("a", "/a")),
+			[]string{"Invalid value: " + path + "storageClassName"}},
 		{"a volume for one pod gets more of them", all(scaledTo(1), storageModes(corev1.ReadWriteOncePod)), storageModes(corev1.ReadWriteOncePod), []string{"Forbidden: " + path + "accessModes"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
