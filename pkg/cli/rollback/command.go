@@ -31,6 +31,8 @@ type Options struct {
 
 	// ToRevision is the number of the revision. 0 is the newest one with other pods.
 	ToRevision int64
+	// DeleteStorage lets the rollback delete storage that the revision is without and that is not retained.
+	DeleteStorage bool
 	// FieldManager owns what becomes of the boxes.
 	FieldManager string
 	// DryRun is that of kubectl. The server does it: no client knows the revisions.
@@ -66,6 +68,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	o.PrintFlags.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)
 	cmdutil.AddFieldManagerFlagVar(cmd, &o.FieldManager, "kubectl-modelbox")
+	cmd.Flags().BoolVar(&o.DeleteStorage, "delete-storage", o.DeleteStorage, "If true, delete storage that the revision is without and whose retain is false, with its data.")
 	cmd.Flags().Int64Var(&o.ToRevision, "to-revision", o.ToRevision, "The revision to roll back to. Zero is the newest one with other pods.")
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("to-revision", boxes.CompleteRevisions(f)))
 	return cmd
@@ -109,9 +112,10 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.DryRun == cmdutil.DryRunServer {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
+	rollback := &modelv1.ModelBoxRollback{ToRevision: o.ToRevision, DeleteStorage: o.DeleteStorage}
 	var errs []error
 	for _, box := range selected {
-		answer, err := o.client.ModelV1().ModelBoxes(box.Namespace).CreateRollback(ctx, box.Name, &modelv1.ModelBoxRollback{ToRevision: o.ToRevision}, options)
+		answer, err := o.client.ModelV1().ModelBoxes(box.Namespace).CreateRollback(ctx, box.Name, rollback, options)
 		if err == nil {
 			err = boxes.PrintAnswer(o.printer, o.PrintFlags, box, answer, o.Out)
 		}

@@ -75,14 +75,34 @@ func storageUpdateWarnings(box, old *model.ModelBox) []string {
 
 // removedStorageWarning says what becomes of the claims of storage that is taken out of the box.
 func removedStorageWarning(old *model.ModelBox, storage *model.ModelBoxStorage, when string) string {
-	claims, is := "PersistentVolumeClaim "+helper.ClaimName(old.Name, storage.Name), "is"
+	is := "is"
 	if old.Spec.Workload == model.WorkloadStatefulSet {
-		claims, is = fmt.Sprintf("PersistentVolumeClaims %s-%s-<ordinal>", storage.Name, old.Name), "are"
+		is = "are"
 	}
 	if ptr.Deref(storage.Retain, true) {
-		return fmt.Sprintf("spec.storage: %s %s not deleted", claims, is)
+		return fmt.Sprintf("spec.storage: %s %s not deleted", claimsOf(old, storage), is)
 	}
-	return fmt.Sprintf("spec.storage: %s %s deleted with the data%s: retain is false", claims, is, when)
+	return fmt.Sprintf("spec.storage: %s %s deleted with the data%s: retain is false", claimsOf(old, storage), is, when)
+}
+
+// DiscardedClaims names the claims that an update of old to box deletes with their data.
+func DiscardedClaims(box, old *model.ModelBox) []string {
+	var claims []string
+	for i := range old.Spec.Storage {
+		storage := &old.Spec.Storage[i]
+		if findStorage(&box.Spec, storage.Name) == nil && !ptr.Deref(storage.Retain, true) {
+			claims = append(claims, claimsOf(old, storage))
+		}
+	}
+	return claims
+}
+
+// claimsOf names the claims of storage of the box.
+func claimsOf(box *model.ModelBox, storage *model.ModelBoxStorage) string {
+	if box.Spec.Workload == model.WorkloadStatefulSet {
+		return fmt.Sprintf("PersistentVolumeClaims %s-%s-<ordinal>", storage.Name, box.Name)
+	}
+	return "PersistentVolumeClaim " + helper.ClaimName(box.Name, storage.Name)
 }
 
 func findStorage(spec *model.ModelBoxSpec, name string) *model.ModelBoxStorage {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -49,7 +50,8 @@ func (*RollbackREST) Destroy() {}
 
 // Create rolls the box of the name back. The number of its pods stays, and the size of storage that has grown. What cannot roll
 // back is refused with 409: a box that is paused, or being deleted, one that has no other revision, one whose pods are those of the
-// revision already, and a revision whose spec is not known. A revision that there is not is 422.
+// revision already, a revision whose spec is not known, and one that would delete storage, unless the request lets it. A revision
+// that there is not is 422.
 func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
 	rollback, ok := obj.(*model.ModelBoxRollback)
 	if !ok {
@@ -79,8 +81,13 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 		if box.UID != earlier.UID {
 			return rollbackConflict(name, errors.New("it was deleted and created again meanwhile"))
 		}
+		before := box.DeepCopy()
 		if err := rollBack(ctx, box, earlier, number); err != nil {
 			return rollbackConflict(name, err)
+		}
+		if claims := modelbox.DiscardedClaims(box, before); len(claims) > 0 && !rollback.DeleteStorage {
+			return rollbackConflict(name, fmt.Errorf("revision %d is without storage whose retain is false: it would delete %s with the data; "+
+				"retain the storage, or set deleteStorage (kubectl modelbox rollback --delete-storage)", number, strings.Join(claims, ", ")))
 		}
 		return nil
 	})
@@ -91,9 +98,10 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 		recordEvent(ctx, r.recorder, box, "RolledBack", "Rollback", "User %q rolled the box back to revision "+strconv.FormatInt(number, 10))
 	}
 	return &model.ModelBoxRollback{
-		ObjectMeta: subresource.AnswerMeta(box),
-		ToRevision: rollback.ToRevision,
-		Status:     model.ModelBoxRollbackStatus{Revision: number, Generation: box.Generation},
+		ObjectMeta:    subresource.AnswerMeta(box),
+		ToRevision:    rollback.ToRevision,
+		DeleteStorage: rollback.DeleteStorage,
+		Status:        model.ModelBoxRollbackStatus{Revision: number, Generation: box.Generation},
 	}, nil
 }
 
