@@ -53,11 +53,13 @@ type Controller struct {
 	*reconciler.Reconciler
 
 	modelClient versioned.Interface
+	kubeClient  kubernetes.Interface
 	stackLister modellisters.ModelStackLister
 	boxLister   modellisters.ModelBoxLister
 	kinds       []*children.Kind
 	children    *children.Engine[*modelv1.ModelStack]
 	autoscalers cache.Indexer
+	orphans     cache.Indexer
 	recorder    events.EventRecorder
 	clock       clock.PassiveClock
 	consistency *consistency.Store
@@ -91,9 +93,11 @@ type ControllerParameters struct {
 func New(p ControllerParameters) (*Controller, error) {
 	c := &Controller{
 		modelClient: p.ModelClient,
+		kubeClient:  p.KubeClient,
 		stackLister: p.Stacks.Lister(),
 		boxLister:   p.Boxes.Lister(),
 		autoscalers: p.Autoscalers.Informer().GetIndexer(),
+		orphans:     p.Records.Informer().GetIndexer(),
 		recorder:    p.Recorder,
 		clock:       p.Clock,
 		pace:        reconciler.NewStatusPace(p.Clock),
@@ -132,8 +136,11 @@ func (c *Controller) watch(p *ControllerParameters) error {
 	if err := c.Watch(stackResource, c.Caches.AddRequired, p.Stacks.Informer(), stacks); err != nil {
 		return err
 	}
+	if err := informers.AddIndex(p.Records.Informer(), byOrphan, orphanKeys); err != nil {
+		return fmt.Errorf("indexing records: %w", err)
+	}
 	for _, kind := range c.kinds {
-		if err := c.Watch(kind.Resource, c.Caches.AddRequired, kind.Informer, c.Queue.Handler(c.children.OwnerOf)); err != nil {
+		if err := c.Watch(kind.Resource, c.Caches.AddRequired, kind.Informer, c.Queue.Handler(c.stackOfChild)); err != nil {
 			return err
 		}
 		for name, index := range c.children.Indexers() {
@@ -146,6 +153,14 @@ func (c *Controller) watch(p *ControllerParameters) error {
 		return fmt.Errorf("indexing autoscalers: %w", err)
 	}
 	return c.Watch(autoscalingv2.Resource("horizontalpodautoscalers"), c.Caches.AddOptional, p.Autoscalers.Informer(), c.Queue.Handler(c.stackOfAutoscaler))
+}
+
+// stackOfChild returns the stack that a child is of, which a record is also when it has lost its owner.
+func (c *Controller) stackOfChild(child metav1.Object) (types.NamespacedName, bool) {
+	if stack, ok := c.children.OwnerOf(child); ok {
+		return stack, true
+	}
+	return stackOfOrphan(child)
 }
 
 // Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write

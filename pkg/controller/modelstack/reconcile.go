@@ -31,7 +31,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		c.pace.Forget(key)
 		c.unwritten.forget(key)
 		c.children.Forget(key)
-		return 0, nil
+		return 0, c.deleteOrphanedRecords(ctx, key, "")
 	}
 	if err != nil {
 		return 0, fmt.Errorf("reading the stack: %w", err)
@@ -39,6 +39,9 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if err := c.consistency.EnsureReady(key); err != nil {
 		klog.FromContext(ctx).V(4).Info("Waiting for a cache", "reason", err)
 		return staleCacheRetry, nil
+	}
+	if err := c.deleteOrphanedRecords(ctx, key, stack.UID); err != nil {
+		return 0, err
 	}
 	if stack.DeletionTimestamp != nil {
 		c.children.Forget(key)

@@ -57,6 +57,7 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: lonely, namespace: %s, labels: {modelbox: db}}, spec: {containers: [{name: main, image: %s}]}}`, n.Name, framework.Image),
 		fmt.Sprintf(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: foreign, namespace: %s}, spec: {selector: {matchLabels: {app: set}},
 			template: {metadata: {labels: {app: set, modelbox: db}}, spec: {containers: [{name: main, image: %s}]}}}}`, n.Name, framework.Image),
+		fmt.Sprintf(`{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: foreign.modelstack.1, namespace: %s}, revision: 1}`, n.Name),
 	}, "\n---\n"), "create", "-f", "-")
 	n.CreateReadyBox(framework.NewBox("db", framework.WithWorkload(modelv1.WorkloadStatefulSet)))
 	for _, test := range []struct {
@@ -76,6 +77,7 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		{"a foreign Service that goes", "", "delete service foreign", deletes},
 		{"a foreign Deployment that goes", "", "delete deployment foreign", deletes},
 		{"a box's Deployment that goes", "", "delete deployment web --dry-run=server", ""},
+		{"a ControllerRevision of nobody that goes", "", "delete controllerrevision foreign.modelstack.1", deletes},
 		{"a claim of nobody", claim("made", "", ""), "create -f -", "modelbox-apiserver creates only claims of a ModelBox"},
 		{"a claim of a box", claim("made", ofBox, ""), "create --dry-run=server -f -", ""},
 		{"a change of a foreign claim", "", `patch pvc foreign --type=merge -p {"metadata":{"labels":{"a":"b"}}}`, changesClaims},

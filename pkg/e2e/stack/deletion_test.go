@@ -4,6 +4,7 @@
 package stack
 
 import (
+	"fmt"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,4 +61,11 @@ func TestOrphanDeletionKeepsBoxes(t *testing.T) {
 		framework.ExpectEqual(t, "owners of box "+name, 0, len(s.AwaitReady(name).OwnerReferences))
 	}
 	framework.ExpectEqual(t, "UID", before, s.GetBox("db").UID)
+	s.Eventually("no record of the stack is left", func() error {
+		records, err := s.ControlPlane.KubeClient.AppsV1().ControllerRevisions(s.Name).List(s.Ctx, metav1.ListOptions{LabelSelector: modelv1.StackLabel + "=shop"})
+		if err == nil && len(records.Items) > 0 {
+			err = fmt.Errorf("there is %s", records.Items[0].Name)
+		}
+		return err
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,6 +22,9 @@ import (
 // recordLimits let every valid stack be recorded: its spec has at most 512 KiB, and its annotations 256 KiB. With base64, its
 // record fits into a request to etcd, of 1.5 MiB. It takes as much memory as a request for a stack may.
 var recordLimits = render.RecordLimits{Object: 768 << 10, Value: 1 << 20, Decoded: 128 << 20}
+
+// recordInfix is between the name of a stack and the hash of its record.
+const recordInfix = ".modelstack."
 
 // recordData is the data of the ControllerRevision of a stack.
 type recordData struct {
@@ -42,7 +46,7 @@ func Record(stack *modelv1.ModelStack) (*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("encoding the record of stack %s: %w", stack.Name, err)
 	}
 	hash := sha256.Sum256([]byte(value))
-	return render.WithHash(applyappsv1.ControllerRevision(stack.Name+".modelstack."+hex.EncodeToString(hash[:5]), stack.Namespace).
+	return render.WithHash(applyappsv1.ControllerRevision(stack.Name+recordInfix+hex.EncodeToString(hash[:5]), stack.Namespace).
 		WithLabels(map[string]string{
 			render.ManagedByLabel: render.ManagedBy,
 			partOfLabel:           stack.Name,
@@ -51,6 +55,11 @@ func Record(stack *modelv1.ModelStack) (*unstructured.Unstructured, error) {
 		WithOwnerReferences(render.OwnerReference(stack, Kind).WithBlockOwnerDeletion(false)).
 		WithRevision(stack.Generation).
 		WithData(runtime.RawExtension{Raw: data}))
+}
+
+// IsRecordName returns whether a ControllerRevision of the name records the stack.
+func IsRecordName(name, stack string) bool {
+	return stack != "" && strings.HasPrefix(name, stack+recordInfix)
 }
 
 // ReadRecord returns the stack of a ControllerRevision, see render.DecodeRecord.
