@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -19,9 +20,10 @@ type ControlPlane struct {
 	// Dir is what localcluster was started with.
 	Dir string
 	// Config is the administrator's.
-	Config      *rest.Config
-	KubeClient  kubernetes.Interface
-	ModelClient versioned.Interface
+	Config        *rest.Config
+	KubeClient    kubernetes.Interface
+	ModelClient   versioned.Interface
+	DynamicClient dynamic.Interface
 }
 
 // Connect returns the control plane that runs in a directory.
@@ -41,6 +43,9 @@ func Connect(dir string) (*ControlPlane, error) {
 	}
 	if p.ModelClient, err = versioned.NewForConfig(p.Config); err != nil {
 		return nil, fmt.Errorf("creating the client for boxes: %w", err)
+	}
+	if p.DynamicClient, err = dynamic.NewForConfig(p.Config); err != nil {
+		return nil, fmt.Errorf("creating the client for all kinds: %w", err)
 	}
 	return p, nil
 }

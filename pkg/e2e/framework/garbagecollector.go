@@ -57,7 +57,7 @@ func (n *Namespace) AwaitCollectorWatches() {
 func (p *ControlPlane) controllerManager(t *testing.T) rest.Interface {
 	t.Helper()
 	const portFlag = "--secure-port="
-	for _, argument := range CommandLine(t, p.processID(t, "kube-controller-manager")) {
+	for _, argument := range CommandLine(t, p.processID(t, ControllerManagerProcess)) {
 		port, found := strings.CutPrefix(argument, portFlag)
 		if !found {
 			continue

@@ -60,10 +60,5 @@ func (n *Namespace) Networks() modelclient.NetworkInterface {
 
 // NetworkAttachments is the client of the NetworkAttachmentDefinitions in the namespace.
 func (n *Namespace) NetworkAttachments() dynamic.ResourceInterface {
-	n.T.Helper()
-	client, err := dynamic.NewForConfig(n.ControlPlane.Config)
-	if err != nil {
-		n.T.Fatal(err)
-	}
-	return client.Resource(networkattachment.Resource).Namespace(n.Name)
+	return n.ControlPlane.DynamicClient.Resource(networkattachment.Resource).Namespace(n.Name)
 }

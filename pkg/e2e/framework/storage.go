@@ -69,8 +69,13 @@ func (n *Namespace) createVolume(name, class string, claim *corev1.ObjectReferen
 // WithStorage returns a change that gives the box storage of the name, in the class that CreateVolumes has made, or changes
 // that which it has.
 func (n *Namespace) WithStorage(name string, changes ...func(*modelv1.ModelBoxStorage)) func(*modelv1.ModelBoxSpec) {
+	return WithStorage(n.Name, name, changes...)
+}
+
+// WithStorage returns a change that gives the box storage of the class and name, or changes that which it has.
+func WithStorage(class, name string, changes ...func(*modelv1.ModelBoxStorage)) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
-		storage := modelv1.ModelBoxStorage{Name: name, MountPath: "/" + name, RequestedSize: resource.MustParse(volumeSize), StorageClassName: ptr.To(n.Name)}
+		storage := modelv1.ModelBoxStorage{Name: name, MountPath: "/" + name, RequestedSize: resource.MustParse(volumeSize), StorageClassName: &class}
 		for _, change := range changes {
 			change(&storage)
 		}

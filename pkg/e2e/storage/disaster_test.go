@@ -83,7 +83,7 @@ func newDisaster(t *testing.T) *disaster {
 			t.Fatal(err)
 		}
 	}
-	p := framework.NewControlPlane(t, append(framework.ServerFlags("--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"), "--server="+script)...)
+	p := framework.NewControlPlane(t, append(framework.ServerFlags(framework.QuickLease...), "--server="+script)...)
 	d := &disaster{Namespace: p.NewNamespace(t), flagsFile: flagsFile, boxes: boxes, told: &replica{t: t, boxes: map[string]string{}}}
 	factory := externalversions.NewSharedInformerFactoryWithOptions(p.ModelClient, 0, externalversions.WithNamespace(d.Name))
 	if _, err := factory.Model().V1().ModelBoxes().Informer().AddEventHandler(d.told); err != nil {
@@ -148,7 +148,7 @@ func (d *disaster) box(number int) *modelv1.ModelBox {
 	return box
 }
 
-func (d *disaster) dataDir() string { return filepath.Join(d.ControlPlane.Dir, "modelbox", "data") }
+func (d *disaster) dataDir() string { return d.ControlPlane.ServerDataDir() }
 
 // emptyStore loses the data directory.
 func (d *disaster) emptyStore() {
@@ -402,12 +402,5 @@ func (d *disaster) strike(replace func()) (killed int) {
 		}
 		return nil
 	})
-	pid := d.ControlPlane.ServerPID(d.T)
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		d.T.Fatal(err)
-	}
-	replace()
-	d.ControlPlane.SignalServer(d.T, syscall.SIGKILL)
-	d.ControlPlane.SignalProcess(d.T, controllerManagerProcess, syscall.SIGKILL)
-	return pid
+	return d.ControlPlane.KillFrozenServer(d.T, replace)
 }

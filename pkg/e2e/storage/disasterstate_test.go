@@ -18,8 +18,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-const controllerManagerProcess = "kube-controller-manager"
-
 // disasterState is what a disaster must not change.
 type disasterState struct {
 	// Boxes, stacks and networks are without what changes by itself: versions, managers and status.

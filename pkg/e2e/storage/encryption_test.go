@@ -78,7 +78,7 @@ func TestStoreIsEncryptedInPlace(t *testing.T) {
 	// Without the key.
 	pid := d.stopServer()
 	d.setFlags()
-	d.ControlPlane.SignalProcess(t, controllerManagerProcess, syscall.SIGKILL)
+	d.ControlPlane.SignalProcess(t, framework.ControllerManagerProcess, syscall.SIGKILL)
 	if err := os.Remove(d.flagsFile + heldSuffix); err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func (d *disaster) stopServer() int {
 // startServer starts the server that was stopped, and the garbage collector anew, and returns when boxes are served.
 func (d *disaster) startServer(former int) {
 	d.T.Helper()
-	d.ControlPlane.SignalProcess(d.T, controllerManagerProcess, syscall.SIGKILL)
+	d.ControlPlane.SignalProcess(d.T, framework.ControllerManagerProcess, syscall.SIGKILL)
 	if err := os.Remove(d.flagsFile + heldSuffix); err != nil {
 		d.T.Fatal(err)
 	}

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package framework
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// policyProbe is the name of objects that nobody may create while a policy denies writes, so that its beginning can be seen.
+const policyProbe = "policy-probe"
+
+// DenyServer has a ValidatingAdmissionPolicy deny what the server writes of these resources in the namespace, and returns when
+// it does. The policy goes with allow, or with the test.
+func (n *Namespace) DenyServer(resources ...string) (allow func()) {
+	n.T.Helper()
+	rule := func(resources ...string) admissionregistrationv1.RuleWithOperations {
+		return admissionregistrationv1.RuleWithOperations{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete},
+			Rule:       admissionregistrationv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: resources},
+		}
+	}
+	admission := n.ControlPlane.KubeClient.AdmissionregistrationV1()
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: n.Name + "-"},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionregistrationv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: n.Name}},
+				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{
+					{RuleWithOperations: rule(resources...)},
+					{RuleWithOperations: rule("configmaps", "modelboxes"), ResourceNames: []string{policyProbe}},
+				},
+			},
+			Validations: []admissionregistrationv1.Validation{{
+				// The server is system:apiserver where it asks itself.
+				Expression: fmt.Sprintf("!(request.userInfo.username in [%q, 'system:apiserver']) && request.name != %q", ServerUser, policyProbe),
+				Message:    "the server may not write this now",
+			}},
+		},
+	}
+	policy, err := admission.ValidatingAdmissionPolicies().Create(n.Ctx, policy, metav1.CreateOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: policy.Name},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName:        policy.Name,
+			ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+		},
+	}
+	if _, err := admission.ValidatingAdmissionPolicyBindings().Create(n.Ctx, binding, metav1.CreateOptions{}); err != nil {
+		n.T.Fatal(err)
+	}
+	allow = func() {
+		ctx := context.WithoutCancel(n.Ctx)
+		_ = admission.ValidatingAdmissionPolicyBindings().Delete(ctx, binding.Name, metav1.DeleteOptions{})
+		_ = admission.ValidatingAdmissionPolicies().Delete(ctx, policy.Name, metav1.DeleteOptions{})
+	}
+	n.T.Cleanup(allow)
+	n.Eventually("the policy denies", func() error {
+		trial := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+		_, err := n.ConfigMaps.Create(n.Ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: policyProbe}}, trial)
+		if err == nil || !strings.Contains(err.Error(), policy.Name) {
+			return fmt.Errorf("creating a ConfigMap: %v", err)
+		}
+		_, err = n.Boxes.Create(n.Ctx, NewBox(policyProbe), trial)
+		if err == nil || !strings.Contains(err.Error(), policy.Name) {
+			return fmt.Errorf("creating a box: %v", err)
+		}
+		return nil
+	})
+	return allow
+}
