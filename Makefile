@@ -152,6 +152,10 @@ plugin-session: build test-images ## Type every command of the plugin into a ter
 test-chaos: build ## Change and break everything at once for ten minutes
 	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e/server -run TestChaosConverges -timeout 20m -v
 
+.PHONY: test-pairs
+test-pairs: build ## Make every change of boxes and stacks in every way, and take it back in every way
+	@MODELBOX_E2E_PAIRS=1 go test ./pkg/e2e/pairs -parallel 24 -timeout 60m -v
+
 .PHONY: test-disaster
 test-disaster: build ## Lose the store in every way with 200 boxes, and kill the server 50 times
 	@MODELBOX_E2E_DISASTER_BOXES=200 MODELBOX_E2E_KILLS=50 go test ./pkg/e2e/storage -run 'TestLostStoreIsRecovered|TestKilledServerLosesNothing' -timeout 60m -v

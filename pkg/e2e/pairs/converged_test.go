@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pairs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// claims are the resource of claims, which do not all go with what asks for them.
+var claims = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
+
+// childResources are those that boxes become.
+var childResources = []schema.GroupVersionResource{
+	{Group: "apps", Version: "v1", Resource: "deployments"},
+	{Group: "apps", Version: "v1", Resource: "statefulsets"},
+	{Group: "apps", Version: "v1", Resource: "daemonsets"},
+	{Version: "v1", Resource: "services"},
+	{Version: "v1", Resource: "configmaps"},
+	claims,
+	{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"},
+	{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "httproutes"},
+	{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
+	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
+}
+
+// checkNothingLeft returns nil when there is nothing that looks like a child of the box and that it does not ask for.
+func (p *pair) checkNothingLeft(rendered []*unstructured.Unstructured) error {
+	for _, resource := range childResources {
+		found, err := p.List(resource, p.labels())
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			object := &found[i]
+			isRendered := slices.ContainsFunc(rendered, func(child *unstructured.Unstructured) bool {
+				return child.GetKind() == object.GetKind() && child.GetName() == object.GetName()
+			})
+			if !isRendered && !(resource == claims && p.mayStay(object.GetName())) {
+				return fmt.Errorf("%s %s is left", object.GetKind(), object.GetName())
+			}
+		}
+	}
+	return nil
+}
+
+// mayStay returns whether a claim is that of a pod, or of storage that was retained at any time.
+func (p *pair) mayStay(claim string) bool {
+	name := p.storageOf(claim)
+	return storageNamed(&p.wanted, name) != nil && p.wanted.Workload == statefulSet || retains(&p.before, name) || retains(&p.after, name)
+}
+
+// mustStay returns whether nothing may have deleted a claim that there was before.
+func (p *pair) mustStay(claim string) bool {
+	name := p.storageOf(claim)
+	switch {
+	case p.retained.Has(name):
+		return true
+	case p.way.isOfNewOnes && !p.way.keepsChildren:
+		return false
+	}
+	return p.way.isUnfinished || storageNamed(&p.after, name) != nil
+}
+
+// storageOf returns the name of the storage that a claim is for.
+func (p *pair) storageOf(claim string) string {
+	if name, isShared := strings.CutPrefix(claim, p.box+"-"); isShared {
+		return name
+	}
+	name, _, _ := strings.Cut(claim, "-"+p.box+"-")
+	return name
+}
+
+func retains(spec *modelv1.ModelBoxSpec, name string) bool {
+	storage := storageNamed(spec, name)
+	return storage != nil && (storage.Retain == nil || *storage.Retain)
+}
+
+// expectClaims checks that no data is lost that the box was to keep.
+func (p *pair) expectClaims() {
+	p.T.Helper()
+	for i := range p.seen.claims {
+		before := &p.seen.claims[i]
+		if !p.mustStay(before.Name) {
+			continue
+		}
+		switch now, err := p.Claims.Get(p.Ctx, before.Name, metav1.GetOptions{}); {
+		case err != nil:
+			p.T.Errorf("PersistentVolumeClaim %s: %v", before.Name, err)
+		case now.UID != before.UID:
+			p.T.Errorf("PersistentVolumeClaim %s is another one", before.Name)
+		case now.DeletionTimestamp != nil:
+			p.T.Errorf("PersistentVolumeClaim %s is being deleted", before.Name)
+		}
+	}
+}
+
+// keepsPods returns whether there is no need to take a pod away that serves, but for those that are too many.
+func (p *pair) keepsPods() bool {
+	switch {
+	case p.way.replacesPods, p.way.isOfNewOnes && !p.way.keepsChildren, p.way.getsStuck && p.after.Strategy == modelv1.StrategyRecreate:
+		return false
+	case p.change.workload == deployment && p.way.isUnfinished:
+		return true
+	}
+	// Only a Deployment keeps its pods until there are others.
+	return p.change.pods == kept && (p.change.workload == deployment || !p.way.getsStuck)
+}
+
+func (p *pair) expectPods() {
+	p.T.Helper()
+	now, stayed := p.PodUIDs(p.box), 0
+	for name, uid := range p.seen.pods {
+		if now[name] == uid {
+			stayed++
+		}
+	}
+	most := ptr.Deref(p.after.Replicas, math.MaxInt32)
+	if want := min(len(p.seen.pods), len(now), int(most)); p.keepsPods() && stayed < want {
+		p.T.Errorf("of the pods %v, %d stayed, want %d: now there are %v", p.seen.pods, stayed, want, now)
+	}
+}

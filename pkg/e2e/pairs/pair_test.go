@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pairs
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// pair is a change that is made to a box in a way.
+type pair struct {
+	cell
+	way    *boxWay
+	change change
+	box    string
+	// before and after are what the box is told to be, wanted what it says in the end, as it is stored.
+	before, after, wanted modelv1.ModelBoxSpec
+	// seen is what there was before the change.
+	seen seen
+	// retained are the names of storage whose claims the last spec that had it retains, until the box is deleted for another one.
+	retained sets.Set[string]
+}
+
+// seen is what a change must not take away without need.
+type seen struct {
+	box    types.UID
+	pods   map[string]types.UID
+	claims []corev1.PersistentVolumeClaim
+}
+
+func (p *pair) name() string { return p.change.name }
+
+// begin creates the box, and sees what it becomes.
+func (p *pair) begin() {
+	p.T.Helper()
+	p.before, p.after = p.change.specs(p.box, p.Name)
+	p.retained = sets.New[string]()
+	p.createBox(p.before, nil)
+	p.noteRetained()
+	p.before = p.wanted
+	p.seen.box = p.awaitReady().UID
+	p.seen.pods = p.PodUIDs(p.box)
+	claims, err := p.Claims.List(p.Ctx, metav1.ListOptions{LabelSelector: p.labels()})
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	p.seen.claims = claims.Items
+}
+
+func (p *pair) labels() string { return modelv1.SelectorLabel + "=" + p.box }
+
+// createBox creates the box with the spec.
+func (p *pair) createBox(spec modelv1.ModelBoxSpec, annotations map[string]string) {
+	p.T.Helper()
+	box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: p.box, Annotations: annotations}, Spec: spec}
+	p.wanted = p.CreateBox(box).Spec
+}
+
+// deleteBox deletes the box, and returns when it is gone.
+func (p *pair) deleteBox(propagation metav1.DeletionPropagation) {
+	p.T.Helper()
+	uid := p.GetBox(p.box).UID
+	if err := p.Boxes.Delete(p.Ctx, p.box, metav1.DeleteOptions{PropagationPolicy: &propagation, Preconditions: &metav1.Preconditions{UID: &uid}}); err != nil {
+		p.T.Fatal(err)
+	}
+	framework.Eventually(p.T, framework.CollectorPatience, "box "+p.box+" is gone", func() error {
+		_, err := p.Boxes.Get(p.Ctx, p.box, metav1.GetOptions{})
+		return framework.CheckGone(err)
+	})
+}
+
+// set gives the box the spec with further changes.
+func (p *pair) set(spec modelv1.ModelBoxSpec, changes ...func(*modelv1.ModelBoxSpec)) {
+	p.T.Helper()
+	p.wanted = p.UpdateBox(p.box, func(stored *modelv1.ModelBoxSpec) {
+		spec.DeepCopyInto(stored)
+		for _, change := range changes {
+			change(stored)
+		}
+	}).Spec
+	p.noteRetained()
+}
+
+// noteRetained remembers what the box says of its storage.
+func (p *pair) noteRetained() {
+	for _, storage := range p.wanted.Storage {
+		if *storage.Retain {
+			p.retained.Insert(storage.Name)
+		} else {
+			p.retained.Delete(storage.Name)
+		}
+	}
+}
+
+// possible is what the change may make of the box without another one.
+func (p *pair) possible() modelv1.ModelBoxSpec {
+	if p.change.isOfNewBoxes() {
+		return p.before
+	}
+	return p.after
+}
+
+// earlier is what the box said before the change, but for the size of storage that may have grown: a volume cannot shrink.
+func (p *pair) earlier() modelv1.ModelBoxSpec {
+	spec := *p.before.DeepCopy()
+	for i := range spec.Storage {
+		storage, after := &spec.Storage[i], storageNamed(&p.after, spec.Storage[i].Name)
+		if after != nil && after.RequestedSize.Cmp(storage.RequestedSize) > 0 {
+			storage.RequestedSize = after.RequestedSize
+		}
+	}
+	return spec
+}
+
+// rollBack rolls the box back to its revision before the newest one, once that is there.
+func (p *pair) rollBack() {
+	p.T.Helper()
+	p.wanted = p.earlier()
+	p.wanted.Replicas = p.GetBox(p.box).Spec.Replicas // the number of pods stays
+	framework.Eventually(p.T, framework.CollectorPatience, "box "+p.box+" is rolled back", func() error {
+		_, err := p.Boxes.CreateRollback(p.Ctx, p.box, &modelv1.ModelBoxRollback{}, metav1.CreateOptions{})
+		return err
+	})
+	p.noteRetained()
+}
+
+// deleteChildren deletes all that the box asks for, but its data.
+func (p *pair) deleteChildren() {
+	p.T.Helper()
+	rendered, err := p.rendered()
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	background := metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
+	for _, child := range rendered {
+		if child.GetKind() == "PersistentVolumeClaim" {
+			continue
+		}
+		err := p.Objects(child.GroupVersionKind()).Delete(p.Ctx, child.GetName(), background)
+		if err != nil && !apierrors.IsNotFound(err) {
+			p.T.Fatal(err)
+		}
+	}
+}
+
+// rendered returns what the box asks for.
+func (p *pair) rendered() ([]*unstructured.Unstructured, error) {
+	list, err := p.Boxes.GetRender(p.Ctx, p.box, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("rendering it: %w", err)
+	}
+	var children []*unstructured.Unstructured
+	for _, item := range list.Items {
+		child := &unstructured.Unstructured{}
+		if err := child.UnmarshalJSON(item.Raw); err != nil {
+			return nil, fmt.Errorf("reading what is rendered: %w", err)
+		}
+		children = append(children, child)
+	}
+	return children, nil
+}
+
+// await waits until check returns nil for the box, with a patience for many boxes at once.
+func (p *pair) await(what string, check func(*modelv1.ModelBox) error) *modelv1.ModelBox {
+	p.T.Helper()
+	var box *modelv1.ModelBox
+	framework.Eventually(p.T, framework.CollectorPatience, "box "+p.box+" "+what, func() (err error) {
+		if box, err = p.Boxes.Get(p.Ctx, p.box, metav1.GetOptions{}); err != nil {
+			return err
+		}
+		return check(box)
+	})
+	return box
+}
+
+func (p *pair) awaitReady() *modelv1.ModelBox {
+	p.T.Helper()
+	return p.await("is Ready", func(box *modelv1.ModelBox) error {
+		return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "")
+	})
+}
+
+// awaitObserved waits until the controller has said what it makes of the present spec.
+func (p *pair) awaitObserved() {
+	p.T.Helper()
+	p.await("is observed", checkObserved)
+}
+
+func checkObserved(box *modelv1.ModelBox) error {
+	if box.Status.ObservedGeneration != box.Generation {
+		return fmt.Errorf("its status is of generation %d, it is at %d", box.Status.ObservedGeneration, box.Generation)
+	}
+	return nil
+}
+
+// expectConverged waits until all is as the box says, and nothing was its price.
+func (p *pair) expectConverged() {
+	p.T.Helper()
+	box := p.await("has converged", func(box *modelv1.ModelBox) error {
+		if err := framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, ""); err != nil {
+			return err
+		}
+		rendered, err := p.rendered()
+		if err != nil {
+			return err
+		}
+		for _, child := range rendered {
+			if err := p.CheckRendered(child); err != nil {
+				return err
+			}
+		}
+		return errors.Join(checkObserved(box), p.checkNothingLeft(rendered))
+	})
+	if !apiequality.Semantic.DeepEqual(p.wanted, box.Spec) {
+		framework.ExpectEqual(p.T, "spec of the box", p.wanted, box.Spec)
+	}
+	if isOther := box.UID != p.seen.box; isOther != p.way.isOfNewOnes {
+		p.T.Errorf("the box is another one: %t", isOther)
+	}
+	p.expectClaims()
+	p.expectPods()
+}
