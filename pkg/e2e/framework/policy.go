@@ -11,6 +11,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // policyProbe is the name of objects that nobody may create while a policy denies writes, so that its beginning can be seen.
@@ -23,7 +24,8 @@ func (n *Namespace) DenyServer(resources ...string) (allow func()) {
 	rule := func(resources ...string) admissionregistrationv1.RuleWithOperations {
 		return admissionregistrationv1.RuleWithOperations{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete},
-			Rule:       admissionregistrationv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: resources},
+			// The address of a Service is an object in no namespace, which the API server writes for everybody.
+			Rule: admissionregistrationv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: resources, Scope: ptr.To(admissionregistrationv1.NamespacedScope)},
 		}
 	}
 	admission := n.ControlPlane.KubeClient.AdmissionregistrationV1()

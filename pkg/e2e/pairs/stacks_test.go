@@ -74,7 +74,7 @@ var stackWays = []stackWay{
 		p.set(p.after, stuckCache)
 		p.awaitObserved()
 		p.set(p.before)
-	}},
+	}, replacesPods: true},
 	{name: "corrected while a dependency is stuck", change: func(p *stackPair) {
 		p.set(p.after, stuckCache)
 		p.awaitObserved()
