@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # The packages whose tests leave the server alone share a control plane. The others start one each. In both groups packages run
 # side by side. Those that run containers come last and alone: a container that gets no processor for ten seconds loses requests.
-peaceful="api clients framework kubectl lifecycle migrate networks plugin poddebugger security serviceingress stack upgrade"
+peaceful="api clients framework kubectl lifecycle migrate networks pairs plugin poddebugger security serviceingress stack upgrade"
 disturbing="ownership server storage"
 
 # packages prints those packages of end-to-end tests.

@@ -6,7 +6,6 @@ package pairs
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"syscall"
 	"testing"
 
@@ -123,7 +122,7 @@ func makeStackChange(p *stackPair) { p.set(p.after) }
 // TestStacks makes the changes of stacks in ways that disturb no other stack.
 func TestStacks(t *testing.T) {
 	t.Parallel()
-	every := framework.Setting(t, pairsVariable, shortPairs, strconv.Atoi)
+	every := triedPart(t)
 	for i := range stackWays {
 		way := &stackWays[i]
 		t.Run(way.name, func(t *testing.T) {
