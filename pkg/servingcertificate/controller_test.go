@@ -5,6 +5,7 @@ package servingcertificate
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -294,6 +295,35 @@ func TestSecretOfSomebodyElseIsLeftAlone(t *testing.T) {
 		}
 		if err := controller.Check(nil); err == nil || !strings.Contains(err.Error(), "it was not made by this server") {
 			t.Errorf("readiness says %v", err)
+		}
+	})
+}
+
+// No server would do better than those that serve.
+func TestServerGoesOnWhenTheSecretLosesItsLabel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, leadingTo("modelbox-apiserver"))
+		controller := c.newController(t)
+		if err := controller.RunOnce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		secrets := c.kube.CoreV1().Secrets(secretKey.Namespace)
+		secret, err := secrets.Get(t.Context(), secretKey.Name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(secret.Labels, managedByLabel)
+		if _, err := secrets.Update(t.Context(), secret, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := controller.RunOnce(t.Context()); !errors.Is(err, errForeignSecret) {
+			t.Errorf("got %v", err)
+		}
+		if err := controller.Check(nil); err != nil {
+			t.Errorf("readiness says %v", err)
+		}
+		if err := c.newController(t).Check(nil); err == nil {
+			t.Error("a server that has just been started is ready")
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -495,13 +496,15 @@ func TestReconcileOfATakenName(t *testing.T) {
 			if row.secret != nil {
 				row.secret(secret)
 			}
-			f := newTestEngine(t, settings, secret)
-			f.denyWatches()
-			fixture.Check(t, "failures", row.failures, f.reconcile(t))
-			f.Wait()
-			fixture.Check(t, "requests", row.requests, f.requests())
-			fixture.Check(t, "events", row.events, f.told())
-			fixture.Check(t, "the owner controls it", row.failures == nil, f.IsOwnedBy(f.secret(t), settings))
+			synctest.Test(t, func(t *testing.T) { // An owner is enqueued after a while whose watch has ended.
+				f := newTestEngine(t, settings, secret)
+				f.denyWatches()
+				fixture.Check(t, "failures", row.failures, f.reconcile(t))
+				f.Wait()
+				fixture.Check(t, "requests", row.requests, f.requests())
+				fixture.Check(t, "events", row.events, f.told())
+				fixture.Check(t, "the owner controls it", row.failures == nil, f.IsOwnedBy(f.secret(t), settings))
+			})
 		})
 	}
 }
