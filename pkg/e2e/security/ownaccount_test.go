@@ -57,7 +57,7 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: lonely, namespace: %s, labels: {modelbox: db}}, spec: {containers: [{name: main, image: %s}]}}`, n.Name, framework.Image),
 		fmt.Sprintf(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: foreign, namespace: %s}, spec: {selector: {matchLabels: {app: set}},
 			template: {metadata: {labels: {app: set, modelbox: db}}, spec: {containers: [{name: main, image: %s}]}}}}`, n.Name, framework.Image),
-		fmt.Sprintf(`{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: foreign.modelstack.1, namespace: %s}, revision: 1}`, n.Name),
+		fmt.Sprintf(`{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: foreign.modelstack.1, namespace: %s}, data: {}, revision: 1}`, n.Name),
 	}, "\n---\n"), "create", "-f", "-")
 	n.CreateReadyBox(framework.NewBox("db", framework.WithWorkload(modelv1.WorkloadStatefulSet)))
 	for _, test := range []struct {
