@@ -6,7 +6,9 @@ package framework
 import (
 	"errors"
 	"fmt"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
@@ -14,10 +16,18 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// CreateBox creates a box.
+// CreateBox creates a box. A server that has just started refuses boxes until its admission plugins have filled their caches.
 func (n *Namespace) CreateBox(box *modelv1.ModelBox) *modelv1.ModelBox {
 	n.T.Helper()
-	created, err := n.Boxes.Create(n.Ctx, box, metav1.CreateOptions{})
+	var created *modelv1.ModelBox
+	var err error
+	n.Eventually("the admission of the server is ready", func() error {
+		created, err = n.Boxes.Create(n.Ctx, box, metav1.CreateOptions{})
+		if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "not yet ready to handle request") {
+			return err
+		}
+		return nil
+	})
 	if err != nil {
 		n.T.Fatalf("creating box %s: %v", box.Name, err)
 	}
