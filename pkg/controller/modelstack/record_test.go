@@ -120,7 +120,8 @@ func TestRecordThatSaysSomethingElseIsReplaced(t *testing.T) {
 	}
 	f.catchUp()
 	f.reconcile()
-	check(t, "writes", []string{"delete", "patch"}, f.recordWrites)
+	// A dry run asks first whether the creation is accepted.
+	check(t, "writes", []string{"create", "delete", "patch"}, f.recordWrites)
 	f.expectRecorded()
 }
 
