@@ -64,11 +64,7 @@ func ChoosePod(ctx context.Context, name string) {
 		if !ok {
 			return nil, errors.New("--pod is for boxes")
 		}
-		config, err := getter.ToRESTConfig()
-		if err != nil {
-			return nil, err
-		}
-		client, err := coreclient.NewForConfig(config)
+		client, err := newCoreClient(getter)
 		if err != nil {
 			return nil, err
 		}
@@ -83,17 +79,21 @@ func ChoosePod(ctx context.Context, name string) {
 	}
 }
 
+func newCoreClient(getter genericclioptions.RESTClientGetter) (*coreclient.CoreV1Client, error) {
+	config, err := getter.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	return coreclient.NewForConfig(config)
+}
+
 // podsOf returns the pods of a box in an order, at least one, for which it waits. For what is neither a box nor a stack it is nil.
 func podsOf(
 	getter genericclioptions.RESTClientGetter, object runtime.Object, timeout time.Duration, order func([]*corev1.Pod) sort.Interface,
 ) (*corev1.PodList, error) {
 	switch object := object.(type) {
 	case *modelv1.ModelBox:
-		config, err := getter.ToRESTConfig()
-		if err != nil {
-			return nil, err
-		}
-		client, err := coreclient.NewForConfig(config)
+		client, err := newCoreClient(getter)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -60,19 +59,13 @@ func blockingPod(set *appsv1.StatefulSet, pods []*corev1.Pod, now time.Time) *co
 	if set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
 		return nil
 	}
-	var start int32
-	if set.Spec.Ordinals != nil {
-		start = set.Spec.Ordinals.Start
-	}
-	for ordinal := start; ordinal < start+ptr.Deref(set.Spec.Replicas, 1); ordinal++ {
-		name := fmt.Sprintf("%s-%d", set.Name, ordinal)
-		i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == name })
+	for pod := range inOrdinalOrder(set, pods) {
 		switch {
-		case i < 0:
+		case pod == nil:
 			return nil // or on its way out
-		case isAvailable(pods[i], set.Spec.MinReadySeconds, now):
-		case isOfFormerRevision(set, pods[i]) && !isReady(pods[i]):
-			return pods[i]
+		case isAvailable(pod, set.Spec.MinReadySeconds, now):
+		case isOfFormerRevision(set, pod) && !isReady(pod):
+			return pod
 		default:
 			return nil
 		}

@@ -6,6 +6,7 @@ package modelbox
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -50,23 +51,38 @@ func (c *Controller) deletePodWithoutStorage(ctx context.Context, box *modelv1.M
 // podWithoutStorage returns the first pod of the StatefulSet that lacks a volume of its templates, nil where there is none,
 // or where one before it is not available: the StatefulSet controller creates pods in the order of their ordinals.
 func podWithoutStorage(set *appsv1.StatefulSet, pods []*corev1.Pod, now time.Time) *corev1.Pod {
-	var start int32
-	if set.Spec.Ordinals != nil {
-		start = set.Spec.Ordinals.Start
-	}
-	for ordinal := start; ordinal < start+ptr.Deref(set.Spec.Replicas, 1); ordinal++ {
-		name := fmt.Sprintf("%s-%d", set.Name, ordinal)
-		i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == name })
+	for pod := range inOrdinalOrder(set, pods) {
 		switch {
-		case i < 0 || !metav1.IsControlledBy(pods[i], set):
+		case pod == nil || !metav1.IsControlledBy(pod, set):
 			return nil // or not adopted yet by a StatefulSet that was created anew
-		case lacksStorage(pods[i], set):
-			return pods[i]
-		case !isAvailable(pods[i], set.Spec.MinReadySeconds, now):
+		case lacksStorage(pod, set):
+			return pod
+		case !isAvailable(pod, set.Spec.MinReadySeconds, now):
 			return nil
 		}
 	}
 	return nil
+}
+
+// inOrdinalOrder returns the pod of each ordinal of the StatefulSet, nil where there is none, in the order in which its controller
+// visits them.
+func inOrdinalOrder(set *appsv1.StatefulSet, pods []*corev1.Pod) iter.Seq[*corev1.Pod] {
+	return func(yield func(*corev1.Pod) bool) {
+		var start int32
+		if set.Spec.Ordinals != nil {
+			start = set.Spec.Ordinals.Start
+		}
+		for ordinal := start; ordinal < start+ptr.Deref(set.Spec.Replicas, 1); ordinal++ {
+			name := fmt.Sprintf("%s-%d", set.Name, ordinal)
+			var pod *corev1.Pod
+			if i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == name }); i >= 0 {
+				pod = pods[i]
+			}
+			if !yield(pod) {
+				return
+			}
+		}
+	}
 }
 
 func lacksStorage(pod *corev1.Pod, set *appsv1.StatefulSet) bool {
