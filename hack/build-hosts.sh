@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Builds the control planes of other versions of Kubernetes, _output/hosts/v1.<minor>. Arguments are the minors to build, all
-# without: hack/build-hosts.sh [v1.32...]
+# without: hack/build-hosts.sh [v1.33...]
 
 set -o errexit -o nounset -o pipefail
 
@@ -19,5 +19,5 @@ while read -r version _; do
   for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
     ldflags+=" -X ${package}.gitVersion=${version} -X ${package}.gitMajor=1 -X ${package}.gitMinor=${minor#v1.}"
   done
-  hack/go-build.sh hack/hosts . "_output/hosts/${minor}" -trimpath -modfile="${minor}.mod" -ldflags "${ldflags}"
+  hack/go-build.sh hack/hosts . "_output/hosts/${minor}" -modfile="${minor}.mod" -ldflags "${ldflags}"
 done <hack/hosts/versions

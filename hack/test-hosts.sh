@@ -4,7 +4,7 @@
 
 # Runs the end-to-end tests that are about what the cluster is asked to do against control planes of each Kubernetes that is
 # supported, and writes what came of it into the table of docs/hosts.md. Arguments are the minors to test, all without:
-# hack/test-hosts.sh [v1.32...]. Logs are in _output/hosts.
+# hack/test-hosts.sh [v1.33...]. Logs are in _output/hosts.
 
 set -o errexit -o nounset -o pipefail
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Writes the module file of each host version, hack/hosts/v1.<minor>.mod: the Kubernetes that hack/hosts/versions says, with
-# the libraries that Kubernetes was released with. Arguments are the minors to write, all without: hack/update-hosts.sh [v1.32...]
+# the libraries that Kubernetes was released with. Arguments are the minors to write, all without: hack/update-hosts.sh [v1.33...]
 
 set -o errexit -o nounset -o pipefail
 

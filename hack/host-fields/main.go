@@ -22,7 +22,7 @@ import (
 )
 
 // oldest is the first minor version of Kubernetes that is supported.
-const oldest = 32
+const oldest = 33
 
 // module has the types.
 const module = "k8s.io/api"

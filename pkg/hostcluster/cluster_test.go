@@ -20,18 +20,18 @@ import (
 )
 
 var (
-	stopSignal         = hostcluster.Field{Type: "core/v1.Lifecycle", Name: "stopSignal"}
 	hostnameOverride   = hostcluster.Field{Type: "core/v1.PodSpec", Name: "hostnameOverride"}
 	restartPolicyRules = hostcluster.Field{Type: "core/v1.Container", Name: "restartPolicyRules"}
+	schedulingGroup    = hostcluster.Field{Type: "core/v1.PodSpec", Name: "schedulingGroup"}
 )
 
-// newPod has a field of 1.33 and two of 1.34.
+// newPod has two fields of 1.34 and one of 1.36.
 func newPod() *corev1.PodSpec {
 	return &corev1.PodSpec{
 		HostnameOverride: ptr.To("web"),
+		SchedulingGroup:  &corev1.PodSchedulingGroup{PodGroupName: ptr.To("web")},
 		Containers: []corev1.Container{{Name: "plain", Image: "nginx"}, {
 			Name:               "new",
-			Lifecycle:          &corev1.Lifecycle{StopSignal: ptr.To(corev1.SIGUSR1)},
 			RestartPolicyRules: []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestart}},
 		}},
 	}
@@ -56,9 +56,9 @@ func TestUnknownFieldsAreThoseOfLaterVersions(t *testing.T) {
 		minor string
 		want  []string
 	}{
-		{"1.32", []string{"spec.containers[1].lifecycle.stopSignal", "spec.containers[1].restartPolicyRules", "spec.hostnameOverride"}},
-		{"1.33", []string{"spec.containers[1].restartPolicyRules", "spec.hostnameOverride"}},
-		{"1.34", nil},
+		{"1.33", []string{"spec.containers[1].restartPolicyRules", "spec.hostnameOverride", "spec.schedulingGroup"}},
+		{"1.34", []string{"spec.schedulingGroup"}},
+		{"1.36", nil},
 	} {
 		t.Run(row.minor, func(t *testing.T) {
 			cluster := hostclustertest.NewServer(t, row.minor).Cluster(t, clocktesting.NewFakePassiveClock(time.Now()))
@@ -73,8 +73,8 @@ func TestUnknownFieldsAreThoseOfLaterVersions(t *testing.T) {
 					t.Errorf("%s is unknown, although %s has it", unknown, unknown.IntroducedIn())
 				}
 			}
-			if got, want := slices.Contains(cluster.UnknownFields(), stopSignal), row.minor == "1.32"; got != want {
-				t.Errorf("%s is unknown: %t, want %t", stopSignal, got, want)
+			if got, want := slices.Contains(cluster.UnknownFields(), hostnameOverride), row.minor == "1.33"; got != want {
+				t.Errorf("%s is unknown: %t, want %t", hostnameOverride, got, want)
 			}
 		})
 	}
@@ -82,9 +82,9 @@ func TestUnknownFieldsAreThoseOfLaterVersions(t *testing.T) {
 
 func TestFieldsAreIntroducedInMinorVersions(t *testing.T) {
 	for field, want := range map[hostcluster.Field]string{
-		stopSignal:         "1.33",
 		hostnameOverride:   "1.34",
 		restartPolicyRules: "1.34",
+		schedulingGroup:    "1.36",
 		{Type: "core/v1.PodSpec", Name: "containers"}: "",
 	} {
 		if got := field.IntroducedIn(); got != want {
@@ -95,13 +95,13 @@ func TestFieldsAreIntroducedInMinorVersions(t *testing.T) {
 
 func TestClusterIsAskedAgainBeforeAFieldIsUnknown(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
-	server := hostclustertest.NewServer(t, "1.32")
+	server := hostclustertest.NewServer(t, "1.33")
 	cluster := server.Cluster(t, clock)
 	if got := unknownIn(t, cluster, newPod()); len(got) != 3 {
 		t.Fatalf("got %v, want three fields", got)
 	}
 
-	server.Upgrade("1.34")
+	server.Upgrade("1.36")
 	clock.SetTime(clock.Now().Add(time.Minute))
 	if got := unknownIn(t, cluster, newPod()); got != nil {
 		t.Errorf("once the cluster is upgraded, got %v, want nothing", got)
@@ -136,7 +136,7 @@ func TestKnownChildIsWithoutTheFieldsThatTheClusterDoesNotKnow(t *testing.T) {
 
 func TestKnownFieldsCostNoRequest(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
-	server := hostclustertest.NewServer(t, "1.34")
+	server := hostclustertest.NewServer(t, "1.36")
 	cluster := server.Cluster(t, clock)
 	for range 3 {
 		if err := cluster.Refresh(t.Context(), 0); err != nil {
@@ -155,7 +155,7 @@ func TestKnownFieldsCostNoRequest(t *testing.T) {
 
 func TestClusterThatDoesNotAnswer(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
-	server := hostclustertest.NewServer(t, "1.32")
+	server := hostclustertest.NewServer(t, "1.33")
 	server.SetDown(true)
 	cluster := server.Cluster(t, clock)
 	if got := unknownIn(t, cluster, newPod()); got != nil || cluster.Version() != "" {

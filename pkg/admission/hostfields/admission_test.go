@@ -54,7 +54,7 @@ func newWrite(object, old runtime.Object) admission.Attributes {
 
 func TestFieldsThatTheClusterDoesNotKnowAreRefused(t *testing.T) {
 	const refused = `spec.podTemplate.spec.hostnameOverride: Forbidden: Kubernetes 1.33.0, which the cluster runs, does not know hostnameOverride of PodSpec; it needs 1.34 or later`
-	stopping := corev1.Container{Name: "web", Lifecycle: &corev1.Lifecycle{StopSignal: ptr.To(corev1.SIGUSR1)}}
+	restarting := corev1.Container{Name: "web", RestartPolicyRules: []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestart}}}
 	for _, row := range []struct {
 		name        string
 		cluster     string
@@ -67,8 +67,8 @@ func TestFieldsThatTheClusterDoesNotKnowAreRefused(t *testing.T) {
 		{"a box that gets it", "1.33", newBox("nginx:1", withHostname("a")), newBox("nginx:1", nil), []string{refused}},
 		{"a box that gets another value", "1.33", newBox("nginx:1", withHostname("b")), newBox("nginx:1", withHostname("a")), []string{refused}},
 		{"a box that has it and changes otherwise", "1.33", newBox("nginx:2", withHostname("a")), newBox("nginx:1", withHostname("a")), nil},
-		{"a box that has it and gets another", "1.32", newBox("nginx:1", withHostname("a", stopping)), newBox("nginx:1", withHostname("a")), []string{
-			`spec.podTemplate.spec.containers[0].lifecycle.stopSignal: Forbidden: Kubernetes 1.32.0, which the cluster runs, does not know stopSignal of Lifecycle; it needs 1.33 or later`}},
+		{"a box that has it and gets another", "1.33", newBox("nginx:1", withHostname("a", restarting)), newBox("nginx:1", withHostname("a")), []string{
+			`spec.podTemplate.spec.containers[0].restartPolicyRules: Forbidden: Kubernetes 1.33.0, which the cluster runs, does not know restartPolicyRules of Container; it needs 1.34 or later`}},
 		{"a box that gives it up", "1.33", newBox("nginx:1", nil), newBox("nginx:1", withHostname("a")), nil},
 		{"a stack with such a box", "1.33", newStack(newBox("nginx:1", withHostname("a"))), nil, []string{
 			`spec.components[0].box.podTemplate.spec.hostnameOverride: Forbidden: Kubernetes 1.33.0, which the cluster runs, does not know hostnameOverride of PodSpec; it needs 1.34 or later`}},

@@ -67,7 +67,6 @@ func expectAcceptedChildren(t *testing.T, random func(seed uint64) *modelv1.Mode
 var laterValues = []struct{ since, refusal string }{
 	{"1.34", `spec.trafficDistribution: Unsupported value: "PreferSameNode"`},
 	{"1.34", `spec.trafficDistribution: Unsupported value: "PreferSameZone"`},
-	{"1.33", "Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep"},
 }
 
 // isOfLaterValue returns whether the cluster refused a child for a value that came later.

@@ -23,12 +23,15 @@ var newFields = []struct {
 	set   func(*modelv1.ModelBoxSpec)
 	path  string
 }{
-	{hostcluster.Field{Type: "core/v1.Lifecycle", Name: "stopSignal"}, func(spec *modelv1.ModelBoxSpec) {
-		spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			OS:         &corev1.PodOS{Name: corev1.Linux},
-			Containers: []corev1.Container{{Name: "new", Image: framework.Image, Lifecycle: &corev1.Lifecycle{StopSignal: ptr.To(corev1.SIGUSR1)}}},
-		}}
-	}, "spec.podTemplate.spec.containers[0].lifecycle.stopSignal"},
+	{hostcluster.Field{Type: "core/v1.Container", Name: "restartPolicyRules"}, func(spec *modelv1.ModelBoxSpec) {
+		spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "new", Image: framework.Image, RestartPolicy: ptr.To(corev1.ContainerRestartPolicyNever),
+			RestartPolicyRules: []corev1.ContainerRestartRule{{
+				Action:    corev1.ContainerRestartRuleActionRestart,
+				ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{42}},
+			}},
+		}}}}
+	}, "spec.podTemplate.spec.containers[0].restartPolicyRules"},
 	{hostcluster.Field{Type: "core/v1.PodSpec", Name: "hostnameOverride"}, func(spec *modelv1.ModelBoxSpec) {
 		spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{HostnameOverride: ptr.To("web")}}
 	}, "spec.podTemplate.spec.hostnameOverride"},

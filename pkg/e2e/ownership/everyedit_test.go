@@ -91,14 +91,6 @@ func TestEveryEditIsRestored(t *testing.T) {
 
 // leaveOutLater takes out of a box what the cluster does not take yet.
 func leaveOutLater(n *framework.Namespace, spec *modelv1.ModelBoxSpec) {
-	if n.ControlPlane.IsBefore(n.T, "1.33") {
-		for i := range spec.Containers {
-			spec.Containers[i].ResizePolicy = nil
-		}
-		if spec.PodTemplate != nil {
-			spec.PodTemplate.Spec.HostUsers = nil
-		}
-	}
 	if spec.Service != nil && n.ControlPlane.IsBefore(n.T, "1.34") {
 		spec.Service.TrafficDistribution = nil
 	}

@@ -10,4 +10,4 @@
 package validation
 
 // Version is the minor version of Kubernetes whose rules are restated.
-const Version = "1.36"
+const Version = "1.37"

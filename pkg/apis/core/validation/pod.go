@@ -67,6 +67,7 @@ func ValidatePodSpec(ctx context.Context, spec *corev1.PodSpec, path *field.Path
 			return ValidateInitContainers(spec.InitContainers, pod, path.Child("initContainers"))
 		},
 		func() field.ErrorList { return validatePodLifetime(spec, path) },
+		func() field.ErrorList { return validateEvictionResponders(spec, path) },
 		func() field.ErrorList { return validatePodResources(spec, path) },
 		func() field.ErrorList {
 			return validatePodResourceClaims(spec.ResourceClaims, path.Child("resourceClaims"))
@@ -108,9 +109,6 @@ func validatePodLifetime(spec *corev1.PodSpec, path *field.Path) field.ErrorList
 	}
 	if len(spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(path.Child("ephemeralContainers"), "may only be added to a pod that runs"))
-	}
-	if len(spec.EvictionResponders) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("evictionResponders"), "is not known to Kubernetes "+Version))
 	}
 	return errs
 }

@@ -87,7 +87,6 @@ func TestPodLifetime(t *testing.T) {
 		{"a hook sleeps as long as the pod has", all(gracePeriod(60), sleep(60)), nil},
 		{"a hook does not sleep longer than the pod has", all(gracePeriod(10), sleep(11)), []string{"Invalid value: " + sleepSeconds}},
 		{"the pods of a Deployment have no deadline", pod(func(spec *corev1.PodSpec) { spec.ActiveDeadlineSeconds = ptr.To[int64](1) }), []string{"Forbidden: spec.activeDeadlineSeconds"}},
-		{"eviction responders are not known yet", pod(func(spec *corev1.PodSpec) { spec.EvictionResponders = []corev1.EvictionResponder{{}} }), []string{"Forbidden: spec.evictionResponders"}},
 	})
 }
 

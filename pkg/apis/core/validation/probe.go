@@ -17,7 +17,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-var schemes = []corev1.URIScheme{corev1.URISchemeHTTP, corev1.URISchemeHTTPS}
+var (
+	schemes       = []corev1.URIScheme{corev1.URISchemeHTTP, corev1.URISchemeHTTPS}
+	httpProtocols = []corev1.HTTPProtocol{corev1.HTTPProtocolHTTP1, corev1.HTTPProtocolHTTP2}
+	grpcModes     = []corev1.GRPCProbeMode{corev1.GRPCProbeModePlaintext, corev1.GRPCProbeModeTLS}
+)
 
 var (
 	windowsSignals = []corev1.Signal{corev1.SIGKILL, corev1.SIGTERM}
@@ -119,9 +123,25 @@ func (r handlerContext) validateHTTPGetAction(get *corev1.HTTPGetAction, path *f
 	errs := slices.Concat(
 		r.validatePort(get.Port, path.Child("port")),
 		validate.OptionalEnum(get.Scheme, schemes, path.Child("scheme")),
+		validateHTTPProtocol(get, path),
 	)
 	for i, header := range validate.Each(get.HTTPHeaders, &errs) {
 		errs = append(errs, validate.Format(header.Name, validation.IsHTTPHeaderName, path.Child("httpHeaders").Index(i).Child("name"))...)
+	}
+	return errs
+}
+
+// validateHTTPProtocol requires of HTTP/2 what a kubelet can do: without TLS, at the address of the pod.
+func validateHTTPProtocol(get *corev1.HTTPGetAction, path *field.Path) field.ErrorList {
+	errs := validate.EnumPointer(get.Protocol, httpProtocols, path.Child("protocol"))
+	if get.Protocol == nil || *get.Protocol != corev1.HTTPProtocolHTTP2 {
+		return errs
+	}
+	if get.Scheme != "" && get.Scheme != corev1.URISchemeHTTP {
+		return append(errs, field.Invalid(path.Child("protocol"), *get.Protocol, "may only be given with the scheme HTTP"))
+	}
+	if get.Host != "" {
+		errs = append(errs, field.Invalid(path.Child("host"), get.Host, "must be empty when protocol is HTTP2"))
 	}
 	return errs
 }
@@ -131,7 +151,10 @@ func (r handlerContext) validateTCPSocketAction(socket *corev1.TCPSocketAction, 
 }
 
 func validateGRPCAction(grpc *corev1.GRPCAction, path *field.Path) field.ErrorList {
-	return validate.Invalid(path.Child("port"), grpc.Port, validation.IsValidPortNum(int(grpc.Port)))
+	return slices.Concat(
+		validate.Invalid(path.Child("port"), grpc.Port, validation.IsValidPortNum(int(grpc.Port))),
+		validate.EnumPointer(grpc.Mode, grpcModes, path.Child("mode")),
+	)
 }
 
 func (r handlerContext) validateSleepAction(sleep *corev1.SleepAction, path *field.Path) field.ErrorList {

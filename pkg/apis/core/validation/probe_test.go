@@ -35,6 +35,18 @@ func TestProbeHandlers(t *testing.T) {
 		})), nil},
 		{"an HTTP check's scheme is HTTP or HTTPS", liveness(httpGet(func(g *corev1.HTTPGetAction) { g.Scheme = "http" })),
 			[]string{"Unsupported value: spec.containers[0].livenessProbe.httpGet.scheme"}},
+		{"an HTTP check by HTTP/2 is accepted", liveness(httpGet(func(g *corev1.HTTPGetAction) { g.Protocol = ptr.To(corev1.HTTPProtocolHTTP2) })), nil},
+		{"an HTTPS check by HTTP/1 is accepted", liveness(httpGet(func(g *corev1.HTTPGetAction) {
+			g.Scheme, g.Protocol = corev1.URISchemeHTTPS, ptr.To(corev1.HTTPProtocolHTTP1)
+		})), nil},
+		{"an HTTP check's protocol is HTTP1 or HTTP2", liveness(httpGet(func(g *corev1.HTTPGetAction) { g.Protocol = ptr.To(corev1.HTTPProtocol("HTTP3")) })),
+			[]string{"Unsupported value: spec.containers[0].livenessProbe.httpGet.protocol"}},
+		{"an HTTPS check by HTTP/2 is refused", liveness(httpGet(func(g *corev1.HTTPGetAction) {
+			g.Scheme, g.Protocol = corev1.URISchemeHTTPS, ptr.To(corev1.HTTPProtocolHTTP2)
+		})), []string{"Invalid value: spec.containers[0].livenessProbe.httpGet.protocol"}},
+		{"an HTTP check by HTTP/2 has no host", liveness(httpGet(func(g *corev1.HTTPGetAction) {
+			g.Host, g.Protocol = "127.0.0.1", ptr.To(corev1.HTTPProtocolHTTP2)
+		})), []string{"Invalid value: spec.containers[0].livenessProbe.httpGet.host"}},
 		{"an HTTP check's header has a name", liveness(httpGet(func(g *corev1.HTTPGetAction) { g.HTTPHeaders = []corev1.HTTPHeader{{}} })),
 			[]string{"Required value: spec.containers[0].livenessProbe.httpGet.httpHeaders[0].name"}},
 		{"an HTTP check's header has no colon in its name", liveness(httpGet(func(g *corev1.HTTPGetAction) { g.HTTPHeaders = []corev1.HTTPHeader{{Name: "X:"}} })),
@@ -44,6 +56,9 @@ func TestProbeHandlers(t *testing.T) {
 		{"a TCP check is accepted", liveness(tcpSocket(intstr.FromInt32(1))), nil},
 		{"a TCP check's port is 65535 or less", liveness(tcpSocket(intstr.FromInt32(65536))), []string{"Invalid value: spec.containers[0].livenessProbe.tcpSocket.port"}},
 		{"a gRPC check is accepted", liveness(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 9090, Service: ptr.To("")}}), nil},
+		{"a gRPC check by TLS is accepted", liveness(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 9090, Mode: ptr.To(corev1.GRPCProbeModeTLS)}}), nil},
+		{"a gRPC check's mode is Plaintext or TLS", liveness(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 9090, Mode: ptr.To(corev1.GRPCProbeMode("tls"))}}),
+			[]string{"Unsupported value: spec.containers[0].livenessProbe.grpc.mode"}},
 		{"a gRPC check has a port", liveness(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{}}), []string{"Invalid value: spec.containers[0].livenessProbe.grpc.port"}},
 		{"a command is accepted", liveness(corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}), nil},
 		{"a command is not empty", liveness(corev1.ProbeHandler{Exec: &corev1.ExecAction{}}), []string{"Required value: spec.containers[0].livenessProbe.exec.command"}},

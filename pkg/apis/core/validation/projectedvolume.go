@@ -32,7 +32,10 @@ const (
 var certificateKeyTypes = []string{"RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"}
 
 func validateProjectedVolumeSource(source *corev1.ProjectedVolumeSource, path *field.Path) field.ErrorList {
-	errs := validateFileMode(source.DefaultMode, path.Child("defaultMode"))
+	errs := slices.Concat(
+		validateFileMode(source.DefaultMode, path.Child("defaultMode")),
+		validateUserID(source.DefaultUser, path.Child("defaultUser")),
+	)
 	files := validate.Unique[string]{}
 	for i := range validate.Each(source.Sources, &errs) {
 		projection, projectionPath := &source.Sources[i], path.Child("sources").Index(i)
@@ -104,7 +107,7 @@ func validateDownwardAPIProjection(source *corev1.DownwardAPIProjection, path *f
 }
 
 func validateServiceAccountTokenProjection(source *corev1.ServiceAccountTokenProjection, path *field.Path) field.ErrorList {
-	errs := validateFilePath(source.Path, path.Child("path"))
+	errs := slices.Concat(validateFilePath(source.Path, path.Child("path")), validateUserID(source.User, path.Child("user")))
 	if seconds := source.ExpirationSeconds; seconds != nil && (*seconds < minTokenSeconds || *seconds > maxTokenSeconds) {
 		detail := fmt.Sprintf("must be between %d and %d", minTokenSeconds, maxTokenSeconds)
 		errs = append(errs, field.Invalid(path.Child("expirationSeconds"), *seconds, detail))
@@ -113,7 +116,7 @@ func validateServiceAccountTokenProjection(source *corev1.ServiceAccountTokenPro
 }
 
 func validateClusterTrustBundleProjection(source *corev1.ClusterTrustBundleProjection, path *field.Path) field.ErrorList {
-	errs := validateFilePath(source.Path, path.Child("path"))
+	errs := slices.Concat(validateFilePath(source.Path, path.Child("path")), validateUserID(source.User, path.Child("user")))
 	switch {
 	case source.Name == nil && source.SignerName == nil:
 		errs = append(errs, field.Required(path, "must have one of: name, signerName"))
@@ -150,6 +153,7 @@ func validatePodCertificateProjection(source *corev1.PodCertificateProjection, p
 		validate.Enum(source.KeyType, certificateKeyTypes, path.Child("keyType")),
 		validateCertificateSeconds(source, path.Child("maxExpirationSeconds")),
 		validateUserAnnotations(source.UserAnnotations, path.Child("userAnnotations")),
+		validateUserID(source.User, path.Child("user")),
 	)
 	files := []struct{ name, path string }{
 		{"credentialBundlePath", source.CredentialBundlePath},

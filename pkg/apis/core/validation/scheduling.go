@@ -56,7 +56,7 @@ func validateSchedulingGates(spec *corev1.PodSpec, path *field.Path) field.Error
 	return errs
 }
 
-// validateSchedulingGroup validates the group as clusters do that know it: it is an alpha feature.
+// validateSchedulingGroup validates the group as clusters do that have the feature on: it is off by default.
 func validateSchedulingGroup(group *corev1.PodSchedulingGroup, path *field.Path) field.ErrorList {
 	if group == nil {
 		return nil

@@ -168,14 +168,18 @@ func validatePodSecurityContext(spec *corev1.PodSpec, pod PodContext, path *fiel
 
 // validateUserAndGroup validates runAsUser and runAsGroup of a pod or a container.
 func validateUserAndGroup(user, group *int64, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if user != nil {
-		errs = append(errs, validate.Invalid(path.Child("runAsUser"), *user, validation.IsValidUserID(*user))...)
-	}
+	errs := validateUserID(user, path.Child("runAsUser"))
 	if group != nil {
 		errs = append(errs, validate.Invalid(path.Child("runAsGroup"), *group, validation.IsValidGroupID(*group))...)
 	}
 	return errs
+}
+
+func validateUserID(user *int64, path *field.Path) field.ErrorList {
+	if user == nil {
+		return nil
+	}
+	return validate.Invalid(path, *user, validation.IsValidUserID(*user))
 }
 
 func validateSysctls(spec *corev1.PodSpec, path *field.Path) field.ErrorList {

@@ -24,10 +24,15 @@ var (
 	recursiveReadOnlyModes = []corev1.RecursiveReadOnlyMode{
 		corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyIfPossible, corev1.RecursiveReadOnlyEnabled,
 	}
-	windowsDrive = regexp.MustCompile(`^[a-zA-Z]:`)
+	bindMountOptions = []corev1.BindMountOption{corev1.BindMountOptionNoDev, corev1.BindMountOptionNoExec, corev1.BindMountOptionNoSUID}
+	windowsDrive     = regexp.MustCompile(`^[a-zA-Z]:`)
 )
 
-const maxFileMode = 0o777
+const (
+	maxFileMode = 0o777
+	// maxDirectoryMode has the sticky bit.
+	maxDirectoryMode = 0o1777
+)
 
 // volumeSources are the volumes of a box by name.
 type volumeSources map[string]*corev1.VolumeSource
@@ -130,6 +135,7 @@ func validateVolumeMounts(container *corev1.Container, volumes volumeSources, pa
 			validateSubPath(mount, mountPath),
 			validateMountPropagation(mount.MountPropagation, container.SecurityContext, mountPath.Child("mountPropagation")),
 			validateRecursiveReadOnly(mount, mountPath.Child("recursiveReadOnly")),
+			volumes.validateBindMountOptions(mount, mountPath.Child("bindMountOptions")),
 		)...)
 	}
 	return errs
@@ -177,6 +183,20 @@ func validateRecursiveReadOnly(mount *corev1.VolumeMount, path *field.Path) fiel
 	}
 	if mode := mount.MountPropagation; mode != nil && *mode != corev1.MountPropagationNone {
 		errs = append(errs, field.Forbidden(path, "needs mountPropagation None, or none"))
+	}
+	return errs
+}
+
+// validateBindMountOptions requires each option at most once, and none for an image.
+func (v volumeSources) validateBindMountOptions(mount *corev1.VolumeMount, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	options := validate.Unique[string]{}
+	for i, option := range validate.Each(mount.BindMountOptions, &errs) {
+		errs = append(errs, validate.Enum(corev1.BindMountOption(option), bindMountOptions, path.Index(i))...)
+		errs = append(errs, options.Add(option, path.Index(i))...)
+	}
+	if source, found := v[mount.Name]; found && source.Image != nil && len(mount.BindMountOptions) > 0 {
+		errs = append(errs, field.Forbidden(path, "may not be given for an image volume"))
 	}
 	return errs
 }

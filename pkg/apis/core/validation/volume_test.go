@@ -33,6 +33,9 @@ func TestVolumes(t *testing.T) {
 		{"an emptyDir in memory with a limit is accepted", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
 			Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(resource.MustParse("1Gi")),
 		}}), nil},
+		{"an emptyDir with the sticky bit is accepted", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Mode: ptr.To[int32](0o1777)}}), nil},
+		{"an emptyDir's mode is at most 01777", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Mode: ptr.To[int32](0o2000)}}),
+			[]string{"Invalid value: " + volumePath + ".emptyDir.mode"}},
 		{"an emptyDir's limit is not negative", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(resource.MustParse("-1"))}}),
 			[]string{"Invalid value: " + volumePath + ".emptyDir.sizeLimit"}},
 		{"a claim is accepted", volume(claim()), nil},
@@ -96,6 +99,13 @@ func TestConfigMapAndSecretVolumes(t *testing.T) {
 			[]string{"Invalid value: " + volumePath + ".configMap.defaultMode"}},
 		{"a ConfigMap's mode is not negative", configMap(func(source *corev1.ConfigMapVolumeSource) { source.DefaultMode = ptr.To[int32](-1) }),
 			[]string{"Invalid value: " + volumePath + ".configMap.defaultMode"}},
+		{"a ConfigMap's user is accepted", configMap(func(source *corev1.ConfigMapVolumeSource) {
+			source.DefaultUser, source.Items[0].User = ptr.To[int64](1000), ptr.To[int64](0)
+		}), nil},
+		{"a ConfigMap's user is not negative", configMap(func(source *corev1.ConfigMapVolumeSource) { source.DefaultUser = ptr.To[int64](-1) }),
+			[]string{"Invalid value: " + volumePath + ".configMap.defaultUser"}},
+		{"an item's user is not negative", configMap(func(source *corev1.ConfigMapVolumeSource) { source.Items[0].User = ptr.To[int64](-1) }),
+			[]string{"Invalid value: " + item + ".user"}},
 		{"an item has a key", configMap(func(source *corev1.ConfigMapVolumeSource) { source.Items[0].Key = "" }), []string{"Required value: " + item + ".key"}},
 		{"an item's mode is at most 0777", configMap(func(source *corev1.ConfigMapVolumeSource) { source.Items[0].Mode = ptr.To[int32](0o1000) }),
 			[]string{"Invalid value: " + item + ".mode"}},
@@ -109,6 +119,8 @@ func TestConfigMapAndSecretVolumes(t *testing.T) {
 		{"a Secret's name is a DNS name", secret(func(source *corev1.SecretVolumeSource) { source.SecretName = "Web" }), []string{"Invalid value: " + volumePath + ".secret.secretName"}},
 		{"a Secret's mode is at most 0777", secret(func(source *corev1.SecretVolumeSource) { source.DefaultMode = ptr.To[int32](0o1000) }),
 			[]string{"Invalid value: " + volumePath + ".secret.defaultMode"}},
+		{"a Secret's user is not negative", secret(func(source *corev1.SecretVolumeSource) { source.DefaultUser = ptr.To[int64](-1) }),
+			[]string{"Invalid value: " + volumePath + ".secret.defaultUser"}},
 		{"a Secret's item has a path", secret(func(source *corev1.SecretVolumeSource) { source.Items[0].Path = "" }), []string{"Required value: " + volumePath + ".secret.items[0].path"}},
 	})
 }
@@ -131,6 +143,9 @@ func TestDownwardAPIVolumes(t *testing.T) {
 		{"a file's resource is that of a container", downward(corev1.DownwardAPIVolumeFile{Path: "a", ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}}),
 			[]string{"Required value: " + item + ".resourceFieldRef.containerName"}},
 		{"a file's mode is at most 0777", downward(corev1.DownwardAPIVolumeFile{Path: "a", FieldRef: labels, Mode: ptr.To[int32](0o1000)}), []string{"Invalid value: " + item + ".mode"}},
+		{"a file's user is not negative", downward(corev1.DownwardAPIVolumeFile{Path: "a", FieldRef: labels, User: ptr.To[int64](-1)}), []string{"Invalid value: " + item + ".user"}},
+		{"the files' user is not negative", volume(corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{DefaultUser: ptr.To[int64](-1)}}),
+			[]string{"Invalid value: " + volumePath + ".downwardAPI.defaultUser"}},
 		{"the files' mode is at most 0777", volume(corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{DefaultMode: ptr.To[int32](0o1000)}}),
 			[]string{"Invalid value: " + volumePath + ".downwardAPI.defaultMode"}},
 	})

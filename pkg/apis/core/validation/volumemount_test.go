@@ -66,6 +66,15 @@ func TestVolumeMounts(t *testing.T) {
 		}),
 			[]string{"Unsupported value: spec.containers[0].volumeMounts[0].recursiveReadOnly"}},
 
+		{"bindMountOptions are accepted", mount(func(m *corev1.VolumeMount) { m.BindMountOptions = []string{"noexec", "nodev", "nosuid"} }), nil},
+		{"bindMountOptions are of those there are", mount(func(m *corev1.VolumeMount) { m.BindMountOptions = []string{"ro"} }),
+			[]string{"Unsupported value: spec.containers[0].volumeMounts[0].bindMountOptions[0]"}},
+		{"bindMountOptions are listed once", mount(func(m *corev1.VolumeMount) { m.BindMountOptions = []string{"noexec", "noexec"} }),
+			[]string{"Duplicate value: spec.containers[0].volumeMounts[0].bindMountOptions[1]"}},
+		{"bindMountOptions are none of an image", all(mount(func(m *corev1.VolumeMount) { m.BindMountOptions = []string{"noexec"} }), func(template *corev1.PodTemplateSpec) {
+			template.Spec.Volumes[0].VolumeSource = corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: "data:1"}}
+		}), []string{"Forbidden: spec.containers[0].volumeMounts[0].bindMountOptions"}},
+
 		{"a container's mount names a volume of the box", container(func(c *corev1.Container) { c.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}} }),
 			[]string{"Not found: spec.containers[1].volumeMounts[0].name"}},
 	})

@@ -23,10 +23,14 @@ var hostPathTypes = []corev1.HostPathType{
 }
 
 func validateEmptyDirVolumeSource(source *corev1.EmptyDirVolumeSource, fldPath *field.Path) field.ErrorList {
-	if source.SizeLimit == nil || source.SizeLimit.Sign() >= 0 {
-		return nil
+	var errs field.ErrorList
+	if source.SizeLimit != nil && source.SizeLimit.Sign() < 0 {
+		errs = append(errs, field.Invalid(fldPath.Child("sizeLimit"), source.SizeLimit.String(), "must be greater than or equal to 0"))
 	}
-	return field.ErrorList{field.Invalid(fldPath.Child("sizeLimit"), source.SizeLimit.String(), "must be greater than or equal to 0")}
+	if mode := source.Mode; mode != nil && (*mode < 0 || *mode > maxDirectoryMode) {
+		errs = append(errs, field.Invalid(fldPath.Child("mode"), *mode, "must be a number between 0 and 01777 (octal), both inclusive"))
+	}
+	return errs
 }
 
 func validateHostPathVolumeSource(source *corev1.HostPathVolumeSource, fldPath *field.Path) field.ErrorList {
@@ -44,6 +48,7 @@ func validateConfigMapVolumeSource(source *corev1.ConfigMapVolumeSource, fldPath
 	return slices.Concat(
 		validate.Format(source.Name, validation.IsDNS1123Subdomain, fldPath.Child("name")),
 		validateFileMode(source.DefaultMode, fldPath.Child("defaultMode")),
+		validateUserID(source.DefaultUser, fldPath.Child("defaultUser")),
 		validateKeyPaths(source.Items, fldPath.Child("items")),
 	)
 }
@@ -52,6 +57,7 @@ func validateSecretVolumeSource(source *corev1.SecretVolumeSource, fldPath *fiel
 	return slices.Concat(
 		validate.Format(source.SecretName, validation.IsDNS1123Subdomain, fldPath.Child("secretName")),
 		validateFileMode(source.DefaultMode, fldPath.Child("defaultMode")),
+		validateUserID(source.DefaultUser, fldPath.Child("defaultUser")),
 		validateKeyPaths(source.Items, fldPath.Child("items")),
 	)
 }
@@ -64,6 +70,7 @@ func validateKeyPaths(items []corev1.KeyToPath, fldPath *field.Path) field.Error
 			validate.Required(item.Key, itemPath.Child("key"), "must be a key of the object"),
 			validateFilePath(item.Path, itemPath.Child("path")),
 			validateFileMode(item.Mode, itemPath.Child("mode")),
+			validateUserID(item.User, itemPath.Child("user")),
 		)...)
 	}
 	return errs
@@ -72,6 +79,7 @@ func validateKeyPaths(items []corev1.KeyToPath, fldPath *field.Path) field.Error
 func validateDownwardAPIVolumeSource(source *corev1.DownwardAPIVolumeSource, fldPath *field.Path) field.ErrorList {
 	return slices.Concat(
 		validateFileMode(source.DefaultMode, fldPath.Child("defaultMode")),
+		validateUserID(source.DefaultUser, fldPath.Child("defaultUser")),
 		validateDownwardAPIFiles(source.Items, fldPath.Child("items")),
 	)
 }
@@ -87,6 +95,7 @@ func validateDownwardAPIFiles(files []corev1.DownwardAPIVolumeFile, fldPath *fie
 				validate.MemberOf("resourceFieldRef", file.ResourceFieldRef, validateVolumeResourceFieldSelector),
 			}, filePath),
 			validateFileMode(file.Mode, filePath.Child("mode")),
+			validateUserID(file.User, filePath.Child("user")),
 		)...)
 	}
 	return errs
