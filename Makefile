@@ -41,15 +41,19 @@ help: ## Show this help
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  make %-18s%s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
-build: ## Build the server, the plugin of kubectl and the local control plane into _output/bin (DBG=1: for a debugger)
-	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver -ldflags "$(STRIP) $$(hack/version-ldflags.sh)"
+build: build-cluster ## Build the server, the local control plane and the plugin of kubectl into _output/bin (DBG=1: for a debugger)
 	@hack/go-build.sh . ./cmd/kubectl-modelbox $(BIN)/kubectl-modelbox -ldflags "$(STRIP) $$(hack/version-ldflags.sh)"
 	@cp artifacts/plugin/kubectl_complete-modelbox $(BIN)
-	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -trimpath -ldflags '$(LOCALCLUSTER_LDFLAGS)'
+
+# Both are built with the same flags, so that the libraries that they share are compiled once.
+.PHONY: build-cluster
+build-cluster:
+	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver -ldflags "$(STRIP) $$(hack/version-ldflags.sh)"
+	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -ldflags '$(LOCALCLUSTER_LDFLAGS)'
 	@ln -sf localcluster $(BIN)/kubectl
 
 .PHONY: hosts
-hosts: ## Build control planes of the other versions of Kubernetes that are supported (HOSTS=v1.32: of that one)
+hosts: ## Build control planes of the other versions of Kubernetes that are supported (HOSTS=v1.33: of that one)
 	@hack/build-hosts.sh $(HOSTS)
 
 .PHONY: node-images
@@ -61,11 +65,11 @@ test-images:
 	@hack/build-node-images.sh $(NODE_IMAGES) tests
 
 .PHONY: run
-run: build $(if $(filter-out simulated,$(NODE)),node-images) ## Run a local control plane with the server and a sample box until Ctrl-C (NODE=container: with real pods)
+run: build-cluster $(if $(filter-out simulated,$(NODE)),node-images) ## Run a local control plane with the server and a sample box until Ctrl-C (NODE=container: with real pods)
 	@exec $(BIN)/localcluster run $(CLUSTER_FLAGS)
 
 .PHONY: up
-up: build $(if $(filter-out simulated,$(NODE)),node-images) ## Start the same in the background
+up: build-cluster $(if $(filter-out simulated,$(NODE)),node-images) ## Start the same in the background
 	@$(BIN)/localcluster up $(CLUSTER_FLAGS)
 
 .PHONY: down
@@ -185,7 +189,7 @@ test-upgrade: build ## Replace the server of the release before by this one and 
 	@MODELBOX_E2E_FORMER_SERVER=$(CURDIR)/_output/former/modelbox-apiserver go test ./pkg/e2e/upgrade -run TestUpgrade -timeout 20m -v
 
 .PHONY: test-hosts
-test-hosts: build hosts ## Run the end-to-end tests against control planes of each Kubernetes that is supported, and write docs/hosts.md (HOSTS=v1.32: of that one)
+test-hosts: build hosts ## Run the end-to-end tests against control planes of each Kubernetes that is supported, and write docs/hosts.md (HOSTS=v1.33: of that one)
 	@hack/test-hosts.sh $(HOSTS)
 
 .PHONY: fuzz
