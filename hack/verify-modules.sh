@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The ModelBox Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Fails when a module below hack has another version of a library of Kubernetes, etcd, gRPC or Go than the product. What both
+# have in the same version, and with the same flags, is compiled once.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly SHARED='^(k8s\.io|sigs\.k8s\.io|go\.etcd\.io|google\.golang\.org|golang\.org/x)/'
+
+# Modules that follow others than the product, and why.
+declare -A exceptions=(
+  [hack/hosts]="each of its files is of another Kubernetes"
+  [hack/kro]="has the versions that kro is released with"
+  [hack/certmanager]="has the versions that cert-manager is released with"
+  [hack/images]="CoreDNS needs newer ones, and what is built for containers, without cgo, shares nothing compiled"
+)
+
+# versions prints the versions of the shared libraries of a module, direct and indirect ones, one a line.
+versions() { # folder
+  sed -nE 's,^(require)?[[:space:]]+([^ ]+) v[^ ]+( // indirect)?$,\2,p' "$1/go.mod" |
+    grep --extended-regexp "${SHARED}" |
+    (cd "$1" && xargs go list -m -f '{{.Path}} {{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}') |
+    sort
+}
+
+failed=0
+product=$(versions .)
+for file in hack/*/go.mod; do
+  folder=${file%/go.mod}
+  [[ ! -v exceptions["${folder}"] ]] || continue
+  while read -r library ours theirs; do
+    if [[ "${ours}" != "${theirs}" ]]; then
+      echo "ERROR: ${folder} has ${library} ${theirs}, and the product ${ours}"
+      failed=1
+    fi
+  done < <(join <(echo "${product}") <(versions "${folder}"))
+done
+exit "${failed}"
