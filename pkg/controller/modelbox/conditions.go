@@ -123,7 +123,8 @@ func availableVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 // readyVerdict is True only for this generation: what was applied, rolled out and made reachable is what the box
 // says now.
 func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout verdict) verdict {
-	failure := worse(observed.creationFailure, findPodFailures(box, observed).worst)
+	found := findPodFailures(box, observed)
+	failure := worse(observed.creationFailure, found.worst)
 	if failure != nil && failure.reason == modelv1.ReasonProgressing && failure.reason != rollout.Reason {
 		failure = nil // pods that make progress are not why the rollout makes none
 	}
@@ -141,6 +142,8 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 		return verdict{false, settledReason(box, failure), failure.message}
 	case rollout.Reason != modelv1.ReasonRolloutComplete:
 		return verdict{false, rollout.Reason, rollout.Message}
+	case found.unsettled != nil:
+		return verdict{false, found.unsettled.reason, found.unsettled.message}
 	case earlier > 0:
 		return verdict{false, modelv1.ReasonProgressing, describeEarlierPods(earlier, observed.workload)}
 	case awaitsLoadBalancer(observed.service):

@@ -77,6 +77,7 @@ type Controller struct {
 	rollouts       *rolloutRecord
 	progress       *progressRecord
 	refusedGrowths *refusedGrowths
+	liveness       *livenessRecord
 	// unrecorded are the boxes that were told to be too large for a record.
 	unrecorded sync.Map
 	metrics    *controllerMetrics
@@ -141,6 +142,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		rollouts:       newRolloutRecord(),
 		refusedGrowths: newRefusedGrowths(),
 		progress:       newProgressRecord(p.Clock),
+		liveness:       newLivenessRecord(),
 		metrics:        processMetrics(),
 	}
 	c.Reconciler = &reconciler.Reconciler{

@@ -83,9 +83,14 @@ type podFailures struct {
 	probes        defaultProbes
 	mountFailures map[types.UID]string
 	pendingClaims map[string]string
+	// livenessFailures are those of containers that were restarted and have not recovered.
+	livenessFailures map[containerID]string
 	// worst is the failure that comes first in failureOrder, that of the first pod where several have it; nil when
 	// no pod fails.
 	worst *podFailure
+	// unsettled is that of the first container that is ready and has not run for long enough to have recovered, nil where there
+	// is none.
+	unsettled *podFailure
 	// recheckAfter is how soon something that only takes its time will count as a failure, 0 for never.
 	recheckAfter time.Duration
 }
@@ -97,6 +102,8 @@ func findPodFailures(box *modelv1.ModelBox, observed *observation) *podFailures 
 		probes:        defaultProbesOf(box, observed.workload),
 		mountFailures: observed.mountFailures,
 		pendingClaims: observed.pendingClaims,
+
+		livenessFailures: observed.livenessFailures,
 	}
 	for _, pod := range observed.pods {
 		switch {
@@ -156,7 +163,14 @@ func (f *podFailures) visitContainer(pod *corev1.Pod, status *corev1.ContainerSt
 				message += " (" + cause + ")"
 			}
 		}
-		f.report(reason, "pod %s, container %s: %s", pod.Name, status.Name, message)
+		if failure := f.livenessFailures[containerID{pod.UID, status.Name}]; failure != "" {
+			message += "; " + failure
+		}
+		failure := &podFailure{reason, fmt.Sprintf("pod %s, container %s: %s", pod.Name, status.Name, message)}
+		f.worst = worse(f.worst, failure)
+		if status.Ready && f.unsettled == nil {
+			f.unsettled = failure
+		}
 	}
 	isLooping := isCrashLooping(status)
 	switch waiting, terminated := status.State.Waiting, status.State.Terminated; {
@@ -180,7 +194,7 @@ func (f *podFailures) visitContainer(pod *corev1.Pod, status *corev1.ContainerSt
 func (f *podFailures) visitRunning(status *corev1.ContainerStatus, isLooping bool, report func(reason, format string, args ...any)) {
 	since := &status.State.Running.StartedAt
 	if status.Ready {
-		if isLooping && !f.hasTaken(since, patience) {
+		if isLooping && !f.hasTaken(since, timeToSettle(status.LastTerminationState.Terminated)) {
 			report(crashLooping, "runs again")
 		}
 		return
@@ -206,6 +220,12 @@ func isCrashLooping(status *corev1.ContainerStatus) bool {
 		ends, last = ends+1, status.State.Terminated
 	}
 	return ends > 1 && last != nil && last.FinishedAt.Sub(last.StartedAt.Time) < backOffReset
+}
+
+// timeToSettle is for how long a container that is restarted again and again has to run before it has recovered: for longer
+// than it ran the last time, so that it does not recover between two restarts of a liveness probe that fails each time.
+func timeToSettle(last *corev1.ContainerStateTerminated) time.Duration {
+	return min(last.FinishedAt.Sub(last.StartedAt.Time)+patience, backOffReset)
 }
 
 // failureOf is why a container ended. A runtime that was not there to see it says Unknown, which of a box would mean

@@ -117,6 +117,13 @@ func TestFindPodFailures(t *testing.T) {
 			&podFailure{"CrashLoopBackOff", "pod web-1, container app: runs again; restarted 2 times, last exit code 1"}},
 		{"a container that has recovered", []*corev1.Pod{
 			newPod("web-1", started(30*time.Second, true, 2, &corev1.ContainerStateTerminated{ExitCode: 1}), ready)}, nil},
+		{"a container that has not run for longer than before", []*corev1.Pod{
+			newPod("web-1", started(69*time.Second, true, 3, &corev1.ContainerStateTerminated{
+				StartedAt: metav1.NewTime(now.Add(-2 * time.Minute)), FinishedAt: metav1.NewTime(now.Add(-80 * time.Second))}), ready)},
+			&podFailure{"CrashLoopBackOff", "pod web-1, container app: runs again; restarted 3 times, last exit code 0"}},
+		{"a container that has run for longer than before", []*corev1.Pod{
+			newPod("web-1", started(70*time.Second, true, 3, &corev1.ContainerStateTerminated{
+				StartedAt: metav1.NewTime(now.Add(-2 * time.Minute)), FinishedAt: metav1.NewTime(now.Add(-80 * time.Second))}), ready)}, nil},
 		{"a container that ran for long between two crashes", []*corev1.Pod{
 			newPod("web-1", started(time.Second, true, 2, &corev1.ContainerStateTerminated{
 				ExitCode: 1, StartedAt: metav1.NewTime(now.Add(-11 * time.Minute)), FinishedAt: metav1.NewTime(now.Add(-time.Minute))}))},

@@ -36,6 +36,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		c.rollouts.forget(key)
 		c.progress.forget(key)
 		c.refusedGrowths.forget(key)
+		c.liveness.forget(key)
 		c.unrecorded.Delete(key)
 		c.children.Forget(key)
 		return 0, nil
@@ -74,7 +75,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if slices.ContainsFunc(result.Failures, func(err error) bool { return children.Classify(err).IsStale }) {
 		return 0, result.Err()
 	}
-	observed, err := c.observe(box, result)
+	observed, err := c.observe(ctx, box, result)
 	if err != nil {
 		return 0, err
 	}
@@ -109,6 +110,8 @@ type observation struct {
 	mountFailures map[types.UID]string
 	// pendingClaims say, by the name of the claim, what storage pods wait for.
 	pendingClaims map[string]string
+	// livenessFailures say what the liveness probes of containers found that were restarted and have not recovered.
+	livenessFailures map[containerID]string
 	// creationFailure is why pods are not even created, nil when they are.
 	creationFailure *podFailure
 	// progress is how a rollout gets on of whose progress the workload does not tell.
@@ -125,7 +128,7 @@ type observation struct {
 }
 
 // observe returns what there is of a box after its children were reconciled.
-func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*observation, error) {
+func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result *children.Result) (*observation, error) {
 	pods, err := c.podsOf(keyOf(box))
 	if err != nil {
 		return nil, err
@@ -164,5 +167,7 @@ func (c *Controller) observe(box *modelv1.ModelBox, result *children.Result) (*o
 		pending:         result.Pending,
 		failures:        result.Failures,
 		ignored:         result.Ignored,
+
+		livenessFailures: c.livenessFailures(ctx, keyOf(box), workload, pods),
 	}, nil
 }

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+)
+
+// containerID is one container of a pod.
+type containerID struct {
+	pod  types.UID
+	name string
+}
+
+// livenessRecord remembers what kubelets have said about the liveness probes of containers that were restarted. It is lost with
+// the process, and costs a request for each of them then.
+type livenessRecord struct {
+	mu      sync.Mutex
+	answers map[types.NamespacedName]map[containerID]livenessAnswer
+}
+
+// livenessAnswer is what was said about the probe after that many restarts, empty where nothing was.
+type livenessAnswer struct {
+	restarts int32
+	note     string
+}
+
+func newLivenessRecord() *livenessRecord {
+	return &livenessRecord{answers: map[types.NamespacedName]map[containerID]livenessAnswer{}}
+}
+
+func (r *livenessRecord) find(box types.NamespacedName, container containerID) (livenessAnswer, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	answer, isKnown := r.answers[box][container]
+	return answer, isKnown
+}
+
+// replace remembers nothing else of the box.
+func (r *livenessRecord) replace(box types.NamespacedName, answers map[containerID]livenessAnswer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(answers) == 0 {
+		delete(r.answers, box)
+		return
+	}
+	r.answers[box] = answers
+}
+
+func (r *livenessRecord) forget(box types.NamespacedName) { r.replace(box, nil) }
+
+// livenessFailures returns what the liveness probes of containers found that were restarted and have not recovered. A pod does
+// not say why its kubelet has ended a container. An event does, which is asked for once after each restart: to watch the events
+// of all probes of a cluster would cost more.
+func (c *Controller) livenessFailures(ctx context.Context, box types.NamespacedName, workload workload, pods []*corev1.Pod) map[containerID]string {
+	if workload == nil {
+		return nil
+	}
+	answers, failures := map[containerID]livenessAnswer{}, map[containerID]string{}
+	for _, pod := range pods {
+		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			if !hasLivenessProbe(workload.podTemplate(), status.Name) || c.hasRecovered(&status) {
+				continue
+			}
+			container := containerID{pod.UID, status.Name}
+			answer, isKnown := c.liveness.find(box, container)
+			if !isKnown || answer.restarts != status.RestartCount {
+				answer.restarts = status.RestartCount
+				// A kubelet does not repeat all of its events: what was said before holds until something else is said.
+				if note := c.lastLivenessNote(ctx, pod, &status); note != "" {
+					answer.note = note
+				}
+			}
+			answers[container] = answer
+			if answer.note != "" {
+				failures[container] = answer.note
+			}
+		}
+	}
+	c.liveness.replace(box, answers)
+	return failures
+}
+
+func hasLivenessProbe(template *corev1.PodTemplateSpec, container string) bool {
+	return slices.ContainsFunc(slices.Concat(template.Spec.InitContainers, template.Spec.Containers), func(c corev1.Container) bool {
+		return c.Name == container && c.LivenessProbe != nil
+	})
+}
+
+// hasRecovered returns whether a container was not restarted, or nothing is told of that any more.
+func (c *Controller) hasRecovered(status *corev1.ContainerStatus) bool {
+	running, last := status.State.Running, status.LastTerminationState.Terminated
+	if last == nil {
+		return true
+	}
+	return running != nil && status.Ready && (!isCrashLooping(status) || c.clock.Since(running.StartedAt.Time) >= timeToSettle(last))
+}
+
+// lastLivenessNote returns what the kubelet of the pod said last about the liveness probe of the container, empty where it has
+// said nothing since shortly before the container ran last, or cannot be asked.
+func (c *Controller) lastLivenessNote(ctx context.Context, pod *corev1.Pod, status *corev1.ContainerStatus) string {
+	selector := fields.AndSelectors(
+		fields.OneTermEqualSelector("regarding.uid", string(pod.UID)),
+		fields.OneTermEqualSelector("reason", "Unhealthy"))
+	list, err := timeout.Request(ctx, func(ctx context.Context) (*eventsv1.EventList, error) {
+		return c.kubeClient.EventsV1().Events(pod.Namespace).List(ctx, metav1.ListOptions{FieldSelector: selector.String()})
+	})
+	if err != nil {
+		klog.FromContext(ctx).V(4).Info("Listing the events of a pod failed", "pod", klog.KObj(pod), "err", err)
+		return ""
+	}
+	var last *eventsv1.Event
+	for i := range list.Items {
+		event := &list.Items[i]
+		// The path is spec.containers{name} or spec.initContainers{name}.
+		isAbout := event.Regarding.UID == pod.UID && strings.HasSuffix(event.Regarding.FieldPath, "{"+status.Name+"}")
+		if isAbout && strings.HasPrefix(event.Note, "Liveness probe ") && (last == nil || lastSeen(event).After(lastSeen(last))) {
+			last = event
+		}
+	}
+	if last == nil || lastSeen(last).Before(status.LastTerminationState.Terminated.StartedAt.Add(-backOffReset)) {
+		return ""
+	}
+	return "its liveness probe " + strings.TrimPrefix(last.Note, "Liveness probe ")
+}
