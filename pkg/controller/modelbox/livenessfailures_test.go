@@ -43,7 +43,9 @@ func restarted(now time.Time, ago time.Duration, restarts int32, changes ...func
 
 func notReady(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].Ready = false }
 
-func neverEnded(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = nil }
+func neverEnded(pod *corev1.Pod) {
+	pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = nil
+}
 
 func asInitContainer(pod *corev1.Pod) {
 	pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
