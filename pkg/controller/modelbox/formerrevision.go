@@ -152,16 +152,12 @@ func (c *Controller) confirmUpdate(ctx context.Context, cached *appsv1.StatefulS
 // deletePodOfFormerRevision deletes the pod if it is as the cache has it: not ready, and not being deleted. Like the
 // StatefulSet controller it does not ask a disruption budget: a pod that is not ready is none of those that a budget counts.
 func (c *Controller) deletePodOfFormerRevision(ctx context.Context, box *modelv1.ModelBox, pod *corev1.Pod, failure *podFailure) error {
-	_, err := timeout.Request(ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, c.kubeClient.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
-			Preconditions: &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion},
-		})
-	})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // The cache will tell.
-	}
+	isDeleted, err := c.deletePod(ctx, pod, metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion})
 	if err != nil {
 		return fmt.Errorf("deleting pod %s, which is not ready and keeps the StatefulSet from its update: %w", pod.Name, err)
+	}
+	if !isDeleted {
+		return nil
 	}
 	why := fmt.Sprintf("pod %s is not ready", pod.Name)
 	if failure != nil {

@@ -12,13 +12,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 )
 
 // deletePodWithoutStorage deletes the first pod of a StatefulSet that lacks a volume which its templates have, so that it is
@@ -33,15 +31,12 @@ func (c *Controller) deletePodWithoutStorage(ctx context.Context, box *modelv1.M
 	if pod == nil {
 		return nil
 	}
-	_, err := timeout.Request(ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, c.kubeClient.CoreV1().Pods(pod.Namespace).
-			Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
-	})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // and another one takes its place
-	}
+	isDeleted, err := c.deletePod(ctx, pod, metav1.Preconditions{UID: &pod.UID})
 	if err != nil {
 		return fmt.Errorf("deleting pod %s, which lacks storage: %w", pod.Name, err)
+	}
+	if !isDeleted {
+		return nil
 	}
 	c.eventf(box, corev1.EventTypeNormal, "DeletedPod", "Delete", "Deleted pod %s, which lacks storage that the box asks for", pod.Name)
 	klog.FromContext(ctx).V(2).Info("Deleted pod without storage", "pod", klog.KObj(pod))
