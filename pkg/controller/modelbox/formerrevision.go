@@ -18,35 +18,26 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // deleteBlockingPod deletes the pod of a StatefulSet that keeps it from its update, so that it is created with the wanted
 // revision. With the pod management policy OrderedReady the StatefulSet controller waits until every pod is available before
 // it updates any: one that never will be, because of what the box said before, would keep the box from ever being as it says. It
 // returns after how long to requeue the box for a pod that is to be deleted later, 0 for never.
-func (c *Controller) deleteBlockingPod(ctx context.Context, box *modelv1.ModelBox, result *children.Result) (time.Duration, error) {
-	set, isStatefulSet := result.Child(modelboxrender.WorkloadKind(box), box.Name).(*appsv1.StatefulSet)
+func (c *Controller) deleteBlockingPod(ctx context.Context, box *modelv1.ModelBox, result *children.Result, observed *observation) (time.Duration, error) {
+	set, isStatefulSet := observed.workload.(statefulSetWorkload)
 	if !isStatefulSet || box.Spec.Paused || result.Failure("StatefulSet", set.Name) != nil {
 		return 0, nil
 	}
-	pods, err := c.podsOf(keyOf(box))
-	if err != nil {
-		return 0, err
-	}
-	now := c.clock.Now()
-	pod := blockingPod(set, pods, now)
-	if pod == nil || podWithoutStorage(set, pods, now) != nil {
+	pod := blockingPod(set.StatefulSet, observed.pods, observed.now)
+	if pod == nil || podWithoutStorage(set.StatefulSet, observed.pods, observed.now) != nil {
 		return 0, nil // That one is deleted first.
 	}
-	failure, err := c.failureOfPod(box, pod, now)
-	if err != nil {
-		return 0, err
-	}
-	if left := unreadySince(pod).Add(timeToRecover(failure)).Sub(now); left > 0 {
+	failure := failureOfPod(pod, observed)
+	if left := unreadySince(pod).Add(timeToRecover(failure)).Sub(observed.now); left > 0 {
 		return left, nil
 	}
-	if isUpdating, err := c.confirmUpdate(ctx, set); err != nil || !isUpdating {
+	if isUpdating, err := c.confirmUpdate(ctx, set.StatefulSet); err != nil || !isUpdating {
 		return 0, err
 	}
 	return 0, c.deletePodOfFormerRevision(ctx, box, pod, failure)
@@ -89,18 +80,10 @@ func isReplaced(box *modelv1.ModelBox, workload workload, pod *corev1.Pod) bool 
 }
 
 // failureOfPod returns why the pod does not get ready, nil where it is not known to fail.
-func (c *Controller) failureOfPod(box *modelv1.ModelBox, pod *corev1.Pod, now time.Time) (*podFailure, error) {
-	mountFailures, err := c.mountFailures([]*corev1.Pod{pod})
-	if err != nil {
-		return nil, err
-	}
-	pendingClaims, err := c.pendingClaims(box)
-	if err != nil {
-		return nil, err
-	}
-	f := &podFailures{now: now, mountFailures: mountFailures, pendingClaims: pendingClaims}
+func failureOfPod(pod *corev1.Pod, observed *observation) *podFailure {
+	f := &podFailures{now: observed.now, mountFailures: observed.mountFailures, pendingClaims: observed.pendingClaims}
 	f.visitPod(pod)
-	return f.worst, nil
+	return f.worst
 }
 
 // timeToRecover is how long a pod may be unready before it is deleted. One that is not known to fail may be at work, such as

@@ -68,10 +68,6 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	c.noteRefusedGrowth(box, storage, result)
 	result.Failures = append(result.Failures, storage.failures...)
 	c.reportUnrecorded(box, result.Rendered)
-	deleteAfter, err := c.deleteBlockingPod(ctx, box, result)
-	if err != nil {
-		result.Failures = append(result.Failures, err)
-	}
 	if slices.ContainsFunc(result.Failures, func(err error) bool { return children.Classify(err).IsStale }) {
 		return 0, result.Err()
 	}
@@ -80,6 +76,11 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, err
 	}
 	observed.unreleased = storage.unreleased
+	deleteAfter, err := c.deleteBlockingPod(ctx, box, result, observed)
+	if err != nil {
+		result.Failures = append(result.Failures, err)
+		observed.failures = result.Failures
+	}
 	delay, err := c.reconcileStatus(ctx, box, observed)
 	if err != nil {
 		return 0, errors.Join(err, result.Err())
