@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package linearizability
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Report is what is wrong with a history.
+type Report struct {
+	// Errors are empty where nothing is.
+	Errors []error
+	// Undecided are objects that the time did not suffice for.
+	Undecided []Key
+	// Illegal are the objects whose operations no order explains.
+	Illegal []Picture
+}
+
+// Picture shows the operations of an object, and how far an order of them explains what clients were told.
+type Picture struct {
+	Key  Key
+	info porcupine.LinearizationInfo
+}
+
+// Write writes a page for a browser.
+func (p Picture) Write(to io.Writer) error { return porcupine.Visualize(model, p.info, to) }
+
+// Check checks a history, and takes at most that long for the operations of each object.
+func Check(history History, timeout time.Duration) Report {
+	store := newStore(history.Changes)
+	operations, errs := store.settle(history.Operations)
+	history.Operations = operations
+	errs = append(errs, checkRevisions(history)...)
+	for _, list := range history.Lists {
+		errs = append(errs, store.checkList(list)...)
+	}
+	for _, watch := range history.Watches {
+		errs = append(errs, store.checkWatch(watch)...)
+	}
+	errs = append(errs, checkExpired(history)...)
+
+	report := Report{Errors: errs}
+	byKey := map[Key][]porcupine.Operation{}
+	var keys []Key
+	for _, operation := range operations {
+		key := operation.Request.Key
+		if byKey[key] == nil {
+			keys = append(keys, key)
+		}
+		byKey[key] = append(byKey[key], porcupine.Operation{
+			ClientId: operation.Client, Input: operation.Request, Output: operation.Response,
+			Call: int64(operation.Call), Return: int64(operation.Return),
+		})
+	}
+	for _, key := range keys {
+		switch result, info := porcupine.CheckOperationsVerbose(model, byKey[key], timeout); result {
+		case porcupine.Unknown:
+			report.Undecided = append(report.Undecided, key)
+		case porcupine.Illegal:
+			report.Illegal = append(report.Illegal, Picture{key, info})
+			report.Errors = append(report.Errors, fmt.Errorf("%s: no order of its %d operations explains what clients were told", key, len(byKey[key])))
+		default:
+		}
+	}
+	return report
+}
+
+// never is when a request returns that may still be served.
+const never = time.Duration(math.MaxInt64)
+
+// observation is that a client was told of a revision.
+type observation struct {
+	revision int64
+	at       time.Duration
+	what     string
+}
+
+// checkRevisions checks that a write has a higher revision than all that a client was told before it was asked for, and a list
+// none that is lower.
+func checkRevisions(history History) []error {
+	type demand struct {
+		observation
+		isWrite bool
+	}
+	var told []observation
+	var demands []demand
+	for _, operation := range history.Operations {
+		what := fmt.Sprintf("client %d: %s: %s", operation.Client, operation.Request.Key, describe(operation.Request, operation.Response))
+		revision := operation.Response.Object.Revision
+		if operation.Response.Outcome != Done || revision == 0 {
+			continue
+		}
+		told = append(told, observation{revision, operation.Return, what})
+		if operation.Request.Verb != Get {
+			demands = append(demands, demand{observation{revision, operation.Call, what}, true})
+		}
+	}
+	for _, list := range history.Lists {
+		what := fmt.Sprintf("client %d: list of %s", list.Client, list.Resource)
+		told = append(told, observation{list.Revision, list.Return, what})
+		demands = append(demands, demand{observation{list.Revision, list.Call, what}, false})
+	}
+	for _, watch := range history.Watches {
+		for _, event := range watch.Events {
+			told = append(told, observation{event.Object.Revision, event.Received,
+				fmt.Sprintf("client %d: watch of %s: %s %s", watch.Client, watch.Resource, event.Type, event.Name)})
+		}
+	}
+	slices.SortFunc(told, func(a, b observation) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(demands, func(a, b demand) int { return cmp.Compare(a.at, b.at) })
+	var errs []error
+	latest := observation{}
+	for _, demand := range demands {
+		for len(told) > 0 && told[0].at < demand.at {
+			if told[0].revision > latest.revision {
+				latest = told[0]
+			}
+			told = told[1:]
+		}
+		if demand.revision < latest.revision || demand.isWrite && demand.revision == latest.revision {
+			errs = append(errs, fmt.Errorf("%s: asked for at %s, and has revision %d, but %d was told of before, at %s, by %s",
+				demand.what, demand.at, demand.revision, latest.revision, latest.at, latest.what))
+		}
+	}
+	return errs
+}
+
+// checkExpired checks that a watch goes on from what a client has seen, unless the server has ended since then: one that is
+// started knows nothing of before.
+func checkExpired(history History) []error {
+	var errs []error
+	for _, expired := range history.Expired {
+		isExcused := func(outage Outage) bool { return expired.Seen <= outage.End && outage.Begin <= expired.Refused }
+		if !slices.ContainsFunc(history.Outages, isExcused) {
+			errs = append(errs, fmt.Errorf("a watch of %s from revision %d, which the client was told at %s, has expired at %s, and no server has ended meanwhile",
+				expired.Resource, expired.From, expired.Seen, expired.Refused))
+		}
+	}
+	return errs
+}
