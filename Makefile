@@ -38,7 +38,7 @@ CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/mode
 
 .PHONY: help
 help: ## Show this help
-	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  make %-18s%s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  make %-22s%s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
 build: build-cluster ## Build the server, the local control plane and the plugin of kubectl into _output/bin (DBG=1: for a debugger)
@@ -163,6 +163,10 @@ test-pairs: build ## Make every change of boxes and stacks in every way, and tak
 .PHONY: test-disaster
 test-disaster: build ## Lose the store in every way with 200 boxes, and kill the server 50 times
 	@MODELBOX_E2E_DISASTER_BOXES=200 MODELBOX_E2E_KILLS=50 go test ./pkg/e2e/storage -run 'TestLostStoreIsRecovered|TestKilledServerLosesNothing' -timeout 60m -v
+
+.PHONY: test-linearizability
+test-linearizability: build ## Check for half an hour that what clients are told while the server is killed, frozen and restarted is linearizable
+	@MODELBOX_E2E_LINEARIZABILITY=30m go test ./pkg/e2e/linearizability -timeout 90m -v
 
 .PHONY: test-healing
 test-healing: build ## Edit every field of what boxes become, in every way, and see it healed

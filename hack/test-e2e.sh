@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # The packages whose tests leave the server alone share a control plane. The others start one each, and run beside them. Those
 # that run containers come last and alone: a container that gets no processor for ten seconds loses requests.
 peaceful="api clients kubectl lifecycle migrate networks pairs plugin poddebugger security serviceingress stack upgrade"
-disturbing="ownership server storage"
+disturbing="linearizability ownership server storage"
 
 # packages prints those packages of end-to-end tests.
 packages() { # name...

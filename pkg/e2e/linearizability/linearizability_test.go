@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package linearizability
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+const (
+	// loadVariable is for how long there are clients, such as 30m.
+	loadVariable = "MODELBOX_E2E_LINEARIZABILITY"
+	shortLoad    = 20 * time.Second
+	// roundLoad is how long clients compete for the same objects: what was not answered makes the history of an object hard to check.
+	roundLoad = 30 * time.Second
+	// checkTimeout is what the operations on one object may take to be checked.
+	checkTimeout = time.Minute
+
+	clients = 6
+)
+
+// TestHistoriesAreLinearizable has clients compete for boxes and stacks, through the aggregation layer and directly, while the
+// server is killed, frozen and restarted, and checks what they were told. No controller runs: all that happens is what clients
+// have asked for.
+func TestHistoriesAreLinearizable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: this needs a control plane")
+	}
+	p := framework.NewControlPlane(t, framework.ServerFlags("--controllers=-modelbox")...)
+	embedded := etcd{[]string{"unix://" + filepath.Join(p.ServerDataDir(), "client.sock")}, "/registry/model.github.com/"}
+	load := framework.Setting(t, loadVariable, shortLoad, time.ParseDuration)
+	for began, number := time.Now(), 1; number == 1 || time.Since(began) < load; number++ {
+		length := min(load, roundLoad)
+		if !t.Run(fmt.Sprintf("round %d", number), func(t *testing.T) { newRound(t, p, embedded).run(length) }) {
+			break // what is kept is that of this round
+		}
+	}
+}
+
+// round is clients that compete for objects of a namespace of their own.
+type round struct {
+	*framework.Namespace
+	etcd     etcd
+	recorder *recorder
+	seed     uint64
+	random   *rand.Rand
+	clients  []*client
+	watchers []*watcher
+}
+
+func newRound(t *testing.T, p *framework.ControlPlane, etcd etcd) *round {
+	t.Helper()
+	r := &round{Namespace: p.NewNamespace(t), etcd: etcd, recorder: &recorder{began: time.Now()}, seed: rand.Uint64()}
+	r.random = rand.New(rand.NewPCG(r.seed, math.MaxUint64))
+	aggregated, direct := p.KubeClient.Discovery().RESTClient(), p.DirectClient(t)
+	for number := range clients {
+		r.clients = append(r.clients, r.newClient([]rest.Interface{aggregated, direct}[number%2]))
+	}
+	for _, resource := range []string{boxes, stacks} {
+		for _, server := range []rest.Interface{aggregated, direct} {
+			r.watchers = append(r.watchers, &watcher{client: *r.newClient(server), resource: resource})
+		}
+	}
+	return r
+}
+
+func (r *round) newClient(server rest.Interface) *client {
+	number := len(r.clients) + len(r.watchers)
+	return &client{t: r.T, number: number, server: server, namespace: r.Name, recorder: r.recorder,
+		random: rand.New(rand.NewPCG(r.seed, uint64(number))), known: map[Key]Object{}}
+}
+
+// run runs the clients for that long, and checks what they were told.
+func (r *round) run(length time.Duration) {
+	before := r.etcd.revision(r.T)
+	load, stop := context.WithTimeout(r.Ctx, length)
+	watching, stopWatching := context.WithCancel(r.Ctx)
+	var asking, told sync.WaitGroup
+	defer func() {
+		stop()
+		stopWatching()
+		asking.Wait()
+		told.Wait()
+	}()
+	for _, watcher := range r.watchers {
+		told.Go(func() { watcher.run(watching) })
+	}
+	for _, client := range r.clients {
+		asking.Go(func() { client.run(load) })
+	}
+	disruptions := r.disrupt(load)
+	asking.Wait()
+	last := r.finish()
+	stopWatching()
+	told.Wait()
+
+	history := r.recorder.history
+	history.Changes = r.etcd.changes(r.T, r.Name, before, last)
+	r.T.Logf("seed %d: %s", r.seed, history.summary())
+	r.T.Logf("%v", disruptions)
+	r.expectAll(history)
+	began := time.Now()
+	r.keep(Check(history, checkTimeout))
+	r.T.Logf("checked in %s", time.Since(began).Round(time.Millisecond))
+}
+
+// finish changes each resource once more, waits until all who watch were told, and returns the last revision.
+func (r *round) finish() int64 {
+	r.T.Helper()
+	last := map[string]int64{}
+	for _, resource := range []string{boxes, stacks} {
+		key := Key{resource, "last"}
+		r.Eventually("the last object of "+resource+" is written", func() error {
+			if !r.clients[0].do(Request{Verb: Apply, Key: key}) {
+				return fmt.Errorf("it was not served")
+			}
+			return nil
+		})
+		last[resource] = r.clients[0].known[key].Revision
+	}
+	for _, watcher := range r.watchers {
+		r.Eventually(fmt.Sprintf("client %d was told of the last change of %s", watcher.number, watcher.resource), func() error {
+			if seen := watcher.seen.Load(); seen < last[watcher.resource] {
+				return fmt.Errorf("it was told up to %d of %d", seen, last[watcher.resource])
+			}
+			return nil
+		})
+	}
+	return max(last[boxes], last[stacks])
+}
+
+// maxTold keeps what follows from one error from hiding it.
+const maxTold = 20
+
+// keep fails the test where something is wrong with the history, and leaves pictures of it beside the logs.
+func (r *round) keep(report Report) {
+	r.T.Helper()
+	for i, err := range report.Errors {
+		if i == maxTold {
+			r.T.Errorf("and %d more", len(report.Errors)-maxTold)
+			break
+		}
+		r.T.Error(err)
+	}
+	for _, key := range report.Undecided {
+		r.T.Logf("%s: whether its history is linearizable was not decided in %s", key, checkTimeout)
+	}
+	for _, picture := range report.Illegal {
+		path := filepath.Join(r.ControlPlane.Dir, "logs", fmt.Sprintf("%s-%s.html", picture.Key.Resource, picture.Key.Name))
+		file, err := os.Create(path)
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		if err := picture.Write(file); err != nil {
+			r.T.Error(err)
+		}
+		file.Close()
+		r.T.Logf("the operations on %s are drawn in %s", picture.Key, path)
+	}
+}
+
+// expectAll checks that everything was done at least once.
+func (r *round) expectAll(history History) {
+	r.T.Helper()
+	done := map[Verb]int{}
+	for _, operation := range history.Operations {
+		if operation.Response.Outcome == Done {
+			done[operation.Request.Verb]++
+		}
+	}
+	for _, verb := range []Verb{Create, Get, Update, Patch, Apply, Delete} {
+		if done[verb] == 0 {
+			r.T.Errorf("no client was told that %s was done", verb)
+		}
+	}
+}
