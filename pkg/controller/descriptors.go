@@ -36,16 +36,14 @@ type Constructor func(c *Context) (Controller, error)
 
 // Descriptor is what is known of a controller before it is made.
 type Descriptor struct {
-	name                string
-	constructor         Constructor
+	name        string
+	constructor Constructor
+	// isDisabledByDefault has the controller run only where its name is given.
 	isDisabledByDefault bool
 }
 
 // Name is what the controller is called on the command line, in logs, metrics and health checks.
 func (d *Descriptor) Name() string { return d.name }
-
-// IsDisabledByDefault returns whether the controller only runs where it is asked for by its name.
-func (d *Descriptor) IsDisabledByDefault() bool { return d.isDisabledByDefault }
 
 // NewDescriptors returns all controllers that there are, by their names.
 func NewDescriptors() map[string]*Descriptor {

@@ -32,19 +32,23 @@ const (
 	// readinessTimeout is how long one such look may take.
 	readinessTimeout = 5 * time.Second
 
+	// Why a request is refused.
+	starting = "the server is starting and not ready yet"
+	stopping = "the server is shutting down"
+
 	// retryAfterSeconds is when a request that came too early is worth trying again. There is nothing shorter.
 	retryAfterSeconds = 1
 )
 
-// refuseUntilReady lets the server answer 503 to everybody but itself until it has been ready once, health apart. What
-// is not read yet would be answered wrongly: users whose certificates are not trusted yet are anonymous, and are told
-// that they may not do what they may, which clients take for an answer where they would try again.
+// refuseUntilReady has the server answer every request but its own and those for its health with 503 until it has been ready once.
+// Before that, it would answer wrongly: users whose certificates it does not trust yet would be anonymous, and get 403, which clients
+// do not retry.
 func refuseUntilReady(config *genericapiserver.Config) error {
 	ready := make(chan struct{})
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
 		isReady := func(*http.Request) bool { return isClosed(ready) }
-		return withReadiness(build(handler, c), isReady, c.LoopbackClientConfig.BearerToken, c.Serializer)
+		return withReadiness(build(handler, c), isReady, starting, c.LoopbackClientConfig.BearerToken, c.Serializer)
 	}
 	config.AddReadyzChecks(healthz.NamedCheck(acceptingRequests, func(*http.Request) error {
 		if !isClosed(ready) {
@@ -85,25 +89,25 @@ func awaitReadyz(ctx context.Context, client rest.Interface) error {
 	})
 }
 
-// refuseWhile lets the server answer 503 to everybody while a check fails that the server does not survive: it is on its
-// way down, and what it would answer meanwhile is not to be relied on.
+// refuseWhile has the server answer requests with 503 while a check fails that ends the server: it is shutting down, and its answers
+// are not reliable until then.
 func refuseWhile(config *genericapiserver.RecommendedConfig, check healthz.HealthChecker) {
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
 		passes := func(r *http.Request) bool { return check.Check(r) == nil }
-		return withReadiness(build(handler, c), passes, c.LoopbackClientConfig.BearerToken, c.Serializer)
+		return withReadiness(build(handler, c), passes, stopping, c.LoopbackClientConfig.BearerToken, c.Serializer)
 	}
 }
 
-// withReadiness refuses requests while isReady says no. Health is always served, and so is whoever has the token,
-// which only this process knows. It comes before authentication: who somebody is may not be known yet.
-func withReadiness(handler http.Handler, isReady func(*http.Request) bool, token string, serializer runtime.NegotiatedSerializer) http.Handler {
+// withReadiness refuses requests while isReady returns false, and says why. It always serves requests for health, and those with the
+// token, which only this process knows. It comes before authentication, which may not be ready either.
+func withReadiness(handler http.Handler, isReady func(*http.Request) bool, why, token string, serializer runtime.NegotiatedSerializer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isHealth(r.URL.Path) || hasToken(r, token) || isReady(r) {
 			handler.ServeHTTP(w, r)
 			return
 		}
-		responsewriters.ErrorNegotiated(notReady(), serializer, metav1.Unversioned, w, r)
+		responsewriters.ErrorNegotiated(notReady(why), serializer, metav1.Unversioned, w, r)
 	})
 }
 
@@ -130,8 +134,8 @@ func hasToken(r *http.Request, token string) bool {
 	return isBearer && token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
 }
 
-func notReady() *apierrors.StatusError {
-	err := apierrors.NewServiceUnavailable("the server is starting and not ready yet, please try again")
+func notReady(why string) *apierrors.StatusError {
+	err := apierrors.NewServiceUnavailable(why + ", please try again")
 	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfterSeconds}
 	return err
 }

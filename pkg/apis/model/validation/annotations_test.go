@@ -33,7 +33,7 @@ func TestAnnotations(t *testing.T) {
 			old, box := validBox(), validBox()
 			old.ResourceVersion, box.ResourceVersion = "1", "1"
 			old.Annotations, box.Annotations = row.old, row.now
-			errs := ValidateModelBoxUpdate(t.Context(), box, old)
+			errs := validateUpdate(t.Context(), box, old)
 			if row.old == nil {
 				errs = ValidateModelBox(t.Context(), box)
 			}

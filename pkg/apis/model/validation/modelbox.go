@@ -62,13 +62,6 @@ func withoutDefaultName(errs field.ErrorList, box *model.ModelBox, path *field.P
 	return slices.DeleteFunc(errs, func(err *field.Error) bool { return err.Field == name && box.Spec.Name == box.Name })
 }
 
-// ValidateModelBoxUpdate returns what is wrong with changing old into box. What was wrong with the spec already is
-// not counted: a box that an earlier release accepted can still be scaled, paused, repaired field by field, and
-// deleted.
-func ValidateModelBoxUpdate(ctx context.Context, box, old *model.ModelBox) field.ErrorList {
-	return append(ValidateModelBoxMetaUpdate(box, old), ValidateModelBoxSpecUpdate(ctx, box, old, ObjectPaths.Spec)...)
-}
-
 // ValidateModelBoxMetaUpdate returns what is wrong with changing the metadata of old into that of box.
 func ValidateModelBoxMetaUpdate(box, old *model.ModelBox) field.ErrorList {
 	return slices.Concat(

@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -11,10 +12,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
+
+// validateUpdate returns the errors of an update from old to box, as the strategy of boxes joins them.
+func validateUpdate(ctx context.Context, box, old *model.ModelBox) field.ErrorList {
+	return append(ValidateModelBoxMetaUpdate(box, old), ValidateModelBoxSpecUpdate(ctx, box, old, ObjectPaths.Spec)...)
+}
 
 func TestBox(t *testing.T) {
 	check(t, []row{
@@ -208,7 +215,7 @@ func TestUpdate(t *testing.T) {
 			test.old(old)
 			box := old.DeepCopy()
 			test.change(box)
-			errs := ValidateModelBoxUpdate(t.Context(), box, old)
+			errs := validateUpdate(t.Context(), box, old)
 			if got := typesAndFields(errs); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q: %v", got, test.want, errs.ToAggregate())
 			}

@@ -108,7 +108,7 @@ func TestRatchetOfCrossFieldRules(t *testing.T) {
 	box := old.DeepCopy()
 	box.Spec.ServiceType = model.ServiceTypeClusterIP
 	want := []string{"Forbidden: spec.ports[0].nodePort"}
-	if got := typesAndFields(ValidateModelBoxUpdate(t.Context(), box, old)); !slices.Equal(got, want) {
+	if got := typesAndFields(validateUpdate(t.Context(), box, old)); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -134,7 +134,7 @@ func TestRatchetOfMoreErrorsThanAreFound(t *testing.T) {
 		{"another one comes", withVariables(all, 1), []string{"Invalid value: spec.envs[0].name"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := typesAndFields(ValidateModelBoxUpdate(t.Context(), row.box, withVariables(0, all)))
+			got := typesAndFields(validateUpdate(t.Context(), row.box, withVariables(0, all)))
 			if !slices.Equal(got, row.want) {
 				t.Errorf("got %q, want %q", got, row.want)
 			}

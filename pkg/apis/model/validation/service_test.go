@@ -171,7 +171,7 @@ func TestServiceUpdate(t *testing.T) {
 			row.old(old)
 			row.new(box)
 			box.ResourceVersion, old.ResourceVersion = "1", "1"
-			errs := ValidateModelBoxUpdate(t.Context(), box, old)
+			errs := validateUpdate(t.Context(), box, old)
 			if got := typesAndFields(errs); !slices.Equal(got, row.want) {
 				t.Errorf("got %q\nwant %q\nin full: %v", got, row.want, errs.ToAggregate())
 			}

@@ -144,7 +144,7 @@ func TestStorageUpdate(t *testing.T) {
 			old.ResourceVersion, box.ResourceVersion = "1", "1"
 			row.old(old)
 			row.new(box)
-			errs := ValidateModelBoxUpdate(t.Context(), box, old)
+			errs := validateUpdate(t.Context(), box, old)
 			if got := typesAndFields(errs); !slices.Equal(got, row.want) {
 				t.Errorf("got %q\nwant %q\nin full: %v", got, row.want, errs.ToAggregate())
 			}

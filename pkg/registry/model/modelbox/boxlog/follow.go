@@ -78,9 +78,7 @@ func (f *follower) run(ctx context.Context, present map[types.UID]bool) {
 		left, err := f.sync(ctx, present, start)
 		if err != nil {
 			f.reportOnce(err)
-			timer := time.NewTimer(retryInterval)
-			defer timer.Stop()
-			retry = timer.C
+			retry = time.After(retryInterval)
 		} else if f.running == 0 && left == 0 && (isGone || f.Options.Pod != "") {
 			return
 		}
