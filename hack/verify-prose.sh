@@ -19,4 +19,4 @@ written='^docs/(plugin-session\.md|performance/)'
 {
   find . -name '*.md' -not -path './_output/*' -printf '%P\n' | grep --invert-match --extended-regexp "${written}"
   find cmd hack pkg -name '*.go' -not -name 'zz_generated.*' -not -path 'hack/tools/prose/*'
-} | sort | xargs "${prose}" "$@" hack/prose/words.txt hack/prose/counts.txt
+} | sort | "${prose}" "$@" hack/prose/words.txt hack/prose/counts.txt

@@ -3,17 +3,18 @@
 
 // Command prose checks the wording of text against a list of words.
 //
-//	prose WORDS COUNTS FILE...
+//	prose WORDS COUNTS
 //
-// reports each unwanted word of Go files and of Markdown, with its line and with the words to write instead. Code in Markdown is not
-// checked. A page, or a directory of Go files, may have as many words as COUNTS allows, which is none by default.
+// reads the names of Go files and of Markdown from the standard input, one a line. It reports each unwanted word of them, with its line
+// and with the words to write instead. Code in Markdown is not checked. A page, or a directory of Go files, may have as many words as COUNTS allows, which is none by default.
 //
-//	prose -update WORDS COUNTS FILE...
+//	prose -update WORDS COUNTS
 //
 // lowers COUNTS to the words that the files have. It never raises a count.
 package main
 
 import (
+	"bufio"
 	"flag"
 	"fmt"
 	"io"
@@ -26,11 +27,11 @@ import (
 func main() {
 	update := flag.Bool("update", false, "lower the counts to the words that the files have")
 	flag.Parse()
-	if flag.NArg() < 2 {
-		fmt.Fprintln(os.Stderr, "usage: prose [-update] WORDS COUNTS FILE...")
+	if flag.NArg() != 2 {
+		fmt.Fprintln(os.Stderr, "usage: prose [-update] WORDS COUNTS <FILES")
 		os.Exit(2)
 	}
-	clean, err := run(os.Stdout, flag.Arg(0), flag.Arg(1), flag.Args()[2:], *update)
+	clean, err := run(os.Stdin, os.Stdout, flag.Arg(0), flag.Arg(1), *update)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(2)
@@ -41,7 +42,7 @@ func main() {
 }
 
 // run returns whether the files have no more unwanted words than the counts allow.
-func run(out io.Writer, wordsFile, countsFile string, files []string, update bool) (bool, error) {
+func run(files io.Reader, out io.Writer, wordsFile, countsFile string, update bool) (bool, error) {
 	words, err := readWords(wordsFile)
 	if err != nil {
 		return false, err
@@ -52,7 +53,9 @@ func run(out io.Writer, wordsFile, countsFile string, files []string, update boo
 	}
 
 	found := map[string][]finding{}
-	for _, file := range files {
+	names := bufio.NewScanner(files)
+	for names.Scan() {
+		file := names.Text()
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return false, err
@@ -65,6 +68,9 @@ func run(out io.Writer, wordsFile, countsFile string, files []string, update boo
 			findings = find(file, withoutCode(string(text)), words, false)
 		}
 		found[place] = append(found[place], findings...)
+	}
+	if err := names.Err(); err != nil {
+		return false, fmt.Errorf("reading the names of files: %w", err)
 	}
 
 	clean := true

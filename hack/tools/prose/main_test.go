@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 			write(t, "counts.txt", row.counts)
 			write(t, row.file, row.text)
 			var out strings.Builder
-			clean, err := run(&out, "words.txt", "counts.txt", []string{row.file}, false)
+			clean, err := run(strings.NewReader(row.file), &out, "words.txt", "counts.txt", false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestUpdateOnlyLowersCounts(t *testing.T) {
 	write(t, "fewer/a.go", "// somebody somebody\n")
 	write(t, "more/a.go", "// somebody somebody\n")
 	write(t, "none/a.go", "// a user\n")
-	clean, err := run(&strings.Builder{}, "words.txt", "counts.txt", []string{"fewer/a.go", "more/a.go", "none/a.go"}, true)
+	clean, err := run(strings.NewReader("fewer/a.go\nmore/a.go\nnone/a.go\n"), &strings.Builder{}, "words.txt", "counts.txt", true)
 	if err != nil {
 		t.Fatal(err)
 	}
