@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ func (f finding) String() string {
 	return fmt.Sprintf("%s:%d: %q: write %s", f.file, f.line, strings.Join(strings.Fields(f.found), " "), f.instead)
 }
 
-// find returns the unwanted words of a text, in the order of the list.
+// find returns the unwanted words of a text, in the order of its lines.
 func find(file, text string, words []word, isGo bool) []finding {
 	var findings []finding
 	for _, w := range words {
@@ -72,6 +73,7 @@ func find(file, text string, words []word, isGo bool) []finding {
 			})
 		}
 	}
+	slices.SortStableFunc(findings, func(a, b finding) int { return a.line - b.line })
 	return findings
 }
 
