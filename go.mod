@@ -21,6 +21,7 @@ require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/distribution/reference v0.6.0
 	github.com/google/go-cmp v0.7.0
+	github.com/hanwen/go-fuse/v2 v2.9.0
 	github.com/klauspost/compress v1.19.0
 	github.com/prometheus/client_model v0.6.2
 	github.com/prometheus/common v0.70.0

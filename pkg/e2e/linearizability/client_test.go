@@ -25,7 +25,7 @@ const (
 	// requestTimeout is less than servers are frozen for at times: what is then asked for may be served when nobody waits any more.
 	requestTimeout = 2 * time.Second
 	// maxPause is between two requests of a client.
-	maxPause = 15 * time.Millisecond
+	maxPause = 10 * time.Millisecond
 	// unservedPause is after a request that no server has served.
 	unservedPause = 100 * time.Millisecond
 )
@@ -81,7 +81,11 @@ func (c *client) ask() bool {
 		request.Verb = Delete
 		c.demand(&request)
 	}
-	return c.do(request)
+	isServed := c.do(request)
+	if isServed && c.random.IntN(2) == 0 {
+		return c.do(Request{Verb: Get, Key: key}) // at once: what is stale is so for some milliseconds
+	}
+	return isServed
 }
 
 // demand adds a precondition, or none.

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package powerloss
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// cacheTime is for how long the kernel need not ask for what only its programs change.
+const cacheTime = time.Hour
+
+// FileSystem is a file system that is mounted.
+type FileSystem struct {
+	dir    string
+	disk   *disk
+	server *fuse.Server
+}
+
+// Mount mounts an empty file system on a directory. It has to be unmounted. The seed decides what a cut leaves of what was not
+// synced.
+func Mount(dir string, seed uint64) (*FileSystem, error) {
+	f := &FileSystem{dir: dir, disk: newDisk(seed)}
+	return f, f.mount()
+}
+
+func (f *FileSystem) mount() error {
+	timeout := cacheTime
+	var err error
+	f.server, err = fs.Mount(f.dir, &node{disk: f.disk, entry: f.disk.root}, &fs.Options{
+		EntryTimeout: &timeout,
+		AttrTimeout:  &timeout,
+		MountOptions: fuse.MountOptions{Name: "powerloss", FsName: "powerloss", DirectMountStrict: true, DisableXAttrs: true},
+	})
+	if err != nil {
+		return fmt.Errorf("mounting on %s: %w", f.dir, err)
+	}
+	return nil
+}
+
+// Cut cuts the power and gives it back: what was not synced is lost, but for a random part. No program may use the file system.
+func (f *FileSystem) Cut() error {
+	if err := f.server.Unmount(); err != nil {
+		return fmt.Errorf("unmounting %s: %w", f.dir, err)
+	}
+	f.disk.mu.Lock()
+	f.disk.cut()
+	f.disk.mu.Unlock()
+	return f.mount()
+}
+
+// Unmount unmounts the file system, also while programs use it.
+func (f *FileSystem) Unmount() error {
+	if err := f.server.Unmount(); err == nil {
+		return nil
+	}
+	if err := syscall.Unmount(f.dir, syscall.MNT_DETACH); err != nil {
+		return fmt.Errorf("unmounting %s: %w", f.dir, err)
+	}
+	return nil
+}
