@@ -25,6 +25,7 @@ type ModelBoxRevision struct {
 	Changes           []ModelBoxFieldChange
 	Unknown           string
 	ChangedBy         string
+	Failure           string
 }
 
 // ModelBoxFieldChange is a field of a box that has another value than before.

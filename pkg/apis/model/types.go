@@ -129,45 +129,47 @@ type ModelBox struct {
 
 // ModelBoxSpec is the desired state of a ModelBox.
 type ModelBoxSpec struct {
-	Name                  string
-	Image                 string
-	Command               []string
-	Args                  []string
-	Replicas              *int32
-	Workload              Workload
-	Strategy              Strategy
-	RollingUpdate         *RollingUpdate
-	MinReadySeconds       *int32
-	Ports                 []corev1.ServicePort
-	ServiceType           ServiceType
-	Service               *ModelBoxService
-	Labels                map[string]string
-	Annotations           map[string]string
-	ResourceType          ResourceType
-	Resources             *corev1.ResourceRequirements
-	Envs                  []corev1.EnvVar
-	EnvFrom               []corev1.EnvFromSource
-	Containers            []corev1.Container
-	InitContainers        []corev1.Container
-	ReadinessProbe        *corev1.Probe
-	LivenessProbe         *corev1.Probe
-	StartupProbe          *corev1.Probe
-	DefaultProbes         DefaultProbesPolicy
-	DisabledDefaultProbes []DefaultProbe
-	Volumes               []corev1.Volume
-	VolumeMounts          []corev1.VolumeMount
-	Configs               []ModelBoxConfig
-	Storage               []ModelBoxStorage
-	Ingress               *ModelBoxIngress
-	Route                 *ModelBoxRoute
-	Autoscaling           *ModelBoxAutoscaling
-	DisruptionBudget      *ModelBoxDisruptionBudget
-	IgnoreDrift           *ModelBoxIgnoreDrift
-	Networks              []string
-	ServiceAccountName    string
-	ImagePullSecrets      []corev1.LocalObjectReference
-	PodTemplate           *corev1.PodTemplateSpec
-	Paused                bool
+	Name                    string
+	Image                   string
+	Command                 []string
+	Args                    []string
+	Replicas                *int32
+	Workload                Workload
+	Strategy                Strategy
+	RollingUpdate           *RollingUpdate
+	MinReadySeconds         *int32
+	ProgressDeadlineSeconds *int32
+	Ports                   []corev1.ServicePort
+	ServiceType             ServiceType
+	Service                 *ModelBoxService
+	Labels                  map[string]string
+	Annotations             map[string]string
+	ResourceType            ResourceType
+	Resources               *corev1.ResourceRequirements
+	Envs                    []corev1.EnvVar
+	EnvFrom                 []corev1.EnvFromSource
+	Containers              []corev1.Container
+	InitContainers          []corev1.Container
+	ReadinessProbe          *corev1.Probe
+	LivenessProbe           *corev1.Probe
+	StartupProbe            *corev1.Probe
+	DefaultProbes           DefaultProbesPolicy
+	DisabledDefaultProbes   []DefaultProbe
+	Volumes                 []corev1.Volume
+	VolumeMounts            []corev1.VolumeMount
+	Configs                 []ModelBoxConfig
+	Storage                 []ModelBoxStorage
+	Ingress                 *ModelBoxIngress
+	Route                   *ModelBoxRoute
+	Autoscaling             *ModelBoxAutoscaling
+	DisruptionBudget        *ModelBoxDisruptionBudget
+	IgnoreDrift             *ModelBoxIgnoreDrift
+	Rollout                 *ModelBoxRollout
+	Networks                []string
+	ServiceAccountName      string
+	ImagePullSecrets        []corev1.LocalObjectReference
+	PodTemplate             *corev1.PodTemplateSpec
+	Paused                  bool
 }
 
 // ModelBoxConfig is a directory of files that a container of the box sees.
@@ -223,6 +225,7 @@ type ModelBoxStatus struct {
 	NodePorts          []NodePort
 	PodNetworks        []PodNetwork
 	UnreleasedStorage  []string
+	Rollout            *ModelBoxRolloutStatus
 	Conditions         []metav1.Condition
 }
 

@@ -27,12 +27,20 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxConfigApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxDisruptionBudget"):
 		return &modelv1.ModelBoxDisruptionBudgetApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxFailedRevision"):
+		return &modelv1.ModelBoxFailedRevisionApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIgnoreDrift"):
 		return &modelv1.ModelBoxIgnoreDriftApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIngress"):
 		return &modelv1.ModelBoxIngressApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIngressTLS"):
 		return &modelv1.ModelBoxIngressTLSApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxRollout"):
+		return &modelv1.ModelBoxRolloutApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutRevision"):
+		return &modelv1.ModelBoxRolloutRevisionApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutStatus"):
+		return &modelv1.ModelBoxRolloutStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRoute"):
 		return &modelv1.ModelBoxRouteApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxService"):

@@ -36,6 +36,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxDiff{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxDiff(ref),
 		v1.ModelBoxDisruptionBudget{}.OpenAPIModelName():                    schema_pkg_apis_model_v1_ModelBoxDisruptionBudget(ref),
 		v1.ModelBoxExecOptions{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxExecOptions(ref),
+		v1.ModelBoxFailedRevision{}.OpenAPIModelName():                      schema_pkg_apis_model_v1_ModelBoxFailedRevision(ref),
 		v1.ModelBoxFieldChange{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxFieldChange(ref),
 		v1.ModelBoxFieldDiff{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxFieldDiff(ref),
 		v1.ModelBoxHistory{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxHistory(ref),
@@ -47,9 +48,14 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxPortForwardOptions{}.OpenAPIModelName():                  schema_pkg_apis_model_v1_ModelBoxPortForwardOptions(ref),
 		v1.ModelBoxRestart{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxRestart(ref),
 		v1.ModelBoxRestartStatus{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxRestartStatus(ref),
+		v1.ModelBoxRetry{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxRetry(ref),
+		v1.ModelBoxRetryStatus{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxRetryStatus(ref),
 		v1.ModelBoxRevision{}.OpenAPIModelName():                            schema_pkg_apis_model_v1_ModelBoxRevision(ref),
 		v1.ModelBoxRollback{}.OpenAPIModelName():                            schema_pkg_apis_model_v1_ModelBoxRollback(ref),
 		v1.ModelBoxRollbackStatus{}.OpenAPIModelName():                      schema_pkg_apis_model_v1_ModelBoxRollbackStatus(ref),
+		v1.ModelBoxRollout{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxRollout(ref),
+		v1.ModelBoxRolloutRevision{}.OpenAPIModelName():                     schema_pkg_apis_model_v1_ModelBoxRolloutRevision(ref),
+		v1.ModelBoxRolloutStatus{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref),
 		v1.ModelBoxRoute{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxRoute(ref),
 		v1.ModelBoxService{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxService(ref),
 		v1.ModelBoxSpec{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxSpec(ref),
@@ -1199,6 +1205,51 @@ func schema_pkg_apis_model_v1_ModelBoxExecOptions(ref common.ReferenceCallback) 
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxFailedRevision(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxFailedRevision is what the pods of a box were to be when a rollout failed.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"podsHash": {
+						SchemaProps: spec.SchemaProps{
+							Description: "podsHash identifies the pods, as that of the rollout does. Required.\n\nExample: 0a1b2c3d4e5f6071",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is that of the box that asked for them. Required.\n\nExample: 2",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of their ReplicaSet or ControllerRevision. Empty where that was not known.\n\nExample: web-7c9b65d8f",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "reason is why the rollout has failed. Required.\n\nExample: ImagePullBackOff",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"podsHash", "generation", "reason"},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxFieldChange(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -1902,6 +1953,77 @@ func schema_pkg_apis_model_v1_ModelBoxRestartStatus(ref common.ReferenceCallback
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxRetry(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRetry is a request to try the rollout of a box again that has failed, and the answer to it. It is the body of the subresource retry, and is not stored.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the retry has done. It is ignored in a request.\n\nExample: {startedAt: \"2026-01-02T03:04:05Z\", generation: 2}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ModelBoxRetryStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxRetryStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRetryStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRetryStatus is what a retry has done.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"startedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "startedAt is the time of the retry, which the box has in status.rollout.startedAt.\n\nExample: \"2026-01-02T03:04:05Z\"",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is that of the box whose pods are tried again.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxRevision(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -1996,6 +2118,13 @@ func schema_pkg_apis_model_v1_ModelBoxRevision(ref common.ReferenceCallback) com
 							Format:      "",
 						},
 					},
+					"failure": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failure is why the rollout of the revision has failed last, as status.rollout.failedRevisions of the box has it. It is empty where that is not known to have failed.\n\nExample: ImagePullBackOff",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"revision", "name"},
 			},
@@ -2086,6 +2215,145 @@ func schema_pkg_apis_model_v1_ModelBoxRollbackStatus(ref common.ReferenceCallbac
 				},
 			},
 		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRollout(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRollout is when a rollout has failed, and what follows. A rollout has failed when it has made no progress for progressDeadlineSeconds, or when a new pod fails for good: its image is invalid, or could not be pulled for 30 seconds, a ConfigMap, a Secret or a key of them is not there for as long, or a container has crashed more than maxRestarts times.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"onFailure": {
+						SchemaProps: spec.SchemaProps{
+							Description: "onFailure is what follows when a rollout has failed: \"None\" leaves it as it is, \"Pause\" lets no further pod get the new revision, \"Rollback\" gives the pods the last revision back whose rollout was complete, with its files in configs, and leaves the spec as it is. The rollout is tried again when the pods that the box asks for change, or when the subresource retry is created. Defaults to \"None\".\n\nExample: Rollback\n\nPossible enum values:\n - `\"None\"` leaves it as it is.\n - `\"Pause\"` lets no further pod get the new revision.\n - `\"Rollback\"` gives the pods the last revision back that was complete.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"None", "Pause", "Rollback"},
+						},
+					},
+					"maxRestarts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "maxRestarts is how often a container of a new pod may crash before the rollout has failed. Defaults to 3.\n\nExample: 5",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRolloutRevision(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRolloutRevision is what the pods of a box were.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"podsHash": {
+						SchemaProps: spec.SchemaProps{
+							Description: "podsHash identifies the pods, as that of the rollout does. Required.\n\nExample: 6fd9e0c1b5a94d2f",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is that of the box that asked for them first. Required.\n\nExample: 1",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of their ReplicaSet or ControllerRevision. Empty where that was not known.\n\nExample: web-5d8f7c9b6",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"podsHash", "generation"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRolloutStatus is how the rollout of the pods that the box asks for gets on.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"phase": {
+						SchemaProps: spec.SchemaProps{
+							Description: "phase is how far the rollout has come: \"Progressing\", \"Complete\", or one of those that have failed: \"Failed\" is left as it is, \"Paused\" is stopped where it was, and in the place of \"RolledBack\" is the stable revision.\n\nExample: Progressing\n\nPossible enum values:\n - `\"Complete\"` is one whose pods are all there and available.\n - `\"Failed\"` is one that has failed, and is left as it is.\n - `\"Paused\"` is one that has failed, and was stopped where it was.\n - `\"Progressing\"` is a rollout that goes on.\n - `\"RolledBack\"` is one that has failed, and in whose place the stable revision is.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Complete", "Failed", "Paused", "Progressing", "RolledBack"},
+						},
+					},
+					"podsHash": {
+						SchemaProps: spec.SchemaProps{
+							Description: "podsHash identifies the pods that the box asks for: their template, and those files of configs that a change of replaces the pods for.\n\nExample: 6fd9e0c1b5a94d2f",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"startedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "startedAt is when the rollout began, or was tried again last.\n\nExample: \"2026-01-02T03:04:05Z\"",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "reason is why the rollout has failed, as a word: that of a failing pod, or ProgressDeadlineExceeded. Empty while it has not.\n\nExample: ImagePullBackOff",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message says why the rollout has failed, and what keeps the box from rolling back, if anything does.\n\nExample: \"pod web-5d8f7c9b6-2xkqp, container web: Back-off pulling image\"",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"stable": {
+						SchemaProps: spec.SchemaProps{
+							Description: "stable is what the pods were when a rollout of them was complete last: what a rollback gives back. It is not there before the first one.\n\nExample: {podsHash: 6fd9e0c1b5a94d2f, generation: 1, name: web-5d8f7c9b6}",
+							Ref:         ref(v1.ModelBoxRolloutRevision{}.OpenAPIModelName()),
+						},
+					},
+					"failedRevisions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "failedRevisions are those whose rollouts have failed last, the newest at the end; at most 10.\n\nExample: [{podsHash: 0a1b2c3d4e5f6071, generation: 2, name: web-7c9b65d8f, reason: ImagePullBackOff}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxFailedRevision{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxFailedRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutRevision{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -2426,6 +2694,19 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							Description: "minReadySeconds is the time in seconds that a new pod must be ready without a container crashing before it counts as available, from 0 to 599. Defaults to 3.\n\nExample: 10",
 							Type:        []string{"integer"},
 							Format:      "int32",
+						},
+					},
+					"progressDeadlineSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "progressDeadlineSeconds is how long, in seconds, a rollout may make no progress before it has failed, more than minReadySeconds. Defaults to 600, as for a Deployment.\n\nExample: 120",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"rollout": {
+						SchemaProps: spec.SchemaProps{
+							Description: "rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there. Defaults to none.\n\nExample: {onFailure: Rollback}",
+							Ref:         ref(v1.ModelBoxRollout{}.OpenAPIModelName()),
 						},
 					},
 					"ports": {
@@ -2845,7 +3126,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxAutoscaling{}.OpenAPIModelName(), v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxDisruptionBudget{}.OpenAPIModelName(), v1.ModelBoxIgnoreDrift{}.OpenAPIModelName(), v1.ModelBoxIngress{}.OpenAPIModelName(), v1.ModelBoxRoute{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
+			v1.ModelBoxAutoscaling{}.OpenAPIModelName(), v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxDisruptionBudget{}.OpenAPIModelName(), v1.ModelBoxIgnoreDrift{}.OpenAPIModelName(), v1.ModelBoxIngress{}.OpenAPIModelName(), v1.ModelBoxRollout{}.OpenAPIModelName(), v1.ModelBoxRoute{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
 	}
 }
 
@@ -3016,6 +3297,12 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 							},
 						},
 					},
+					"rollout": {
+						SchemaProps: spec.SchemaProps{
+							Description: "rollout is how the rollout of the pods that the box asks for gets on. It is there while spec.rollout is.\n\nExample: {phase: Complete, podsHash: 6fd9e0c1b5a94d2f}",
+							Ref:         ref(v1.ModelBoxRolloutStatus{}.OpenAPIModelName()),
+						},
+					},
 					"conditions": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -3043,7 +3330,7 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 			},
 		},
 		Dependencies: []string{
-			v1.NodePort{}.OpenAPIModelName(), v1.PodNetwork{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+			v1.ModelBoxRolloutStatus{}.OpenAPIModelName(), v1.NodePort{}.OpenAPIModelName(), v1.PodNetwork{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 

@@ -21,6 +21,13 @@ const (
 	DefaultMinReadySeconds = int32(3)
 )
 
+// DefaultProgressDeadlineSeconds is what spec.progressDeadlineSeconds is taken for where it is not given, and
+// DefaultMaxRestarts is the default of spec.rollout.maxRestarts.
+const (
+	DefaultProgressDeadlineSeconds = int32(600)
+	DefaultMaxRestarts             = int32(3)
+)
+
 func addDefaultingFuncs(scheme *runtime.Scheme) error {
 	return RegisterDefaults(scheme)
 }
@@ -105,6 +112,20 @@ func setSpecDefaults(spec *ModelBoxSpec) {
 		spec.DefaultProbes = DefaultProbesEnabled
 	}
 	setPortDefaults(spec.Ports)
+	setRolloutDefaults(spec.Rollout)
+}
+
+// setRolloutDefaults does nothing about a rollout that fails, as Kubernetes.
+func setRolloutDefaults(rollout *ModelBoxRollout) {
+	if rollout == nil {
+		return
+	}
+	if rollout.OnFailure == "" {
+		rollout.OnFailure = RolloutFailureNone
+	}
+	if rollout.MaxRestarts == nil {
+		rollout.MaxRestarts = ptr.To(DefaultMaxRestarts)
+	}
 }
 
 // setAutoscalingDefaults lets the box start with as many pods as it has at least.

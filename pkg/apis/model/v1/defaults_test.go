@@ -82,6 +82,10 @@ func TestDefaults(t *testing.T) {
 			func(s *spec) { s.RollingUpdate = &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject} }},
 		{"a strategy stays", spec{Strategy: modelv1.StrategyRecreate}, func(s *spec) { s.Strategy = modelv1.StrategyRecreate }},
 		{"0 seconds to be ready stay 0", spec{MinReadySeconds: ptr.To[int32](0)}, func(s *spec) { s.MinReadySeconds = ptr.To[int32](0) }},
+		{"a rollout that fails is left as it is", spec{Rollout: &modelv1.ModelBoxRollout{}},
+			func(s *spec) {
+				s.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureNone, MaxRestarts: ptr.To[int32](3)}
+			}},
 		{"a class stays", spec{ResourceType: modelv1.ResourceTypeSmall}, func(s *spec) { s.ResourceType = modelv1.ResourceTypeSmall }},
 		{"disabled probes stay disabled", spec{DefaultProbes: modelv1.DefaultProbesDisabled},
 			func(s *spec) { s.DefaultProbes = modelv1.DefaultProbesDisabled }},

@@ -98,6 +98,13 @@ type ModelBoxRevision struct {
 	// Example: anna
 	// +optional
 	ChangedBy string `json:"changedBy,omitempty" protobuf:"bytes,9,opt,name=changedBy"`
+
+	// failure is why the rollout of the revision has failed last, as status.rollout.failedRevisions of the box has it. It is empty
+	// where that is not known to have failed.
+	//
+	// Example: ImagePullBackOff
+	// +optional
+	Failure string `json:"failure,omitempty" protobuf:"bytes,10,opt,name=failure"`
 }
 
 // ModelBoxFieldChange is a field of a box that has another value than before.

@@ -40,6 +40,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ModelBoxLogOptions{},
 		&ModelBoxPortForwardOptions{},
 		&ModelBoxRestart{},
+		&ModelBoxRetry{},
 		&ModelBoxRollback{},
 		&ModelStack{},
 		&ModelStackList{},

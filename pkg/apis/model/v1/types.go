@@ -174,6 +174,7 @@ type RollingUpdate struct {
 // +genclient:method=GetDiff,verb=get,subresource=diff,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDiff
 // +genclient:method=CreateDiff,verb=create,subresource=diff,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBox,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDiff
 // +genclient:method=CreateRestart,verb=create,subresource=restart,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart
+// +genclient:method=CreateRetry,verb=create,subresource=retry,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRetry,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRetry
 // +genclient:method=GetHistory,verb=get,subresource=history,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxHistory
 // +genclient:method=CreateRollback,verb=create,subresource=rollback,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRollback,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRollback
 // +genclient:method=CreateDebug,verb=create,subresource=debug,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDebug,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDebug
@@ -292,6 +293,21 @@ type ModelBoxSpec struct {
 	// Example: 10
 	// +optional
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty" protobuf:"varint,7,opt,name=minReadySeconds"`
+
+	// progressDeadlineSeconds is how long, in seconds, a rollout may make no progress before it has failed, more than
+	// minReadySeconds. Defaults to 600, as for a Deployment.
+	//
+	// Example: 120
+	// +optional
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty" protobuf:"varint,40,opt,name=progressDeadlineSeconds"`
+
+	// rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there.
+	// Defaults to none.
+	//
+	// Example: {onFailure: Rollback}
+	// +optional
+	// +k8s:optional
+	Rollout *ModelBoxRollout `json:"rollout,omitempty" protobuf:"bytes,41,opt,name=rollout"`
 
 	// ports are the ports that the application serves; without any there is no Service. targetPort defaults to port,
 	// protocol to "TCP"; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a
@@ -819,7 +835,11 @@ const (
 	ReasonProgressing = "Progressing"
 	// ReasonRolloutComplete: every pod runs the current pod template and is available.
 	ReasonRolloutComplete = "RolloutComplete"
-	// ReasonProgressDeadlineExceeded: a rollout made no progress for ten minutes.
+	// ReasonRolledBack: the rollout has failed, and the pods are those of the last revision that was complete.
+	ReasonRolledBack = "RolledBack"
+	// ReasonRolloutFailed: the rollout has failed, and is left or stopped where it was.
+	ReasonRolloutFailed = "RolloutFailed"
+	// ReasonProgressDeadlineExceeded: a rollout made no progress for spec.progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 	// ReasonDeploymentPaused: somebody has paused the Deployment in the middle of a rollout.
 	ReasonDeploymentPaused = "DeploymentPaused"
@@ -968,6 +988,12 @@ type ModelBoxStatus struct {
 	// +optional
 	// +listType=set
 	UnreleasedStorage []string `json:"unreleasedStorage,omitempty" protobuf:"bytes,15,rep,name=unreleasedStorage"`
+
+	// rollout is how the rollout of the pods that the box asks for gets on. It is there while spec.rollout is.
+	//
+	// Example: {phase: Complete, podsHash: 6fd9e0c1b5a94d2f}
+	// +optional
+	Rollout *ModelBoxRolloutStatus `json:"rollout,omitempty" protobuf:"bytes,16,opt,name=rollout"`
 
 	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
 	//

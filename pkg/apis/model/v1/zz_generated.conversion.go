@@ -136,6 +136,16 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxFailedRevision)(nil), (*model.ModelBoxFailedRevision)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxFailedRevision_To_model_ModelBoxFailedRevision(a.(*ModelBoxFailedRevision), b.(*model.ModelBoxFailedRevision), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxFailedRevision)(nil), (*ModelBoxFailedRevision)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxFailedRevision_To_v1_ModelBoxFailedRevision(a.(*model.ModelBoxFailedRevision), b.(*ModelBoxFailedRevision), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*ModelBoxFieldChange)(nil), (*model.ModelBoxFieldChange)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1_ModelBoxFieldChange_To_model_ModelBoxFieldChange(a.(*ModelBoxFieldChange), b.(*model.ModelBoxFieldChange), scope)
 	}); err != nil {
@@ -246,6 +256,26 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxRetry)(nil), (*model.ModelBoxRetry)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxRetry_To_model_ModelBoxRetry(a.(*ModelBoxRetry), b.(*model.ModelBoxRetry), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRetry)(nil), (*ModelBoxRetry)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxRetry_To_v1_ModelBoxRetry(a.(*model.ModelBoxRetry), b.(*ModelBoxRetry), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxRetryStatus)(nil), (*model.ModelBoxRetryStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxRetryStatus_To_model_ModelBoxRetryStatus(a.(*ModelBoxRetryStatus), b.(*model.ModelBoxRetryStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRetryStatus)(nil), (*ModelBoxRetryStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxRetryStatus_To_v1_ModelBoxRetryStatus(a.(*model.ModelBoxRetryStatus), b.(*ModelBoxRetryStatus), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*ModelBoxRevision)(nil), (*model.ModelBoxRevision)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1_ModelBoxRevision_To_model_ModelBoxRevision(a.(*ModelBoxRevision), b.(*model.ModelBoxRevision), scope)
 	}); err != nil {
@@ -273,6 +303,36 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}
 	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRollbackStatus)(nil), (*ModelBoxRollbackStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_model_ModelBoxRollbackStatus_To_v1_ModelBoxRollbackStatus(a.(*model.ModelBoxRollbackStatus), b.(*ModelBoxRollbackStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxRollout)(nil), (*model.ModelBoxRollout)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxRollout_To_model_ModelBoxRollout(a.(*ModelBoxRollout), b.(*model.ModelBoxRollout), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRollout)(nil), (*ModelBoxRollout)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxRollout_To_v1_ModelBoxRollout(a.(*model.ModelBoxRollout), b.(*ModelBoxRollout), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxRolloutRevision)(nil), (*model.ModelBoxRolloutRevision)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxRolloutRevision_To_model_ModelBoxRolloutRevision(a.(*ModelBoxRolloutRevision), b.(*model.ModelBoxRolloutRevision), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRolloutRevision)(nil), (*ModelBoxRolloutRevision)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxRolloutRevision_To_v1_ModelBoxRolloutRevision(a.(*model.ModelBoxRolloutRevision), b.(*ModelBoxRolloutRevision), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxRolloutStatus)(nil), (*model.ModelBoxRolloutStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxRolloutStatus_To_model_ModelBoxRolloutStatus(a.(*ModelBoxRolloutStatus), b.(*model.ModelBoxRolloutStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRolloutStatus)(nil), (*ModelBoxRolloutStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxRolloutStatus_To_v1_ModelBoxRolloutStatus(a.(*model.ModelBoxRolloutStatus), b.(*ModelBoxRolloutStatus), scope)
 	}); err != nil {
 		return err
 	}
@@ -948,6 +1008,26 @@ func Convert_url_Values_To_v1_ModelBoxExecOptions(in *url.Values, out *ModelBoxE
 	return autoConvert_url_Values_To_v1_ModelBoxExecOptions(in, out, s)
 }
 
+func autoConvert_v1_ModelBoxFailedRevision_To_model_ModelBoxFailedRevision(in *ModelBoxFailedRevision, out *model.ModelBoxFailedRevision, s conversion.Scope) error {
+	*out = *(*model.ModelBoxFailedRevision)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxFailedRevision_To_model_ModelBoxFailedRevision is an autogenerated conversion function.
+func Convert_v1_ModelBoxFailedRevision_To_model_ModelBoxFailedRevision(in *ModelBoxFailedRevision, out *model.ModelBoxFailedRevision, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxFailedRevision_To_model_ModelBoxFailedRevision(in, out, s)
+}
+
+func autoConvert_model_ModelBoxFailedRevision_To_v1_ModelBoxFailedRevision(in *model.ModelBoxFailedRevision, out *ModelBoxFailedRevision, s conversion.Scope) error {
+	*out = *(*ModelBoxFailedRevision)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxFailedRevision_To_v1_ModelBoxFailedRevision is an autogenerated conversion function.
+func Convert_model_ModelBoxFailedRevision_To_v1_ModelBoxFailedRevision(in *model.ModelBoxFailedRevision, out *ModelBoxFailedRevision, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxFailedRevision_To_v1_ModelBoxFailedRevision(in, out, s)
+}
+
 func autoConvert_v1_ModelBoxFieldChange_To_model_ModelBoxFieldChange(in *ModelBoxFieldChange, out *model.ModelBoxFieldChange, s conversion.Scope) error {
 	*out = *(*model.ModelBoxFieldChange)(unsafe.Pointer(in))
 	return nil
@@ -1342,6 +1422,52 @@ func Convert_model_ModelBoxRestartStatus_To_v1_ModelBoxRestartStatus(in *model.M
 	return autoConvert_model_ModelBoxRestartStatus_To_v1_ModelBoxRestartStatus(in, out, s)
 }
 
+func autoConvert_v1_ModelBoxRetry_To_model_ModelBoxRetry(in *ModelBoxRetry, out *model.ModelBoxRetry, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_v1_ModelBoxRetryStatus_To_model_ModelBoxRetryStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_v1_ModelBoxRetry_To_model_ModelBoxRetry is an autogenerated conversion function.
+func Convert_v1_ModelBoxRetry_To_model_ModelBoxRetry(in *ModelBoxRetry, out *model.ModelBoxRetry, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxRetry_To_model_ModelBoxRetry(in, out, s)
+}
+
+func autoConvert_model_ModelBoxRetry_To_v1_ModelBoxRetry(in *model.ModelBoxRetry, out *ModelBoxRetry, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_model_ModelBoxRetryStatus_To_v1_ModelBoxRetryStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_model_ModelBoxRetry_To_v1_ModelBoxRetry is an autogenerated conversion function.
+func Convert_model_ModelBoxRetry_To_v1_ModelBoxRetry(in *model.ModelBoxRetry, out *ModelBoxRetry, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxRetry_To_v1_ModelBoxRetry(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxRetryStatus_To_model_ModelBoxRetryStatus(in *ModelBoxRetryStatus, out *model.ModelBoxRetryStatus, s conversion.Scope) error {
+	*out = *(*model.ModelBoxRetryStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxRetryStatus_To_model_ModelBoxRetryStatus is an autogenerated conversion function.
+func Convert_v1_ModelBoxRetryStatus_To_model_ModelBoxRetryStatus(in *ModelBoxRetryStatus, out *model.ModelBoxRetryStatus, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxRetryStatus_To_model_ModelBoxRetryStatus(in, out, s)
+}
+
+func autoConvert_model_ModelBoxRetryStatus_To_v1_ModelBoxRetryStatus(in *model.ModelBoxRetryStatus, out *ModelBoxRetryStatus, s conversion.Scope) error {
+	*out = *(*ModelBoxRetryStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxRetryStatus_To_v1_ModelBoxRetryStatus is an autogenerated conversion function.
+func Convert_model_ModelBoxRetryStatus_To_v1_ModelBoxRetryStatus(in *model.ModelBoxRetryStatus, out *ModelBoxRetryStatus, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxRetryStatus_To_v1_ModelBoxRetryStatus(in, out, s)
+}
+
 func autoConvert_v1_ModelBoxRevision_To_model_ModelBoxRevision(in *ModelBoxRevision, out *model.ModelBoxRevision, s conversion.Scope) error {
 	*out = *(*model.ModelBoxRevision)(unsafe.Pointer(in))
 	return nil
@@ -1412,6 +1538,66 @@ func Convert_model_ModelBoxRollbackStatus_To_v1_ModelBoxRollbackStatus(in *model
 	return autoConvert_model_ModelBoxRollbackStatus_To_v1_ModelBoxRollbackStatus(in, out, s)
 }
 
+func autoConvert_v1_ModelBoxRollout_To_model_ModelBoxRollout(in *ModelBoxRollout, out *model.ModelBoxRollout, s conversion.Scope) error {
+	*out = *(*model.ModelBoxRollout)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxRollout_To_model_ModelBoxRollout is an autogenerated conversion function.
+func Convert_v1_ModelBoxRollout_To_model_ModelBoxRollout(in *ModelBoxRollout, out *model.ModelBoxRollout, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxRollout_To_model_ModelBoxRollout(in, out, s)
+}
+
+func autoConvert_model_ModelBoxRollout_To_v1_ModelBoxRollout(in *model.ModelBoxRollout, out *ModelBoxRollout, s conversion.Scope) error {
+	*out = *(*ModelBoxRollout)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxRollout_To_v1_ModelBoxRollout is an autogenerated conversion function.
+func Convert_model_ModelBoxRollout_To_v1_ModelBoxRollout(in *model.ModelBoxRollout, out *ModelBoxRollout, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxRollout_To_v1_ModelBoxRollout(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxRolloutRevision_To_model_ModelBoxRolloutRevision(in *ModelBoxRolloutRevision, out *model.ModelBoxRolloutRevision, s conversion.Scope) error {
+	*out = *(*model.ModelBoxRolloutRevision)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxRolloutRevision_To_model_ModelBoxRolloutRevision is an autogenerated conversion function.
+func Convert_v1_ModelBoxRolloutRevision_To_model_ModelBoxRolloutRevision(in *ModelBoxRolloutRevision, out *model.ModelBoxRolloutRevision, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxRolloutRevision_To_model_ModelBoxRolloutRevision(in, out, s)
+}
+
+func autoConvert_model_ModelBoxRolloutRevision_To_v1_ModelBoxRolloutRevision(in *model.ModelBoxRolloutRevision, out *ModelBoxRolloutRevision, s conversion.Scope) error {
+	*out = *(*ModelBoxRolloutRevision)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxRolloutRevision_To_v1_ModelBoxRolloutRevision is an autogenerated conversion function.
+func Convert_model_ModelBoxRolloutRevision_To_v1_ModelBoxRolloutRevision(in *model.ModelBoxRolloutRevision, out *ModelBoxRolloutRevision, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxRolloutRevision_To_v1_ModelBoxRolloutRevision(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxRolloutStatus_To_model_ModelBoxRolloutStatus(in *ModelBoxRolloutStatus, out *model.ModelBoxRolloutStatus, s conversion.Scope) error {
+	*out = *(*model.ModelBoxRolloutStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxRolloutStatus_To_model_ModelBoxRolloutStatus is an autogenerated conversion function.
+func Convert_v1_ModelBoxRolloutStatus_To_model_ModelBoxRolloutStatus(in *ModelBoxRolloutStatus, out *model.ModelBoxRolloutStatus, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxRolloutStatus_To_model_ModelBoxRolloutStatus(in, out, s)
+}
+
+func autoConvert_model_ModelBoxRolloutStatus_To_v1_ModelBoxRolloutStatus(in *model.ModelBoxRolloutStatus, out *ModelBoxRolloutStatus, s conversion.Scope) error {
+	*out = *(*ModelBoxRolloutStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxRolloutStatus_To_v1_ModelBoxRolloutStatus is an autogenerated conversion function.
+func Convert_model_ModelBoxRolloutStatus_To_v1_ModelBoxRolloutStatus(in *model.ModelBoxRolloutStatus, out *ModelBoxRolloutStatus, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxRolloutStatus_To_v1_ModelBoxRolloutStatus(in, out, s)
+}
+
 func autoConvert_v1_ModelBoxRoute_To_model_ModelBoxRoute(in *ModelBoxRoute, out *model.ModelBoxRoute, s conversion.Scope) error {
 	*out = *(*model.ModelBoxRoute)(unsafe.Pointer(in))
 	return nil
@@ -1462,6 +1648,8 @@ func autoConvert_v1_ModelBoxSpec_To_model_ModelBoxSpec(in *ModelBoxSpec, out *mo
 	out.Strategy = model.Strategy(in.Strategy)
 	out.RollingUpdate = (*model.RollingUpdate)(unsafe.Pointer(in.RollingUpdate))
 	out.MinReadySeconds = (*int32)(unsafe.Pointer(in.MinReadySeconds))
+	out.ProgressDeadlineSeconds = (*int32)(unsafe.Pointer(in.ProgressDeadlineSeconds))
+	out.Rollout = (*model.ModelBoxRollout)(unsafe.Pointer(in.Rollout))
 	out.Ports = *(*[]corev1.ServicePort)(unsafe.Pointer(&in.Ports))
 	out.ServiceType = model.ServiceType(in.ServiceType)
 	out.Service = (*model.ModelBoxService)(unsafe.Pointer(in.Service))
@@ -1510,6 +1698,7 @@ func autoConvert_model_ModelBoxSpec_To_v1_ModelBoxSpec(in *model.ModelBoxSpec, o
 	out.Strategy = Strategy(in.Strategy)
 	out.RollingUpdate = (*RollingUpdate)(unsafe.Pointer(in.RollingUpdate))
 	out.MinReadySeconds = (*int32)(unsafe.Pointer(in.MinReadySeconds))
+	out.ProgressDeadlineSeconds = (*int32)(unsafe.Pointer(in.ProgressDeadlineSeconds))
 	out.Ports = *(*[]corev1.ServicePort)(unsafe.Pointer(&in.Ports))
 	out.ServiceType = ServiceType(in.ServiceType)
 	out.Service = (*ModelBoxService)(unsafe.Pointer(in.Service))
@@ -1535,6 +1724,7 @@ func autoConvert_model_ModelBoxSpec_To_v1_ModelBoxSpec(in *model.ModelBoxSpec, o
 	out.Autoscaling = (*ModelBoxAutoscaling)(unsafe.Pointer(in.Autoscaling))
 	out.DisruptionBudget = (*ModelBoxDisruptionBudget)(unsafe.Pointer(in.DisruptionBudget))
 	out.IgnoreDrift = (*ModelBoxIgnoreDrift)(unsafe.Pointer(in.IgnoreDrift))
+	out.Rollout = (*ModelBoxRollout)(unsafe.Pointer(in.Rollout))
 	out.Networks = *(*[]string)(unsafe.Pointer(&in.Networks))
 	out.ServiceAccountName = in.ServiceAccountName
 	out.ImagePullSecrets = *(*[]corev1.LocalObjectReference)(unsafe.Pointer(&in.ImagePullSecrets))

@@ -64,6 +64,11 @@ func (in ModelBoxExecOptions) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxFailedRevision) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxFailedRevision"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxFieldChange) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxFieldChange"
 }
@@ -119,6 +124,16 @@ func (in ModelBoxRestartStatus) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRetry) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRetry"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRetryStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRetryStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxRevision) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxRevision"
 }
@@ -131,6 +146,21 @@ func (in ModelBoxRollback) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxRollbackStatus) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxRollbackStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRollout) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRollout"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRolloutRevision) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRolloutRevision"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRolloutStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRolloutStatus"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -71,6 +71,21 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
 			}
 		})
+	// type ModelBoxRetry
+	scheme.AddValidationFunc(
+		(*ModelBoxRetry)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/":
+				return Validate_ModelBoxRetry(
+					ctx, op, nil, /* fldPath */
+					obj.(*ModelBoxRetry),
+					safe.Cast[*ModelBoxRetry](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
 	// type ModelBoxRollback
 	scheme.AddValidationFunc(
 		(*ModelBoxRollback)(nil),
@@ -1021,6 +1036,82 @@ func Validate_ModelBoxRestartStatus(
 	return errs
 }
 
+// Validate_ModelBoxRetry validates an instance of ModelBoxRetry according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxRetry(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxRetry) (errs field.ErrorList) {
+
+	// field ModelBoxRetry.TypeMeta has no validation
+	// field ModelBoxRetry.ObjectMeta has no validation
+
+	{ // field ModelBoxRetry.Status
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxRetryStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxRetryStatus(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRetry) *ModelBoxRetryStatus {
+				return &oldObj.Status
+			})
+		errs = append(errs, fn(fldPath.Child("status"), &obj.Status, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxRetryStatus validates an instance of ModelBoxRetryStatus according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxRetryStatus(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxRetryStatus) (errs field.ErrorList) {
+
+	// field ModelBoxRetryStatus.StartedAt has no validation
+
+	{ // field ModelBoxRetryStatus.Generation
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRetryStatus) *int64 {
+				return &oldObj.Generation
+			})
+		errs = append(errs, fn(fldPath.Child("generation"), &obj.Generation, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_ModelBoxRollback validates an instance of ModelBoxRollback according
 // to declarative validation rules in the API schema.
 func Validate_ModelBoxRollback(
@@ -1154,6 +1245,77 @@ func Validate_ModelBoxRollbackStatus(
 				return &oldObj.Generation
 			})
 		errs = append(errs, fn(fldPath.Child("generation"), &obj.Generation, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxRollout validates an instance of ModelBoxRollout according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxRollout(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxRollout) (errs field.ErrorList) {
+
+	{ // field ModelBoxRollout.OnFailure
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RolloutFailurePolicy,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_RolloutFailurePolicy(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRollout) *RolloutFailurePolicy {
+				return &oldObj.OnFailure
+			})
+		errs = append(errs, fn(fldPath.Child("onFailure"), &obj.OnFailure, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxRollout.MaxRestarts
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRollout) *int32 {
+				return oldObj.MaxRestarts
+			})
+		errs = append(errs, fn(fldPath.Child("maxRestarts"), obj.MaxRestarts, oldVal, oldObj != nil)...)
 	}
 
 	return errs
@@ -1373,6 +1535,38 @@ func Validate_ModelBoxSpec(
 
 	// field ModelBoxSpec.RollingUpdate has no validation
 	// field ModelBoxSpec.MinReadySeconds has no validation
+	// field ModelBoxSpec.ProgressDeadlineSeconds has no validation
+
+	{ // field ModelBoxSpec.Rollout
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxRollout,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxRollout(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *ModelBoxRollout {
+				return oldObj.Rollout
+			})
+		errs = append(errs, fn(fldPath.Child("rollout"), obj.Rollout, oldVal, oldObj != nil)...)
+	}
+
 	// field ModelBoxSpec.Ports has no validation
 
 	{ // field ModelBoxSpec.ServiceType
@@ -1977,6 +2171,7 @@ func Validate_ModelBoxStatus(
 	// field ModelBoxStatus.NodePorts has no validation
 	// field ModelBoxStatus.PodNetworks has no validation
 	// field ModelBoxStatus.UnreleasedStorage has no validation
+	// field ModelBoxStatus.Rollout has no validation
 	// field ModelBoxStatus.Conditions has no validation
 	return errs
 }
@@ -3562,6 +3757,21 @@ func Validate_ResourceType(
 	obj, oldObj *ResourceType) (errs field.ErrorList) {
 
 	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForResourceType, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+var symbolsForRolloutFailurePolicy = sets.New(RolloutFailureNone, RolloutFailurePause, RolloutFailureRollback)
+
+// Validate_RolloutFailurePolicy validates an instance of RolloutFailurePolicy according
+// to declarative validation rules in the API schema.
+func Validate_RolloutFailurePolicy(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RolloutFailurePolicy) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForRolloutFailurePolicy, nil); len(e) != 0 {
 		errs = append(errs, e...)
 	}
 

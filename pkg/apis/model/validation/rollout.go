@@ -8,12 +8,14 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// progressDeadlineSeconds is the default of a Deployment, which a box leaves alone.
-const progressDeadlineSeconds = 600
+// maxMinReadySeconds is less than the progress deadline that a rollout has by default.
+const maxMinReadySeconds = modelv1.DefaultProgressDeadlineSeconds - 1
 
 func validateRollout(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	return slices.Concat(
@@ -21,6 +23,7 @@ func validateRollout(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList
 		validateStrategy(spec, path.Child("strategy")),
 		validateRollingUpdate(spec.RollingUpdate, spec.Workload, path.Child("rollingUpdate")),
 		validateMinReadySeconds(spec.MinReadySeconds, path.Child("minReadySeconds")),
+		validateProgressDeadline(spec, path.Child("progressDeadlineSeconds")),
 	)
 }
 
@@ -40,10 +43,22 @@ func validateStrategy(spec *model.ModelBoxSpec, path *field.Path) field.ErrorLis
 }
 
 func validateMinReadySeconds(seconds *int32, path *field.Path) field.ErrorList {
-	if seconds == nil || *seconds >= 0 && *seconds < progressDeadlineSeconds {
+	if seconds == nil || *seconds >= 0 && *seconds <= maxMinReadySeconds {
 		return nil
 	}
-	detail := fmt.Sprintf("must be between 0 and %d: a rollout that takes %d seconds to progress counts as failed",
-		progressDeadlineSeconds-1, progressDeadlineSeconds)
+	detail := fmt.Sprintf("must be between 0 and %d: a rollout that takes %d seconds to progress counts as failed", maxMinReadySeconds, maxMinReadySeconds+1)
 	return field.ErrorList{field.Invalid(path, *seconds, detail)}
+}
+
+// validateProgressDeadline requires a deadline that a pod can become available before.
+func validateProgressDeadline(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	deadline, ready := spec.ProgressDeadlineSeconds, ptr.Deref(spec.MinReadySeconds, 0)
+	switch {
+	case deadline == nil || *deadline > max(ready, 0):
+		return nil
+	case *deadline < 1:
+		return field.ErrorList{field.Invalid(path, *deadline, "must be at least 1")}
+	default:
+		return field.ErrorList{field.Invalid(path, *deadline, fmt.Sprintf("must be greater than `minReadySeconds`, which is %d", ready))}
+	}
 }

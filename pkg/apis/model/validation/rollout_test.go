@@ -61,6 +61,15 @@ func TestRollout(t *testing.T) {
 		{"599 ready seconds are accepted", minReadySeconds(599), nil},
 		{"600 ready seconds reach the progress deadline", minReadySeconds(600), []string{"Invalid value: spec.minReadySeconds"}},
 		{"ready seconds are not negative", minReadySeconds(-1), []string{"Invalid value: spec.minReadySeconds"}},
+
+		{"a deadline of an hour is accepted", progressDeadlineSeconds(3600), nil},
+		{"a deadline after the ready seconds is accepted", progressDeadlineSeconds(4), nil},
+		{"a deadline that the ready seconds reach", progressDeadlineSeconds(3), []string{"Invalid value: spec.progressDeadlineSeconds"}},
+		{"a deadline of nothing", progressDeadlineSeconds(0), []string{"Invalid value: spec.progressDeadlineSeconds"}},
+
+		{"a rollback is accepted", rollout(model.RolloutFailureRollback, 0), nil},
+		{"another policy is refused", rollout("Retry", 1), []string{"Unsupported value: spec.rollout.onFailure"}},
+		{"restarts are not negative", rollout(model.RolloutFailurePause, -1), []string{"Invalid value: spec.rollout.maxRestarts"}},
 	})
 }
 
@@ -83,6 +92,18 @@ func rollingUpdateOf(maxSurge, maxUnavailable string) func(*model.ModelBox) {
 
 func minReadySeconds(seconds int32) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.MinReadySeconds = &seconds }
+}
+
+func progressDeadlineSeconds(seconds int32) func(*model.ModelBox) {
+	return func(box *model.ModelBox) {
+		box.Spec.MinReadySeconds, box.Spec.ProgressDeadlineSeconds = ptr.To[int32](3), &seconds
+	}
+}
+
+func rollout(policy model.RolloutFailurePolicy, maxRestarts int32) func(*model.ModelBox) {
+	return func(box *model.ModelBox) {
+		box.Spec.Rollout = &model.ModelBoxRollout{OnFailure: policy, MaxRestarts: &maxRestarts}
+	}
 }
 
 func strategy(strategy model.Strategy) func(*model.ModelBox) {

@@ -81,6 +81,24 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: minAvailable
       type:
         namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+- name: com.github.model.v1.ModelBoxFailedRevision
+  map:
+    fields:
+    - name: generation
+      type:
+        scalar: numeric
+      default: 0
+    - name: name
+      type:
+        scalar: string
+    - name: podsHash
+      type:
+        scalar: string
+      default: ""
+    - name: reason
+      type:
+        scalar: string
+      default: ""
 - name: com.github.model.v1.ModelBoxIgnoreDrift
   map:
     fields:
@@ -167,6 +185,56 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: secretName
       type:
         scalar: string
+- name: com.github.model.v1.ModelBoxRollout
+  map:
+    fields:
+    - name: maxRestarts
+      type:
+        scalar: numeric
+    - name: onFailure
+      type:
+        scalar: string
+- name: com.github.model.v1.ModelBoxRolloutRevision
+  map:
+    fields:
+    - name: generation
+      type:
+        scalar: numeric
+      default: 0
+    - name: name
+      type:
+        scalar: string
+    - name: podsHash
+      type:
+        scalar: string
+      default: ""
+- name: com.github.model.v1.ModelBoxRolloutStatus
+  map:
+    fields:
+    - name: failedRevisions
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.ModelBoxFailedRevision
+          elementRelationship: atomic
+    - name: message
+      type:
+        scalar: string
+    - name: phase
+      type:
+        scalar: string
+    - name: podsHash
+      type:
+        scalar: string
+    - name: reason
+      type:
+        scalar: string
+    - name: stable
+      type:
+        namedType: com.github.model.v1.ModelBoxRolloutRevision
+    - name: startedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
 - name: com.github.model.v1.ModelBoxRoute
   map:
     fields:
@@ -372,6 +440,9 @@ var schemaYAML = typed.YAMLObject(`types:
           keys:
           - port
           - protocol
+    - name: progressDeadlineSeconds
+      type:
+        scalar: numeric
     - name: readinessProbe
       type:
         namedType: io.k8s.api.core.v1.Probe
@@ -388,6 +459,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.model.v1.RollingUpdate
         elementRelationship: atomic
+    - name: rollout
+      type:
+        namedType: com.github.model.v1.ModelBoxRollout
     - name: route
       type:
         namedType: com.github.model.v1.ModelBoxRoute
@@ -492,6 +566,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: replicas
       type:
         scalar: numeric
+    - name: rollout
+      type:
+        namedType: com.github.model.v1.ModelBoxRolloutStatus
     - name: selector
       type:
         scalar: string

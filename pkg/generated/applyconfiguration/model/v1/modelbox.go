@@ -114,6 +114,12 @@ func ExtractModelBoxRestart(modelBox *modelv1.ModelBox, fieldManager string) (*M
 	return ExtractModelBoxFrom(modelBox, fieldManager, "restart")
 }
 
+// ExtractModelBoxRetry extracts the applied configuration owned by fieldManager from
+// modelBox for the retry subresource.
+func ExtractModelBoxRetry(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
+	return ExtractModelBoxFrom(modelBox, fieldManager, "retry")
+}
+
 // ExtractModelBoxRollback extracts the applied configuration owned by fieldManager from
 // modelBox for the rollback subresource.
 func ExtractModelBoxRollback(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {

@@ -69,6 +69,16 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: 10
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+	// progressDeadlineSeconds is how long, in seconds, a rollout may make no progress before it has failed, more than
+	// minReadySeconds. Defaults to 600, as for a Deployment.
+	//
+	// Example: 120
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+	// rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there.
+	// Defaults to none.
+	//
+	// Example: {onFailure: Rollback}
+	Rollout *ModelBoxRolloutApplyConfiguration `json:"rollout,omitempty"`
 	// ports are the ports that the application serves; without any there is no Service. targetPort defaults to port,
 	// protocol to "TCP"; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a
 	// string names a container port. A nodePort has to be in the cluster's range, 30000 to 32767 by default. Two ports
@@ -305,6 +315,22 @@ func (b *ModelBoxSpecApplyConfiguration) WithRollingUpdate(value modelv1.Rolling
 // If called multiple times, the MinReadySeconds field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithMinReadySeconds(value int32) *ModelBoxSpecApplyConfiguration {
 	b.MinReadySeconds = &value
+	return b
+}
+
+// WithProgressDeadlineSeconds sets the ProgressDeadlineSeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ProgressDeadlineSeconds field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithProgressDeadlineSeconds(value int32) *ModelBoxSpecApplyConfiguration {
+	b.ProgressDeadlineSeconds = &value
+	return b
+}
+
+// WithRollout sets the Rollout field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rollout field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithRollout(value *ModelBoxRolloutApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.Rollout = value
 	return b
 }
 

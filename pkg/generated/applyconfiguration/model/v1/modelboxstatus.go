@@ -76,6 +76,10 @@ type ModelBoxStatusApplyConfiguration struct {
 	//
 	// Example: [data]
 	UnreleasedStorage []string `json:"unreleasedStorage,omitempty"`
+	// rollout is how the rollout of the pods that the box asks for gets on. It is there while spec.rollout is.
+	//
+	// Example: {phase: Complete, podsHash: 6fd9e0c1b5a94d2f}
+	Rollout *ModelBoxRolloutStatusApplyConfiguration `json:"rollout,omitempty"`
 	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
 	//
 	// Example: [{type: Ready, status: "False", reason: Progressing, message: "3 of 4 pods are available"}]
@@ -213,6 +217,14 @@ func (b *ModelBoxStatusApplyConfiguration) WithUnreleasedStorage(values ...strin
 	for i := range values {
 		b.UnreleasedStorage = append(b.UnreleasedStorage, values[i])
 	}
+	return b
+}
+
+// WithRollout sets the Rollout field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rollout field is set to the value of the last call.
+func (b *ModelBoxStatusApplyConfiguration) WithRollout(value *ModelBoxRolloutStatusApplyConfiguration) *ModelBoxStatusApplyConfiguration {
+	b.Rollout = value
 	return b
 }
 

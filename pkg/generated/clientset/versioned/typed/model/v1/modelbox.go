@@ -46,6 +46,7 @@ type ModelBoxInterface interface {
 	GetDiff(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*modelv1.ModelBoxDiff, error)
 	CreateDiff(ctx context.Context, modelBoxName string, modelBox *modelv1.ModelBox, opts metav1.CreateOptions) (*modelv1.ModelBoxDiff, error)
 	CreateRestart(ctx context.Context, modelBoxName string, modelBoxRestart *modelv1.ModelBoxRestart, opts metav1.CreateOptions) (*modelv1.ModelBoxRestart, error)
+	CreateRetry(ctx context.Context, modelBoxName string, modelBoxRetry *modelv1.ModelBoxRetry, opts metav1.CreateOptions) (*modelv1.ModelBoxRetry, error)
 	GetHistory(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*modelv1.ModelBoxHistory, error)
 	CreateRollback(ctx context.Context, modelBoxName string, modelBoxRollback *modelv1.ModelBoxRollback, opts metav1.CreateOptions) (*modelv1.ModelBoxRollback, error)
 	CreateDebug(ctx context.Context, modelBoxName string, modelBoxDebug *modelv1.ModelBoxDebug, opts metav1.CreateOptions) (*modelv1.ModelBoxDebug, error)
@@ -177,6 +178,22 @@ func (c *modelBoxes) CreateRestart(ctx context.Context, modelBoxName string, mod
 		SubResource("restart").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(modelBoxRestart).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateRetry takes the representation of a modelBoxRetry and creates it.  Returns the server's representation of the modelBoxRetry, and an error, if there is any.
+func (c *modelBoxes) CreateRetry(ctx context.Context, modelBoxName string, modelBoxRetry *modelv1.ModelBoxRetry, opts metav1.CreateOptions) (result *modelv1.ModelBoxRetry, err error) {
+	result = &modelv1.ModelBoxRetry{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("retry").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelBoxRetry).
 		Do(ctx).
 		Into(result)
 	return

@@ -124,6 +124,18 @@ func (c *fakeModelBoxes) CreateRestart(ctx context.Context, modelBoxName string,
 	return obj.(*v1.ModelBoxRestart), err
 }
 
+// CreateRetry takes the representation of a modelBoxRetry and creates it.  Returns the server's representation of the modelBoxRetry, and an error, if there is any.
+func (c *fakeModelBoxes) CreateRetry(ctx context.Context, modelBoxName string, modelBoxRetry *v1.ModelBoxRetry, opts metav1.CreateOptions) (result *v1.ModelBoxRetry, err error) {
+	emptyResult := &v1.ModelBoxRetry{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelBoxName, "retry", c.Namespace(), modelBoxRetry, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.ModelBoxRetry), err
+}
+
 // GetHistory takes name of the modelBox, and returns the corresponding modelBoxHistory object, and an error if there is any.
 func (c *fakeModelBoxes) GetHistory(ctx context.Context, modelBoxName string, options metav1.GetOptions) (result *v1.ModelBoxHistory, err error) {
 	emptyResult := &v1.ModelBoxHistory{}

@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+const (
+	// StableRecordAnnotation is set on the workload of a box whose spec.rollout.onFailure is "Rollback" while its pods are to be
+	// other than they were when its rollout was complete last. Its value is the box as it was then, in the form of
+	// RecordAnnotation. It is used only where status.rollout.stable.podsHash says the same of it.
+	StableRecordAnnotation = "model.github.com/stable-record"
+
+	// RolledBackAnnotation is set on the workload of a box while that is rolled back: its pods are those of
+	// StableRecordAnnotation, and not of RecordAnnotation. Its value is the generation of the box.
+	RolledBackAnnotation = "model.github.com/rolled-back"
+)
+
+// RolloutFailurePolicy says what becomes of a rollout that has failed.
+// +enum
+// +k8s:enum
+type RolloutFailurePolicy string
+
+const (
+	// RolloutFailureNone leaves it as it is.
+	RolloutFailureNone RolloutFailurePolicy = "None"
+	// RolloutFailurePause lets no further pod get the new revision.
+	RolloutFailurePause RolloutFailurePolicy = "Pause"
+	// RolloutFailureRollback gives the pods the last revision back that was complete.
+	RolloutFailureRollback RolloutFailurePolicy = "Rollback"
+)
+
+// ModelBoxRollout is when a rollout has failed, and what follows. A rollout has failed when it has made no progress for
+// progressDeadlineSeconds, or when a new pod fails for good: its image is invalid, or could not be pulled for 30 seconds, a
+// ConfigMap, a Secret or a key of them is not there for as long, or a container has crashed more than maxRestarts times.
+type ModelBoxRollout struct {
+	// onFailure is what follows when a rollout has failed: "None" leaves it as it is, "Pause" lets no further pod get the new
+	// revision, "Rollback" gives the pods the last revision back whose rollout was complete, with its files in configs, and leaves
+	// the spec as it is. The rollout is tried again when the pods that the box asks for change, or when the subresource retry is
+	// created. Defaults to "None".
+	//
+	// Example: Rollback
+	// +optional
+	// +k8s:required
+	OnFailure RolloutFailurePolicy `json:"onFailure,omitempty" protobuf:"bytes,1,opt,name=onFailure,casttype=RolloutFailurePolicy"`
+
+	// maxRestarts is how often a container of a new pod may crash before the rollout has failed. Defaults to 3.
+	//
+	// Example: 5
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	MaxRestarts *int32 `json:"maxRestarts,omitempty" protobuf:"varint,2,opt,name=maxRestarts"`
+}
+
+// RolloutPhase is how far a rollout has come.
+// +enum
+type RolloutPhase string
+
+const (
+	// RolloutProgressing is a rollout that goes on.
+	RolloutProgressing RolloutPhase = "Progressing"
+	// RolloutComplete is one whose pods are all there and available.
+	RolloutComplete RolloutPhase = "Complete"
+	// RolloutFailed is one that has failed, and is left as it is.
+	RolloutFailed RolloutPhase = "Failed"
+	// RolloutPaused is one that has failed, and was stopped where it was.
+	RolloutPaused RolloutPhase = "Paused"
+	// RolloutRolledBack is one that has failed, and in whose place the stable revision is.
+	RolloutRolledBack RolloutPhase = "RolledBack"
+)
+
+// HasFailed returns whether a rollout has failed that is in this phase.
+func (p RolloutPhase) HasFailed() bool {
+	return p == RolloutFailed || p == RolloutPaused || p == RolloutRolledBack
+}
+
+// MaxFailedRevisions is how many revisions a status lists that have failed.
+const MaxFailedRevisions = 10
+
+// ModelBoxRolloutStatus is how the rollout of the pods that the box asks for gets on.
+type ModelBoxRolloutStatus struct {
+	// phase is how far the rollout has come: "Progressing", "Complete", or one of those that have failed: "Failed" is left as it
+	// is, "Paused" is stopped where it was, and in the place of "RolledBack" is the stable revision.
+	//
+	// Example: Progressing
+	// +optional
+	Phase RolloutPhase `json:"phase,omitempty" protobuf:"bytes,1,opt,name=phase,casttype=RolloutPhase"`
+
+	// podsHash identifies the pods that the box asks for: their template, and those files of configs that a change of replaces the
+	// pods for.
+	//
+	// Example: 6fd9e0c1b5a94d2f
+	// +optional
+	PodsHash string `json:"podsHash,omitempty" protobuf:"bytes,2,opt,name=podsHash"`
+
+	// startedAt is when the rollout began, or was tried again last.
+	//
+	// Example: "2026-01-02T03:04:05Z"
+	// +optional
+	// +k8s:opaqueType
+	StartedAt metav1.Time `json:"startedAt,omitempty" protobuf:"bytes,3,opt,name=startedAt"`
+
+	// reason is why the rollout has failed, as a word: that of a failing pod, or ProgressDeadlineExceeded. Empty while it has not.
+	//
+	// Example: ImagePullBackOff
+	// +optional
+	Reason string `json:"reason,omitempty" protobuf:"bytes,4,opt,name=reason"`
+
+	// message says why the rollout has failed, and what keeps the box from rolling back, if anything does.
+	//
+	// Example: "pod web-5d8f7c9b6-2xkqp, container web: Back-off pulling image"
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,5,opt,name=message"`
+
+	// stable is what the pods were when a rollout of them was complete last: what a rollback gives back. It is not there before
+	// the first one.
+	//
+	// Example: {podsHash: 6fd9e0c1b5a94d2f, generation: 1, name: web-5d8f7c9b6}
+	// +optional
+	Stable *ModelBoxRolloutRevision `json:"stable,omitempty" protobuf:"bytes,6,opt,name=stable"`
+
+	// failedRevisions are those whose rollouts have failed last, the newest at the end; at most 10.
+	//
+	// Example: [{podsHash: 0a1b2c3d4e5f6071, generation: 2, name: web-7c9b65d8f, reason: ImagePullBackOff}]
+	// +optional
+	// +listType=atomic
+	FailedRevisions []ModelBoxFailedRevision `json:"failedRevisions,omitempty" protobuf:"bytes,7,rep,name=failedRevisions"`
+}
+
+// ModelBoxRolloutRevision is what the pods of a box were.
+type ModelBoxRolloutRevision struct {
+	// podsHash identifies the pods, as that of the rollout does. Required.
+	//
+	// Example: 6fd9e0c1b5a94d2f
+	PodsHash string `json:"podsHash" protobuf:"bytes,1,opt,name=podsHash"`
+
+	// generation is that of the box that asked for them first. Required.
+	//
+	// Example: 1
+	Generation int64 `json:"generation" protobuf:"varint,2,opt,name=generation"`
+
+	// name is that of their ReplicaSet or ControllerRevision. Empty where that was not known.
+	//
+	// Example: web-5d8f7c9b6
+	// +optional
+	Name string `json:"name,omitempty" protobuf:"bytes,3,opt,name=name"`
+}
+
+// ModelBoxFailedRevision is what the pods of a box were to be when a rollout failed.
+type ModelBoxFailedRevision struct {
+	// podsHash identifies the pods, as that of the rollout does. Required.
+	//
+	// Example: 0a1b2c3d4e5f6071
+	PodsHash string `json:"podsHash" protobuf:"bytes,1,opt,name=podsHash"`
+
+	// generation is that of the box that asked for them. Required.
+	//
+	// Example: 2
+	Generation int64 `json:"generation" protobuf:"varint,2,opt,name=generation"`
+
+	// name is that of their ReplicaSet or ControllerRevision. Empty where that was not known.
+	//
+	// Example: web-7c9b65d8f
+	// +optional
+	Name string `json:"name,omitempty" protobuf:"bytes,3,opt,name=name"`
+
+	// reason is why the rollout has failed. Required.
+	//
+	// Example: ImagePullBackOff
+	Reason string `json:"reason" protobuf:"bytes,4,opt,name=reason"`
+}
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// ModelBoxRetry is a request to try the rollout of a box again that has failed, and the answer to it. It is the body of the
+// subresource retry, and is not stored.
+type ModelBoxRetry struct {
+	// +k8s:opaqueType
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is that of the box. In a request it may be left out.
+	//
+	// Example: {name: web, namespace: default}
+	// +optional
+	// +k8s:opaqueType
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
+
+	// status is what the retry has done. It is ignored in a request.
+	//
+	// Example: {startedAt: "2026-01-02T03:04:05Z", generation: 2}
+	// +optional
+	Status ModelBoxRetryStatus `json:"status,omitempty" protobuf:"bytes,2,opt,name=status"`
+}
+
+// ModelBoxRetryStatus is what a retry has done.
+type ModelBoxRetryStatus struct {
+	// startedAt is the time of the retry, which the box has in status.rollout.startedAt.
+	//
+	// Example: "2026-01-02T03:04:05Z"
+	// +optional
+	// +k8s:opaqueType
+	StartedAt metav1.Time `json:"startedAt,omitempty" protobuf:"bytes,1,opt,name=startedAt"`
+
+	// generation is that of the box whose pods are tried again.
+	//
+	// Example: 2
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	Generation int64 `json:"generation,omitempty" protobuf:"varint,2,opt,name=generation"`
+}
