@@ -24,6 +24,8 @@ import (
 var bookkeeping = fieldpath.NewSet(
 	fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RecordAnnotation),
 	fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RenderHashAnnotation),
+	fieldpath.MakePathOrDie("metadata", "annotations", modelv1.StableRecordAnnotation),
+	fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RolledBackAnnotation),
 )
 
 // differingFields returns the fields of a live child that are not as rendered, sorted by their paths.

@@ -33,10 +33,17 @@ func ScaledByAutoscaler(replicas int32) Scaling { return Scaling{Autoscaled: &re
 // owner reference to the box, and the workload, which comes first, the record of the box unless that is too large. The box
 // has to be defaulted and valid.
 func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructured, error) {
+	return childrenOf(box, scaling, rolloutPlan{box: box})
+}
+
+// childrenOf returns Children of the box of the plan, with the record of the box that was planned for.
+func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) ([]*unstructured.Unstructured, error) {
+	box := plan.box
 	workload, err := workload(box, scaling)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the %s: %w", box.Spec.Workload, err)
 	}
+	plan.annotateWorkload(workload)
 	configurations := []runtime.ApplyConfiguration{workload}
 	if len(box.Spec.Ports) > 0 {
 		configurations = append(configurations, service(box))
@@ -47,7 +54,8 @@ func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructu
 	for i := range box.Spec.Configs {
 		configurations = append(configurations, configMap(box, &box.Spec.Configs[i]))
 	}
-	for _, claim := range claims(box) {
+	// Claims are there as the box says, whether its pods have them or not.
+	for _, claim := range claims(recorded) {
 		configurations = append(configurations, claim)
 	}
 	if box.Spec.Ingress != nil {
@@ -76,7 +84,7 @@ func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructu
 		children = append(children, child)
 	}
 	// The record is no part of the hash: a box of which nothing but its metadata changes asks for nothing else.
-	record, err := Record(box)
+	record, err := recordBeside(recorded, plan.annotations)
 	switch {
 	case err == nil:
 		render.Annotate(children[0], modelv1.RecordAnnotation, record)

@@ -24,6 +24,7 @@ func deployment(box *modelv1.ModelBox, scaling Scaling, template *applycorev1.Po
 			WithStrategy(strategy(&box.Spec, scaling)).
 			WithSelector(applymetav1.LabelSelector().WithMatchLabels(Selector(box))).
 			WithTemplate(template))
+	deployment.Spec.ProgressDeadlineSeconds = box.Spec.ProgressDeadlineSeconds
 	if scaling.Autoscaled == nil {
 		deployment.Spec.WithReplicas(*box.Spec.Replicas)
 	} else {

@@ -26,6 +26,8 @@ type Live struct {
 	Workload metav1.Object
 	// IsScaled says that there is a HorizontalPodAutoscaler, whoever made it, of the workload.
 	IsScaled bool
+	// StableRecord is a record that may be the one of StableBox, where it is not on the workload.
+	StableRecord string
 	// Claims are the PersistentVolumeClaims of ClaimNames that there are, by name.
 	Claims map[string]*corev1.PersistentVolumeClaim
 }
@@ -43,9 +45,14 @@ func ClaimNames(box *modelv1.ModelBox) []string {
 }
 
 // ChildrenBeside returns Children of the box while that is in the cluster: an autoscaler keeps its number of pods, a
-// Deployment that was adopted its selector, and a claim that has grown its size.
+// Deployment that was adopted its selector, and a claim that has grown its size. The pods of a box that is rolled back are those of
+// its stable revision.
 func ChildrenBeside(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured, error) {
-	children, err := Children(box, ScalingBeside(box, live))
+	plan, err := planRollout(box, live)
+	if err != nil {
+		return nil, err
+	}
+	children, err := childrenOf(box, ScalingBeside(box, live), plan)
 	if err != nil {
 		return nil, err
 	}

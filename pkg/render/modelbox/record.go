@@ -4,6 +4,8 @@
 package modelbox
 
 import (
+	"maps"
+
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -15,8 +17,18 @@ import (
 // where that is too little, metadata is left out as render.EncodeRecord says. It is render.ErrRecordTooLarge when not even
 // the rest fits, which no valid spec causes.
 func Record(box *modelv1.ModelBox) (string, error) {
+	return recordBeside(box, nil)
+}
+
+// recordBeside is Record where there are these annotations as well.
+func recordBeside(box *modelv1.ModelBox, annotations map[string]string) (string, error) {
+	beside := box.Spec.Annotations
+	if len(annotations) > 0 {
+		beside = maps.Clone(annotations)
+		maps.Copy(beside, box.Spec.Annotations)
+	}
 	recorded := &modelv1.ModelBox{ObjectMeta: render.RecordedMeta(box), Spec: box.Spec}
-	return render.EncodeRecordAnnotation(recorded, box.Spec.Annotations)
+	return render.EncodeRecordAnnotation(recorded, beside)
 }
 
 // ReadRecord returns the box of a record, see render.DecodeRecord.

@@ -137,6 +137,10 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"Workload", "another workload", func(s *modelv1.ModelBoxSpec) { s.Workload = modelv1.WorkloadDaemonSet }, deploymentOnly},
 		{"Strategy", "another strategy", func(s *modelv1.ModelBoxSpec) { s.Strategy = modelv1.StrategyRecreate }, deploymentOnly},
 		{"MinReadySeconds", "no time to be ready", func(s *modelv1.ModelBoxSpec) { s.MinReadySeconds = ptr.To[int32](0) }, deploymentOnly},
+		{"ProgressDeadlineSeconds", "a deadline", func(s *modelv1.ModelBoxSpec) { s.ProgressDeadlineSeconds = ptr.To[int32](60) }, deploymentOnly},
+		{"Rollout", "a rollback", func(s *modelv1.ModelBoxSpec) {
+			s.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback}
+		}, neither},
 		{"Ports", "another port with the same target", func(s *modelv1.ModelBoxSpec) { s.Ports[0].Port = 81 }, serviceOnly},
 		{"Ports", "another target port", func(s *modelv1.ModelBoxSpec) { s.Ports[0].TargetPort = intstr.FromInt32(8081) }, both},
 		{"Ports", "another protocol", func(s *modelv1.ModelBoxSpec) { s.Ports[0].Protocol = corev1.ProtocolSCTP }, both},

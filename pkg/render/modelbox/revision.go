@@ -36,6 +36,9 @@ func (r *Revision) RecordedBox(box *modelv1.ModelBox, isValid func(*modelv1.Mode
 		return nil, errors.New("the box was not recorded")
 	}
 	recorded, err := ReadRecord(value)
+	if err == nil && isRolledBack(r, recorded) {
+		recorded, err = ReadRecord(r.Annotations[modelv1.StableRecordAnnotation])
+	}
 	if err != nil {
 		return nil, err
 	}

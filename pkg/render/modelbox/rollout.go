@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// PodsHash identifies the pods that the box asks for: their template, and those files that a change of replaces the pods for.
+// Two boxes with the same hash differ in nothing that their pods are made of. The box is defaulted and valid.
+func PodsHash(box *modelv1.ModelBox) (string, error) {
+	template, err := podTemplate(box)
+	if err != nil {
+		return "", err
+	}
+	files := map[string]map[string]string{}
+	for i := range box.Spec.Configs {
+		if config := &box.Spec.Configs[i]; config.Rollout != modelv1.ConfigRolloutLive {
+			files[config.Name] = config.Data
+		}
+	}
+	data, err := json.Marshal([]any{box.Spec.Workload, template, files})
+	if err != nil {
+		return "", fmt.Errorf("encoding the pod template: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+// rolloutPlan is what the rollout of a box decides about its children.
+type rolloutPlan struct {
+	// box is the one that the children are rendered from: the box itself, or what it is while it is rolled back.
+	box *modelv1.ModelBox
+	// annotations are those that the workload has because of its rollout.
+	annotations map[string]string
+	// isHalted lets no further pod get the pod template.
+	isHalted bool
+}
+
+// planRollout returns what the status of the box says about its rollout, while that is of the pods that the box asks for.
+func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
+	plan, rollout := rolloutPlan{box: box}, box.Status.Rollout
+	if box.Spec.Rollout == nil || rollout == nil {
+		return plan, nil
+	}
+	hash, err := PodsHash(box)
+	if err != nil {
+		return plan, err
+	}
+	var phase modelv1.RolloutPhase
+	if rollout.PodsHash == hash {
+		phase = rollout.Phase
+	}
+	plan.isHalted = phase == modelv1.RolloutPaused
+	isRolledBack := phase == modelv1.RolloutRolledBack
+	if box.Spec.Rollout.OnFailure != modelv1.RolloutFailureRollback && !isRolledBack || rollout.Stable == nil || rollout.Stable.PodsHash == hash {
+		return plan, nil
+	}
+	stable, record := StableBox(box, live)
+	if stable == nil || !fitsBeside(box, record) {
+		return plan, nil
+	}
+	plan.annotations = map[string]string{modelv1.StableRecordAnnotation: record}
+	if !isRolledBack {
+		return plan, nil
+	}
+	rolledBack, err := rolledBackTo(box, stable)
+	if err != nil {
+		return plan, nil //nolint:nilerr // The status says why the box is not rolled back.
+	}
+	plan.box = rolledBack
+	plan.annotations[modelv1.RolledBackAnnotation] = strconv.FormatInt(box.Generation, 10)
+	return plan, nil
+}
+
+// StableBox returns the box as it was when its rollout was complete last, and the record that says so: the one that is known, or
+// one on the live workload, whose pods have the hash in status.rollout.stable. No user can write that, whereas users can
+// write records. It is nil where there is none.
+func StableBox(box *modelv1.ModelBox, live Live) (*modelv1.ModelBox, string) {
+	if box.Status.Rollout == nil || box.Status.Rollout.Stable == nil {
+		return nil, ""
+	}
+	records := []string{live.StableRecord}
+	if live.Workload != nil {
+		annotations := live.Workload.GetAnnotations()
+		records = append(records, annotations[modelv1.StableRecordAnnotation], annotations[modelv1.RecordAnnotation])
+	}
+	for _, record := range records {
+		if record == "" {
+			continue
+		}
+		recorded, err := ReadRecord(record)
+		if err != nil || recorded.UID != box.UID || recorded.Namespace != box.Namespace || recorded.Name != box.Name {
+			continue
+		}
+		modelv1.SetObjectDefaults_ModelBox(recorded)
+		if hash, err := recordedPodsHash(recorded); err == nil && hash == box.Status.Rollout.Stable.PodsHash {
+			return recorded, record
+		}
+	}
+	return nil, ""
+}
+
+// recordedPodsHash is PodsHash of a box that was recorded. It need not be valid: users who can write workloads can write a record.
+func recordedPodsHash(recorded *modelv1.ModelBox) (hash string, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the recorded box cannot be rendered")
+		}
+	}()
+	return PodsHash(recorded)
+}
+
+// RecordedRollout returns what the annotations of a workload tell of the rollout of the box that was recorded on it, for a box whose
+// status is lost: what it was when it was complete last, and whether it was rolled back to that. It is nil where they tell nothing.
+func RecordedRollout(workload metav1.Object, recorded *modelv1.ModelBox) *modelv1.ModelBoxRolloutStatus {
+	stable, err := ReadRecord(workload.GetAnnotations()[modelv1.StableRecordAnnotation])
+	if err != nil || recorded.Spec.Rollout == nil || stable.UID != recorded.UID || stable.Namespace != recorded.Namespace || stable.Name != recorded.Name {
+		return nil
+	}
+	asked := recorded.DeepCopy()
+	var hashes []string
+	for _, box := range []*modelv1.ModelBox{asked, stable} {
+		modelv1.SetObjectDefaults_ModelBox(box)
+		hash, err := recordedPodsHash(box)
+		if err != nil {
+			return nil
+		}
+		hashes = append(hashes, hash)
+	}
+	rollout := &modelv1.ModelBoxRolloutStatus{
+		Phase:    modelv1.RolloutProgressing,
+		PodsHash: hashes[0],
+		Stable:   &modelv1.ModelBoxRolloutRevision{PodsHash: hashes[1], Generation: stable.Generation},
+	}
+	if isRolledBack(workload, recorded) {
+		rollout.Phase, rollout.Reason, rollout.Message = modelv1.RolloutRolledBack, "Unknown", "the store was lost, and with it the reason"
+	}
+	return rollout
+}
+
+// CanRollBack returns why the pods of the box cannot become those of the stable one, nil where they can. A rollback neither
+// deletes nor creates storage.
+func CanRollBack(box, stable *modelv1.ModelBox, record string) error {
+	if !fitsBeside(box, record) {
+		return errors.New("the box is too large to be recorded twice")
+	}
+	_, err := rolledBackTo(box, stable)
+	return err
+}
+
+// fitsBeside returns whether the record of the box and the other one fit on a workload.
+func fitsBeside(box *modelv1.ModelBox, other string) bool {
+	_, err := recordBeside(box, map[string]string{modelv1.StableRecordAnnotation: other})
+	return err == nil
+}
+
+// rolledBackTo returns what the box is while it is rolled back: its pods are those of the stable one, and all that replaces no pods
+// is as the box says. It returns an error where there is no such box.
+func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
+	rolledBack := *box
+	spec, now := stable.Spec, &box.Spec
+	spec.Replicas, spec.Strategy, spec.RollingUpdate = now.Replicas, now.Strategy, now.RollingUpdate
+	spec.MinReadySeconds, spec.ProgressDeadlineSeconds, spec.Rollout = now.MinReadySeconds, now.ProgressDeadlineSeconds, now.Rollout
+	spec.Autoscaling, spec.DisruptionBudget = now.Autoscaling, now.DisruptionBudget
+	spec.IgnoreDrift, spec.Paused = now.IgnoreDrift, now.Paused
+	var err error
+	if spec.Configs, err = stableConfigs(now, &stable.Spec); err != nil {
+		return nil, err
+	}
+	if spec.Storage, err = stableStorage(now, &stable.Spec); err != nil {
+		return nil, err
+	}
+	hash, err := PodsHash(stable)
+	if err != nil {
+		return nil, err
+	}
+	// Pods have the ports that the Service leads to. It is as the box says where the stable pods have these as well.
+	ofPorts := spec
+	ofPorts.Ports, ofPorts.ServiceType, ofPorts.Service, ofPorts.Ingress, ofPorts.Route = now.Ports, now.ServiceType, now.Service, now.Ingress, now.Route
+	for _, spec := range []modelv1.ModelBoxSpec{ofPorts, spec} {
+		rolledBack.Spec = spec
+		if is, err := PodsHash(&rolledBack); err == nil && is == hash {
+			return &rolledBack, nil
+		}
+	}
+	return nil, errors.New("its pods cannot be what they were beside what the box says now")
+}
+
+// stableConfigs returns the configs of the stable pods. Files of those that no pod is replaced for are as the box says.
+func stableConfigs(now, stable *modelv1.ModelBoxSpec) ([]modelv1.ModelBoxConfig, error) {
+	configs := slices.Clone(stable.Configs)
+	for i := range configs {
+		config := &configs[i]
+		if config.Rollout != modelv1.ConfigRolloutLive {
+			continue
+		}
+		j := slices.IndexFunc(now.Configs, func(other modelv1.ModelBoxConfig) bool {
+			return other.Name == config.Name && other.Rollout == modelv1.ConfigRolloutLive
+		})
+		if j < 0 {
+			return nil, fmt.Errorf("config %q, whose rollout was Live, is not in the box any more", config.Name)
+		}
+		config.Data = now.Configs[j].Data
+	}
+	return configs, nil
+}
+
+// stableStorage returns the storage of the stable pods, with the sizes of now.
+func stableStorage(now, stable *modelv1.ModelBoxSpec) ([]modelv1.ModelBoxStorage, error) {
+	if stable.Workload == modelv1.WorkloadStatefulSet && len(now.Storage) != len(stable.Storage) {
+		return nil, errors.New("it has other storage, for which its StatefulSet would have to be created anew")
+	}
+	storage := slices.Clone(stable.Storage)
+	for i := range storage {
+		j := slices.IndexFunc(now.Storage, func(other modelv1.ModelBoxStorage) bool { return other.Name == storage[i].Name })
+		if j < 0 {
+			return nil, fmt.Errorf("storage %q is not in the box any more", storage[i].Name)
+		}
+		mountPath := storage[i].MountPath
+		storage[i] = now.Storage[j]
+		storage[i].MountPath = mountPath
+	}
+	return storage, nil
+}
+
+// annotateWorkload gives a rendered workload the annotations of the plan, and halts it if the plan says so.
+func (p rolloutPlan) annotateWorkload(workload runtime.ApplyConfiguration) {
+	switch workload := workload.(type) {
+	case *applyappsv1.DeploymentApplyConfiguration:
+		workload.WithAnnotations(p.annotations)
+		if p.isHalted {
+			workload.Spec.WithPaused(true)
+		}
+	case *applyappsv1.StatefulSetApplyConfiguration:
+		workload.WithAnnotations(p.annotations)
+		if p.isHalted {
+			strategy := workload.Spec.UpdateStrategy
+			if strategy.RollingUpdate == nil {
+				strategy.WithRollingUpdate(applyappsv1.RollingUpdateStatefulSetStrategy())
+			}
+			strategy.RollingUpdate.WithPartition(math.MaxInt32) // whatever an autoscaler makes of the number of pods
+		}
+	case *applyappsv1.DaemonSetApplyConfiguration:
+		workload.WithAnnotations(p.annotations)
+		if p.isHalted {
+			workload.Spec.WithUpdateStrategy(applyappsv1.DaemonSetUpdateStrategy().WithType(appsv1.OnDeleteDaemonSetStrategyType))
+		}
+	}
+}
+
+// isRolledBack returns whether the pods of a workload, or of a revision of it, are those of modelv1.StableRecordAnnotation although
+// this box was recorded. A ReplicaSet keeps annotations that the Deployment has no more.
+func isRolledBack(object metav1.Object, recorded *modelv1.ModelBox) bool {
+	return object.GetAnnotations()[modelv1.RolledBackAnnotation] == strconv.FormatInt(recorded.Generation, 10)
+}

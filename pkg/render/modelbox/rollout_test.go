@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+var (
+	// ofBox are the fields of a box that a rollback leaves as they are, because no pod has anything of them.
+	ofBox = []string{
+		"Replicas", "Strategy", "RollingUpdate", "MinReadySeconds", "ProgressDeadlineSeconds", "Rollout", "Autoscaling",
+		"DisruptionBudget", "IgnoreDrift", "Paused",
+	}
+	// ofPorts are those that it leaves as they are where the pods have the same ports.
+	ofPorts = []string{"Ports", "ServiceType", "Service", "Ingress", "Route"}
+	// ofPods are those that it takes from before. Of storage there are the sizes of now.
+	ofPods = []string{
+		"Name", "Image", "Command", "Args", "Workload", "Labels", "Annotations", "ResourceType", "Resources", "Envs", "EnvFrom",
+		"Containers", "InitContainers", "ReadinessProbe", "LivenessProbe", "StartupProbe", "DefaultProbes", "DisabledDefaultProbes",
+		"Volumes", "VolumeMounts", "Configs", "Storage", "Networks", "ServiceAccountName", "ImagePullSecrets", "PodTemplate",
+	}
+)
+
+func TestRolledBackBoxHasThePodsOfBefore(t *testing.T) {
+	stable, box := webBox(t), webBox(t)
+	box.Spec = modelv1.ModelBoxSpec{
+		Image: "nginx:bad", Workload: stable.Spec.Workload, Replicas: ptr.To[int32](9), Strategy: modelv1.StrategyRecreate,
+		MinReadySeconds: ptr.To[int32](7), ProgressDeadlineSeconds: ptr.To[int32](60), Rollout: &modelv1.ModelBoxRollout{},
+		Autoscaling: &modelv1.ModelBoxAutoscaling{}, DisruptionBudget: &modelv1.ModelBoxDisruptionBudget{},
+		IgnoreDrift: &modelv1.ModelBoxIgnoreDrift{}, Paused: true, Labels: map[string]string{"a": "b"},
+	}
+	rolledBack, err := rolledBackTo(box, stable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := reflect.ValueOf(rolledBack.Spec)
+	for i := range got.NumField() {
+		name, want := got.Type().Field(i).Name, reflect.ValueOf(stable.Spec)
+		switch {
+		case slices.Contains(ofBox, name):
+			want = reflect.ValueOf(box.Spec)
+		case !slices.Contains(ofPods, name) && !slices.Contains(ofPorts, name):
+			t.Errorf("it is not said where a rollback takes %s from", name)
+		}
+		if diff := cmp.Diff(want.Field(i).Interface(), got.Field(i).Interface()); diff != "" {
+			t.Errorf("%s, -want +got:\n%s", name, diff)
+		}
+	}
+}
+
+func TestRolledBackBoxHasTheServiceOfItsPods(t *testing.T) {
+	stable, box := webBox(t), webBox(t)
+	box.Spec.Image, box.Spec.Ports[0].NodePort, box.Spec.ServiceType = "nginx:bad", 30011, modelv1.ServiceTypeNodePort
+	for _, row := range []struct {
+		name   string
+		change func()
+		want   *modelv1.ModelBox
+	}{
+		{"other ports of the Service", func() {}, box},
+		{"other ports of the pods", func() { box.Spec.Ports[0].TargetPort.IntVal = 9999 }, stable},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.change()
+			rolledBack, err := rolledBackTo(box, stable)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(row.want.Spec.Ports, rolledBack.Spec.Ports); diff != "" {
+				t.Errorf("ports, -want +got:\n%s", diff)
+			}
+			if rolledBack.Spec.ServiceType != row.want.Spec.ServiceType {
+				t.Errorf("the Service is a %s", rolledBack.Spec.ServiceType)
+			}
+		})
+	}
+}
+
+func TestRollbackKeepsStorage(t *testing.T) {
+	storage := func(names ...string) (storage []modelv1.ModelBoxStorage) {
+		for _, name := range names {
+			storage = append(storage, modelv1.ModelBoxStorage{Name: name, MountPath: "/" + name, Retain: ptr.To(true),
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}})
+		}
+		return storage
+	}
+	for _, row := range []struct {
+		name        string
+		workload    modelv1.Workload
+		before, now []modelv1.ModelBoxStorage
+		isPossible  bool
+	}{
+		{"the same", modelv1.WorkloadStatefulSet, storage("a"), storage("a"), true},
+		{"more of a Deployment", modelv1.WorkloadDeployment, storage("a"), storage("a", "b"), true},
+		{"more of a StatefulSet", modelv1.WorkloadStatefulSet, storage("a"), storage("a", "b"), false},
+		{"less", modelv1.WorkloadDeployment, storage("a", "b"), storage("a"), false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			stable, box := webBox(t), webBox(t)
+			stable.Spec.Workload, box.Spec.Workload = row.workload, row.workload
+			stable.Spec.Storage, box.Spec.Storage, box.Spec.Image = row.before, row.now, "nginx:bad"
+			rolledBack, err := rolledBackTo(box, stable)
+			if (err == nil) != row.isPossible {
+				t.Fatal(err)
+			}
+			if err != nil {
+				return
+			}
+			children, err := childrenOf(box, ScaledByBox, rolloutPlan{box: rolledBack})
+			if err != nil {
+				t.Fatal(err)
+			}
+			claims := 0
+			for _, child := range children {
+				if child.GetKind() == "PersistentVolumeClaim" {
+					claims++
+				}
+			}
+			if want := len(ClaimNames(box)); claims != want {
+				t.Errorf("there are %d claims, want %d", claims, want)
+			}
+		})
+	}
+}
+
+func TestPodsHash(t *testing.T) {
+	hash := func(changes ...func(*modelv1.ModelBoxSpec)) string {
+		box := webBox(t)
+		box.Spec.Configs = []modelv1.ModelBoxConfig{{MountPath: "/a", Data: map[string]string{"a": "1"}, Rollout: modelv1.ConfigRolloutRestart}}
+		for _, change := range changes {
+			change(&box.Spec)
+		}
+		hash, err := PodsHash(box)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	live := func(spec *modelv1.ModelBoxSpec) { spec.Configs[0].Rollout = modelv1.ConfigRolloutLive }
+	file := func(spec *modelv1.ModelBoxSpec) { spec.Configs[0].Data = map[string]string{"a": "2"} }
+	for _, row := range []struct {
+		name   string
+		a, b   string
+		isSame bool
+	}{
+		{"the same box", hash(), hash(), true},
+		{"another number of pods", hash(), hash(func(spec *modelv1.ModelBoxSpec) { spec.Replicas = ptr.To[int32](9) }), true},
+		{"another port of the Service", hash(), hash(func(spec *modelv1.ModelBoxSpec) { spec.Ports[0].Port = 81 }), true},
+		{"another image", hash(), hash(func(spec *modelv1.ModelBoxSpec) { spec.Image = "nginx:2" }), false},
+		{"another file", hash(), hash(file), false},
+		{"another file that replaces no pods", hash(live), hash(live, file), true},
+	} {
+		if (row.a == row.b) != row.isSame {
+			t.Errorf("%s: %s and %s", row.name, row.a, row.b)
+		}
+	}
+}
