@@ -34,6 +34,9 @@ func (e *Engine[O]) update(ctx context.Context, owner O, s Step) (Object, error)
 	if err != nil {
 		return nil, err
 	}
+	if s.Kind.Written != nil {
+		s.Kind.Written(keyOf(owner), s.live, updated)
+	}
 	e.childEventf(owner, s.Kind, updated, corev1.EventTypeNormal, "Updated"+s.Kind.name(), "Update", "Updated %s %s", s.Kind.name(), updated.GetName())
 	return updated, nil
 }

@@ -69,8 +69,8 @@ type Kind struct {
 	RecordsOwner bool
 	// Retention is for a kind of children that hold data. Nil is one of which nothing is lost that cannot be made again.
 	Retention *Retention
-	// Recorded is called when nothing but the record of its owner was written into a child. It may be nil.
-	Recorded func(owner types.NamespacedName, before, after Object)
+	// Written is called when a child was updated, or the record of its owner was written into it. It may be nil.
+	Written func(owner types.NamespacedName, before, after Object)
 
 	get    func(ctx context.Context, namespace, name string) (Object, error)
 	watch  func(ctx context.Context, namespace string, options metav1.ListOptions) (watch.Interface, error)

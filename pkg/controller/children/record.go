@@ -34,8 +34,8 @@ var (
 // record writes a record that is not of the owner as it is.
 func (e *Engine[O]) record(ctx context.Context, owner O, s Step) (Object, error) {
 	recorded, err := e.apply(ctx, owner, s, true)
-	if recorded != nil && s.Kind.Recorded != nil {
-		s.Kind.Recorded(keyOf(owner), s.live, recorded)
+	if recorded != nil && s.Kind.Written != nil {
+		s.Kind.Written(keyOf(owner), s.live, recorded)
 	}
 	return recorded, err
 }
@@ -73,8 +73,8 @@ func (e *Engine[O]) recordPaused(ctx context.Context, owner O, s Step) (Object, 
 	if isForeign {
 		e.conflicts.restored(s.live.GetUID(), recordFields)
 	}
-	if s.Kind.Recorded != nil {
-		s.Kind.Recorded(keyOf(owner), s.live, recorded)
+	if s.Kind.Written != nil {
+		s.Kind.Written(keyOf(owner), s.live, recorded)
 	}
 	return recorded, nil
 }

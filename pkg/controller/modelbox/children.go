@@ -56,6 +56,7 @@ func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstr
 // liveBeside returns what of the live children decides about those of the box.
 func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (modelboxrender.Live, error) {
 	var beside modelboxrender.Live
+	beside.StableRecord, _ = c.stableRecords.find(box)
 	kind := modelboxrender.WorkloadKind(box)
 	workload, err := live.Child(kind, box.Name)
 	if err != nil {

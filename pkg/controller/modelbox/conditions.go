@@ -40,7 +40,7 @@ func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Conditi
 			IsTrue: v.IsTrue, Reason: conditionReason(v.Reason), Message: v.Message,
 		})
 	}
-	return withStalled(conditions, box.Generation, applied, rollout)
+	return withStalled(conditions, box.Generation, applied, stalledVerdict(box, observed))
 }
 
 // withStalled adds the condition that the box will not get further by itself, or removes it. It is one of the two
@@ -68,6 +68,17 @@ var lastingReasons = []string{
 	modelv1.ReasonRejected,
 	modelv1.ReasonNotServed,
 	modelv1.ReasonProgressDeadlineExceeded,
+	modelv1.ReasonRolledBack,
+	modelv1.ReasonRolloutFailed,
+}
+
+// stalledVerdict is that of the rollout, but for one that is being rolled back, which will not become what the box says either.
+func stalledVerdict(box *modelv1.ModelBox, observed *observation) verdict {
+	rollout := workloadVerdict(box, observed)
+	if failed := failedVerdict(box, observed, rollout); failed != nil {
+		return *failed
+	}
+	return rollout
 }
 
 func appliedVerdict(observed *observation) verdict {
@@ -92,15 +103,32 @@ func describeIgnored(ignored []children.IgnoredDrift) string {
 	return strings.Join(described, "; ")
 }
 
-// rolloutVerdict is True while the controller of the workload works on a rollout. One that is paused, or that makes no
-// progress, does not get further.
+// rolloutVerdict is True while the controller of the workload works on a rollout, or takes it back. One that is paused, that makes
+// no progress, or that has failed does not get further.
 func rolloutVerdict(box *modelv1.ModelBox, observed *observation) verdict {
+	rollout := workloadVerdict(box, observed)
+	failed := failedVerdict(box, observed, rollout)
+	switch {
+	case failed == nil:
+		return rollout
+	case failed.Reason == modelv1.ReasonRolledBack && rollout.IsTrue:
+		return verdict{true, modelv1.ReasonProgressing, failed.Message}
+	default:
+		return *failed
+	}
+}
+
+// workloadVerdict is how the rollout of the workload gets on.
+func workloadVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 	workload := observed.workload
 	if workload == nil {
 		return progressing("there is no %s yet", box.Spec.Workload)
 	}
 	rollout := workload.rollout()
-	if pause := workload.pause(); pause != nil {
+	if rollout.Reason == modelv1.ReasonProgressDeadlineExceeded && observed.rollout.status != nil && observed.rollout.status.Phase == modelv1.RolloutProgressing {
+		rollout = progressing("the rollout is tried again: %s", rollout.Message)
+	}
+	if pause := workload.pause(); pause != nil && !isPausedByBox(observed) {
 		rollout.Message = fmt.Sprintf("%s; %s", rollout.Message, pause.messageOf(workload))
 		if rollout.IsTrue && pause.stopsRollout {
 			rollout.IsTrue, rollout.Reason = false, pause.reason
@@ -111,6 +139,11 @@ func rolloutVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 		rollout.Message = fmt.Sprintf("%s %q has timed out progressing: %s", workload.kind(), workload.GetName(), rollout.Message)
 	}
 	return rollout
+}
+
+// isPausedByBox returns whether the workload is paused because its rollout has failed.
+func isPausedByBox(observed *observation) bool {
+	return observed.rollout.status != nil && observed.rollout.status.Phase == modelv1.RolloutPaused
 }
 
 func availableVerdict(box *modelv1.ModelBox, observed *observation) verdict {
@@ -138,6 +171,8 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 		return applied
 	case !applied.IsTrue:
 		return verdict{false, modelv1.ReasonNotApplied, reasonAndMessage(applied)}
+	case observed.rollout.status != nil && observed.rollout.status.Phase == modelv1.RolloutRolledBack:
+		return stalledVerdict(box, observed)
 	case rollout.Reason != modelv1.ReasonRolloutComplete && failure != nil:
 		return verdict{false, settledReason(box, failure), failure.message}
 	case rollout.Reason != modelv1.ReasonRolloutComplete:

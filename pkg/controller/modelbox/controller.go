@@ -78,6 +78,8 @@ type Controller struct {
 	progress       *progressRecord
 	refusedGrowths *refusedGrowths
 	liveness       *livenessRecord
+	stableRecords  *stableRecords
+	newReplicaSets *newReplicaSets
 	// unrecorded are the boxes that were told to be too large for a record.
 	unrecorded sync.Map
 	metrics    *controllerMetrics
@@ -141,6 +143,8 @@ func New(p ControllerParameters) (*Controller, error) {
 		pace:           reconciler.NewStatusPace(p.Clock),
 		rollouts:       newRolloutRecord(),
 		refusedGrowths: newRefusedGrowths(),
+		stableRecords:  newStableRecords(),
+		newReplicaSets: &newReplicaSets{sets: map[types.NamespacedName]newReplicaSet{}},
 		progress:       newProgressRecord(p.Clock),
 		liveness:       newLivenessRecord(),
 		metrics:        processMetrics(),

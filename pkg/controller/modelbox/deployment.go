@@ -29,7 +29,7 @@ func (c *Controller) deploymentKind(cluster kubernetes.Interface, informer cache
 	kind.Immutable = immutable
 	kind.Kept = fieldpath.NewSet(replicasPath, podMetadataPath, pausedPath)
 	kind.HandOver = handOverReplicas
-	kind.Recorded = c.rollouts.annotated
+	kind.Written = c.rollouts.annotated
 	return kind
 }
 

@@ -47,6 +47,7 @@ func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv
 var ownReadyReasons = sets.New("",
 	modelv1.ReasonPending, modelv1.ReasonReady, modelv1.ReasonStopped, modelv1.ReasonNotApplied, modelv1.ReasonPaused,
 	modelv1.ReasonProgressing, modelv1.ReasonDeploymentPaused, modelv1.ReasonStatefulSetPartitioned, modelv1.ReasonProgressDeadlineExceeded, modelv1.ReasonLoadBalancerPending,
+	modelv1.ReasonRolloutFailed, modelv1.ReasonRolledBack,
 	modelv1.ReasonIngressAddressPending, modelv1.ReasonRouteNotAccepted,
 )
 
@@ -55,7 +56,7 @@ var ownReadyReasons = sets.New("",
 func (c *Controller) recordPodFailure(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus) {
 	before, now := reconciler.ReasonIn(box.Status.Conditions, modelv1.ConditionReady), meta.FindStatusCondition(status.Conditions, modelv1.ConditionReady)
 	switch {
-	case now == nil || now.Reason == before || now.Reason == modelv1.ReasonNotApplied || now.Reason == modelv1.ReasonPaused:
+	case now == nil || now.Reason == before || now.Reason == modelv1.ReasonNotApplied || now.Reason == modelv1.ReasonPaused || now.Reason == modelv1.ReasonRolledBack:
 	case !ownReadyReasons.Has(now.Reason):
 		c.eventf(box, corev1.EventTypeWarning, now.Reason[:min(len(now.Reason), maxEventReason)], "Reconcile", "%s", now.Message)
 	case !ownReadyReasons.Has(before):
@@ -66,6 +67,7 @@ func (c *Controller) recordPodFailure(box *modelv1.ModelBox, status *modelv1.Mod
 // transitions are what the events of a box tell of its conditions, but for those of pods.
 var transitions = slices.Concat([]reconciler.Transition{
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonProgressDeadlineExceeded, EventType: corev1.EventTypeWarning, Event: "RolloutStalled"},
+	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonRolledBack, EventType: corev1.EventTypeWarning, Event: "RolledBack"},
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonDeploymentPaused, EventType: corev1.EventTypeWarning, Event: "DeploymentPaused"},
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonStatefulSetPartitioned, EventType: corev1.EventTypeWarning, Event: "StatefulSetPartitioned"},
 	{Condition: modelv1.ConditionApplied, Reason: modelv1.ReasonNotServed, EventType: corev1.EventTypeWarning, Event: "NotServed"},
@@ -77,4 +79,18 @@ func (c *Controller) recordTransitions(box *modelv1.ModelBox, status *modelv1.Mo
 		c.eventf(box, t.EventType, t.Event, "Reconcile", "%s", text)
 	})
 	c.recordPodFailure(box, status)
+	c.recordFailedRollout(box, status.Rollout)
+}
+
+// recordFailedRollout records that a rollout has failed, and counts it.
+func (c *Controller) recordFailedRollout(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) {
+	if rollout == nil || !rollout.Phase.HasFailed() {
+		return
+	}
+	if last := box.Status.Rollout; last != nil && last.Phase.HasFailed() && last.PodsHash == rollout.PodsHash {
+		return
+	}
+	c.metrics.failedRollouts.WithLabelValues(string(rollout.Phase)).Inc()
+	c.eventf(box, corev1.EventTypeWarning, "RolloutFailed", "Reconcile", "%s: %s%s", rollout.Reason, rollout.Message,
+		map[modelv1.RolloutPhase]string{modelv1.RolloutPaused: "; the rollout is paused", modelv1.RolloutRolledBack: "; rolling back"}[rollout.Phase])
 }

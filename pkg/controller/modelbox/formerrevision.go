@@ -34,7 +34,7 @@ func (c *Controller) deleteBlockingPod(ctx context.Context, box *modelv1.ModelBo
 		return 0, nil // That one is deleted first.
 	}
 	failure := failureOfPod(pod, observed)
-	if left := unreadySince(pod).Add(timeToRecover(failure)).Sub(observed.now); left > 0 {
+	if left := unreadySince(pod).Add(timeToRecover(failure)).Sub(observed.now); left > 0 && !isRolledBack(box) {
 		return left, nil
 	}
 	if isUpdating, err := c.confirmUpdate(ctx, set.StatefulSet); err != nil || !isUpdating {
@@ -95,6 +95,11 @@ func timeToRecover(failure *podFailure) time.Duration {
 	return patience
 }
 
+// isRolledBack returns whether the rollout of the box has failed, and is taken back: what is not ready of it need not be waited for.
+func isRolledBack(box *modelv1.ModelBox) bool {
+	return box.Status.Rollout != nil && box.Status.Rollout.Phase == modelv1.RolloutRolledBack
+}
+
 // unreadySince returns since when the pod, which is not ready, has not been.
 func unreadySince(pod *corev1.Pod) time.Time {
 	if ready := readyConditionOf(pod); ready != nil && !ready.LastTransitionTime.IsZero() {
@@ -149,5 +154,23 @@ func (c *Controller) deletePodOfFormerRevision(ctx context.Context, box *modelv1
 	c.podEventf(box, pod, corev1.EventTypeNormal, "DeletedPod", "Delete",
 		"Deleted pod %s of former revision %s, which kept the StatefulSet from its update: %s", pod.Name, pod.Labels[appsv1.StatefulSetRevisionLabel], why)
 	klog.FromContext(ctx).V(2).Info("Deleted pod of a former revision", "pod", klog.KObj(pod))
+	return nil
+}
+
+// deleteOutdatedPod deletes a pod of a rollout that is tried again which failed before the retry, so that there is a new one. It is
+// not ready, like those that deletePodOfFormerRevision deletes.
+func (c *Controller) deleteOutdatedPod(ctx context.Context, box *modelv1.ModelBox, observed *observation) error {
+	pod := observed.rollout.outdated
+	if pod == nil {
+		return nil
+	}
+	isDeleted, err := c.deletePod(ctx, pod, metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion})
+	if err != nil {
+		return fmt.Errorf("deleting pod %s, which failed before the rollout was tried again: %w", pod.Name, err)
+	}
+	if isDeleted {
+		c.podEventf(box, pod, corev1.EventTypeNormal, "DeletedPod", "Delete", "Deleted pod %s, which failed before the rollout was tried again", pod.Name)
+		klog.FromContext(ctx).V(2).Info("Deleted pod of a rollout that is tried again", "pod", klog.KObj(pod))
+	}
 	return nil
 }

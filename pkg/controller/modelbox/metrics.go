@@ -18,7 +18,8 @@ import (
 // controllerMetrics is what the controller counts and measures.
 type controllerMetrics struct {
 	*reconciler.Metrics
-	boxes *reconciler.ReadinessCollector
+	boxes          *reconciler.ReadinessCollector
+	failedRollouts *metrics.CounterVec
 }
 
 // processMetrics are those that the server's /metrics has. All controllers of a process share them: there is another
@@ -30,11 +31,24 @@ var processMetrics = sync.OnceValue(func() *controllerMetrics {
 })
 
 func newControllerMetrics() *controllerMetrics {
-	return &controllerMetrics{Metrics: reconciler.NewMetrics(Name, noun), boxes: reconciler.NewReadinessCollector(Name, "boxes")}
+	return &controllerMetrics{
+		Metrics: reconciler.NewMetrics(Name, noun),
+		boxes:   reconciler.NewReadinessCollector(Name, "boxes"),
+		failedRollouts: metrics.NewCounterVec(&metrics.CounterOpts{
+			Subsystem:      Name + "_controller",
+			Name:           "failed_rollouts_total",
+			Help:           "Number of rollouts that failed of boxes with spec.rollout, by what became of them: Failed where they were left as they are, Paused or RolledBack.",
+			StabilityLevel: metrics.ALPHA,
+		}, []string{"phase"}),
+	}
 }
 
 func (m *controllerMetrics) register(register func(...metrics.Registerable), registerCustom func(...metrics.StableCollector)) {
 	m.Register(register)
+	register(m.failedRollouts)
+	for _, phase := range []modelv1.RolloutPhase{modelv1.RolloutFailed, modelv1.RolloutPaused, modelv1.RolloutRolledBack} {
+		m.failedRollouts.WithLabelValues(string(phase))
+	}
 	registerCustom(m.boxes)
 }
 

@@ -24,6 +24,7 @@ func withoutProgress(status *modelv1.ModelBoxStatus) modelv1.ModelBoxStatus {
 		Selector:           status.Selector,
 		Address:            status.Address,
 		NodePorts:          status.NodePorts,
+		Rollout:            status.Rollout,
 		Conditions:         slices.Clone(status.Conditions),
 	}
 	for i := range lasting.Conditions {

@@ -14,9 +14,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// progressDeadline is how long a workload may make no progress, for kinds whose controllers have no such deadline: that
-// of a Deployment which says nothing else.
-const progressDeadline = 10 * time.Minute
+// progressDeadline is how long a workload may make no progress where the box says nothing else, as a Deployment.
+const progressDeadline = time.Duration(modelv1.DefaultProgressDeadlineSeconds) * time.Second
 
 // progress is how a rollout gets on. It is zero of one that is complete, waits for somebody, or has a deadline of its own.
 type progress struct {
@@ -53,7 +52,7 @@ func (r *progressRecord) observe(box *modelv1.ModelBox, workload workload) progr
 		r.forget(keyOf(box))
 		return progress{}
 	}
-	now := r.clock.Now()
+	now, deadline := r.clock.Now(), progressDeadlineOf(box)
 	replicas := workload.replicas()
 	reached := milestone{
 		rollout:   rolloutOf(workload),
@@ -68,12 +67,15 @@ func (r *progressRecord) observe(box *modelv1.ModelBox, workload workload) progr
 	last, isKnown := r.last[keyOf(box)]
 	switch {
 	case !isKnown && wasOverdue(box, replicas):
-		reached.at = now.Add(-progressDeadline)
+		reached.at = now.Add(-deadline)
 	case isKnown && last.rollout == reached.rollout && last.desired == reached.desired:
 		reached = last.furthest(reached)
 	}
+	if rollout := box.Status.Rollout; rollout != nil && rollout.StartedAt.After(reached.at) {
+		reached.at = rollout.StartedAt.Time // It is tried again.
+	}
 	r.last[keyOf(box)] = reached
-	left := progressDeadline - now.Sub(reached.at)
+	left := deadline - now.Sub(reached.at)
 	return progress{isOverdue: left <= 0, timeLeft: max(0, left)}
 }
 

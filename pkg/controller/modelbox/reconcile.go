@@ -37,6 +37,8 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		c.progress.forget(key)
 		c.refusedGrowths.forget(key)
 		c.liveness.forget(key)
+		c.stableRecords.forget(key)
+		c.newReplicaSets.forget(key)
 		c.unrecorded.Delete(key)
 		c.children.Forget(key)
 		return 0, nil
@@ -61,6 +63,9 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if storage.isWritten {
 		return staleCacheRetry, nil
 	}
+	if err := c.findStableRecord(ctx, box); err != nil {
+		return 0, err
+	}
 	result, err := c.children.ReconcileHolding(ctx, box, storage.hold)
 	if err != nil {
 		return 0, err
@@ -81,6 +86,9 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		result.Failures = append(result.Failures, err)
 		observed.failures = result.Failures
 	}
+	if observed.rollout, err = c.observeRollout(ctx, box, observed); err != nil {
+		return 0, errors.Join(err, result.Err())
+	}
 	delay, err := c.reconcileStatus(ctx, box, observed)
 	if err != nil {
 		return 0, errors.Join(err, result.Err())
@@ -88,8 +96,11 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if err := c.deletePodWithoutStorage(ctx, box, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
+	if err := c.deleteOutdatedPod(ctx, box, observed); err != nil {
+		return 0, errors.Join(err, result.Err())
+	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft, observed.ingressClass.recheckAfter(), deleteAfter, result.RecheckAfter)
+	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft, observed.rollout.recheckAfter, observed.ingressClass.recheckAfter(), deleteAfter, result.RecheckAfter)
 	if !ok {
 		return requeueAfter, result.Err()
 	}
@@ -117,7 +128,9 @@ type observation struct {
 	creationFailure *podFailure
 	// progress is how a rollout gets on of whose progress the workload does not tell.
 	progress progress
-	now      time.Time
+	// rollout is what becomes of the rollout, where the box asks for that.
+	rollout rolloutObservation
+	now     time.Time
 	// pending are the kinds of children that the box is paused before.
 	pending []string
 	// unreleased are the names of storage that is retained and whose claims the box may still own.

@@ -60,7 +60,7 @@ func (r *rolloutRecord) complete(box types.NamespacedName, workload workload, wa
 	return last != rollout
 }
 
-// annotated takes note of a write that changed nothing but annotations.
+// annotated takes note of a write, if it changed nothing but annotations.
 func (r *rolloutRecord) annotated(box types.NamespacedName, before, after children.Object) {
 	was, ok := before.(*appsv1.Deployment)
 	is, written := after.(*appsv1.Deployment)

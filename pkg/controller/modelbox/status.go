@@ -67,6 +67,7 @@ func statusOf(box *modelv1.ModelBox, observed *observation) modelv1.ModelBoxStat
 		Selector:           labels.SelectorFromSet(modelboxrender.Selector(box)).String(),
 		Conditions:         conditionsOf(box, observed),
 		UnreleasedStorage:  observed.unreleased,
+		Rollout:            observed.rollout.status,
 	}
 	if observed.workload != nil {
 		replicas := observed.workload.replicas()

@@ -37,7 +37,12 @@ var boxKind = &kind{
 		if err != nil {
 			return nil, err
 		}
-		return modelboxrender.ReadRecord(value)
+		record, err := modelboxrender.ReadRecord(value)
+		if err != nil {
+			return nil, err
+		}
+		record.Status = modelv1.ModelBoxStatus{Rollout: modelboxrender.RecordedRollout(workload, record)}
+		return record, nil
 	},
 	fromRecord: func(record metav1.Object) (object, error) { return newBox(record.(*modelv1.ModelBox)) },
 	recovered:  recoveredBoxes,
@@ -52,6 +57,6 @@ func newBox(record *modelv1.ModelBox) (*model.ModelBox, error) {
 		return nil, fmt.Errorf("converting the record of box %s/%s: %w", record.Namespace, record.Name, err)
 	}
 	prepareRecorded(box)
-	box.Status = model.ModelBoxStatus{Conditions: recoveredConditions("the box was recovered from its workload, and the controller has not seen it since")}
+	box.Status = model.ModelBoxStatus{Rollout: box.Status.Rollout, Conditions: recoveredConditions("the box was recovered from its workload, and the controller has not seen it since")}
 	return box, nil
 }

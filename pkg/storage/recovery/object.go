@@ -85,9 +85,13 @@ func recordOnly(child metav1.Object) metav1.Object {
 	if revision, isRevision := child.(*appsv1.ControllerRevision); isRevision {
 		return &appsv1.ControllerRevision{Data: revision.Data}
 	}
-	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-		Annotations: map[string]string{modelv1.RecordAnnotation: child.GetAnnotations()[modelv1.RecordAnnotation]},
-	}}
+	annotations := map[string]string{}
+	for _, key := range []string{modelv1.RecordAnnotation, modelv1.StableRecordAnnotation, modelv1.RolledBackAnnotation} {
+		if value, isThere := child.GetAnnotations()[key]; isThere {
+			annotations[key] = value
+		}
+	}
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}}
 }
 
 // memoryOf returns about how many bytes of memory an object takes.

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// templateGenerationLabel is where the pods of a DaemonSet have what its annotation appsv1.DeprecatedTemplateGeneration counts.
+const templateGenerationLabel = "pod-template-generation"
+
+// newReplicaSets remembers which ReplicaSet has the newest pods of a box, once that was to be known.
+type newReplicaSets struct {
+	mu   sync.Mutex
+	sets map[types.NamespacedName]newReplicaSet
+}
+
+type newReplicaSet struct {
+	rollout rolloutID
+	uid     types.UID
+}
+
+func (r *newReplicaSets) find(box types.NamespacedName, rollout rolloutID) (types.UID, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	set, isKnown := r.sets[box]
+	return set.uid, isKnown && set.rollout == rollout
+}
+
+func (r *newReplicaSets) remember(box types.NamespacedName, set newReplicaSet) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sets[box] = set
+}
+
+func (r *newReplicaSets) forget(box types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.sets, box)
+}
+
+// isNewPod returns whether the pod is of the revision that the workload brings to its pods. Whether one of a Deployment is, only
+// its ReplicaSets tell.
+func (c *Controller) isNewPod(ctx context.Context, box *modelv1.ModelBox, workload workload, pod *corev1.Pod) (bool, error) {
+	switch workload := workload.(type) {
+	case statefulSetWorkload:
+		return metav1.IsControlledBy(pod, workload) && workload.Status.ObservedGeneration >= workload.Generation &&
+			pod.Labels[appsv1.StatefulSetRevisionLabel] == workload.Status.UpdateRevision, nil
+	case daemonSetWorkload:
+		return metav1.IsControlledBy(pod, workload) && pod.Labels[templateGenerationLabel] == workload.revision(), nil
+	case deploymentWorkload:
+		if workload.Status.ObservedGeneration < workload.Generation {
+			return false, nil
+		}
+		uid, err := c.newReplicaSetOf(ctx, box, workload)
+		controller := metav1.GetControllerOfNoCopy(pod)
+		return err == nil && uid != "" && controller != nil && controller.UID == uid, err
+	default:
+		return false, nil
+	}
+}
+
+// newReplicaSetOf returns the UID of the ReplicaSet with the revision of the Deployment, empty where there is none.
+func (c *Controller) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox, deployment deploymentWorkload) (types.UID, error) {
+	rollout := rolloutOf(deployment)
+	if uid, isKnown := c.newReplicaSets.find(keyOf(box), rollout); isKnown {
+		return uid, nil
+	}
+	list, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.ReplicaSetList, error) {
+		selector := labels.SelectorFromSet(modelboxrender.Selector(box)).String()
+		return c.kubeClient.AppsV1().ReplicaSets(box.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	})
+	if err != nil {
+		return "", fmt.Errorf("listing the ReplicaSets of the box: %w", err)
+	}
+	i := slices.IndexFunc(list.Items, func(set appsv1.ReplicaSet) bool {
+		return metav1.IsControlledBy(&set, deployment) && set.Annotations[deploymentRevision] == rollout.revision
+	})
+	if i < 0 {
+		return "", nil
+	}
+	c.newReplicaSets.remember(keyOf(box), newReplicaSet{rollout, list.Items[i].UID})
+	return list.Items[i].UID, nil
+}
+
+// revisionName returns the name of the ReplicaSet or ControllerRevision that the pod is of, empty where its labels do not tell.
+func revisionName(workload workload, pod *corev1.Pod) string {
+	switch workload.(type) {
+	case statefulSetWorkload:
+		return pod.Labels[appsv1.StatefulSetRevisionLabel]
+	case daemonSetWorkload:
+		return nameWithHash(workload, pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey])
+	default:
+		return nameWithHash(workload, pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey])
+	}
+}
+
+func nameWithHash(workload workload, hash string) string {
+	if hash == "" {
+		return ""
+	}
+	return workload.GetName() + "-" + hash
+}
