@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -34,7 +36,8 @@ func PodsHash(box *modelv1.ModelBox) (string, error) {
 			files[config.Name] = config.Data
 		}
 	}
-	data, err := json.Marshal([]any{box.Spec.Workload, template, files})
+	// The overlay of the template may hide labels and annotations that other children have as well.
+	data, err := json.Marshal([]any{box.Spec.Workload, template, files, box.Spec.Labels, box.Spec.Annotations})
 	if err != nil {
 		return "", fmt.Errorf("encoding the pod template: %w", err)
 	}
@@ -190,16 +193,32 @@ func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Pods have the ports that the Service leads to. It is as the box says where the stable pods have these as well.
-	ofPorts := spec
-	ofPorts.Ports, ofPorts.ServiceType, ofPorts.Service, ofPorts.Ingress, ofPorts.Route = now.Ports, now.ServiceType, now.Service, now.Ingress, now.Route
-	for _, spec := range []modelv1.ModelBoxSpec{ofPorts, spec} {
+	// The record says nothing that its hash does not: the Service is as the box says, but leads to the ports of the stable pods.
+	spec.ServiceType, spec.Service, spec.Ingress, spec.Route = now.ServiceType, now.Service, now.Ingress, now.Route
+	ofPods, err := stablePorts(now.Ports, stable.Spec.Ports)
+	for _, spec.Ports = range [][]corev1.ServicePort{now.Ports, ofPods} {
 		rolledBack.Spec = spec
 		if is, err := PodsHash(&rolledBack); err == nil && is == hash {
 			return &rolledBack, nil
 		}
 	}
-	return nil, errors.New("its pods cannot be what they were beside what the box says now")
+	return nil, cmp.Or(err, errors.New("its pods cannot be what they were beside what the box says now"))
+}
+
+// stablePorts returns the ports of now that lead to those of the stable pods.
+func stablePorts(now, stable []corev1.ServicePort) ([]corev1.ServicePort, error) {
+	ports := make([]corev1.ServicePort, len(stable))
+	for i := range stable {
+		j := slices.IndexFunc(now, func(other corev1.ServicePort) bool {
+			return other.Name == stable[i].Name && other.Protocol == stable[i].Protocol
+		})
+		if j < 0 {
+			return nil, fmt.Errorf("port %q of its pods is not in the box any more", cmp.Or(stable[i].Name, stable[i].TargetPort.String()))
+		}
+		ports[i] = now[j]
+		ports[i].TargetPort = stable[i].TargetPort
+	}
+	return ports, nil
 }
 
 // stableConfigs returns the configs of the stable pods. Files of those that no pod is replaced for are as the box says.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -19,15 +20,13 @@ var (
 	// ofBox are the fields of a box that a rollback leaves as they are, because no pod has anything of them.
 	ofBox = []string{
 		"Replicas", "Strategy", "RollingUpdate", "MinReadySeconds", "ProgressDeadlineSeconds", "Rollout", "Autoscaling",
-		"DisruptionBudget", "IgnoreDrift", "Paused",
+		"DisruptionBudget", "IgnoreDrift", "Paused", "ServiceType", "Service", "Ingress", "Route",
 	}
-	// ofPorts are those that it leaves as they are where the pods have the same ports.
-	ofPorts = []string{"Ports", "ServiceType", "Service", "Ingress", "Route"}
-	// ofPods are those that it takes from before. Of storage there are the sizes of now.
+	// ofPods are those that it takes from before. Of storage there are the sizes of now, and of ports what no pod has anything of.
 	ofPods = []string{
 		"Name", "Image", "Command", "Args", "Workload", "Labels", "Annotations", "ResourceType", "Resources", "Envs", "EnvFrom",
 		"Containers", "InitContainers", "ReadinessProbe", "LivenessProbe", "StartupProbe", "DefaultProbes", "DisabledDefaultProbes",
-		"Volumes", "VolumeMounts", "Configs", "Storage", "Networks", "ServiceAccountName", "ImagePullSecrets", "PodTemplate",
+		"Volumes", "VolumeMounts", "Configs", "Storage", "Networks", "ServiceAccountName", "ImagePullSecrets", "PodTemplate", "Ports",
 	}
 )
 
@@ -38,7 +37,10 @@ func TestRolledBackBoxHasThePodsOfBefore(t *testing.T) {
 		MinReadySeconds: ptr.To[int32](7), ProgressDeadlineSeconds: ptr.To[int32](60), Rollout: &modelv1.ModelBoxRollout{},
 		Autoscaling: &modelv1.ModelBoxAutoscaling{}, DisruptionBudget: &modelv1.ModelBoxDisruptionBudget{},
 		IgnoreDrift: &modelv1.ModelBoxIgnoreDrift{}, Paused: true, Labels: map[string]string{"a": "b"},
+		ServiceType: modelv1.ServiceTypeNodePort, Service: &modelv1.ModelBoxService{}, Ingress: &modelv1.ModelBoxIngress{},
+		Route: &modelv1.ModelBoxRoute{}, Ports: slices.Clone(stable.Spec.Ports),
 	}
+	box.Spec.Ports[0].TargetPort.IntVal = 9999
 	rolledBack, err := rolledBackTo(box, stable)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +51,7 @@ func TestRolledBackBoxHasThePodsOfBefore(t *testing.T) {
 		switch {
 		case slices.Contains(ofBox, name):
 			want = reflect.ValueOf(box.Spec)
-		case !slices.Contains(ofPods, name) && !slices.Contains(ofPorts, name):
+		case !slices.Contains(ofPods, name):
 			t.Errorf("it is not said where a rollback takes %s from", name)
 		}
 		if diff := cmp.Diff(want.Field(i).Interface(), got.Field(i).Interface()); diff != "" {
@@ -58,27 +60,41 @@ func TestRolledBackBoxHasThePodsOfBefore(t *testing.T) {
 	}
 }
 
-func TestRolledBackBoxHasTheServiceOfItsPods(t *testing.T) {
-	stable, box := webBox(t), webBox(t)
-	box.Spec.Image, box.Spec.Ports[0].NodePort, box.Spec.ServiceType = "nginx:bad", 30011, modelv1.ServiceTypeNodePort
+func TestServiceOfARolledBackBoxLeadsToItsPods(t *testing.T) {
+	ports := func(target int32, changes ...func(*corev1.ServicePort)) []corev1.ServicePort {
+		port := corev1.ServicePort{Port: 81, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(target), NodePort: 30011}
+		for _, change := range changes {
+			change(&port)
+		}
+		return []corev1.ServicePort{port}
+	}
+	udp := func(port *corev1.ServicePort) { port.Protocol = corev1.ProtocolUDP }
 	for _, row := range []struct {
-		name   string
-		change func()
-		want   *modelv1.ModelBox
+		name      string
+		now, want []corev1.ServicePort
 	}{
-		{"other ports of the Service", func() {}, box},
-		{"other ports of the pods", func() { box.Spec.Ports[0].TargetPort.IntVal = 9999 }, stable},
+		{"another port of the Service", ports(8080), ports(8080)},
+		{"another port of the pods", ports(9999), ports(8080)},
+		{"a port that the pods do not have", append(ports(9999), ports(53, udp)...), ports(8080)},
+		{"no port of the pods", ports(9999, udp), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			row.change()
+			stable, box := webBox(t), webBox(t)
+			box.Spec.Image, box.Spec.Ports, box.Spec.ServiceType = "nginx:bad", row.now, modelv1.ServiceTypeNodePort
 			rolledBack, err := rolledBackTo(box, stable)
+			if row.want == nil {
+				if err == nil {
+					t.Error("it can be rolled back")
+				}
+				return
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(row.want.Spec.Ports, rolledBack.Spec.Ports); diff != "" {
+			if diff := cmp.Diff(row.want, rolledBack.Spec.Ports); diff != "" {
 				t.Errorf("ports, -want +got:\n%s", diff)
 			}
-			if rolledBack.Spec.ServiceType != row.want.Spec.ServiceType {
+			if rolledBack.Spec.ServiceType != modelv1.ServiceTypeNodePort {
 				t.Errorf("the Service is a %s", rolledBack.Spec.ServiceType)
 			}
 		})
