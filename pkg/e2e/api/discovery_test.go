@@ -70,6 +70,10 @@ func TestDiscoveryListsModelBoxes(t *testing.T) {
 			Name: "modelboxes/restart", Namespaced: true, Kind: "ModelBoxRestart",
 			Verbs: metav1.Verbs{"create"},
 		},
+		"modelboxes/retry": {
+			Name: "modelboxes/retry", Namespaced: true, Kind: "ModelBoxRetry",
+			Verbs: metav1.Verbs{"create"},
+		},
 		"modelboxes/history": {
 			Name: "modelboxes/history", Namespaced: true, Kind: "ModelBoxHistory",
 			Verbs: metav1.Verbs{"get"},

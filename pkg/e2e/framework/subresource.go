@@ -13,7 +13,7 @@ import (
 )
 
 // subresources are those of boxes.
-var subresources = []string{"status", "scale", "render", "diff", "restart", "history", "rollback", "log", "exec", "attach", "portforward", "debug"}
+var subresources = []string{"status", "scale", "render", "diff", "restart", "retry", "history", "rollback", "log", "exec", "attach", "portforward", "debug"}
 
 // SubresourceUsers returns the boxes as two users have them: one who has nothing but those verbs of the subresource, and one
 // who has every verb of boxes and of their other subresources.

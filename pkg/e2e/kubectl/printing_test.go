@@ -29,8 +29,8 @@ func TestGetPrintsColumns(t *testing.T) {
 			"web 2/2 2 Ready nginx:1.7.9 web." + n.Name + ".svc:80 <age>",
 		}},
 		{"get modelbox web --output=wide", []string{
-			"NAME READY UP-TO-DATE STATUS IMAGE ADDRESS AGE WORKLOAD SIZE MESSAGE SERVICE HOSTS AUTOSCALING",
-			"web 2/2 2 Ready nginx:1.7.9 web." + n.Name + ".svc:80 <age> Deployment custom 2 of 2 replicas are available ClusterIP 80/TCP <none> <none>",
+			"NAME READY UP-TO-DATE STATUS IMAGE ADDRESS AGE WORKLOAD ROLLOUT SIZE MESSAGE SERVICE HOSTS AUTOSCALING",
+			"web 2/2 2 Ready nginx:1.7.9 web." + n.Name + ".svc:80 <age> Deployment <none> custom 2 of 2 replicas are available ClusterIP 80/TCP <none> <none>",
 		}},
 		{"get modelboxes.v1.model.github.com --output=name", []string{"modelbox.model.github.com/web"}},
 		{"get mb web --no-headers --output=custom-columns=IMAGE:.spec.image", []string{"nginx:1.7.9"}},

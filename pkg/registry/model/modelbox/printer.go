@@ -30,6 +30,7 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Address", Type: "string", Description: "How the box is reached inside the cluster."},
 	{Name: "Age", Type: "string", Description: "Time since the box was created."},
 	{Name: "Workload", Type: "string", Priority: 1, Description: "Kind of the object that runs the pods."},
+	{Name: "Rollout", Type: "string", Priority: 1, Description: "How far the rollout has come, where spec.rollout asks for that."},
 	{Name: "Size", Type: "string", Priority: 1, Description: "Resource class of the main container."},
 	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the box still waits for that is being deleted."},
 	{Name: "Service", Type: "string", Priority: 1, Description: "Type and ports of the Service, node ports included."},
@@ -56,6 +57,7 @@ func cells(box *model.ModelBox) []any {
 		printers.OrNone(box.Status.Address),
 		printers.Age(box),
 		string(box.Spec.Workload),
+		rollout(box),
 		string(box.Spec.ResourceType),
 		printers.Cell(printers.OrNone(message)),
 		printers.Cell(service(box)),
@@ -90,6 +92,14 @@ func summary(box *model.ModelBox) (status, message string) {
 	default:
 		return ready.Reason, ready.Message
 	}
+}
+
+// rollout prints the phase of the rollout of a box that asks for that.
+func rollout(box *model.ModelBox) string {
+	if box.Spec.Rollout == nil || box.Status.Rollout == nil {
+		return "<none>"
+	}
+	return string(box.Status.Rollout.Phase)
 }
 
 // service prints what "kubectl get services" shows as type and ports: "NodePort 80:30010/TCP".

@@ -40,7 +40,7 @@ func TestColumns(t *testing.T) {
 	if got, want := strings.Join(always, " "), "NAME READY UP-TO-DATE STATUS IMAGE ADDRESS AGE"; got != want {
 		t.Errorf("kubectl get: got %s, want %s", got, want)
 	}
-	if got, want := strings.Join(wide, " "), "WORKLOAD SIZE MESSAGE SERVICE HOSTS AUTOSCALING"; got != want {
+	if got, want := strings.Join(wide, " "), "WORKLOAD ROLLOUT SIZE MESSAGE SERVICE HOSTS AUTOSCALING"; got != want {
 		t.Errorf("kubectl get -o wide adds: got %s, want %s", got, want)
 	}
 }
@@ -50,7 +50,7 @@ func TestRow(t *testing.T) {
 	cells := map[string]any{
 		"Name": "web", "Ready": "2/2", "Up-To-Date": int64(2), "Status": "Ready", "Image": "nginx:1.7.9",
 		"Address": "web.default.svc:80", "Age": "<unknown>",
-		"Workload": "Deployment", "Size": "custom", "Service": "ClusterIP 80/TCP", "Message": "2 of 2 replicas are available",
+		"Workload": "Deployment", "Rollout": "<none>", "Size": "custom", "Service": "ClusterIP 80/TCP", "Message": "2 of 2 replicas are available",
 		"Hosts": "<none>", "Autoscaling": "<none>",
 	}
 	going := func(finalizers ...string) func(*model.ModelBox) {
@@ -122,6 +122,9 @@ func TestRow(t *testing.T) {
 			daemonSet(box)
 			box.Generation = 4
 		}, map[string]any{"Workload": "DaemonSet", "Status": "Pending", "Message": "the controller has not seen the last change yet"}},
+		{"a rollout that was taken back", func(box *model.ModelBox) {
+			box.Spec.Rollout, box.Status.Rollout = &model.ModelBoxRollout{}, &model.ModelBoxRolloutStatus{Phase: model.RolloutRolledBack}
+		}, map[string]any{"Rollout": "RolledBack"}},
 		{"a class", func(box *model.ModelBox) { box.Spec.ResourceType = model.ResourceTypeSmall }, map[string]any{"Size": "small"}},
 		{"no ports", func(box *model.ModelBox) { box.Spec.Ports, box.Status.Address = nil, "" },
 			map[string]any{"Address": "<none>", "Service": "<none>"}},

@@ -96,6 +96,7 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes/render":   storage.Render,
 		"modelboxes/diff":     storage.Diff,
 		"modelboxes/restart":  storage.Restart,
+		"modelboxes/retry":    storage.Retry,
 		"modelboxes/history":  storage.History,
 		"modelboxes/rollback": storage.Rollback,
 

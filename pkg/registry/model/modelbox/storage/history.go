@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,6 +61,7 @@ func (r *HistoryREST) Get(ctx context.Context, name string, options *metav1.GetO
 	for i := range revisions {
 		recorded, err := recordedBox(ctx, &revisions[i], box)
 		history.Revisions[i] = newRevision(&revisions[i], recorded, err)
+		history.Revisions[i].Failure = failureOf(&revisions[i], recorded, box)
 		if images := recordedImages(ctx, recorded); images != nil {
 			history.Revisions[i].Images = images
 		}
@@ -91,6 +93,20 @@ func newRevision(revision *modelboxrender.Revision, recorded *modelv1.ModelBox, 
 	told.ChangedBy = recorded.Annotations[modelv1.ChangedByAnnotation]
 	told.ChangeCause = cmp.Or(recorded.Annotations[modelv1.ChangeCauseAnnotation], told.ChangeCause)
 	return told
+}
+
+// failureOf returns why the rollout of the revision has failed last, as the status of the box has it.
+func failureOf(revision *modelboxrender.Revision, recorded, box *modelv1.ModelBox) string {
+	if box.Status.Rollout == nil {
+		return ""
+	}
+	for _, failed := range slices.Backward(box.Status.Rollout.FailedRevisions) {
+		// Of a pod that was not created there is no name.
+		if failed.Name == revision.Name || failed.Name == "" && recorded != nil && failed.Generation == recorded.Generation {
+			return failed.Reason
+		}
+	}
+	return ""
 }
 
 // recordedImages returns those of the containers of the pods that the recorded box asks for, which a rollback to it gives: the pods

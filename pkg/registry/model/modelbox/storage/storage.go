@@ -37,6 +37,7 @@ type Storage struct {
 	Scale    *ScaleREST
 	Render   *RenderREST
 	Restart  *RestartREST
+	Retry    *RetryREST
 	History  *HistoryREST
 	Rollback *RollbackREST
 	Diff     *DiffREST
@@ -95,14 +96,19 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 	scaleStore := *store
 	scaleStore.UpdateStrategy = modelbox.NewScaleStrategy(strategy)
 
-	newUpdater := func(name string) (*subresource.Updater[*model.ModelBox], error) {
+	newUpdater := func(store *genericregistry.Store, name string) (*subresource.Updater[*model.ModelBox], error) {
 		return subresource.NewUpdater[*model.ModelBox](scheme, store, modelboxrender.Kind, name, subresources.TypeConverter, subresources.Admission)
 	}
-	restarts, err := newUpdater("restart")
+	restarts, err := newUpdater(store, "restart")
 	if err != nil {
 		return nil, err
 	}
-	rollbacks, err := newUpdater("rollback")
+	rollbacks, err := newUpdater(store, "rollback")
+	if err != nil {
+		return nil, err
+	}
+
+	retries, err := newUpdater(&statusStore, "retry")
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +123,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		Scale:    &ScaleREST{store: &scaleStore},
 		Render:   &RenderREST{store, subresources.Cluster, authorizer},
 		Restart:  newRestartREST(restarts, subresources.Recorder, clock.RealClock{}),
+		Retry:    &RetryREST{retries, subresources.Recorder, clock.RealClock{}},
 		History:  &HistoryREST{store, subresources.Cluster, revisions},
 		Rollback: &RollbackREST{scheme, rollbacks, subresources.Cluster, subresources.Recorder, revisions},
 		Diff:     &DiffREST{store, subresources.Cluster, subresources.Differ, authorizer},
