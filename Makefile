@@ -32,7 +32,12 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 # How long to fuzz with each target.
 FUZZTIME := 2m
 
-CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/modelbox-apiserver --artifacts artifacts --sample $(SAMPLE)
+# What the server may do and does in "make run": all that the samples show. A cluster's administrator adds each, see docs/operate.md,
+# and the end-to-end tests begin without them.
+COMPONENTS := pod-access pod-debugger serviceingress
+COMPONENT_FLAGS := $(COMPONENTS:%=--component=%) '--server-arg=--controllers=*,serviceingress'
+
+CLUSTER_FLAGS := $(NODE_FLAGS_$(NODE)) --dir $(CLUSTER_DIR) --server $(BIN)/modelbox-apiserver --artifacts artifacts $(COMPONENT_FLAGS) --sample $(SAMPLE)
 
 ##@ Use
 

@@ -22,9 +22,9 @@ stop() {
 }
 trap stop EXIT
 trap 'exit 130' INT TERM
-_output/bin/localcluster up --dir "${dir}" --server _output/bin/modelbox-apiserver --artifacts artifacts --nodes 0 --container-node
-_output/bin/kubectl --kubeconfig="${dir}/kubeconfig" apply --filename=artifacts/components/pod-access/rbac.yaml \
-  --filename=artifacts/components/pod-debugger/rbac.yaml --filename=pkg/e2e/containers/testdata/metrics-server.yaml \
+_output/bin/localcluster up --dir "${dir}" --server _output/bin/modelbox-apiserver --artifacts artifacts --nodes 0 --container-node \
+  --component pod-access --component pod-debugger
+_output/bin/kubectl --kubeconfig="${dir}/kubeconfig" apply --filename=pkg/e2e/containers/testdata/metrics-server.yaml \
   --filename=pkg/e2e/containers/testdata/metrics-apiservice.yaml >/dev/null
 
 # The title, which is not on the screen, is how many commands have ended, and the exit code of the last one.

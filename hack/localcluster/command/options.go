@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/cluster"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/node"
 )
 
@@ -21,6 +22,7 @@ type options struct {
 	server     string
 	serverArgs []string
 	artifacts  string
+	components []string
 	sample     string
 	settings   cluster.Settings
 	timeout    time.Duration
@@ -35,6 +37,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.server, "server", "_output/bin/modelbox-apiserver", "the modelbox-apiserver binary to run in the cluster; empty for a plain cluster")
 	flags.StringArrayVar(&o.serverArgs, "server-arg", nil, "one more argument for the server, such as --server-arg=--v=4; may be repeated")
 	flags.StringVar(&o.artifacts, "artifacts", "artifacts", "folder with the server's manifests, of which base/ is installed")
+	flags.StringArrayVar(&o.components, "component", nil, "one more folder of components/ of the manifests to install, such as --component=pod-debugger, for the rights that it grants; flags of the server are those of --server-arg; may be repeated")
 	flags.StringVar(&o.sample, "sample", "", "manifest to apply, and wait for, once the server is installed")
 	flags.IntVar(&o.settings.Nodes.Simulated, "nodes", 2, "how many simulated nodes to create; beside a container node they are tainted "+cluster.SimulatedTaint)
 	flags.BoolVar(&o.settings.Nodes.Container, "container-node", false, "also start a node that runs containers; needs what check says")
@@ -63,6 +66,9 @@ func (o *options) asArgs() []string {
 		fmt.Sprintf("--audit=%t", o.settings.Audit),
 		fmt.Sprintf("--controller-qps=%d", o.settings.ControllerQPS),
 		fmt.Sprintf("--timeout=%s", o.timeout),
+	}
+	for _, component := range o.components {
+		args = append(args, "--component="+component)
 	}
 	for _, arg := range o.serverArgs {
 		args = append(args, "--server-arg="+arg)
@@ -108,6 +114,9 @@ func (o *options) validate() error {
 	files := map[string]string{"--server": o.server, "--artifacts": o.artifacts}
 	if o.sample != "" {
 		files["--sample"] = o.sample
+	}
+	for _, component := range o.components {
+		files["--component="+component] = modelbox.ComponentPath(o.artifacts, component)
 	}
 	for flag, file := range files {
 		if _, err := os.Stat(file); err != nil {

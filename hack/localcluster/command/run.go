@@ -105,6 +105,7 @@ func start(ctx context.Context, c *cluster.Cluster, o options, report *progress.
 			ServerArgs: o.serverArgs,
 			Audit:      o.settings.Audit,
 			Artifacts:  o.artifacts,
+			Components: o.components,
 			Sample:     o.sample,
 		}, report)
 	})

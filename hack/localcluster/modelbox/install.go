@@ -29,8 +29,10 @@ type Options struct {
 	ServerArgs []string
 	// Audit lets the server log what it is asked to write.
 	Audit bool
-	// Artifacts is the folder with the kustomize base.
+	// Artifacts is the folder with the kustomize base and components.
 	Artifacts string
+	// Components are the names of components to install beside the base.
+	Components []string
 	// Sample is a manifest to apply in the end; empty for none.
 	Sample string
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,7 @@ const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
 - %[1]s
+components: [%[7]s]
 patches:
 - target:
     kind: Deployment|PersistentVolumeClaim
@@ -53,12 +55,20 @@ patches:
 `
 
 func (in *installation) applyManifests(ctx context.Context) error {
-	base, err := in.basePath()
+	base, err := in.relativePath(filepath.Join(in.Artifacts, "base"))
 	if err != nil {
 		return err
 	}
+	var components []string
+	for _, component := range in.Components {
+		path, err := in.relativePath(ComponentPath(in.Artifacts, component))
+		if err != nil {
+			return err
+		}
+		components = append(components, path)
+	}
 	caBundle := base64.StdEncoding.EncodeToString(in.ca.Certificate)
-	content := fmt.Sprintf(kustomization, base, name, namespace, apiService, caBundle, in.port)
+	content := fmt.Sprintf(kustomization, base, name, namespace, apiService, caBundle, in.port, strings.Join(components, ", "))
 	if err := os.WriteFile(in.cluster.Manifests("kustomization.yaml"), []byte(content), 0o644); err != nil {
 		return fmt.Errorf("writing the kustomization: %w", err)
 	}
@@ -66,14 +76,19 @@ func (in *installation) applyManifests(ctx context.Context) error {
 	return err
 }
 
-// basePath is relative to the kustomization: kustomize takes no absolute paths.
-func (in *installation) basePath() (string, error) {
-	base, err := filepath.Abs(filepath.Join(in.Artifacts, "base"))
+// ComponentPath is the folder of a component of the artifacts.
+func ComponentPath(artifacts, component string) string {
+	return filepath.Join(artifacts, "components", component)
+}
+
+// relativePath is that of a folder from the kustomization: kustomize takes no absolute paths.
+func (in *installation) relativePath(folder string) (string, error) {
+	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return "", fmt.Errorf("resolving the manifests' path: %w", err)
 	}
 	// kustomize resolves links before it goes up from a folder.
-	base, err = filepath.EvalSymlinks(base)
+	folder, err = filepath.EvalSymlinks(folder)
 	if err != nil {
 		return "", fmt.Errorf("finding the manifests: %w", err)
 	}
@@ -81,7 +96,7 @@ func (in *installation) basePath() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the cluster's folder: %w", err)
 	}
-	return filepath.Rel(from, base)
+	return filepath.Rel(from, folder)
 }
 
 // kubectlTimeout is the time left to ctx, in kubectl's notation.

@@ -18,13 +18,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// newControlPlane returns one whose server runs the controller, with the rights that the component grants.
-func newControlPlane(t *testing.T) *framework.ControlPlane {
+// newControlPlane returns one whose server runs the controller, with the rights that the component grants, and these flags of
+// localcluster besides.
+func newControlPlane(t *testing.T, flags ...string) *framework.ControlPlane {
 	t.Helper()
-	return framework.NewServiceIngressControlPlane(t, framework.ServerFlags(
+	return framework.NewServiceIngressControlPlane(t, append(flags, framework.ServerFlags(
 		"--service-ingress-class=public",
 		"--service-ingress-host-pattern={name}.{namespace}.example.com",
-	)...)
+	)...)...)
 }
 
 // newService returns a Service of one port with these annotations, as "name=value".

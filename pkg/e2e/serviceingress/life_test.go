@@ -23,7 +23,7 @@ const byDefault = "public web.NAMESPACE.example.com/ -> web:80"
 // TestLife is the whole life of the Ingress of a Service.
 func TestLife(t *testing.T) {
 	t.Parallel()
-	plane := newControlPlane(t)
+	plane := newControlPlane(t, "--component=pod-access", "--component=pod-debugger") // as "make run" has them
 	for _, test := range []struct {
 		name string
 		run  func(n *framework.Namespace)
@@ -43,6 +43,11 @@ func TestLife(t *testing.T) {
 		{"so has the sample", func(n *framework.Namespace) {
 			n.Kubectl.Run("apply", "--filename="+framework.Sample("serviceingress.yaml"))
 			awaitIngressNamed(n, "modelbox-sample-public", "public web.example.com/shop -> modelbox-sample-public:80")
+		}},
+		{"a component is installed from the start", func(n *framework.Namespace) {
+			n.Kubectl.Run("apply", "--filename="+framework.Sample("modelbox.yaml"), "--filename="+framework.Sample("poddebugger.yaml"))
+			n.AwaitDebugged("poddebugger-sample", 3)
+			n.AwaitReady("modelbox-sample")
 		}},
 		{"so has one that is annotated later", func(n *framework.Namespace) {
 			create(n)
