@@ -6,6 +6,10 @@ package api
 import (
 	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
@@ -15,7 +19,7 @@ func TestFieldSelectorsSelectBoxes(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateBox(framework.NewBox("plain"))
-	n.CreateBox(framework.NewBox("newer", framework.WithImage(framework.NewImage)))
+	n.CreateBox(framework.NewBox("newer", framework.WithImage(framework.NewImage), framework.WithWorkload(modelv1.WorkloadStatefulSet)))
 	n.CreateBox(framework.NewBox("headless", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeHeadless }))
 	n.CreateBox(framework.NewBox("waiting", framework.Pause))
 	for _, box := range []string{"plain", "newer", "headless"} {
@@ -30,6 +34,8 @@ func TestFieldSelectorsSelectBoxes(t *testing.T) {
 		{"spec.image!=nginx:1.7.9", "newer"},
 		{"spec.serviceType=Headless", "headless"},
 		{"spec.serviceType=ClusterIP", "newer plain waiting"},
+		{"spec.workload=StatefulSet", "newer"},
+		{"spec.workload=Deployment", "headless plain waiting"},
 		{"status.ready=true", "headless newer plain"},
 		{"status.ready=True", "headless newer plain"},
 		{"status.ready=false", "waiting"},
@@ -52,5 +58,37 @@ func TestFieldSelectorsSelectBoxes(t *testing.T) {
 				t.Error(complaint)
 			}
 		})
+	}
+}
+
+func TestWatchSelectsBoxesByTheirWorkload(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	create := func(name string, workload modelv1.Workload) {
+		n.CreateBox(framework.NewBox(name, framework.Pause, framework.WithWorkload(workload)))
+	}
+	create("before", modelv1.WorkloadStatefulSet)
+	watcher, err := n.Boxes.Watch(n.Ctx, metav1.ListOptions{FieldSelector: "spec.workload=StatefulSet"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watcher.Stop()
+	create("other", modelv1.WorkloadDeployment)
+	create("after", modelv1.WorkloadStatefulSet)
+	for _, want := range []string{"before", "after"} {
+		for added := ""; added != want; {
+			select {
+			case event := <-watcher.ResultChan():
+				box, isBox := event.Object.(*modelv1.ModelBox)
+				if !isBox || box.Spec.Workload != modelv1.WorkloadStatefulSet {
+					t.Fatalf("got %s of %+v", event.Type, event.Object)
+				}
+				if event.Type == watch.Added {
+					added = box.Name
+				}
+			case <-time.After(framework.Patience):
+				t.Fatalf("box %s is not seen", want)
+			}
+		}
 	}
 }

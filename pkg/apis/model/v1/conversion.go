@@ -15,7 +15,7 @@ import (
 // addFieldLabelConversions says which field selectors clients of v1 may use.
 func addFieldLabelConversions(scheme *runtime.Scheme) error {
 	for kind, labels := range map[string][]string{
-		"ModelBox":   {"metadata.name", "metadata.namespace", "spec.image", "spec.serviceType", "status.ready"},
+		"ModelBox":   {"metadata.name", "metadata.namespace", "spec.image", "spec.serviceType", "spec.workload", "status.ready"},
 		"ModelStack": {"metadata.name", "metadata.namespace", "status.ready"},
 	} {
 		if err := scheme.AddFieldLabelConversionFunc(SchemeGroupVersion.WithKind(kind), fieldLabelConversion(labels)); err != nil {

@@ -164,7 +164,7 @@ func TestDefaultsOfAList(t *testing.T) {
 
 func TestFieldLabels(t *testing.T) {
 	kind := modelv1.SchemeGroupVersion.WithKind("ModelBox")
-	for _, label := range []string{"metadata.name", "metadata.namespace", "spec.image", "spec.serviceType"} {
+	for _, label := range []string{"metadata.name", "metadata.namespace", "spec.image", "spec.serviceType", "spec.workload"} {
 		t.Run(label, func(t *testing.T) {
 			gotLabel, gotValue, err := scheme.ConvertFieldLabel(kind, label, "x")
 			if err != nil || gotLabel != label || gotValue != "x" {
@@ -192,7 +192,7 @@ func TestFieldLabels(t *testing.T) {
 	for _, label := range []string{"", "metadata.labels", "spec.replicas", "status.phase", "Spec.Image"} {
 		t.Run("not "+label, func(t *testing.T) {
 			_, _, err := scheme.ConvertFieldLabel(kind, label, "x")
-			want := `"` + label + `" is not a known field selector: only "metadata.name", "metadata.namespace", "spec.image", "spec.serviceType", "status.ready"`
+			want := `"` + label + `" is not a known field selector: only "metadata.name", "metadata.namespace", "spec.image", "spec.serviceType", "spec.workload", "status.ready"`
 			if err == nil || err.Error() != want {
 				t.Errorf("got %v, want %s", err, want)
 			}

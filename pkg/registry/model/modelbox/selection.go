@@ -67,6 +67,7 @@ func selectableFields(box *model.ModelBox) fields.Set {
 	return generic.AddObjectMetaFieldsSet(fields.Set{
 		"spec.image":       box.Spec.Image,
 		"spec.serviceType": string(helper.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports)),
+		"spec.workload":    string(box.Spec.Workload),
 		"status.ready":     strconv.FormatBool(meta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionReady)),
 	}, &box.ObjectMeta, true)
 }

@@ -17,7 +17,7 @@ import (
 func TestGetAttrs(t *testing.T) {
 	attrs := fields.Set{
 		"metadata.name": "web", "metadata.namespace": "default",
-		"spec.image": "nginx:1.7.9", "spec.serviceType": "ClusterIP", "status.ready": "true",
+		"spec.image": "nginx:1.7.9", "spec.serviceType": "ClusterIP", "spec.workload": "Deployment", "status.ready": "true",
 	}
 	with := func(field, value string) fields.Set {
 		set := fields.Set{}
@@ -36,6 +36,7 @@ func TestGetAttrs(t *testing.T) {
 		{"a box that is not ready", func(box *model.ModelBox) { box.Status.Conditions[0].Status = "False" }, with("status.ready", "false")},
 		{"a box that nobody has seen", func(box *model.ModelBox) { box.Status.Conditions = nil }, with("status.ready", "false")},
 		{"a service type that follows the node port", func(box *model.ModelBox) { box.Spec.Ports[0].NodePort = 30010 }, with("spec.serviceType", "NodePort")},
+		{"another workload", func(box *model.ModelBox) { box.Spec.Workload = model.WorkloadDaemonSet }, with("spec.workload", "DaemonSet")},
 		{"a service type that is given", func(box *model.ModelBox) { box.Spec.ServiceType = "Headless" }, with("spec.serviceType", "Headless")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
