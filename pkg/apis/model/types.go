@@ -174,11 +174,12 @@ type ModelBoxSpec struct {
 
 // ModelBoxConfig is a directory of files that a container of the box sees.
 type ModelBoxConfig struct {
-	Name      string
-	MountPath string
-	Data      map[string]string
-	Container string
-	Rollout   ConfigRollout
+	Name       string
+	MountPath  string
+	Data       map[string]string
+	Container  string
+	Rollout    ConfigRollout
+	BinaryData map[string][]byte
 }
 
 // ModelBoxStorage is a volume of the box that outlives its pods.

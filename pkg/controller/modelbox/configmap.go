@@ -74,7 +74,9 @@ func trimConfigMap(configMap *corev1.ConfigMap) metav1.ManagedFieldsEntry {
 		for key, value := range configMap.Data {
 			configMap.Data[key] = fields.Digest(value)
 		}
-		configMap.BinaryData = nil
+		for key, value := range configMap.BinaryData {
+			configMap.BinaryData[key] = []byte(fields.Digest(string(value)))
+		}
 	}
 	return metav1.ManagedFieldsEntry{Manager: digestManager}
 }
@@ -92,14 +94,22 @@ func untrimmedConfigMap(live children.Object, rendered *unstructured.Unstructure
 	if !isTrimmed(trimmed) {
 		return trimmed
 	}
-	wanted := modelboxrender.RenderedData(rendered)
+	data, binaryData := modelboxrender.RenderedFiles(rendered)
 	configMap := *trimmed
-	configMap.Data = make(map[string]string, len(trimmed.Data))
-	for key, digest := range trimmed.Data {
-		configMap.Data[key] = wanted[key]
-		if fields.Digest(wanted[key]) != digest {
-			configMap.Data[key] += digest
-		}
-	}
+	configMap.Data = untrimmedFiles(trimmed.Data, data)
+	configMap.BinaryData = untrimmedFiles(trimmed.BinaryData, binaryData)
 	return &configMap
+}
+
+// untrimmedFiles returns those of the wanted files whose digests there are, and something else in place of all others.
+func untrimmedFiles[T string | []byte](digests, wanted map[string]T) map[string]T {
+	files := make(map[string]T, len(digests))
+	for key, digest := range digests {
+		content := string(wanted[key])
+		if fields.Digest(content) != string(digest) {
+			content += string(digest)
+		}
+		files[key] = T(content)
+	}
+	return files
 }

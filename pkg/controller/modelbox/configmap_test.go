@@ -14,13 +14,15 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 // configured gives the box a config of each of two kinds.
 func configured(box *modelv1.ModelBox) {
 	box.Spec.Configs = []modelv1.ModelBoxConfig{
-		{MountPath: "/etc/web", Rollout: modelv1.ConfigRolloutRestart, Data: map[string]string{"web.conf": "workers 4;", "empty": ""}},
+		{MountPath: "/etc/web", Rollout: modelv1.ConfigRolloutRestart, Data: map[string]string{"web.conf": "workers 4;", "empty": ""},
+			BinaryData: map[string][]byte{"logo": {0xff}}},
 		{Name: "rules", MountPath: "/etc/rules", Rollout: modelv1.ConfigRolloutVersioned, Data: map[string]string{"rules": "none"}},
 	}
 }
@@ -62,7 +64,7 @@ func TestReconcileRestoresAFile(t *testing.T) {
 	f.converge(t)
 	f.told()
 	changed := f.configMap(t, "web")
-	changed.Data["web.conf"] = "workers 5;"
+	changed.Data["web.conf"], changed.BinaryData["logo"] = "workers 5;", []byte{0xfe}
 	if _, err := f.cluster.CoreV1().ConfigMaps(changed.Namespace).Update(t.Context(), changed, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
 		t.Fatal(err)
 	}
@@ -71,11 +73,12 @@ func TestReconcileRestoresAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, "differences in the cache", []string{".data.web.conf"}, fixture.Paths(steps[0].Difference.Fields))
+	check(t, "differences in the cache", []string{".binaryData.logo", ".data.web.conf"}, fixture.Paths(steps[0].Difference.Fields))
 
 	f.mustReconcile(t)
 	check(t, "data", map[string]string{"web.conf": "workers 4;", "empty": ""}, f.configMap(t, "web").Data)
-	check(t, "events", []string{"Warning RestoredConfigMap Restored ConfigMap web: somebody had changed data.web.conf"}, f.told())
+	check(t, "binary data", map[string][]byte{"logo": {0xff}}, f.configMap(t, "web").BinaryData)
+	check(t, "events", []string{"Warning RestoredConfigMap Restored ConfigMap web: somebody had changed binaryData.logo, data.web.conf"}, f.told())
 }
 
 func TestDataIsTrimmedOnce(t *testing.T) {
@@ -88,20 +91,22 @@ func TestDataIsTrimmedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(t, "data", map[string]string{"web.conf": "c70edabfc007d44c"}, configMap.Data)
-		check(t, "binary data", 0, len(configMap.BinaryData))
+		check(t, "binary data", map[string][]byte{"logo": []byte(fields.Digest("\x01"))}, configMap.BinaryData)
 	}
 }
 
 func TestImmutableData(t *testing.T) {
 	rendered := fixture.Rendered(t, fixture.WebBox(t, configured), "ConfigMap")
-	same := map[string]string{"web.conf": "workers 4;", "empty": ""}
+	same, sameBinary := map[string]string{"web.conf": "workers 4;", "empty": ""}, map[string][]byte{"logo": {0xff}}
 	for _, row := range []struct {
 		name string
 		live *corev1.ConfigMap
 		want string
 	}{
 		{"other data that may be changed", &corev1.ConfigMap{Data: map[string]string{"web.conf": "other"}}, ""},
-		{"the same data that may not be changed", &corev1.ConfigMap{Data: same, Immutable: ptr.To(true)}, ""},
+		{"the same data that may not be changed", &corev1.ConfigMap{Data: same, BinaryData: sameBinary, Immutable: ptr.To(true)}, ""},
+		{"other binary data that may not be changed", &corev1.ConfigMap{Data: same, BinaryData: map[string][]byte{"logo": {0}}, Immutable: ptr.To(true)},
+			"it is immutable and has other data"},
 		{"other data that may not be changed", &corev1.ConfigMap{Data: map[string]string{"web.conf": "other"}, Immutable: ptr.To(true)}, "it is immutable and has other data"},
 		{"more data that may not be changed", &corev1.ConfigMap{Data: map[string]string{"web.conf": "workers 4;", "empty": "", "more": ""}, Immutable: ptr.To(true)},
 			"it is immutable and has other data"},

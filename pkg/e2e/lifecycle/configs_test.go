@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -31,9 +32,17 @@ var (
 	}
 )
 
+// binaryFile is no UTF-8.
+var binaryFile = []byte{0xff, 0x00}
+
+// withBinaryFile adds it to the first config of the box.
+func withBinaryFile(spec *modelv1.ModelBoxSpec) {
+	spec.Configs[0].BinaryData = map[string][]byte{"logo.ico": binaryFile}
+}
+
 // versionOf is the name of the ConfigMap of the versioned config with that content.
 func versionOf(content string) string {
-	return helper.VersionedConfigMapName("web", "versioned", map[string]string{framework.ConfigFile: content})
+	return helper.VersionedConfigMapName("web", "versioned", map[string]string{framework.ConfigFile: content}, nil)
 }
 
 // TestRolloutOfConfigs changes a file of each kind of config, and looks at which pods there are then.
@@ -120,11 +129,17 @@ func TestVersionedFilesStayWhileARolloutIsStuck(t *testing.T) {
 func TestChangedConfigMapsAreRestored(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
-	n.CreateReadyBox(framework.NewBox("web", restarting("1"), versioned("1")))
+	n.CreateReadyBox(framework.NewBox("web", restarting("1"), versioned("1"), withBinaryFile))
 	pods := podUIDs(n)
-	n.Kubectl.Run("patch", "configmap", "web", "--type=merge", `--patch={"data":{"app.conf":"other"}}`)
+	n.Kubectl.Run("patch", "configmap", "web", "--type=merge", `--patch={"binaryData":{"logo.ico":"AA=="},"data":{"app.conf":"other"}}`)
 	expectFile(n, "web", "1")
-	n.Events.Await("web", "RestoredConfigMap", "kubectl-patch had changed data.app.conf")
+	n.AwaitConfigMap("web", "has its binary file", func(configMap *corev1.ConfigMap) error {
+		if !bytes.Equal(configMap.BinaryData["logo.ico"], binaryFile) {
+			return fmt.Errorf("it is %x", configMap.BinaryData)
+		}
+		return nil
+	})
+	n.Events.Await("web", "RestoredConfigMap", "kubectl-patch had changed binaryData.logo.ico, data.app.conf")
 
 	for _, name := range []string{"web", versionOf("1")} {
 		deleted := n.AwaitConfigMap(name, "is there", func(*corev1.ConfigMap) error { return nil })

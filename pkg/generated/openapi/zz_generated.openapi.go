@@ -732,7 +732,7 @@ func schema_pkg_apis_model_v1_ModelBoxConfig(ref common.ReferenceCallback) commo
 					},
 					"data": {
 						SchemaProps: spec.SchemaProps{
-							Description: "data are the files by their names, which have letters, digits, '-', '_' and '.'. Required.\n\nExample: {web.conf: \"workers 4;\"}",
+							Description: "data are the files by their names, which have letters, digits, '-', '_' and '.'. Required unless there is binaryData.\n\nExample: {web.conf: \"workers 4;\"}",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -754,14 +754,29 @@ func schema_pkg_apis_model_v1_ModelBoxConfig(ref common.ReferenceCallback) commo
 					},
 					"rollout": {
 						SchemaProps: spec.SchemaProps{
-							Description: "rollout is what a change of data does: \"Restart\" replaces the pods, \"Live\" changes the mounted files within a minute or two and leaves it to the application to read them, \"Versioned\" replaces the pods, too, and the old ones keep the old files until they have gone, since the new files are in a ConfigMap of their own, whose name ends in their hash. Defaults to \"Restart\".\n\nExample: Versioned\n\nPossible enum values:\n - `\"Live\"` changes the mounted files, and leaves it to the application to read them again.\n - `\"Restart\"` replaces the pods, as an update of the image does.\n - `\"Versioned\"` makes a new, immutable ConfigMap and replaces the pods: old pods keep the old files.",
+							Description: "rollout is what a change of the files does: \"Restart\" replaces the pods, \"Live\" changes the mounted files within a minute or two and leaves it to the application to read them, \"Versioned\" replaces the pods, too, and the old ones keep the old files until they have gone, since the new files are in a ConfigMap of their own, whose name ends in their hash. Defaults to \"Restart\".\n\nExample: Versioned\n\nPossible enum values:\n - `\"Live\"` changes the mounted files, and leaves it to the application to read them again.\n - `\"Restart\"` replaces the pods, as an update of the image does.\n - `\"Versioned\"` makes a new, immutable ConfigMap and replaces the pods: old pods keep the old files.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Live", "Restart", "Versioned"},
 						},
 					},
+					"binaryData": {
+						SchemaProps: spec.SchemaProps{
+							Description: "binaryData are files whose content need not be UTF-8, encoded in base64, by their names, as data. A file is in one of the two. Defaults to none.\n\nExample: {logo.ico: AAABAAE=}",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "byte",
+									},
+								},
+							},
+						},
+					},
 				},
-				Required: []string{"mountPath", "data"},
+				Required: []string{"mountPath"},
 			},
 		},
 	}

@@ -21,7 +21,7 @@ import (
 // ConfigMapName returns the name of the ConfigMap of one of the box's configs.
 func ConfigMapName(box *modelv1.ModelBox, config *modelv1.ModelBoxConfig) string {
 	if config.Rollout == modelv1.ConfigRolloutVersioned {
-		return helper.VersionedConfigMapName(box.Name, config.Name, config.Data)
+		return helper.VersionedConfigMapName(box.Name, config.Name, config.Data, config.BinaryData)
 	}
 	return helper.ConfigMapName(box.Name, config.Name)
 }
@@ -31,7 +31,8 @@ func configMap(box *modelv1.ModelBox, config *modelv1.ModelBoxConfig) *applycore
 		WithLabels(labels(box)).
 		WithAnnotations(box.Spec.Annotations).
 		WithOwnerReferences(render.OwnerReference(box, Kind)).
-		WithData(config.Data)
+		WithData(config.Data).
+		WithBinaryData(config.BinaryData)
 	if config.Rollout == modelv1.ConfigRolloutVersioned {
 		configMap.WithImmutable(true)
 	}
@@ -73,7 +74,7 @@ func configsHash(spec *modelv1.ModelBoxSpec) string {
 	hashes := map[string][]byte{}
 	for i := range spec.Configs {
 		if config := &spec.Configs[i]; config.Rollout == modelv1.ConfigRolloutRestart {
-			hashes[config.Name] = helper.ConfigDataHash(config.Data)
+			hashes[config.Name] = helper.ConfigDataHash(config.Data, config.BinaryData)
 		}
 	}
 	if len(hashes) == 0 {

@@ -53,6 +53,9 @@ func TestRolloutOfAConfig(t *testing.T) {
 		}, false, []string{"web", "web-live", "web-versioned-c49d78ac59"}},
 		{"other data of a config that restarts", setData(0, "file", "new"), true, []string{"web", "web-live", "web-versioned-c49d78ac59"}},
 		{"a further file of a config that restarts", setData(0, "second", ""), true, []string{"web", "web-live", "web-versioned-c49d78ac59"}},
+		{"a binary file of a config that restarts", setBinaryData(0), true, []string{"web", "web-live", "web-versioned-c49d78ac59"}},
+		{"a binary file of a live config", setBinaryData(1), false, []string{"web", "web-live", "web-versioned-c49d78ac59"}},
+		{"a binary file of a versioned config", setBinaryData(2), true, []string{"web", "web-live", "web-versioned-57447beee1"}},
 		{"other data of a live config", setData(1, "file", "new"), false, []string{"web", "web-live", "web-versioned-c49d78ac59"}},
 		{"other data of a versioned config", setData(2, "file", "new"), true, []string{"web", "web-live", "web-versioned-874c4505be"}},
 	} {
@@ -70,6 +73,10 @@ func TestRolloutOfAConfig(t *testing.T) {
 
 func setData(config int, key, value string) func(*modelv1.ModelBox) {
 	return func(box *modelv1.ModelBox) { box.Spec.Configs[config].Data[key] = value }
+}
+
+func setBinaryData(config int) func(*modelv1.ModelBox) {
+	return func(box *modelv1.ModelBox) { box.Spec.Configs[config].BinaryData = map[string][]byte{"logo": {0xff}} }
 }
 
 func encodeTemplate(t *testing.T, box *modelv1.ModelBox) string {
@@ -100,17 +107,29 @@ func TestConfigsHashIsNotTheOverlays(t *testing.T) {
 // A file may have any name and any content: two sets of files never have the hash of each other.
 func TestDataIsHashedWithoutAmbiguity(t *testing.T) {
 	seen := map[string]string{}
-	for name, data := range map[string]map[string]string{
-		"none":                    {},
-		"an empty file":           {"a": ""},
-		"a file":                  {"a": "b"},
-		"content in the name":     {"ab": ""},
-		"two files":               {"a": "b", "c": "d"},
-		"two files as one":        {"a": "b1:c1:d"},
-		"content of the other":    {"a": "d", "c": "b"},
-		"another line at the end": {"a": "b\n"},
+	type data = map[string]string
+	type binaryData = map[string][]byte
+	for name, files := range map[string]struct {
+		data
+		binaryData
+	}{
+		"none":                      {},
+		"an empty file":             {data: data{"a": ""}},
+		"a file":                    {data: data{"a": "b"}},
+		"content in the name":       {data: data{"ab": ""}},
+		"two files":                 {data: data{"a": "b", "c": "d"}},
+		"two files as one":          {data: data{"a": "b1:c1:d"}},
+		"content of the other":      {data: data{"a": "d", "c": "b"}},
+		"another line at the end":   {data: data{"a": "b\n"}},
+		"a binary file":             {binaryData: binaryData{"a": []byte("b")}},
+		"two files, one binary":     {data{"a": "b"}, binaryData{"c": []byte("d")}},
+		"two files, the other one":  {data{"c": "d"}, binaryData{"a": []byte("b")}},
+		"content as a binary file":  {data: data{"a": "bbinary:1:c1:d"}},
+		"a binary file as the text": {data: data{"a": "b", "binary:": ""}},
 	} {
-		box := configBox(t, func(box *modelv1.ModelBox) { box.Spec.Configs[2].Data = data })
+		box := configBox(t, func(box *modelv1.ModelBox) {
+			box.Spec.Configs[2].Data, box.Spec.Configs[2].BinaryData = files.data, files.binaryData
+		})
 		configMap := ConfigMapName(box, &box.Spec.Configs[2])
 		if other, known := seen[configMap]; known {
 			t.Errorf("%q and %q are both in %s", name, other, configMap)

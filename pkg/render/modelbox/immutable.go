@@ -4,6 +4,8 @@
 package modelbox
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -103,16 +105,22 @@ func immutableClusterIP(rendered *unstructured.Unstructured, live *corev1.Servic
 
 // immutableData is about a ConfigMap whose data nobody may change any more, which it stays for life.
 func immutableData(rendered *unstructured.Unstructured, live *corev1.ConfigMap) string {
-	if !ptr.Deref(live.Immutable, false) || maps.Equal(RenderedData(rendered), live.Data) {
+	data, binaryData := RenderedFiles(rendered)
+	if !ptr.Deref(live.Immutable, false) || maps.Equal(data, live.Data) && maps.EqualFunc(binaryData, live.BinaryData, bytes.Equal) {
 		return ""
 	}
 	return "it is immutable and has other data"
 }
 
-// RenderedData returns the data of a rendered ConfigMap.
-func RenderedData(rendered *unstructured.Unstructured) map[string]string {
+// RenderedFiles returns the data and the binary data of a rendered ConfigMap.
+func RenderedFiles(rendered *unstructured.Unstructured) (map[string]string, map[string][]byte) {
 	data, _, _ := unstructured.NestedStringMap(rendered.Object, "data")
-	return data
+	encoded, _, _ := unstructured.NestedStringMap(rendered.Object, "binaryData")
+	binaryData := make(map[string][]byte, len(encoded))
+	for key, value := range encoded {
+		binaryData[key], _ = base64.StdEncoding.DecodeString(value) // as it was rendered
+	}
+	return data, binaryData
 }
 
 // immutableClaim is about what a claim keeps for life: all but its size.

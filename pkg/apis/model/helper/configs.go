@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"maps"
 	"slices"
 )
@@ -21,17 +22,25 @@ func ConfigMapName(boxName, configName string) string {
 }
 
 // VersionedConfigMapName is the name of the ConfigMap of a config whose rollout is "Versioned".
-func VersionedConfigMapName(boxName, configName string, data map[string]string) string {
-	return ConfigMapName(boxName, configName) + "-" + hex.EncodeToString(ConfigDataHash(data)[:versionHashBytes])
+func VersionedConfigMapName(boxName, configName string, data map[string]string, binaryData map[string][]byte) string {
+	return ConfigMapName(boxName, configName) + "-" + hex.EncodeToString(ConfigDataHash(data, binaryData)[:versionHashBytes])
 }
 
-// ConfigDataHash identifies the data of a config. The same data has the same hash in every release.
-func ConfigDataHash(data map[string]string) []byte {
+// ConfigDataHash identifies the files of a config. The same files have the same hash in every release.
+func ConfigDataHash(data map[string]string, binaryData map[string][]byte) []byte {
 	hash := sha256.New()
-	for _, key := range slices.Sorted(maps.Keys(data)) {
-		fmt.Fprintf(hash, "%d:%s%d:%s", len(key), key, len(data[key]), data[key]) // a hash takes everything
+	writeFiles(hash, data)
+	if len(binaryData) > 0 {
+		fmt.Fprint(hash, "binary:") // which no length of a key begins with
+		writeFiles(hash, binaryData)
 	}
 	return hash.Sum(nil)
+}
+
+func writeFiles[T string | []byte](hash hash.Hash, files map[string]T) {
+	for _, key := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(hash, "%d:%s%d:%s", len(key), key, len(files[key]), files[key]) // a hash takes everything
+	}
 }
 
 // ConfigVolumeName is the name of the volume of a config, which may have no name.

@@ -622,10 +622,11 @@ type ModelBoxConfig struct {
 	// Example: /etc/web
 	MountPath string `json:"mountPath" protobuf:"bytes,2,opt,name=mountPath"`
 
-	// data are the files by their names, which have letters, digits, '-', '_' and '.'. Required.
+	// data are the files by their names, which have letters, digits, '-', '_' and '.'. Required unless there is binaryData.
 	//
 	// Example: {web.conf: "workers 4;"}
-	Data map[string]string `json:"data" protobuf:"bytes,3,rep,name=data"`
+	// +optional
+	Data map[string]string `json:"data,omitempty" protobuf:"bytes,3,rep,name=data"`
 
 	// container is the container or init container that sees the files. Defaults to the main container.
 	//
@@ -633,7 +634,7 @@ type ModelBoxConfig struct {
 	// +optional
 	Container string `json:"container,omitempty" protobuf:"bytes,4,opt,name=container"`
 
-	// rollout is what a change of data does: "Restart" replaces the pods, "Live" changes the mounted files within a
+	// rollout is what a change of the files does: "Restart" replaces the pods, "Live" changes the mounted files within a
 	// minute or two and leaves it to the application to read them, "Versioned" replaces the pods, too, and the old ones
 	// keep the old files until they have gone, since the new files are in a ConfigMap of their own, whose name ends in
 	// their hash. Defaults to "Restart".
@@ -642,6 +643,13 @@ type ModelBoxConfig struct {
 	// +optional
 	// +k8s:required
 	Rollout ConfigRollout `json:"rollout,omitempty" protobuf:"bytes,5,opt,name=rollout,casttype=ConfigRollout"`
+
+	// binaryData are files whose content need not be UTF-8, encoded in base64, by their names, as data. A file is in one of
+	// the two. Defaults to none.
+	//
+	// Example: {logo.ico: AAABAAE=}
+	// +optional
+	BinaryData map[string][]byte `json:"binaryData,omitempty" protobuf:"bytes,6,rep,name=binaryData"`
 }
 
 // ModelBoxStorage is a volume of the box that outlives its pods.

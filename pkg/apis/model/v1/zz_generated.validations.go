@@ -367,6 +367,7 @@ func Validate_ModelBoxConfig(
 		errs = append(errs, fn(fldPath.Child("rollout"), &obj.Rollout, oldVal, oldObj != nil)...)
 	}
 
+	// field ModelBoxConfig.BinaryData has no validation
 	return errs
 }
 

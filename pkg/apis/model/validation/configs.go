@@ -34,7 +34,7 @@ func validateConfigs(spec *model.ModelBoxSpec, boxName string, specPath *field.P
 			corevalidation.ValidateMountPath(config.MountPath, configPath.Child("mountPath")),
 			mounted.Add(config.MountPath, configPath.Child("mountPath")),
 			validateConfigContainer(config, spec.Name, containers, configPath),
-			validateConfigData(config.Data, configPath.Child("data")),
+			validateConfigData(config, configPath),
 		)...)
 	}
 	return errs
@@ -63,7 +63,7 @@ func (n *configNames) add(config *model.ModelBoxConfig, boxName string, path *fi
 	}
 	configMap := helper.ConfigMapName(boxName, config.Name)
 	if config.Rollout == model.ConfigRolloutVersioned {
-		configMap = helper.VersionedConfigMapName(boxName, config.Name, config.Data)
+		configMap = helper.VersionedConfigMapName(boxName, config.Name, config.Data, config.BinaryData)
 	}
 	if taken, found := n.configMaps[configMap]; found {
 		return field.ErrorList{field.Invalid(path, config.Name, fmt.Sprintf("its ConfigMap is called %q, and so is that of %s", configMap, taken))}
@@ -92,12 +92,27 @@ func validateConfigContainer(config *model.ModelBoxConfig, mainName string, cont
 	return nil
 }
 
-func validateConfigData(data map[string]string, path *field.Path) field.ErrorList {
-	if len(data) == 0 {
-		return field.ErrorList{field.Required(path, "must have at least one file")}
+// validateConfigData requires files, each in data or in binaryData.
+func validateConfigData(config *model.ModelBoxConfig, path *field.Path) field.ErrorList {
+	if len(config.Data) == 0 && len(config.BinaryData) == 0 {
+		return field.ErrorList{field.Required(path.Child("data"), "must have at least one file, or binaryData must")}
 	}
+	errs := validateConfigKeys(config.Data, path.Child("data"))
+	path = path.Child("binaryData")
+	errs = append(errs, validateConfigKeys(config.BinaryData, path)...)
+	for _, key := range slices.Sorted(maps.Keys(config.BinaryData)) {
+		if _, isText := config.Data[key]; isText {
+			duplicate := field.Duplicate(path.Key(key), key)
+			duplicate.Detail = "data has it already"
+			errs = append(errs, duplicate)
+		}
+	}
+	return errs
+}
+
+func validateConfigKeys[T any](files map[string]T, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, key := range validate.Each(slices.Sorted(maps.Keys(data)), &errs) {
+	for _, key := range validate.Each(slices.Sorted(maps.Keys(files)), &errs) {
 		errs = append(errs, validate.Invalid(path.Key(key), key, validation.IsConfigMapKey(key))...)
 	}
 	return errs

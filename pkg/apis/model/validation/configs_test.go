@@ -16,7 +16,7 @@ import (
 )
 
 func TestConfigs(t *testing.T) {
-	version := strings.TrimPrefix(helper.VersionedConfigMapName("web", "a", map[string]string{"web.conf": ""}), "web-")
+	version := strings.TrimPrefix(helper.VersionedConfigMapName("web", "a", map[string]string{"web.conf": ""}, nil), "web-")
 	check(t, []row{
 		{"a config of the main container is accepted", config("", "/etc/web"), nil},
 		{"configs of several containers are accepted", all(container(func(*corev1.Container) {}), initContainer(func(*corev1.Container) {}),
@@ -79,6 +79,13 @@ func TestConfigs(t *testing.T) {
 		}), config("", "/a", ofContainer("metrics"))), []string{"Not found: spec.configs[0].container"}},
 
 		{"data are required", config("", "/a", hasFiles()), []string{"Required value: spec.configs[0].data"}},
+		{"binary data are enough", config("", "/a", hasFiles(), hasBinaryFiles("logo.ico")), nil},
+		{"both are accepted", config("", "/a", hasBinaryFiles("logo.ico")), nil},
+		{"a file in both is refused", config("", "/a", hasBinaryFiles("logo.ico", "web.conf")), []string{"Duplicate value: spec.configs[0].binaryData[web.conf]"}},
+		{"names of binary files have what keys of ConfigMaps may have", config("", "/a", hasBinaryFiles("a/b", "..")), []string{
+			"Invalid value: spec.configs[0].binaryData[..]", "Invalid value: spec.configs[0].binaryData[a/b]"}},
+		{"a config that is called as the version of one with other binary data is accepted", all(
+			config("a", "/a", rollsOut(model.ConfigRolloutVersioned), hasBinaryFiles("logo.ico")), config(version, "/b")), nil},
 		{"names of files have what keys of ConfigMaps may have", config("", "/a", hasFiles("a.b-c_D", ".hidden", "...", "a/b", "..", "ü", "")), []string{
 			"Invalid value: spec.configs[0].data[]", "Invalid value: spec.configs[0].data[..]", "Invalid value: spec.configs[0].data[...]",
 			"Invalid value: spec.configs[0].data[a/b]", "Invalid value: spec.configs[0].data[ü]"}},
@@ -112,6 +119,16 @@ func hasFiles(names ...string) func(*model.ModelBoxConfig) {
 		config.Data = map[string]string{}
 		for _, name := range names {
 			config.Data[name] = ""
+		}
+	}
+}
+
+// hasBinaryFiles adds binary files to a config.
+func hasBinaryFiles(names ...string) func(*model.ModelBoxConfig) {
+	return func(config *model.ModelBoxConfig) {
+		config.BinaryData = map[string][]byte{}
+		for _, name := range names {
+			config.BinaryData[name] = []byte{0xff}
 		}
 	}
 }

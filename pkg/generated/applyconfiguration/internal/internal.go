@@ -54,6 +54,11 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.model.v1.ModelBoxConfig
   map:
     fields:
+    - name: binaryData
+      type:
+        map:
+          elementType:
+            scalar: string
     - name: container
       type:
         scalar: string

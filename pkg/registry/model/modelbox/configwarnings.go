@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 
@@ -30,14 +31,26 @@ func configWarnings(box, old *model.ModelBox) []string {
 	for i := range box.Spec.Configs {
 		config := &box.Spec.Configs[i]
 		was := before[config.Name]
-		if was == nil || was.Rollout != model.ConfigRolloutLive || config.Rollout != model.ConfigRolloutLive || maps.Equal(was.Data, config.Data) {
+		if was == nil || was.Rollout != model.ConfigRolloutLive || config.Rollout != model.ConfigRolloutLive || changedFiles(was, config) == "" {
 			continue
 		}
 		if len(warnings) == maxWarnings {
 			break
 		}
 		warnings = append(warnings, fmt.Sprintf("%s: %s the files of %s and restarts none for it",
-			field.NewPath("spec", "configs").Index(i).Child("data"), effect, countedPods(old.Status.Replicas)))
+			field.NewPath("spec", "configs").Index(i).Child(changedFiles(was, config)), effect, countedPods(old.Status.Replicas)))
 	}
 	return warnings
+}
+
+// changedFiles returns the field of the files that differ, empty where none do.
+func changedFiles(was, config *model.ModelBoxConfig) string {
+	switch {
+	case !maps.Equal(was.Data, config.Data):
+		return "data"
+	case !maps.EqualFunc(was.BinaryData, config.BinaryData, bytes.Equal):
+		return "binaryData"
+	default:
+		return ""
+	}
 }

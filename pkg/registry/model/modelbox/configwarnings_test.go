@@ -19,6 +19,7 @@ func TestConfigWarnings(t *testing.T) {
 			box.Spec.Configs = []model.ModelBoxConfig{{MountPath: "/etc/web", Rollout: rollout, Data: map[string]string{"web.conf": content}}}
 		}
 	}
+	binaryFile := func(box *model.ModelBox) { box.Spec.Configs[0].BinaryData = map[string][]byte{"logo.ico": {0xff}} }
 	stopped := func(box *model.ModelBox) { box.Status.Replicas = 0 }
 	onePod := func(box *model.ModelBox) { box.Status.Replicas = 1 }
 	paused := func(box *model.ModelBox) { box.Spec.Paused = true }
@@ -34,6 +35,10 @@ func TestConfigWarnings(t *testing.T) {
 		{"a file of a versioned config", []change{file(versioned, "a")}, []change{file(versioned, "b")}, []string{"rolls 2 pods"}},
 		{"a file of a live config", []change{file(live, "a")}, []change{file(live, "b")},
 			[]string{"spec.configs[0].data: changes the files of 2 pods and restarts none for it"}},
+		{"a binary file of a live config", []change{file(live, "a")}, []change{file(live, "a"), binaryFile},
+			[]string{"spec.configs[0].binaryData: changes the files of 2 pods and restarts none for it"}},
+		{"the same binary file of a live config", []change{file(live, "a"), binaryFile}, []change{file(live, "a"), binaryFile}, nil},
+		{"a binary file of a config that restarts", []change{file(restart, "a")}, []change{file(restart, "a"), binaryFile}, []string{"rolls 2 pods"}},
 		{"a file of a live config of one pod", []change{file(live, "a"), onePod}, []change{file(live, "b")},
 			[]string{"spec.configs[0].data: changes the files of 1 pod and restarts none for it"}},
 		{"a file of a live config, and the image", []change{file(live, "a")}, []change{file(live, "b"), image("nginx:2")},

@@ -25,6 +25,9 @@ func TestSpecChanges(t *testing.T) {
 		}
 		return spec
 	}
+	binaryFile := func(content byte) *modelv1.ModelBoxSpec {
+		return &modelv1.ModelBoxSpec{Configs: []modelv1.ModelBoxConfig{{Name: "web", BinaryData: map[string][]byte{"logo": {content}}}}}
+	}
 	annotated := func(value string) *modelv1.ModelBoxSpec {
 		return &modelv1.ModelBoxSpec{PodTemplate: &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{modelv1.RestartedAtAnnotation: value}}}}
 	}
@@ -45,6 +48,7 @@ func TestSpecChanges(t *testing.T) {
 		{"items without names", &modelv1.ModelBoxSpec{Args: []string{"a", "b"}}, &modelv1.ModelBoxSpec{Args: []string{"a", "c"}}, []string{`spec.args[1]: "b" -> "c"`}},
 		{"more items", &modelv1.ModelBoxSpec{Args: []string{"a"}}, &modelv1.ModelBoxSpec{Args: []string{"a", "c"}}, []string{`spec.args: ["a"] -> ["a","c"]`}},
 		{"a key with dots", annotated("a"), annotated("b"), []string{`spec.podTemplate.metadata.annotations[kubectl.kubernetes.io/restartedAt]: "a" -> "b"`}},
+		{"a binary file", binaryFile(1), binaryFile(2), []string{`spec.configs[web].binaryData.logo: "AQ==" -> "Ag=="`}},
 		{"a long value", &modelv1.ModelBoxSpec{}, &modelv1.ModelBoxSpec{Image: strings.Repeat("é", 1000)}, []string{`spec.image: "" -> "` + strings.Repeat("é", 127) + `…`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

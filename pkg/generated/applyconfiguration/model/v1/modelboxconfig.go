@@ -24,7 +24,7 @@ type ModelBoxConfigApplyConfiguration struct {
 	//
 	// Example: /etc/web
 	MountPath *string `json:"mountPath,omitempty"`
-	// data are the files by their names, which have letters, digits, '-', '_' and '.'. Required.
+	// data are the files by their names, which have letters, digits, '-', '_' and '.'. Required unless there is binaryData.
 	//
 	// Example: {web.conf: "workers 4;"}
 	Data map[string]string `json:"data,omitempty"`
@@ -32,13 +32,18 @@ type ModelBoxConfigApplyConfiguration struct {
 	//
 	// Example: metrics
 	Container *string `json:"container,omitempty"`
-	// rollout is what a change of data does: "Restart" replaces the pods, "Live" changes the mounted files within a
+	// rollout is what a change of the files does: "Restart" replaces the pods, "Live" changes the mounted files within a
 	// minute or two and leaves it to the application to read them, "Versioned" replaces the pods, too, and the old ones
 	// keep the old files until they have gone, since the new files are in a ConfigMap of their own, whose name ends in
 	// their hash. Defaults to "Restart".
 	//
 	// Example: Versioned
 	Rollout *modelv1.ConfigRollout `json:"rollout,omitempty"`
+	// binaryData are files whose content need not be UTF-8, encoded in base64, by their names, as data. A file is in one of
+	// the two. Defaults to none.
+	//
+	// Example: {logo.ico: AAABAAE=}
+	BinaryData map[string][]byte `json:"binaryData,omitempty"`
 }
 
 // ModelBoxConfigApplyConfiguration constructs a declarative configuration of the ModelBoxConfig type for use with
@@ -90,5 +95,19 @@ func (b *ModelBoxConfigApplyConfiguration) WithContainer(value string) *ModelBox
 // If called multiple times, the Rollout field is set to the value of the last call.
 func (b *ModelBoxConfigApplyConfiguration) WithRollout(value modelv1.ConfigRollout) *ModelBoxConfigApplyConfiguration {
 	b.Rollout = &value
+	return b
+}
+
+// WithBinaryData puts the entries into the BinaryData field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the BinaryData field,
+// overwriting an existing map entries in BinaryData field with the same key.
+func (b *ModelBoxConfigApplyConfiguration) WithBinaryData(entries map[string][]byte) *ModelBoxConfigApplyConfiguration {
+	if b.BinaryData == nil && len(entries) > 0 {
+		b.BinaryData = make(map[string][]byte, len(entries))
+	}
+	for k, v := range entries {
+		b.BinaryData[k] = v
+	}
 	return b
 }
