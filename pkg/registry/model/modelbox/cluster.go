@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,6 +38,9 @@ type Cluster interface {
 	PodUID(ctx context.Context, pod types.NamespacedName) (types.UID, error)
 	// IsOrphaned returns whether the workload that has the name of the box is there, and nobody's.
 	IsOrphaned(ctx context.Context, box *modelv1.ModelBox) (bool, error)
+	// ClaimSizes returns, by the name of the storage of the box, the most that one of its claims requests. There is none for
+	// storage without claims.
+	ClaimSizes(ctx context.Context, box *modelv1.ModelBox) (map[string]resource.Quantity, error)
 	// Known returns a rendered child without the fields that the cluster does not know. It asks nobody.
 	Known(child *unstructured.Unstructured) *unstructured.Unstructured
 }

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +23,7 @@ type testCluster struct {
 	live      modelboxrender.Live
 	revisions []modelboxrender.Revision
 	pods      []corev1.Pod
+	claims    map[string]resource.Quantity
 	// unknown is a field of every child that the cluster does not know.
 	unknown []string
 	// err is what it answers instead.
@@ -58,6 +60,10 @@ func (c *testCluster) PodUID(_ context.Context, pod types.NamespacedName) (types
 
 func (c *testCluster) IsOrphaned(context.Context, *modelv1.ModelBox) (bool, error) {
 	return false, c.err
+}
+
+func (c *testCluster) ClaimSizes(context.Context, *modelv1.ModelBox) (map[string]resource.Quantity, error) {
+	return c.claims, c.err
 }
 
 func (c *testCluster) Known(child *unstructured.Unstructured) *unstructured.Unstructured {

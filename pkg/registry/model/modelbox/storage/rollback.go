@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -77,12 +78,16 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 	if err != nil {
 		return nil, err
 	}
+	claims, err := r.claimSizes(ctx, earlier)
+	if err != nil {
+		return nil, err
+	}
 	box, err := r.boxes.Update(ctx, name, options, func(box *model.ModelBox) error {
 		if box.UID != earlier.UID {
 			return rollbackConflict(name, errors.New("it was deleted and created again meanwhile"))
 		}
 		before := box.DeepCopy()
-		if err := rollBack(ctx, box, earlier, number); err != nil {
+		if err := rollBack(ctx, box, earlier, claims, number); err != nil {
 			return rollbackConflict(name, err)
 		}
 		if claims := modelbox.DiscardedClaims(box, before); len(claims) > 0 && !rollback.DeleteStorage {
@@ -187,7 +192,7 @@ func canRollBack(box *model.ModelBox) error {
 }
 
 // rollBack gives the box the spec of the earlier one, and what was said to be the cause of that, or returns why it cannot.
-func rollBack(ctx context.Context, box, earlier *model.ModelBox, revision int64) error {
+func rollBack(ctx context.Context, box, earlier *model.ModelBox, claims map[string]resource.Quantity, revision int64) error {
 	if err := canRollBack(box); err != nil {
 		return err
 	}
@@ -199,7 +204,7 @@ func rollBack(ctx context.Context, box, earlier *model.ModelBox, revision int64)
 	if isSame {
 		return fmt.Errorf("skipped rollback (current template already matches revision %d)", revision)
 	}
-	for _, text := range keepGrownStorage(rolledBack, box) {
+	for _, text := range keepGrownStorage(rolledBack, box, claims) {
 		warning.AddWarning(ctx, "", text)
 	}
 	box.Spec = rolledBack.Spec
@@ -219,18 +224,44 @@ func withSpecOf(box, earlier *model.ModelBox) *model.ModelBox {
 	return rolledBack
 }
 
-// keepGrownStorage gives storage of the box the size that it has now where that is larger, and returns a warning for each: a volume
-// cannot shrink.
-func keepGrownStorage(box, now *model.ModelBox) []string {
+// claimSizes returns, by the name of the storage that the box had, the most that one of its claims requests.
+func (r *RollbackREST) claimSizes(ctx context.Context, earlier *model.ModelBox) (map[string]resource.Quantity, error) {
+	if len(earlier.Spec.Storage) == 0 {
+		return nil, nil
+	}
+	served, err := asServed(earlier)
+	if err != nil {
+		return nil, err
+	}
+	return modelbox.ReadCluster(ctx, func(ctx context.Context) (map[string]resource.Quantity, error) {
+		return r.cluster.ClaimSizes(ctx, served)
+	})
+}
+
+// keepGrownStorage gives storage of the box no less than the size to which it has grown, and returns a warning for each: a volume
+// cannot shrink. It has grown to what its claims request, and to no more than it asks for now: claims may be larger than asked
+// for, and one whose growth was refused has not grown.
+func keepGrownStorage(box, now *model.ModelBox, claims map[string]resource.Quantity) []string {
 	var warnings []string
 	for i := range box.Spec.Storage {
 		storage := &box.Spec.Storage[i]
 		j := slices.IndexFunc(now.Spec.Storage, func(other model.ModelBoxStorage) bool { return other.Name == storage.Name })
-		if j < 0 || storage.RequestedSize.Cmp(now.Spec.Storage[j].RequestedSize) >= 0 {
+		size, hasClaims := claims[storage.Name]
+		if j < 0 || !hasClaims {
 			continue
 		}
-		size := now.Spec.Storage[j].RequestedSize.DeepCopy()
-		warnings = append(warnings, fmt.Sprintf("%s: stays %s and does not become %s: a volume cannot shrink",
+		if size.Cmp(now.Spec.Storage[j].RequestedSize) > 0 {
+			size = now.Spec.Storage[j].RequestedSize
+		}
+		if storage.RequestedSize.Cmp(size) >= 0 {
+			continue
+		}
+		size = size.DeepCopy()
+		becomes := "stays %s and does not become %s"
+		if size.Cmp(now.Spec.Storage[j].RequestedSize) != 0 {
+			becomes = "becomes %s and not %s"
+		}
+		warnings = append(warnings, fmt.Sprintf("%s: "+becomes+": a volume cannot shrink",
 			field.NewPath("spec", "storage").Index(i).Child("size"), size.String(), storage.RequestedSize.String()))
 		storage.RequestedSize = size
 	}

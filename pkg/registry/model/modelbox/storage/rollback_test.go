@@ -238,17 +238,25 @@ func TestRollbackKeepsStorageThatGrew(t *testing.T) {
 	for _, row := range []struct {
 		name           string
 		present, then  string
+		claim          string
 		want           string
 		wantOfWarnings string
 	}{
-		{"it is larger now", "20Gi", "10Gi", "20Gi", "spec.storage[0].size: stays 20Gi and does not become 10Gi: a volume cannot shrink"},
-		{"it was larger then", "10Gi", "20Gi", "20Gi", ""},
+		{"it is larger now", "20Gi", "10Gi", "20Gi", "20Gi", "spec.storage[0].size: stays 20Gi and does not become 10Gi: a volume cannot shrink"},
+		{"it was larger then", "10Gi", "20Gi", "10Gi", "20Gi", ""},
+		{"its claim never grew", "20Gi", "10Gi", "10Gi", "10Gi", ""},
+		{"its claim grew to another size", "20Gi", "10Gi", "15Gi", "15Gi", "spec.storage[0].size: becomes 15Gi and not 10Gi: a volume cannot shrink"},
+		{"its claim has more than was asked for", "20Gi", "10Gi", "50Gi", "20Gi", "spec.storage[0].size: stays 20Gi and does not become 10Gi: a volume cannot shrink"},
+		{"it has no claim", "20Gi", "10Gi", "", "10Gi", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			storage := newStorage(t)
 			before := create(t, storage, newBox(data(row.present)))
 			rollback, _ := newRollback(storage, nil, revisionOf(t, before, 1, data(row.then)), revisionOf(t, before, 2))
+			if row.claim != "" {
+				rollback.cluster.(*testCluster).claims = map[string]resource.Quantity{"data": resource.MustParse(row.claim)}
+			}
 			warnings := &recordedWarnings{}
 			if _, err := rollback.Create(warning.WithWarningRecorder(asAnna(t), warnings), "web", &model.ModelBoxRollback{}, nil, &metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
@@ -257,7 +265,7 @@ func TestRollbackKeepsStorageThatGrew(t *testing.T) {
 			if got := after.Spec.Storage[0].RequestedSize.String(); got != row.want || after.Spec.Image != "mysql:"+row.then {
 				t.Errorf("the box has %s with %s of storage, want mysql:%s with %s", after.Spec.Image, got, row.then, row.want)
 			}
-			isWarning := func(text string) bool { return strings.Contains(text, "stays") }
+			isWarning := func(text string) bool { return strings.Contains(text, "cannot shrink") }
 			if i := slices.IndexFunc(warnings.texts, isWarning); (i >= 0) != (row.wantOfWarnings != "") || i >= 0 && warnings.texts[i] != row.wantOfWarnings {
 				t.Errorf("got the warnings %q, want %q", warnings.texts, row.wantOfWarnings)
 			}
