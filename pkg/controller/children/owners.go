@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -88,37 +87,19 @@ func (e *Engine[O]) hasLostOwner(owner O, rendered *unstructured.Unstructured, l
 	if isControlled || fields.Fingerprint(live) == "" {
 		return false
 	}
-	return hasLabels(live, rendered) && render.Hash(live) == render.Hash(rendered)
+	return fields.HasLabels(live, rendered) && render.Hash(live) == render.Hash(rendered)
 }
 
-func hasLabels(live Object, rendered *unstructured.Unstructured) bool {
-	for name, value := range rendered.GetLabels() {
-		if live.GetLabels()[name] != value {
-			return false
-		}
-	}
-	return true
-}
-
-// isCopy returns whether the live child is a copy of one of this very owner, as a backup that was restored leaves it: of nobody,
-// applied by us before it was created, and either recording the owner as it is or already as the owner asks for. The owner may
-// have another UID than the original had, and what is left of an owner that was deleted is no copy. A user who may write the
-// child can make one, and gives the owner what it asks for.
+// isCopy returns whether the live child is a copy of one of this very owner, as a backup that was restored leaves it, see
+// fields.Comparer. The owner may have another UID than the original had, and what is left of an owner that was deleted is no copy.
 func (e *Engine[O]) isCopy(owner O, s Step) bool {
-	isOurs := fields.IsCopy(s.live) && fields.Fingerprint(s.live) != ""
-	if e.ConsentIsOnChild || !isOurs || metav1.GetControllerOfNoCopy(s.live) != nil || !hasLabels(s.live, s.rendered) {
+	if e.ConsentIsOnChild {
 		return false
 	}
-	if e.IsRecordOf != nil && isRecorded(s.rendered) {
+	var isRecord func(string) bool
+	if e.IsRecordOf != nil {
 		// The cache has no records, and a child is read before it is adopted.
-		return !s.isLive || e.IsRecordOf(owner, s.live.GetAnnotations()[modelv1.RecordAnnotation])
+		isRecord = func(record string) bool { return !s.isLive || e.IsRecordOf(owner, record) }
 	}
-	content := s.rendered.DeepCopy()
-	content.SetOwnerReferences(nil)
-	annotations := content.GetAnnotations()
-	delete(annotations, modelv1.RenderHashAnnotation)
-	delete(annotations, modelv1.RecordAnnotation)
-	content.SetAnnotations(annotations)
-	difference, err := e.compareChild(content, s.live)
-	return err == nil && difference.IsEmpty()
+	return e.compare.IsCopyOf(s.rendered, s.live, isRecord)
 }

@@ -125,12 +125,12 @@ func (d *Differ) diffChild(ctx context.Context, diff *modelv1.ModelBoxChildDiff,
 		return err
 	}
 	_, isClaim := live.(*corev1.PersistentVolumeClaim)
-	switch diff.Action, diff.Message = ownership(box, rendered, live); diff.Action {
+	switch diff.Action, diff.Message = d.ownership(box, rendered, live); diff.Action {
 	case modelv1.DiffActionNone:
 		if diff.Message != "" { // a claim that is used
 			return nil
 		}
-	case modelv1.DiffActionUpdate: // one that is adopted
+	case modelv1.DiffActionUpdate: // one that is adopted or taken back
 	default:
 		return nil
 	}
@@ -166,7 +166,7 @@ func hasChange(fields []modelv1.ModelBoxFieldDiff) bool {
 }
 
 // ownership says what becomes of a live object because of whose it is: nothing for one of the box, without a message.
-func ownership(box *modelv1.ModelBox, rendered *unstructured.Unstructured, live fields.Object) (modelv1.ModelBoxDiffAction, string) {
+func (d *Differ) ownership(box *modelv1.ModelBox, rendered *unstructured.Unstructured, live fields.Object) (modelv1.ModelBoxDiffAction, string) {
 	controller := metav1.GetControllerOfNoCopy(live)
 	ofBox := render.ControllerOfKind(live, modelboxrender.Kind.GroupKind())
 	_, isClaim := live.(*corev1.PersistentVolumeClaim)
@@ -182,6 +182,8 @@ func ownership(box *modelv1.ModelBox, rendered *unstructured.Unstructured, live 
 		return modelv1.DiffActionNone, "" // a claim that was retained, or a child whose owner somebody has taken off
 	case box.Annotations[modelv1.AdoptAnnotation] == "true":
 		return modelv1.DiffActionUpdate, "nobody controls it, and it is taken over: fields of its spec that the box does not set are removed"
+	case d.compare.IsCopyOf(rendered, live, func(record string) bool { return modelboxrender.IsRecordOf(box, record) }):
+		return modelv1.DiffActionUpdate, "nobody controls it, and it is taken back: it is a copy of the child of the box, as a restored backup leaves it"
 	case isClaim:
 		return modelv1.DiffActionNone, "nobody controls it: where it has what the box asks for, it is used as it is"
 	default:

@@ -5,9 +5,11 @@ package boxdiff
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -122,6 +124,14 @@ func TestDiff(t *testing.T) {
 	ignoring := func(box *modelv1.ModelBox) {
 		box.Spec.IgnoreDrift = &modelv1.ModelBoxIgnoreDrift{Deployment: []string{"spec.minReadySeconds"}}
 	}
+	const (
+		takenBack = "nobody controls it, and it is taken back: it is a copy of the child of the box, as a restored backup leaves it"
+		refused   = "nobody controls it: delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"
+	)
+	restoredBox := func(box *modelv1.ModelBox) { box.UID = "u9" }
+	owner := func(uid string) string {
+		return fmt.Sprintf(`  metadata.ownerReferences[uid=%[1]q]:  -> {"apiVersion":"model.github.com/v1","blockOwnerDeletion":true,"controller":true,"kind":"ModelBox","name":"web","uid":%[1]q} by `, uid)
+	}
 	adopting := func(box *modelv1.ModelBox) { box.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"} }
 	for _, row := range []struct {
 		name string
@@ -203,6 +213,20 @@ func TestDiff(t *testing.T) {
 			return both(deployment, service)
 		}, []string{sameDeployment, "v1 Service web Update",
 			`  metadata.ownerReferences[uid="u1"]:  -> {"apiVersion":"model.github.com/v1","blockOwnerDeletion":true,"controller":true,"kind":"ModelBox","name":"web","uid":"u1"} by `}},
+		{"children that were restored from a backup", newBox(), newBox(restoredBox), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			return both(restored(deployment), restored(service))
+		}, []string{"apps/v1 Deployment web Update " + takenBack, owner("u9"), "v1 Service web Update " + takenBack, owner("u9")}},
+		{"children that were restored from a backup of what the box was before", newBox(), newBox(restoredBox, func(box *modelv1.ModelBox) {
+			box.Spec.Image, box.Spec.Ports[0].Port = "nginx:1.9.1", 81
+		}), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			return both(restored(deployment), restored(service))
+		}, []string{"apps/v1 Deployment web Refuse " + refused, "v1 Service web Refuse " + refused}},
+		{"children that are left of a box that was deleted, and no copies", newBox(), newBox(restoredBox), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+			for _, child := range both(restored(deployment), restored(service)) {
+				child.SetCreationTimestamp(*child.GetManagedFields()[0].Time)
+			}
+			return both(deployment, service)
+		}, []string{"apps/v1 Deployment web Refuse " + refused, "v1 Service web Refuse " + refused}},
 		{"a Service that is being deleted", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			now := metav1.Now()
 			service.SetDeletionTimestamp(&now)
@@ -230,6 +254,19 @@ func TestDiff(t *testing.T) {
 			}
 		})
 	}
+}
+
+// restored makes a child one that was created from a backup: of nobody, and with the managed fields of the original.
+func restored(child *unstructured.Unstructured) *unstructured.Unstructured {
+	applied := metav1.NewTime(time.Unix(1_700_000_000, 0))
+	child.SetOwnerReferences(nil)
+	child.SetCreationTimestamp(metav1.NewTime(applied.Add(time.Hour)))
+	entries := child.GetManagedFields()
+	for i := range entries {
+		entries[i].Time = &applied
+	}
+	child.SetManagedFields(entries)
+	return child
 }
 
 func both(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
