@@ -19,6 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/diff"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/doctor"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/exec"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/expose"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/history"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/initialize"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/logs"
@@ -72,6 +73,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		diff.NewCommand(f, streams),
 		doctor.NewCommand(f, streams),
 		exec.NewCommand(f, streams),
+		expose.NewCommand(f, streams),
 		history.NewCommand(f, streams),
 		initialize.NewCommand(f, streams),
 		logs.NewCommand(f, streams),

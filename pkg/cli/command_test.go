@@ -170,6 +170,13 @@ func newBox(name string) *modelv1.ModelBox {
 	return box
 }
 
+// newExposedBox returns a box with a port.
+func newExposedBox(name string) *modelv1.ModelBox {
+	box := newBox(name)
+	box.Spec.Ports = []corev1.ServicePort{{Name: "http", Port: 80, Protocol: corev1.ProtocolTCP}}
+	return box
+}
+
 func newDeployment(name, box string) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	deployment.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: "nginx:1.7.9"}}
@@ -197,6 +204,7 @@ func TestCommands(t *testing.T) {
 	}
 	objects := map[string]runtime.Object{
 		boxesPath + "/web":             newBox("web"),
+		boxesPath + "/shop":            newExposedBox("shop"),
 		boxesPath + "/web/history":     history,
 		boxesPath + "/mail":            newBox("mail"),
 		deploymentsPath + "/web":       newDeployment("web", "web"),
@@ -222,11 +230,29 @@ func TestCommands(t *testing.T) {
 		{"set env refuses it", []string{"set", "env", "deploy/web", "A=b"}, nil, "kubectl modelbox set env web", nil},
 		{"set env lists it", []string{"set", "env", "deploy/web", "--list"}, []string{"# Deployment web, container web"}, "", nil},
 		{"set image changes another Deployment", []string{"set", "image", "deploy/unrelated", "web=nginx:1.9.1"}, nil, "not found", []string{deploymentsPath + "/unrelated"}},
+		{"expose at a port", []string{"expose", "web", "--port=80", "--target-port=http", "--dry-run=client", "--output=jsonpath={.spec.ports}"},
+			[]string{`[{"port":80,"protocol":"TCP","targetPort":"http"}]`}, "", nil},
+		{"expose at a port that there is", []string{"expose", "shop", "--port=80", "--target-port=8080", "--dry-run=client", "--output=jsonpath={.spec.ports}"},
+			[]string{`[{"name":"http","port":80,"protocol":"TCP","targetPort":8080}]`}, "", nil},
+		{"expose at another protocol", []string{"expose", "shop", "--port=80", "--protocol=UDP", "--dry-run=client", "--output=jsonpath={.spec.ports[*].protocol}"},
+			[]string{"TCP UDP"}, "", nil},
+		{"expose by a type and an Ingress", []string{"expose", "shop", "--type=LoadBalancer", "--host=a.example.com", "--host=b.example.com", "--path=/shop",
+			"--dry-run=client", "--output=jsonpath={.spec.serviceType} {.spec.ingress.hosts[*]} {.spec.ingress.path}"},
+			[]string{"LoadBalancer a.example.com b.example.com /shop"}, "", nil},
+		{"expose by a dry run", []string{"expose", "shop", "--type=LoadBalancer", "--dry-run=client"}, []string{"modelbox.model.github.com/shop exposed (dry run)"}, "", nil},
+		{"expose in the cluster", []string{"expose", "shop", "--type=LoadBalancer"}, nil, "modelboxes/shop: ", []string{boxesPath + "/shop"}},
+		{"expose as it is", []string{"expose", "shop", "--port=80"}, nil, "modelboxes/shop: is so already", nil},
+		{"expose without a port", []string{"expose", "web", "--type=NodePort"}, nil, "modelboxes/web: has no ports: couldn't find port via --port flag or in the box", nil},
+		{"expose in no way", []string{"expose", "web"}, nil, "one of --port, --type, --host and --path must be specified", nil},
+		{"expose a target port alone", []string{"expose", "web", "--target-port=80", "--type=NodePort"}, nil, "--protocol and --target-port are those of --port", nil},
+		{"set config", []string{"set", "config", "web", "--mount-path=/etc/web", "--from-literal=a=b", "--dry-run=client", "--output=jsonpath={.spec.configs}"},
+			[]string{`[{"data":{"a":"b"},"mountPath":"/etc/web"}]`}, "", nil},
+		{"set config without files", []string{"set", "config", "web"}, nil, "one of --from-file, --from-literal and --mount-path must be specified", nil},
 		{"exec in a pod that is named", []string{"exec", "web", "--pod=web-1", "--", "date"}, nil, "not found", []string{podsPath + "/web-1/exec"}},
 		{"exec in a pod of another box", []string{"exec", "web", "--pod=mail-1", "--", "date"}, nil, "pod mail-1 is not one of box web", nil},
 		{"attach to a pod of another box", []string{"attach", "web", "--pod=mail-1"}, nil, "pod mail-1 is not one of box web", nil},
 		{"port-forward to a pod of another box", []string{"port-forward", "web", ":80", "--pod=mail-1"}, nil, "pod mail-1 is not one of box web", nil},
-		{"wait for all boxes", []string{"wait", "--all"}, []string{"modelbox.model.github.com/mail condition met", "modelbox.model.github.com/web condition met"}, "", nil},
+		{"wait for all boxes", []string{"wait", "--all"}, []string{"modelbox.model.github.com/mail condition met", "modelbox.model.github.com/shop condition met", "modelbox.model.github.com/web condition met"}, "", nil},
 		{"wait for all of a type", []string{"wait", "mst", "--all"}, nil, "no matching resources found", nil},
 		{"wait for all and a name", []string{"wait", "web", "--all"}, nil, "--all excludes names", nil},
 		{"wait for something else", []string{"wait", "web", "--for=create"}, nil, `--for must be ready or delete, not "create"`, nil},

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package set is "kubectl modelbox set": kubectl's own set commands on boxes and on the components of stacks.
+// Package set is "kubectl modelbox set": kubectl's own set commands on boxes and on the components of stacks, and one for the files of
+// boxes.
 package set
 
 import (
@@ -24,10 +25,10 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	boxes.TeachKubectl()
 	cmd := &cobra.Command{
 		Use:   "set SUBCOMMAND",
-		Short: "Change the images, the environment or the resources of boxes and stacks",
+		Short: "Change the images, the environment or the resources of boxes and stacks, or the files of boxes",
 		Run:   cmdutil.DefaultSubCommandRun(streams.ErrOut),
 	}
-	cmd.AddCommand(newImageCommand(f, streams), newEnvCommand(f, streams), newResourcesCommand(f, streams))
+	cmd.AddCommand(newImageCommand(f, streams), newEnvCommand(f, streams), newResourcesCommand(f, streams), newConfigCommand(f, streams))
 	return cmd
 }
 

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package expose is "kubectl modelbox expose": it gives boxes a port, and says how they are reached there.
+package expose
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/scheme"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+)
+
+// Options are those of the command. What is empty is left as it is.
+type Options struct {
+	boxes.Changer
+
+	// Port is that of the Service.
+	Port int32
+	// Protocol is that of the port, TCP where it is empty.
+	Protocol string
+	// TargetPort is the number or the name of the port of the pods.
+	TargetPort string
+	// Type is that of the Service.
+	Type string
+	// Hosts are the names by which an Ingress leads to the box, and Path is where.
+	Hosts []string
+	Path  string
+}
+
+// NewCommand returns the command "kubectl modelbox expose".
+func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	boxes.TeachKubectl()
+	o := &Options{Changer: boxes.Changer{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("exposed").WithTypeSetter(scheme.Scheme)}}
+	cmd := &cobra.Command{
+		Use:                   "expose (NAME... | TYPE/NAME... | -f FILENAME) [--port=PORT] [--target-port=NUMBER-OR-NAME] [--type=TYPE] [--host=HOST...]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Give boxes a port, a type of Service or an Ingress",
+		Long: "Give boxes a port, or change one that they have, and say how they are reached there: by the type of their Service, and by an " +
+			"Ingress for the names of hosts. A box makes its Service itself; what is not said stays as it is.",
+		Example: templates.Examples(`
+			# Let box web be reached at port 80, which its container serves at 8080
+			kubectl modelbox expose web --port=80 --target-port=8080
+
+			# Let a load balancer lead to it
+			kubectl modelbox expose web --type=LoadBalancer
+
+			# Let an Ingress lead to it, and see what the server makes of that
+			kubectl modelbox expose web --host=shop.example.com --dry-run=server -o yaml`),
+		ValidArgsFunction: boxes.CompleteNames(f),
+		RunE:              boxes.RunE(f, o),
+	}
+	o.AddFlags(cmd)
+	cmd.Flags().Int32Var(&o.Port, "port", o.Port, "The port that the box is reached at.")
+	cmd.Flags().StringVar(&o.Protocol, "protocol", o.Protocol, "The network protocol of the port. Default is 'TCP'.")
+	cmd.Flags().StringVar(&o.TargetPort, "target-port", o.TargetPort, "Name or number of the port of the container. Default is the same as --port.")
+	cmd.Flags().StringVar(&o.Type, "type", o.Type, "Type of the Service: ClusterIP, NodePort, LoadBalancer, or Headless.")
+	cmd.Flags().StringSliceVar(&o.Hosts, "host", o.Hosts, "The name of a host for which an Ingress leads to the box. May be repeated.")
+	cmd.Flags().StringVar(&o.Path, "path", o.Path, "The path for which the Ingress leads to the box. Default is '/'.")
+	return cmd
+}
+
+// Validate returns an error for what says nothing.
+func (o *Options) Validate() error {
+	isIngress := len(o.Hosts) > 0 || o.Path != ""
+	switch {
+	case o.Port == 0 && o.Type == "" && !isIngress:
+		return errors.New("one of --port, --type, --host and --path must be specified")
+	case o.Port == 0 && (o.Protocol != "" || o.TargetPort != ""):
+		return errors.New("--protocol and --target-port are those of --port")
+	}
+	return o.Selection.Validate()
+}
+
+// Run changes the boxes. The error has all that have not been.
+func (o *Options) Run(ctx context.Context) error {
+	return o.Change(ctx, o.expose)
+}
+
+// expose changes one box.
+func (o *Options) expose(box *modelv1.ModelBox) error {
+	if o.Port != 0 {
+		o.exposePort(box)
+	}
+	if len(box.Spec.Ports) == 0 {
+		return errors.New("has no ports: couldn't find port via --port flag or in the box")
+	}
+	if o.Type != "" {
+		box.Spec.ServiceType = modelv1.ServiceType(o.Type)
+	}
+	if len(o.Hosts) == 0 && o.Path == "" {
+		return nil
+	}
+	if box.Spec.Ingress == nil {
+		box.Spec.Ingress = &modelv1.ModelBoxIngress{}
+	}
+	if len(o.Hosts) > 0 {
+		box.Spec.Ingress.Hosts = o.Hosts
+	}
+	if o.Path != "" {
+		box.Spec.Ingress.Path = o.Path
+	}
+	return nil
+}
+
+// exposePort adds the port, or changes the one of its number and protocol.
+func (o *Options) exposePort(box *modelv1.ModelBox) {
+	protocol := corev1.Protocol(o.Protocol)
+	if protocol == "" {
+		protocol = corev1.ProtocolTCP
+	}
+	i := slices.IndexFunc(box.Spec.Ports, func(port corev1.ServicePort) bool { return port.Port == o.Port && port.Protocol == protocol })
+	if i < 0 {
+		i = len(box.Spec.Ports)
+		box.Spec.Ports = append(box.Spec.Ports, corev1.ServicePort{Port: o.Port, Protocol: protocol})
+	}
+	if o.TargetPort != "" {
+		box.Spec.Ports[i].TargetPort = intstr.Parse(o.TargetPort)
+	}
+}
