@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -35,7 +37,7 @@ func (c *Controller) ownDiscardedClaims(ctx context.Context, box *modelv1.ModelB
 		if owner == nil {
 			continue
 		}
-		err := c.setClaimOwner(ctx, box, set, claim, owner)
+		err := c.changeClaimOwner(ctx, box, set, claim, owner)
 		result.isWritten = result.isWritten || err == nil
 		result.isDisowned = result.isDisowned || err != nil
 		if err := result.fail(err); err != nil {
@@ -43,6 +45,21 @@ func (c *Controller) ownDiscardedClaims(ctx context.Context, box *modelv1.ModelB
 		}
 	}
 	return nil
+}
+
+// changeClaimOwner lets the owner own the claim, the StatefulSet only if it is there and stays: the garbage collector deletes what
+// one that is gone owns.
+func (c *Controller) changeClaimOwner(ctx context.Context, box *modelv1.ModelBox, set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim, owner *metav1.OwnerReference) error {
+	if owner.UID == set.UID {
+		live, err := c.liveStatefulSet(ctx, set)
+		if err != nil {
+			return err
+		}
+		if live == nil {
+			return fmt.Errorf("StatefulSet %s: %w", set.Name, children.ErrChildGone)
+		}
+	}
+	return c.setClaimOwner(ctx, box, set, claim, owner)
 }
 
 // nextOwner returns what is to own a claim of a pod of the StatefulSet that discards its claims, nil where nothing changes.

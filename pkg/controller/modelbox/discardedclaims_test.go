@@ -142,6 +142,39 @@ func TestDiscardedClaimOfAPodIsThatOfStorageThatComesBack(t *testing.T) {
 	check(t, "requests afterwards", []string(nil), f.reconcileClaims(t))
 }
 
+func TestDiscardedClaimIsNotGivenToAStatefulSetThatGoes(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		goes func(*testing.T, *testController)
+	}{
+		{"gone", func(t *testing.T, f *testController) {
+			if err := f.cluster.Tracker().Delete(appsv1.SchemeGroupVersion.WithResource("statefulsets"), fixture.WebKey.Namespace, "web"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"being deleted", func(t *testing.T, f *testController) {
+			f.changeStatefulSet(t, func(set *appsv1.StatefulSet) { set.DeletionTimestamp = ptr.To(metav1.Now()) })
+		}},
+		{"another one", func(t *testing.T, f *testController) {
+			f.changeStatefulSet(t, func(set *appsv1.StatefulSet) { set.UID = "other" })
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newStatefulTest(t, discarded)
+			storage := f.takeOutStorage(t)
+			f.mustReconcile(t)
+			check(t, "owner of what is taken out", "ModelBox", controllerOf(f.claim(t, podClaim)))
+			f.update(t, func(box *modelv1.ModelBox) { box.Spec.Storage, box.Generation = storage, box.Generation+1 })
+			f.seeClaims(t)
+			row.goes(t, f)
+			if _, err := f.reconcile(t.Context(), fixture.WebKey); err == nil {
+				t.Error("it is not tried again")
+			}
+			check(t, "owner of what is back", "ModelBox", controllerOf(f.claim(t, podClaim)))
+		})
+	}
+}
+
 func TestClaimOfAPodThatStays(t *testing.T) {
 	taken := func(box *modelv1.ModelBox) { box.Spec.Storage = nil }
 	retained := func(storage *modelv1.ModelBoxStorage) { storage.Retain = ptr.To(true) }

@@ -124,17 +124,28 @@ func readyConditionOf(pod *corev1.Pod) *corev1.PodCondition {
 
 // confirmUpdate returns whether the StatefulSet is as the cache has it: it still updates its pods to the same revision.
 func (c *Controller) confirmUpdate(ctx context.Context, cached *appsv1.StatefulSet) (bool, error) {
+	live, err := c.liveStatefulSet(ctx, cached)
+	if err != nil || live == nil {
+		return false, err
+	}
+	return live.Generation == cached.Generation && live.Status.UpdateRevision == cached.Status.UpdateRevision, nil
+}
+
+// liveStatefulSet reads the StatefulSet anew. It returns nil where the one that the cache has is gone or being deleted.
+func (c *Controller) liveStatefulSet(ctx context.Context, cached *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
 	live, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.StatefulSet, error) {
 		return c.kubeClient.AppsV1().StatefulSets(cached.Namespace).Get(ctx, cached.Name, metav1.GetOptions{})
 	})
-	if apierrors.IsNotFound(err) {
-		return false, nil
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading StatefulSet %s anew: %w", cached.Name, err)
+	case live.UID != cached.UID || live.DeletionTimestamp != nil:
+		return nil, nil
+	default:
+		return live, nil
 	}
-	if err != nil {
-		return false, fmt.Errorf("reading StatefulSet %s anew: %w", cached.Name, err)
-	}
-	return live.UID == cached.UID && live.DeletionTimestamp == nil && live.Generation == cached.Generation &&
-		live.Status.UpdateRevision == cached.Status.UpdateRevision, nil
 }
 
 // deletePodOfFormerRevision deletes the pod if it is as the cache has it: not ready, and not being deleted. Like the
