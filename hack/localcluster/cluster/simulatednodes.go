@@ -33,6 +33,29 @@ const (
 	SimulatedTaint = kwokKey + "=" + kwokValue + ":NoSchedule"
 )
 
+// podDelete is KWOK's stage of that name, but for pods that are deleted without a grace period, for which no kubelet is waited.
+// KWOK deletes so itself, by the name of the pod. If it did so once more for what it sees of that, the next pod of the name
+// would go, and the one after it: on a busy machine a StatefulSet would never get its pod.
+const podDelete = `apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata:
+  name: pod-delete
+spec:
+  resourceRef:
+    apiGroup: v1
+    kind: Pod
+  selector:
+    matchExpressions:
+    - key: '.metadata.deletionTimestamp'
+      operator: 'Exists'
+    - key: '.metadata.deletionGracePeriodSeconds == 0'
+      operator: 'NotIn'
+      values:
+      - 'true'
+  next:
+    delete: true
+`
+
 // startSimulatedNodes creates the nodes and starts KWOK, which plays the kubelet of
 // each.
 func (c *Cluster) startSimulatedNodes(ctx context.Context) error {
@@ -58,7 +81,7 @@ func (c *Cluster) writeStages() error {
 		nodeheartbeat.DefaultNodeHeartbeat,
 		podfast.DefaultPodReady,
 		podfast.DefaultPodComplete,
-		podfast.DefaultPodDelete,
+		podDelete,
 	}, "\n---\n")
 	if err := os.WriteFile(c.Config("kwok-stages.yaml"), []byte(stages), 0o644); err != nil {
 		return fmt.Errorf("writing the stages of nodes and pods: %w", err)
