@@ -68,6 +68,8 @@ func (p *pair) mustStay(claim string) bool {
 		return true
 	case p.way.isOfNewOnes && !p.way.keepsChildren:
 		return false
+	case p.way.deletesChildren && p.wanted.Workload == statefulSet:
+		return false // It goes with its StatefulSet.
 	}
 	return p.way.isUnfinished || storageNamed(&p.after, name) != nil
 }
@@ -84,6 +86,13 @@ func (p *pair) storageOf(claim string) string {
 func retains(spec *modelv1.ModelBoxSpec, name string) bool {
 	storage := storageNamed(spec, name)
 	return storage != nil && (storage.Retain == nil || *storage.Retain)
+}
+
+// discards returns whether a box that said the one deletes data when it says the other.
+func discards(from, to *modelv1.ModelBoxSpec) bool {
+	return slices.ContainsFunc(from.Storage, func(storage modelv1.ModelBoxStorage) bool {
+		return !*storage.Retain && storageNamed(to, storage.Name) == nil
+	})
 }
 
 // expectClaims checks that no data is lost that the box was to keep.

@@ -69,14 +69,14 @@ func (p *pair) createBox(spec modelv1.ModelBoxSpec, annotations map[string]strin
 	p.wanted = p.CreateBox(box).Spec
 }
 
-// deleteBox deletes the box, and returns when it is gone.
+// deleteBox deletes the box, as soon as its retained claims are released, and returns when it is gone.
 func (p *pair) deleteBox(propagation metav1.DeletionPropagation) {
 	p.T.Helper()
 	uid := p.GetBox(p.box).UID
-	if err := p.Boxes.Delete(p.Ctx, p.box, metav1.DeleteOptions{PropagationPolicy: &propagation, Preconditions: &metav1.Preconditions{UID: &uid}}); err != nil {
-		p.T.Fatal(err)
-	}
-	framework.Eventually(p.T, framework.CollectorPatience, "box "+p.box+" is gone", func() error {
+	framework.Eventually(p.T, patience, "box "+p.box+" is deleted", func() error {
+		return p.Boxes.Delete(p.Ctx, p.box, metav1.DeleteOptions{PropagationPolicy: &propagation, Preconditions: &metav1.Preconditions{UID: &uid}})
+	})
+	framework.Eventually(p.T, patience, "box "+p.box+" is gone", func() error {
 		_, err := p.Boxes.Get(p.Ctx, p.box, metav1.GetOptions{})
 		return framework.CheckGone(err)
 	})
@@ -128,10 +128,11 @@ func (p *pair) earlier() modelv1.ModelBoxSpec {
 // rollBack rolls the box back to its revision before the newest one, once that is there.
 func (p *pair) rollBack() {
 	p.T.Helper()
+	rollback := &modelv1.ModelBoxRollback{DeleteStorage: discards(&p.wanted, &p.before)}
 	p.wanted = p.earlier()
 	p.wanted.Replicas = p.GetBox(p.box).Spec.Replicas // the number of pods stays
-	framework.Eventually(p.T, framework.CollectorPatience, "box "+p.box+" is rolled back", func() error {
-		_, err := p.Boxes.CreateRollback(p.Ctx, p.box, &modelv1.ModelBoxRollback{}, metav1.CreateOptions{})
+	framework.Eventually(p.T, patience, "box "+p.box+" is rolled back", func() error {
+		_, err := p.Boxes.CreateRollback(p.Ctx, p.box, rollback, metav1.CreateOptions{})
 		return err
 	})
 	p.noteRetained()
@@ -173,11 +174,11 @@ func (p *pair) rendered() ([]*unstructured.Unstructured, error) {
 	return children, nil
 }
 
-// await waits until check returns nil for the box, with a patience for many boxes at once.
+// await waits until check returns nil for the box.
 func (p *pair) await(what string, check func(*modelv1.ModelBox) error) *modelv1.ModelBox {
 	p.T.Helper()
 	var box *modelv1.ModelBox
-	framework.Eventually(p.T, framework.CollectorPatience, "box "+p.box+" "+what, func() (err error) {
+	framework.Eventually(p.T, patience, "box "+p.box+" "+what, func() (err error) {
 		if box, err = p.Boxes.Get(p.Ctx, p.box, metav1.GetOptions{}); err != nil {
 			return err
 		}
@@ -199,6 +200,17 @@ func (p *pair) awaitObserved() {
 	p.await("is observed", checkObserved)
 }
 
+// awaitReleased waits until no workload has claims any more that are to outlive it.
+func (p *pair) awaitReleased() {
+	p.T.Helper()
+	p.await("has released what it retains", func(box *modelv1.ModelBox) error {
+		if len(box.Status.UnreleasedStorage) > 0 {
+			return fmt.Errorf("it has not released %q", box.Status.UnreleasedStorage)
+		}
+		return nil
+	})
+}
+
 func checkObserved(box *modelv1.ModelBox) error {
 	if box.Status.ObservedGeneration != box.Generation {
 		return fmt.Errorf("its status is of generation %d, it is at %d", box.Status.ObservedGeneration, box.Generation)
@@ -210,7 +222,8 @@ func checkObserved(box *modelv1.ModelBox) error {
 func (p *pair) expectConverged() {
 	p.T.Helper()
 	box := p.await("has converged", func(box *modelv1.ModelBox) error {
-		if err := framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, ""); err != nil {
+		ready := framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "")
+		if err := errors.Join(checkObserved(box), ready); err != nil {
 			return err
 		}
 		rendered, err := p.rendered()
@@ -222,7 +235,7 @@ func (p *pair) expectConverged() {
 				return err
 			}
 		}
-		return errors.Join(checkObserved(box), p.checkNothingLeft(rendered))
+		return p.checkNothingLeft(rendered)
 	})
 	if !apiequality.Semantic.DeepEqual(p.wanted, box.Spec) {
 		framework.ExpectEqual(p.T, "spec of the box", p.wanted, box.Spec)

@@ -5,9 +5,13 @@ package pairs
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
+
+// patience is how long a step of a pair may take. What is denied is tried again after five minutes at most.
+const patience = 10 * time.Minute
 
 // way is one to make a change, or to take it back. Its steps are taken with all pairs of it, one step after the other.
 type way[P subject] struct {
@@ -25,6 +29,8 @@ type way[P subject] struct {
 	isOfNewOnes, keepsChildren bool
 	// isUnfinished says that pods never become what the change asks for; getsStuck, that some wait for a node that there is not.
 	isUnfinished, getsStuck bool
+	// deletesChildren says that people delete the workload.
+	deletesChildren bool
 	// replacesPods says that pods are replaced whatever changes.
 	replacesPods bool
 }

@@ -62,8 +62,9 @@ var ways = []boxWay{
 	}, isOfNewOnes: true},
 	{name: "while its children are deleted", change: func(p *pair) {
 		p.set(p.after)
+		p.awaitReleased()
 		p.deleteChildren()
-	}, replacesPods: true},
+	}, deletesChildren: true, replacesPods: true},
 	{name: "of a box that is made anew", change: func(p *pair) {
 		p.deleteBox(metav1.DeletePropagationBackground)
 		p.createBox(p.after, nil)
