@@ -49,6 +49,8 @@ var changes = []change{
 	{"replicas of a StatefulSet", statefulSet, framework.WithReplicas(2), nothing, kept},
 	{"replicas to none", deployment, nothing, framework.WithReplicas(0), kept},
 	{"workload", deployment, withStorage("data"), both(framework.WithWorkload(statefulSet), withStorage("data")), replaced},
+	{"workload to a DaemonSet", statefulSet, nothing, framework.WithWorkload(daemonSet), replaced},
+	{"workload to a Deployment", daemonSet, nothing, framework.WithWorkload(deployment), replaced},
 	{"strategy", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.Strategy = modelv1.StrategyRecreate }, kept},
 	{"rolling update", deployment, nothing, framework.WithRollingUpdate(intstr.FromInt32(1)), kept},
 	{"rolling update of a DaemonSet", daemonSet, nothing, framework.WithRollingUpdate(intstr.FromInt32(2)), kept},
