@@ -24,7 +24,7 @@ rm -f "${record}".*
 
 repeat=()
 if [[ -n "${CI:-}" ]]; then
-  repeat=(--rerun-fails=1 --rerun-fails-max-failures=5 "--rerun-fails-report=${record}.flaky")
+  repeat=(--rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test "--rerun-fails-report=${record}.flaky")
 fi
 
 cd "${module}"
