@@ -17,9 +17,8 @@ const cacheTime = time.Hour
 
 // FileSystem is a file system that is mounted.
 type FileSystem struct {
-	dir    string
-	disk   *disk
-	server *fuse.Server
+	dir  string
+	disk *disk
 }
 
 // Mount mounts an empty file system on a directory. It has to be unmounted. The seed decides what a cut leaves of what was not
@@ -31,8 +30,7 @@ func Mount(dir string, seed uint64) (*FileSystem, error) {
 
 func (f *FileSystem) mount() error {
 	timeout := cacheTime
-	var err error
-	f.server, err = fs.Mount(f.dir, &node{disk: f.disk, entry: f.disk.root}, &fs.Options{
+	_, err := fs.Mount(f.dir, &node{disk: f.disk, entry: f.disk.root}, &fs.Options{
 		EntryTimeout: &timeout,
 		AttrTimeout:  &timeout,
 		MountOptions: fuse.MountOptions{Name: "powerloss", FsName: "powerloss", DirectMountStrict: true, DisableXAttrs: true},
@@ -45,8 +43,8 @@ func (f *FileSystem) mount() error {
 
 // Cut cuts the power and gives it back: what was not synced is lost, but for a random part. No program may use the file system.
 func (f *FileSystem) Cut() error {
-	if err := f.server.Unmount(); err != nil {
-		return fmt.Errorf("unmounting %s: %w", f.dir, err)
+	if err := f.Unmount(); err != nil {
+		return err
 	}
 	f.disk.mu.Lock()
 	f.disk.cut()
@@ -54,11 +52,9 @@ func (f *FileSystem) Cut() error {
 	return f.mount()
 }
 
-// Unmount unmounts the file system, also while programs use it.
+// Unmount unmounts the file system, also while programs use it. It does not wait until nobody can reach it any more: another mount
+// namespace may have been made meanwhile, and still have it.
 func (f *FileSystem) Unmount() error {
-	if err := f.server.Unmount(); err == nil {
-		return nil
-	}
 	if err := syscall.Unmount(f.dir, syscall.MNT_DETACH); err != nil {
 		return fmt.Errorf("unmounting %s: %w", f.dir, err)
 	}
