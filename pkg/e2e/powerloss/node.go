@@ -61,6 +61,7 @@ func (n *node) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) sy
 }
 
 func (n *node) describe(out *fuse.Attr) {
+	out.Ino = n.StableAttr().Ino // a socket is found by it
 	out.Mode, out.Owner = n.entry.mode, fuse.Owner{Uid: n.entry.uid, Gid: n.entry.gid}
 	out.Size, out.Nlink = uint64(len(n.entry.content.live)), 1
 	out.SetTimes(nil, &n.entry.modified, &n.entry.modified)
