@@ -28,6 +28,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/portforward"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/render"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/restart"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/retry"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/rollback"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/set"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/status"
@@ -83,6 +84,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		portforward.NewCommand(f, streams),
 		render.NewCommand(f, streams),
 		restart.NewCommand(f, streams),
+		retry.NewCommand(f, streams),
 		rollback.NewCommand(f, streams),
 		set.NewCommand(f, streams),
 		status.NewCommand(f, streams),

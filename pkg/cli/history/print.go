@@ -29,17 +29,27 @@ const (
 func printHistory(out io.Writer, history *modelv1.ModelBoxHistory) error {
 	fmt.Fprintf(out, "modelbox.%s/%s\n", modelv1.GroupName, history.Name)
 	w := printers.GetNewTabWriter(out)
-	fmt.Fprintln(w, "REVISION\tAGE\tIMAGES\tCHANGED\tCHANGED-BY\tCHANGE-CAUSE")
+	// Most boxes have no revision that has failed.
+	hasFailed := slices.ContainsFunc(history.Revisions, func(r modelv1.ModelBoxRevision) bool { return r.Failure != "" })
+	columns := []string{"REVISION", "AGE", "IMAGES", "CHANGED", "CHANGED-BY", "CHANGE-CAUSE"}
+	if hasFailed {
+		columns = append(columns, "FAILURE")
+	}
+	fmt.Fprintln(w, strings.Join(columns, "\t"))
 	for i := range history.Revisions {
 		r := &history.Revisions[i]
-		fmt.Fprintln(w, strings.Join([]string{
+		row := []string{
 			strconv.FormatInt(r.Revision, 10),
 			duration.HumanDuration(time.Since(r.CreationTimestamp.Time)),
 			cmp.Or(strings.Join(r.Images, ","), none),
 			changed(r),
 			cmp.Or(boxes.OneLine(r.ChangedBy), none),
 			cmp.Or(boxes.OneLine(r.ChangeCause), none),
-		}, "\t"))
+		}
+		if hasFailed {
+			row = append(row, cmp.Or(boxes.OneLine(r.Failure), none))
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
 	return w.Flush()
 }
@@ -72,6 +82,9 @@ func printRevision(out io.Writer, history *modelv1.ModelBoxHistory, number int64
 	fmt.Fprintf(w, "Name:\t%s\n", r.Name)
 	fmt.Fprintf(w, "Created:\t%s\n", r.CreationTimestamp.UTC().Format(time.RFC3339))
 	fmt.Fprintf(w, "Images:\t%s\n", cmp.Or(strings.Join(r.Images, ","), none))
+	if r.Failure != "" {
+		fmt.Fprintf(w, "Failure:\t%s\n", boxes.OneLine(r.Failure))
+	}
 	fmt.Fprintf(w, "Changed by:\t%s\n", cmp.Or(boxes.OneLine(r.ChangedBy), none))
 	fmt.Fprintf(w, "Change cause:\t%s\n", cmp.Or(boxes.OneLine(r.ChangeCause), none))
 	if r.Unknown != "" {
