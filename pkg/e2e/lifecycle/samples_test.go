@@ -27,6 +27,7 @@ var samples = []struct {
 }{
 	{"containers.yaml", []string{"containers-sample"}, containersAreInOrder},
 	{"rolling-update.yaml", []string{"rolling-share", "rolling-number", "rolling-limits", "rolling-recreate"}, rolloutsMoveInSteps},
+	{"rollouts.yaml", []string{"rollout-back", "rollout-pause"}, rolloutsAreComplete},
 	{"resources.yaml", []string{"size-small", "size-medium", "size-large", "size-custom"}, containersHaveTheirSize},
 	{"services.yaml", []string{"reach-clusterip", "reach-nodeport", "reach-headless", "reach-same-pod"}, servicesLeadToTheirPorts},
 	{"configs.yaml", []string{"configured"}, filesAreInConfigMaps},
@@ -80,6 +81,12 @@ func TestEverySampleOfBoxesIsTested(t *testing.T) {
 		if bytes.Contains(data, []byte("kind: ModelBox")) && !tested[filepath.Base(file)] {
 			t.Errorf("nothing applies %s", filepath.Base(file))
 		}
+	}
+}
+
+func rolloutsAreComplete(n *framework.Namespace) {
+	for _, name := range []string{"rollout-back", "rollout-pause"} {
+		framework.ExpectEqual(n.T, name+": phase", modelv1.RolloutComplete, n.GetBox(name).Status.Rollout.Phase)
 	}
 }
 
