@@ -30,10 +30,10 @@ func PodsHash(box *modelv1.ModelBox) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	files := map[string]map[string]string{}
+	files := map[string]podFiles{}
 	for i := range box.Spec.Configs {
 		if config := &box.Spec.Configs[i]; config.Rollout != modelv1.ConfigRolloutLive {
-			files[config.Name] = config.Data
+			files[config.Name] = podFiles{config.Data, config.BinaryData}
 		}
 	}
 	// The overlay of the template may hide labels and annotations that other children have as well.
@@ -43,6 +43,12 @@ func PodsHash(box *modelv1.ModelBox) (string, error) {
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16]), nil
+}
+
+// podFiles are the files of a config. None is the same as an empty map, which no store keeps.
+type podFiles struct {
+	Data       map[string]string `json:"data,omitempty"`
+	BinaryData map[string][]byte `json:"binaryData,omitempty"`
 }
 
 // rolloutPlan is what the rollout of a box decides about its children.
@@ -235,7 +241,7 @@ func stableConfigs(now, stable *modelv1.ModelBoxSpec) ([]modelv1.ModelBoxConfig,
 		if j < 0 {
 			return nil, fmt.Errorf("config %q, whose rollout was Live, is not in the box any more", config.Name)
 		}
-		config.Data = now.Configs[j].Data
+		config.Data, config.BinaryData = now.Configs[j].Data, now.Configs[j].BinaryData
 	}
 	return configs, nil
 }

@@ -173,6 +173,7 @@ func TestPodsHash(t *testing.T) {
 		{"another port of the Service", hash(), hash(func(spec *modelv1.ModelBoxSpec) { spec.Ports[0].Port = 81 }), true},
 		{"another image", hash(), hash(func(spec *modelv1.ModelBoxSpec) { spec.Image = "nginx:2" }), false},
 		{"another file", hash(), hash(file), false},
+		{"another binary file", hash(), hash(func(spec *modelv1.ModelBoxSpec) { spec.Configs[0].BinaryData = map[string][]byte{"b": {1}} }), false},
 		{"another file that replaces no pods", hash(live), hash(live, file), true},
 	} {
 		if (row.a == row.b) != row.isSame {
