@@ -140,6 +140,8 @@ var changes = []change{
 	{"pod template", deployment, nothing, func(spec *modelv1.ModelBoxSpec) {
 		spec.PodTemplate = &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"example.com/overlay": "1"}}}
 	}, replaced},
+	{"rollback of rollouts that fail", deployment, nothing, withRollback, kept},
+	{"rollback of rollouts that fail no more", statefulSet, withRollback, nothing, kept},
 	{"drift that is ignored", deployment, nothing, func(spec *modelv1.ModelBoxSpec) {
 		spec.IgnoreDrift = &modelv1.ModelBoxIgnoreDrift{Deployment: []string{"spec.minReadySeconds"}}
 	}, kept},
@@ -188,6 +190,10 @@ func withAutoscaling(most int32) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Autoscaling = &modelv1.ModelBoxAutoscaling{MaxReplicas: most, CPU: ptr.To[int32](80)}
 	}
+}
+
+func withRollback(spec *modelv1.ModelBoxSpec) {
+	spec.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback}
 }
 
 func withDisruptionBudget(least int32) func(*modelv1.ModelBoxSpec) {
