@@ -5,8 +5,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -15,12 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
@@ -61,8 +56,9 @@ type chaos struct {
 }
 
 // TestChaosConverges lets people change and delete children, and others change, delete and create boxes, while the
-// server and the API server of the cluster are killed. In the end all is as the boxes say, and nothing is lost that is
-// not theirs. It has a control plane of its own, for the servers of the other one are everybody's.
+// server and the API server of the cluster are killed. Where the chaos is long, boxes and stacks get updates that cannot be as
+// well. In the end all is as the boxes say, nothing is stuck that says what can be, and nothing is lost that is not theirs. It has
+// a control plane of its own, for the servers of the other one are everybody's.
 func TestChaosConverges(t *testing.T) {
 	t.Parallel()
 	n := framework.NewControlPlane(t).NewNamespace(t)
@@ -74,6 +70,7 @@ func TestChaosConverges(t *testing.T) {
 
 	length, seed := framework.Setting(t, chaosVariable, shortChaos, time.ParseDuration), rand.Uint64()
 	t.Logf("%s of chaos, seed %d", length, seed)
+	updates := newBadUpdates(n, length > shortChaos)
 	ctx, stop := context.WithTimeout(n.Ctx, length)
 	defer stop()
 	var actors sync.WaitGroup
@@ -82,15 +79,23 @@ func TestChaosConverges(t *testing.T) {
 		actors.Go(func() { c.act(ctx, random, c.editChild) })
 		actors.Go(func() { c.act(ctx, random, c.changeBox) })
 	}
+	if updates != nil {
+		actors.Go(func() { c.act(ctx, rand.New(rand.NewPCG(seed, chaosBoxes)), updates.update) })
+	}
 	readings := newReadinessReader(n)
 	actors.Go(func() { readings.read(ctx) })
 	disruptions := c.disrupt(ctx, max(length/8, 5*time.Second))
 	actors.Wait()
 	t.Logf("%d disruptions, and what was done: %v", disruptions, c.done)
 	readings.expectTruth()
+	if updates != nil {
+		updates.putRight()
+	}
+	// A simulated node does not try again what was cut off when kube-apiserver died, and pods would wait for it for ever.
+	c.ControlPlane.SignalProcess(t, "kwok", syscall.SIGKILL)
 
 	framework.Eventually(t, framework.CollectorPatience, "all is as the boxes say", func() error {
-		if err := errors.Join(c.removeStuckPods(), c.removeMissedReplicaSets()); err != nil {
+		if err := c.removeMissedReplicaSets(); err != nil {
 			return err
 		}
 		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
@@ -102,31 +107,16 @@ func TestChaosConverges(t *testing.T) {
 				return fmt.Errorf("box %s: %w", boxes.Items[i].Name, err)
 			}
 		}
+		if updates != nil {
+			return updates.checkStacks()
+		}
 		return nil
 	})
+	if updates != nil {
+		updates.expectClaims()
+	}
 	c.expectNotes()
 	c.expectUntouchedBystanders(bystanders)
-}
-
-// removeStuckPods removes pods that should have ended a while ago. A simulated node whose request is cut off when
-// kube-apiserver dies can write a status that is refused, and then lets the pod terminate for ever.
-func (c *chaos) removeStuckPods() error {
-	pods, err := c.Pods.List(c.Ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		if pod.DeletionTimestamp == nil || time.Since(pod.DeletionTimestamp.Time) < 30*time.Second {
-			continue
-		}
-		c.T.Logf("pod %s does not end", pod.Name)
-		err := c.Pods.Delete(c.Ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return err
-		}
-	}
-	return nil
 }
 
 // removeMissedReplicaSets removes what the garbage collector does not. A Deployment that is deleted and created again while
@@ -338,7 +328,7 @@ func (c *chaos) isAsItSays(box *modelv1.ModelBox) error {
 		return err
 	}
 	for _, child := range rendered {
-		if err := c.isAsRendered(child); err != nil {
+		if err := c.CheckRendered(child); err != nil {
 			return err
 		}
 	}
@@ -352,52 +342,6 @@ func (c *chaos) isAsItSays(box *modelv1.ModelBox) error {
 		return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonLoadBalancerPending)
 	}
 	return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, "")
-}
-
-func (c *chaos) isAsRendered(rendered *unstructured.Unstructured) error {
-	data, err := rendered.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	force := true
-	options := metav1.PatchOptions{FieldManager: render.FieldManager, Force: &force, DryRun: []string{metav1.DryRunAll}}
-	var live, applied runtime.Object
-	var errLive, errApplied error
-	switch rendered.GetKind() {
-	case "Deployment":
-		live, errLive = c.Deployments.Get(c.Ctx, rendered.GetName(), metav1.GetOptions{})
-		applied, errApplied = c.Deployments.Patch(c.Ctx, rendered.GetName(), types.ApplyPatchType, data, options)
-	default:
-		live, errLive = c.Services.Get(c.Ctx, rendered.GetName(), metav1.GetOptions{})
-		applied, errApplied = c.Services.Patch(c.Ctx, rendered.GetName(), types.ApplyPatchType, data, options)
-	}
-	if errLive != nil {
-		return errLive
-	}
-	if errApplied != nil {
-		return errApplied
-	}
-	if diff := cmp.Diff(comparable(live), comparable(applied)); diff != "" {
-		return fmt.Errorf("its %s is not as it says (-is +says):\n%s", rendered.GetKind(), diff)
-	}
-	return nil
-}
-
-// comparable is an object without what changes by itself.
-func comparable(object runtime.Object) map[string]any {
-	data, err := json.Marshal(object)
-	if err != nil {
-		panic(err) // it has just been decoded
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
-		panic(err)
-	}
-	delete(fields, "status")
-	for _, name := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
-		delete(fields["metadata"].(map[string]any), name)
-	}
-	return fields
 }
 
 func (c *chaos) expectNotes() {

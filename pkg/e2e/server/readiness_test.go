@@ -39,20 +39,32 @@ func newReadinessReader(n *framework.Namespace) *readinessReader {
 	return &readinessReader{Namespace: n, suspects: map[suspect]time.Time{}, lies: map[suspect]string{}}
 }
 
-// read reads all boxes and pods again and again until ctx is done. What cannot be read because a server is away is not.
+// read reads all boxes and pods again and again until ctx is done. What cannot be read because a server is away is not, and no
+// status can have moved meanwhile.
 func (r *readinessReader) read(ctx context.Context) {
 	for ctx.Err() == nil {
-		pods, err := r.Pods.List(ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel})
-		if err == nil {
-			if boxes, err := r.Boxes.List(ctx, metav1.ListOptions{}); err == nil {
-				r.compare(boxes.Items, pods.Items)
-			}
+		if pods, boxes, err := r.list(ctx); err == nil {
+			r.compare(boxes, pods)
+		} else {
+			clear(r.suspects)
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+func (r *readinessReader) list(ctx context.Context) ([]corev1.Pod, []modelv1.ModelBox, error) {
+	pods, err := r.Pods.List(ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel})
+	if err != nil {
+		return nil, nil, err
+	}
+	boxes, err := r.Boxes.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return pods.Items, boxes.Items, nil
 }
 
 func (r *readinessReader) compare(boxes []modelv1.ModelBox, pods []corev1.Pod) {
