@@ -55,6 +55,7 @@ var changes = []change{
 	{"rolling update", deployment, nothing, framework.WithRollingUpdate(intstr.FromInt32(1)), kept},
 	{"rolling update of a DaemonSet", daemonSet, nothing, framework.WithRollingUpdate(intstr.FromInt32(2)), kept},
 	{"time to be ready", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.MinReadySeconds = ptr.To[int32](1) }, kept},
+	{"progress deadline", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.ProgressDeadlineSeconds = ptr.To[int32](300) }, kept},
 
 	{"another port", deployment, nothing, framework.WithPorts(corev1.ServicePort{Port: 8080}), replaced},
 	{"ports that come", deployment, framework.WithPorts(), nothing, replaced},
@@ -140,11 +141,11 @@ var changes = []change{
 	{"pod template", deployment, nothing, func(spec *modelv1.ModelBoxSpec) {
 		spec.PodTemplate = &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"example.com/overlay": "1"}}}
 	}, replaced},
-	{"rollback of rollouts that fail", deployment, nothing, withRollback, kept},
-	{"rollback of rollouts that fail no more", statefulSet, withRollback, nothing, kept},
 	{"drift that is ignored", deployment, nothing, func(spec *modelv1.ModelBoxSpec) {
 		spec.IgnoreDrift = &modelv1.ModelBoxIgnoreDrift{Deployment: []string{"spec.minReadySeconds"}}
 	}, kept},
+	{"rollback of rollouts that fail", deployment, nothing, withRollback, kept},
+	{"rollback of rollouts that fail no more", statefulSet, withRollback, nothing, kept},
 }
 
 // unchanged are the fields of boxes that no change is of, and why.
