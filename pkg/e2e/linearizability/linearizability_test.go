@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
@@ -85,7 +86,9 @@ func (r *round) newClient(server rest.Interface) *client {
 // run runs the clients for that long, and checks what they were told.
 func (r *round) run(length time.Duration) {
 	before := r.etcd.revision(r.T)
-	load, stop := context.WithTimeout(r.Ctx, length)
+	disrupting, end := context.WithTimeout(r.Ctx, length)
+	defer end()
+	load, stop := context.WithCancel(r.Ctx)
 	watching, stopWatching := context.WithCancel(r.Ctx)
 	var asking, told sync.WaitGroup
 	defer func() {
@@ -100,7 +103,9 @@ func (r *round) run(length time.Duration) {
 	for _, client := range r.clients {
 		asking.Go(func() { client.run(load) })
 	}
-	disruptions := r.disrupt(load)
+	disruptions := r.disrupt(disrupting)
+	r.awaitAll()
+	stop()
 	asking.Wait()
 	last := r.finish()
 	stopWatching()
@@ -110,7 +115,6 @@ func (r *round) run(length time.Duration) {
 	history.Changes = r.etcd.changes(r.T, r.Name, before, last)
 	r.T.Logf("seed %d: %s", r.seed, history.summary())
 	r.T.Logf("%v", disruptions)
-	r.expectAll(history)
 	began := time.Now()
 	r.keep(Check(history, checkTimeout))
 	r.T.Logf("checked in %s", time.Since(began).Round(time.Millisecond))
@@ -171,18 +175,21 @@ func (r *round) keep(report Report) {
 	}
 }
 
-// expectAll checks that everything was done at least once.
-func (r *round) expectAll(history History) {
+// awaitAll waits until everything was done at least once.
+func (r *round) awaitAll() {
 	r.T.Helper()
-	done := map[Verb]int{}
-	for _, operation := range history.Operations {
-		if operation.Response.Outcome == Done {
-			done[operation.Request.Verb]++
+	r.Eventually("everything was done", func() error {
+		missing := sets.New(Create, Get, Update, Patch, Apply, Delete)
+		r.recorder.record(func(h *History) {
+			for _, operation := range h.Operations {
+				if operation.Response.Outcome == Done {
+					missing.Delete(operation.Request.Verb)
+				}
+			}
+		})
+		if len(missing) > 0 {
+			return fmt.Errorf("no client was told that %v was done", sets.List(missing))
 		}
-	}
-	for _, verb := range []Verb{Create, Get, Update, Patch, Apply, Delete} {
-		if done[verb] == 0 {
-			r.T.Errorf("no client was told that %s was done", verb)
-		}
-	}
+		return nil
+	})
 }
