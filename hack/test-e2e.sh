@@ -14,6 +14,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # that run containers come last and alone: a container that gets no processor for ten seconds loses requests.
 peaceful="api clients kubectl lifecycle migrate networks pairs plugin poddebugger security serviceingress stack upgrade"
 disturbing="linearizability ownership server storage"
+# What the others are made of needs none.
+foundations="framework powerloss"
 
 # packages prints those packages of end-to-end tests.
 packages() { # name...
@@ -25,7 +27,7 @@ run_all() {
   check_groups
   # shellcheck disable=SC2086 # lists of words
   {
-    hack/go-test.sh e2e-framework . ./pkg/e2e/framework -count=1 || status=1
+    hack/go-test.sh e2e-framework . "$(packages ${foundations})" -count=1 || status=1
     env --unset=MODELBOX_E2E_DIR hack/go-test.sh e2e-disturbing . "$(packages ${disturbing})" -p 1 -count=1 -timeout 30m &
     beside=$!
     hack/go-test.sh e2e-peaceful . "$(packages ${peaceful})" -p 1 -count=1 -timeout 30m || status=1
@@ -40,7 +42,7 @@ check_groups() {
   local name
   for name in $(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./pkg/e2e/...); do
     name=${name##*/}
-    if [[ " framework ${peaceful} ${disturbing} containers " != *" ${name} "* ]]; then
+    if [[ " ${foundations} ${peaceful} ${disturbing} containers " != *" ${name} "* ]]; then
       echo "ERROR: $0 does not run the tests of pkg/e2e/${name}"
       exit 1
     fi
