@@ -173,6 +173,10 @@ test-disaster: build ## Lose the store in every way with 200 boxes, and kill the
 test-linearizability: build ## Check for half an hour that what clients are told while the server is killed, frozen and restarted is linearizable
 	@MODELBOX_E2E_LINEARIZABILITY=30m go test ./pkg/e2e/linearizability -timeout 90m -v
 
+.PHONY: test-powerloss
+test-powerloss: build ## Cut the power 200 times while boxes are written (Linux, root)
+	@MODELBOX_E2E_CUTS=200 go test ./pkg/e2e/storage -run TestPowerLossLosesNothing -timeout 120m -v
+
 .PHONY: test-healing
 test-healing: build ## Edit every field of what boxes become, in every way, and see it healed
 	@MODELBOX_E2E_HEALING=1 go test ./pkg/e2e/ownership -run TestEveryEditIsRestored -timeout 60m -v

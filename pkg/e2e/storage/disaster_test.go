@@ -74,15 +74,7 @@ type disaster struct {
 func newDisaster(t *testing.T) *disaster {
 	t.Helper()
 	boxes := framework.Setting(t, disasterBoxesVariable, fewBoxes, strconv.Atoi)
-	dir := t.TempDir()
-	script, flagsFile := filepath.Join(dir, "server"), filepath.Join(dir, "flags")
-	content := fmt.Sprintf("#!/bin/sh\nwhile [ -e %q ]; do sleep 0.1; done\nexec %q \"$@\" $(cat %q)\n",
-		flagsFile+heldSuffix, framework.Binary("modelbox-apiserver"), flagsFile)
-	for file, content := range map[string]string{script: content, flagsFile: ""} {
-		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	script, flagsFile := newServerScript(t)
 	p := framework.NewControlPlane(t, append(framework.ServerFlags(framework.QuickLease...), "--server="+script)...)
 	d := &disaster{Namespace: p.NewNamespace(t), flagsFile: flagsFile, boxes: boxes, told: &replica{t: t, boxes: map[string]string{}}}
 	factory := externalversions.NewSharedInformerFactoryWithOptions(p.ModelClient, 0, externalversions.WithNamespace(d.Name))
@@ -103,6 +95,22 @@ func newDisaster(t *testing.T) *disaster {
 		d.AwaitReady(d.box(number).Name)
 	}
 	return d
+}
+
+// newServerScript returns a program that is the server with the flags in a file besides its own. The server does not start as long as
+// there is a file of the same name with heldSuffix.
+func newServerScript(t *testing.T) (script, flagsFile string) {
+	t.Helper()
+	dir := t.TempDir()
+	script, flagsFile = filepath.Join(dir, "server"), filepath.Join(dir, "flags")
+	content := fmt.Sprintf("#!/bin/sh\nwhile [ -e %q ]; do sleep 0.1; done\nexec %q \"$@\" $(cat %q)\n",
+		flagsFile+heldSuffix, framework.Binary("modelbox-apiserver"), flagsFile)
+	for file, content := range map[string]string{script: content, flagsFile: ""} {
+		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return script, flagsFile
 }
 
 // stackName is that of the stack which lives through a disaster.

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/powerloss"
+)
+
+const (
+	// cutsVariable is how often TestPowerLossLosesNothing cuts the power.
+	cutsVariable = "MODELBOX_E2E_CUTS"
+	fewCuts      = 3
+	// maxWritesBetweenCuts is how many more writes are acknowledged before the next cut, at most.
+	maxWritesBetweenCuts = 150
+)
+
+// machine has a disk that loses at a power cut what was not synced. Its server has the data and its snapshots there.
+type machine struct {
+	*framework.Namespace
+	system    *powerloss.FileSystem
+	held      string
+	snapshots string
+	// verified counts the snapshots that cuts have left.
+	verified int
+}
+
+// TestPowerLossLosesNothing cuts the power again and again while boxes are written. The server starts every time, on a store that
+// has every write that was acknowledged, and every snapshot that there is is whole.
+func TestPowerLossLosesNothing(t *testing.T) {
+	t.Parallel()
+	cuts := framework.Setting(t, cutsVariable, fewCuts, strconv.Atoi)
+	m := newMachine(t)
+	m.Eventually("a snapshot is saved", func() error {
+		metrics := framework.Scrape(t, m.ControlPlane.DirectClient(t))
+		if framework.Sum(metrics, "modelbox_snapshot_attempts_total", map[string]string{"result": "success"}) == 0 {
+			return errors.New("there is none")
+		}
+		return nil
+	})
+	journal := &journal{acknowledged: map[string]int{}}
+	stop := journal.startWriters(m.Namespace)
+	defer stop()
+	for cut := 1; cut <= cuts; cut++ {
+		enough := journal.count() + 1 + rand.IntN(maxWritesBetweenCuts)
+		m.Eventually("boxes are being written", func() error {
+			if count := journal.count(); count < enough {
+				return fmt.Errorf("%d of %d writes were acknowledged", count, enough)
+			}
+			return nil
+		})
+		m.cutPower(journal)
+		t.Logf("cut %d: after %d acknowledged writes, %d snapshots", cut, journal.count(), m.verified)
+	}
+	stop()
+	expectStored(m.Namespace, journal.copy())
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	// Not in TMPDIR, which may be long: the path of a socket may not.
+	dir, err := os.MkdirTemp("/tmp", "mb-power-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(dir) })
+	seed := rand.Uint64()
+	system, err := powerloss.Mount(dir, seed)
+	if err != nil {
+		t.Skipf("a file system of the test's own needs FUSE and root: %v", err)
+	}
+	t.Logf("seed %d", seed)
+	t.Cleanup(func() {
+		if err := system.Unmount(); err != nil {
+			t.Error(err)
+		}
+	})
+	script, flagsFile := newServerScript(t)
+	snapshots := filepath.Join(dir, "snapshots")
+	p := framework.NewControlPlane(t, append(framework.ServerFlags("--data-dir="+filepath.Join(dir, "data"), "--snapshot-dir="+snapshots,
+		"--snapshot-period=1s", "--snapshot-keep=2"), "--server="+script)...)
+	return &machine{Namespace: p.NewNamespace(t), system: system, held: flagsFile + heldSuffix, snapshots: snapshots}
+}
+
+// cutPower returns when the server is back, on the disk as the cut has left it.
+func (m *machine) cutPower(journal *journal) {
+	m.T.Helper()
+	if err := os.WriteFile(m.held, nil, 0o600); err != nil {
+		m.T.Fatal(err)
+	}
+	killed := m.ControlPlane.ServerPID(m.T)
+	m.ControlPlane.SignalServer(m.T, syscall.SIGKILL)
+	acknowledged := journal.copy() // nothing can be acknowledged before the server is back
+	if err := m.system.Cut(); err != nil {
+		m.T.Fatal(err)
+	}
+	m.verifySnapshots()
+	var started int
+	m.Eventually("the server is about to start", func() error {
+		if started = m.ControlPlane.ServerPID(m.T); started == killed {
+			return errors.New("it has no new process")
+		}
+		return nil
+	})
+	if err := os.Remove(m.held); err != nil {
+		m.T.Fatal(err)
+	}
+	m.AwaitServerRestart(killed)
+	framework.ExpectEqual(m.T, "the process that serves is the first that was started", started, m.ControlPlane.ServerPID(m.T))
+	expectStored(m.Namespace, acknowledged)
+	found := framework.Scrape(m.T, m.ControlPlane.DirectClient(m.T))
+	framework.ExpectEqual(m.T, "starts on a store that is Current", 1.0, framework.Sum(found, "modelbox_store_starts_total", map[string]string{"situation": "Current"}))
+	framework.ExpectEqual(m.T, "recovered boxes", 0.0, framework.Sum(found, "modelbox_store_recovered_boxes_total", nil))
+	if m.T.Failed() {
+		m.T.FailNow()
+	}
+}
+
+// verifySnapshots verifies each snapshot that there is. The first one was saved before the first cut. Other processes look: one that
+// waits for the file system that it serves may wait for ever.
+func (m *machine) verifySnapshots() {
+	m.T.Helper()
+	output, err := exec.CommandContext(m.Ctx, "find", filepath.Dir(m.snapshots), "-path", filepath.Join(m.snapshots, "modelbox-*.db")).Output()
+	if err != nil {
+		m.T.Fatalf("looking for snapshots: %v", err)
+	}
+	files := strings.Fields(string(output))
+	if len(files) == 0 {
+		m.T.Error("no snapshot is left")
+	}
+	for _, file := range files {
+		snapshotCommand(m.T, "status", file)
+	}
+	m.verified += len(files)
+}
