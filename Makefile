@@ -26,8 +26,11 @@ ifeq ($(filter $(NODE),simulated container both),)
   $(error NODE=$(NODE): must be simulated, container or both)
 endif
 
-# The race detector needs cgo, which is off where there is no C compiler.
-RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+# Programs are built without cgo, as those of releases and those in containers are: so no library is compiled twice, and no
+# program is linked by the C compiler. The race detector needs cgo, and is left out where there is no C compiler.
+CGO := $(shell go env CGO_ENABLED)
+RACE := $(if $(filter 1,$(CGO)),-race)
+export CGO_ENABLED := 0
 
 # How long to fuzz with each target.
 FUZZTIME := 2m
@@ -121,7 +124,7 @@ UNIT_PACKAGES = $$(go list ./pkg/storage/recovery ./... | grep -v /pkg/e2e)
 test: build clients test-images ## Run all tests, and print where the time goes
 	@rm -rf _output/test
 	@echo "testing the packages"
-	@hack/go-test.sh unit . "$(UNIT_PACKAGES)" $(RACE) -timeout 30m
+	@CGO_ENABLED=$(CGO) hack/go-test.sh unit . "$(UNIT_PACKAGES)" $(RACE) -timeout 30m
 	@hack/go-test.sh costs . "./pkg/apis/decodedsize ./pkg/registry/model/modelbox" -run '^TestCost'
 	@echo "testing the server in a control plane"
 	@hack/test-e2e.sh

@@ -11,11 +11,14 @@ set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# Images have no C library.
+export CGO_ENABLED=0
+
 archives=$1 purpose=${2:-} binaries=_output/images/binaries
 mkdir -p "${archives}"
 
 build() { # program [package]
-  CGO_ENABLED=0 hack/go-build.sh hack/images "${2:-./$1}" "${binaries}/$1" -trimpath -buildvcs=false -ldflags '-s -w'
+  hack/go-build.sh hack/images "${2:-./$1}" "${binaries}/$1" -buildvcs=false -ldflags '-s -w'
 }
 
 pack() { # program name entrypoint

@@ -20,7 +20,7 @@ tools=${PWD}/_output/tools
 record=${PWD}/_output/test/${step}
 mkdir -p "${record%/*}"
 rm -f "${record}".*
-(cd hack/tools && go build -o "${tools}/gotestsum" gotest.tools/gotestsum && go build -o "${tools}/testtimes" ./testtimes)
+(cd hack/tools && export CGO_ENABLED=0 && go build -o "${tools}/gotestsum" gotest.tools/gotestsum && go build -o "${tools}/testtimes" ./testtimes)
 
 repeat=()
 if [[ -n "${CI:-}" ]]; then

@@ -2,27 +2,23 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Fails when a module below hack has another version of a library of Kubernetes, etcd, gRPC or Go than the product. What both
-# have in the same version, and with the same flags, is compiled once.
+# Fails when a module below hack has another version of a library than the product. What both have in the same version, and
+# with the same flags, is compiled once.
 
 set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-
-readonly SHARED='^(k8s\.io|sigs\.k8s\.io|go\.etcd\.io|google\.golang\.org|golang\.org/x)/'
 
 # Modules that follow others than the product, and why.
 declare -A exceptions=(
   [hack/hosts]="each of its files is of another Kubernetes"
   [hack/kro]="has the versions that kro is released with"
   [hack/certmanager]="has the versions that cert-manager is released with"
-  [hack/images]="CoreDNS needs newer ones, and what is built for containers, without cgo, shares nothing compiled"
 )
 
 # versions prints the versions of the shared libraries of a module, direct and indirect ones, one a line.
 versions() { # folder
   sed -nE 's,^(require)?[[:space:]]+([^ ]+) v[^ ]+( // indirect)?$,\2,p' "$1/go.mod" |
-    grep --extended-regexp "${SHARED}" |
     (cd "$1" && xargs go list -m -f '{{.Path}} {{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}') |
     sort
 }
