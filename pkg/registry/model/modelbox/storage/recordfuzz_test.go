@@ -108,5 +108,5 @@ func useRecord(t *testing.T, scheme *runtime.Scheme, owner *modelv1.ModelBox, va
 			t.Fatal(err)
 		}
 	}
-	_ = rollBack(t.Context(), box, earlier, 1)
+	_ = rollBack(t.Context(), box, earlier, nil, 1)
 }
