@@ -64,8 +64,8 @@ func (c *Changer) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 	return err
 }
 
-// Change changes the selected boxes, and prints each. The error has all that could not be changed. A box that somebody else changes
-// meanwhile is refused as a conflict.
+// Change changes the selected boxes, and prints each. The error has all that could not be changed. A box that another
+// client changes meanwhile is refused as a conflict.
 func (c *Changer) Change(ctx context.Context, change func(*modelv1.ModelBox) error) error {
 	selected, err := c.GetBoxes()
 	if err != nil {

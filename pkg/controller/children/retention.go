@@ -25,7 +25,7 @@ type Retention struct {
 	Lacks func(rendered *unstructured.Unstructured, live Object) string
 }
 
-// isRetained returns whether the live object was made for an owner of this name, and nobody controls it.
+// isRetained returns whether the live object was made for an owner of this name, and it has no controller.
 func (e *Engine[O]) isRetained(owner O, s Step) bool {
 	if s.Kind.Retention == nil || metav1.GetControllerOfNoCopy(s.live) != nil || fields.Fingerprint(s.live) == "" {
 		return false

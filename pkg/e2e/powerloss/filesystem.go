@@ -52,8 +52,8 @@ func (f *FileSystem) Cut() error {
 	return f.mount()
 }
 
-// Unmount unmounts the file system, also while programs use it. It does not wait until nobody can reach it any more: another mount
-// namespace may have been made meanwhile, and still have it.
+// Unmount unmounts the file system, also while programs use it. It does not wait until it is unreachable:
+// another mount namespace may still have it.
 func (f *FileSystem) Unmount() error {
 	if err := syscall.Unmount(f.dir, syscall.MNT_DETACH); err != nil {
 		return fmt.Errorf("unmounting %s: %w", f.dir, err)

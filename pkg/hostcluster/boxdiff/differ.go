@@ -144,7 +144,7 @@ func (d *Differ) diffChild(ctx context.Context, diff *modelv1.ModelBoxChildDiff,
 	}
 	switch {
 	case obstacle != "" && diff.Action == modelv1.DiffActionUpdate:
-		diff.Action, diff.Message = modelv1.DiffActionRefuse, "nobody controls it, and it cannot be taken over: "+obstacle
+		diff.Action, diff.Message = modelv1.DiffActionRefuse, "it has no controller, and it cannot be taken over: "+obstacle
 	case obstacle != "" && isClaim:
 		diff.Action, diff.Message = modelv1.DiffActionRefuse, obstacle
 	case obstacle != "":
@@ -181,13 +181,13 @@ func (d *Differ) ownership(box *modelv1.ModelBox, rendered *unstructured.Unstruc
 	case isWritten && (isClaim || render.Hash(live) == render.Hash(rendered)) && live.GetLabels()[modelv1.SelectorLabel] == box.Name:
 		return modelv1.DiffActionNone, "" // a claim that was retained, or a child whose owner somebody has taken off
 	case box.Annotations[modelv1.AdoptAnnotation] == "true":
-		return modelv1.DiffActionUpdate, "nobody controls it, and it is taken over: fields of its spec that the box does not set are removed"
+		return modelv1.DiffActionUpdate, "it has no controller, and it is taken over: fields of its spec that the box does not set are removed"
 	case d.compare.IsCopyOf(rendered, live, func(record string) bool { return modelboxrender.IsRecordOf(box, record) }):
-		return modelv1.DiffActionUpdate, "nobody controls it, and it is taken back: it is a copy of the child of the box, as a restored backup leaves it"
+		return modelv1.DiffActionUpdate, "it has no controller, and it is taken back: it is a copy of the child of the box, as a restored backup leaves it"
 	case isClaim:
-		return modelv1.DiffActionNone, "nobody controls it: where it has what the box asks for, it is used as it is"
+		return modelv1.DiffActionNone, "it has no controller: where it has what the box asks for, it is used as it is"
 	default:
-		return modelv1.DiffActionRefuse, fmt.Sprintf("nobody controls it: delete it, give the box another name, or annotate the box with %s=true to take it over", modelv1.AdoptAnnotation)
+		return modelv1.DiffActionRefuse, fmt.Sprintf("it has no controller: delete it, give the box another name, or annotate the box with %s=true to take it over", modelv1.AdoptAnnotation)
 	}
 }
 

@@ -125,8 +125,8 @@ func TestDiff(t *testing.T) {
 		box.Spec.IgnoreDrift = &modelv1.ModelBoxIgnoreDrift{Deployment: []string{"spec.minReadySeconds"}}
 	}
 	const (
-		takenBack = "nobody controls it, and it is taken back: it is a copy of the child of the box, as a restored backup leaves it"
-		refused   = "nobody controls it: delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"
+		takenBack = "it has no controller, and it is taken back: it is a copy of the child of the box, as a restored backup leaves it"
+		refused   = "it has no controller: delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"
 	)
 	restoredBox := func(box *modelv1.ModelBox) { box.UID = "u9" }
 	owner := func(uid string) string {
@@ -194,19 +194,19 @@ func TestDiff(t *testing.T) {
 			service.SetOwnerReferences(nil)
 			service.SetManagedFields(nil)
 			return both(deployment, service)
-		}, []string{sameDeployment, "v1 Service web Refuse nobody controls it: delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"}},
+		}, []string{sameDeployment, "v1 Service web Refuse it has no controller: delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"}},
 		{"a Service of nobody that is adopted", newBox(adopting), newBox(adopting), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			service.SetOwnerReferences(nil)
 			service.SetManagedFields(nil)
 			return both(deployment, service)
-		}, []string{sameDeployment, "v1 Service web Update nobody controls it, and it is taken over: fields of its spec that the box does not set are removed",
+		}, []string{sameDeployment, "v1 Service web Update it has no controller, and it is taken over: fields of its spec that the box does not set are removed",
 			`  metadata.ownerReferences[uid="u1"]:  -> {"apiVersion":"model.github.com/v1","blockOwnerDeletion":true,"controller":true,"kind":"ModelBox","name":"web","uid":"u1"} by `}},
 		{"a headless Service of nobody that cannot be adopted", newBox(adopting), newBox(adopting), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			service.SetOwnerReferences(nil)
 			service.SetManagedFields(nil)
 			set(t, service, editor, `{"f:spec":{"f:clusterIP":{}}}`, "None", "spec", "clusterIP")
 			return both(deployment, service)
-		}, []string{sameDeployment, "v1 Service web Refuse nobody controls it, and it cannot be taken over: it is headless and cannot get a cluster IP",
+		}, []string{sameDeployment, "v1 Service web Refuse it has no controller, and it cannot be taken over: it is headless and cannot get a cluster IP",
 			`  metadata.ownerReferences[uid="u1"]:  -> {"apiVersion":"model.github.com/v1","blockOwnerDeletion":true,"controller":true,"kind":"ModelBox","name":"web","uid":"u1"} by `}},
 		{"a Service whose owner somebody has taken off", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			service.SetOwnerReferences(nil)

@@ -10,8 +10,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// IsCopyOf returns whether a live child is a copy of the rendered one, as a backup that was restored leaves it: of nobody, applied
-// by us before it was created, and either with a record that isRecord returns true for, where one is rendered, or else as rendered.
+// IsCopyOf returns whether a live child is a copy of the rendered one, as a restored backup leaves it: without a controller,
+// applied by us before it was created, and either with a record that isRecord returns true for, where one is rendered, or else as rendered.
 // isRecord is nil for children without records. A user who may write the child can make one, and gives the owner what it asks for.
 func (c *Comparer) IsCopyOf(rendered *unstructured.Unstructured, live Object, isRecord func(record string) bool) bool {
 	isOurs := IsCopy(live) && Fingerprint(live) != ""
