@@ -2250,7 +2250,7 @@ func schema_pkg_apis_model_v1_ModelBoxRollout(ref common.ReferenceCallback) comm
 					},
 					"maxRestarts": {
 						SchemaProps: spec.SchemaProps{
-							Description: "maxRestarts is how often a container of a new pod may crash before the rollout has failed. Defaults to 3.\n\nExample: 5",
+							Description: "maxRestarts is the number of restarts that a container of a new pod may have before the rollout fails. Defaults to 3.\n\nExample: 5",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},

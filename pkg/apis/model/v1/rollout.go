@@ -44,7 +44,7 @@ type ModelBoxRollout struct {
 	// +k8s:required
 	OnFailure RolloutFailurePolicy `json:"onFailure,omitempty" protobuf:"bytes,1,opt,name=onFailure,casttype=RolloutFailurePolicy"`
 
-	// maxRestarts is how often a container of a new pod may crash before the rollout has failed. Defaults to 3.
+	// maxRestarts is the number of restarts that a container of a new pod may have before the rollout fails. Defaults to 3.
 	//
 	// Example: 5
 	// +optional

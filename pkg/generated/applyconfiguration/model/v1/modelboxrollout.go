@@ -23,7 +23,7 @@ type ModelBoxRolloutApplyConfiguration struct {
 	//
 	// Example: Rollback
 	OnFailure *modelv1.RolloutFailurePolicy `json:"onFailure,omitempty"`
-	// maxRestarts is how often a container of a new pod may crash before the rollout has failed. Defaults to 3.
+	// maxRestarts is the number of restarts that a container of a new pod may have before the rollout fails. Defaults to 3.
 	//
 	// Example: 5
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
