@@ -56,9 +56,15 @@ func TestStacksAreKeptByKubectl(t *testing.T) {
 	framework.ExpectEqual(t, "replicas that the stack does not give", (*int32)(nil), stack.Spec.Components[2].Box.Replicas)
 	framework.ExpectEqual(t, "rollout", modelv1.ComponentsOrdered, stack.Spec.Rollout)
 
-	table := strings.Split(strings.TrimSpace(n.Kubectl.Run("get", "mst", "--field-selector=status.ready=false")), "\n")
+	table := strings.Split(strings.TrimSpace(n.Kubectl.Run("get", "mst")), "\n")
 	framework.ExpectEqual(t, "columns", "NAME READY STATUS WAITING FOR AGE", strings.Join(strings.Fields(table[0]), " "))
-	framework.ExpectEqual(t, "rows of stacks that are not ready", 2, len(table))
+	framework.ExpectEqual(t, "rows", 2, len(table))
+	n.Eventually("the selector of stacks that are ready finds it", func() error {
+		if selected := n.Kubectl.Run("get", "mst", "--field-selector=status.ready=true", "--output=name"); selected != "modelstack.model.github.com/modelstack-sample\n" {
+			return fmt.Errorf("got %q", selected)
+		}
+		return nil
+	})
 	if all := n.Kubectl.Run("get", "all"); !strings.Contains(all, "modelstack.model.github.com/modelstack-sample") {
 		t.Errorf("kubectl get all has no stack:\n%s", all)
 	}
