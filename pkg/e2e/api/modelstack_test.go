@@ -60,7 +60,7 @@ func TestStacksAreKeptByKubectl(t *testing.T) {
 	framework.ExpectEqual(t, "columns", "NAME READY STATUS WAITING FOR AGE", strings.Join(strings.Fields(table[0]), " "))
 	framework.ExpectEqual(t, "rows", 2, len(table))
 	n.Eventually("the selector of stacks that are ready finds it", func() error {
-		if selected := n.Kubectl.Run("get", "mst", "--field-selector=status.ready=true", "--output=name"); selected != "modelstack.model.github.com/modelstack-sample\n" {
+		if selected := strings.TrimSpace(n.Kubectl.Run("get", "mst", "--field-selector=status.ready=true", "--output=name")); selected != "modelstack.model.github.com/modelstack-sample" {
 			return fmt.Errorf("got %q", selected)
 		}
 		return nil
