@@ -64,11 +64,15 @@ func TestRunbookCommandsSucceed(t *testing.T) {
 	}
 }
 
-// runbookFunctions are kubectl with its arguments, but for what it executes in the pod of the server, which runs here; and what
-// docs/operate/README.md defines.
+// runbookFunctions are kubectl with its flags, which it takes after the name of a plugin only, but for the commands that it executes
+// in the pod of the server, which runs here; and the functions that docs/operate/README.md defines.
 const runbookFunctions = `
 kubectl() {
   local i
+  if [[ "$1" == modelbox ]]; then
+    %[4]s "${@:2}" %[5]s
+    return
+  fi
   for ((i = 1; i <= $#; i++)); do
     if [[ "${!i}" == exec ]]; then
       "${@:i+3}"
@@ -89,7 +93,8 @@ func runbookShell(n *framework.Namespace) func(command string) (string, error) {
 		n.T.Fatal(err)
 	}
 	kubectl := n.ControlPlane.KubectlCommand(n.Ctx)
-	definitions := fmt.Sprintf(runbookFunctions, strings.Join(kubectl.Args, " "), n.ControlPlane.ServerHost(service), bundle)
+	definitions := fmt.Sprintf(runbookFunctions, strings.Join(kubectl.Args, " "), n.ControlPlane.ServerHost(service), bundle,
+		framework.Binary("kubectl-modelbox"), strings.Join(kubectl.Args[1:], " "))
 	data := filepath.Join(n.ControlPlane.Dir, "modelbox", "data")
 	for _, left := range []string{"by-hand.db", "restored"} {
 		n.T.Cleanup(func() {
