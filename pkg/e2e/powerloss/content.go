@@ -79,10 +79,11 @@ func (w write) apply(to []byte) []byte {
 // sectors are the parts of the write that reach the disk on their own.
 func (w write) sectors() []write {
 	var sectors []write
-	for len(w.data) > 0 {
-		length := min(sectorBytes-w.offset%sectorBytes, int64(len(w.data)))
-		sectors = append(sectors, write{offset: w.offset, data: w.data[:length]})
-		w.offset, w.data = w.offset+length, w.data[length:]
+	offset, data := w.offset, w.data
+	for len(data) > 0 {
+		length := min(sectorBytes-offset%sectorBytes, int64(len(data)))
+		sectors = append(sectors, write{offset: offset, data: data[:length]})
+		offset, data = offset+length, data[length:]
 	}
 	return sectors
 }
