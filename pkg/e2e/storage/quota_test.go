@@ -85,6 +85,9 @@ func TestFullStorageRefusesOnlyGrowth(t *testing.T) {
 	})
 }
 
+// fillPatience is for how long boxes are created, one a try, until no more are accepted.
+const fillPatience = 10 * framework.Patience
+
 // TestNamespaceFillsNoMoreThanItsShare: the boxes of one namespace fill half of the storage, and leave the other half
 // to others.
 func TestNamespaceFillsNoMoreThanItsShare(t *testing.T) {
@@ -92,7 +95,7 @@ func TestNamespaceFillsNoMoreThanItsShare(t *testing.T) {
 	p := framework.NewControlPlane(t, framework.ServerFlags("--quota-backend-bytes=16777216")...)
 	n, other := p.NewNamespace(t), p.NewNamespace(t)
 	created := 0
-	n.Eventually("the namespace is full", func() error {
+	framework.Eventually(t, fillPatience, "the namespace is full", func() error {
 		_, err := createOnce(n, newLargeBox("web"))
 		switch {
 		case err == nil:
@@ -123,7 +126,7 @@ func fillStorage(n *framework.Namespace, prefix string) map[string]string {
 	n.T.Helper()
 	told := storageEvents(n.T, n.ControlPlane, quotaReached)
 	acknowledged := map[string]string{}
-	n.Eventually("the storage is full", func() error {
+	framework.Eventually(n.T, fillPatience, "the storage is full", func() error {
 		created, err := createOnce(n, newLargeBox(prefix))
 		switch {
 		case err == nil:
