@@ -28,7 +28,7 @@ run_all() {
   # shellcheck disable=SC2086 # lists of words
   {
     hack/go-test.sh e2e-framework . "$(packages ${foundations})" -count=1 || status=1
-    env --unset=MODELBOX_E2E_DIR hack/go-test.sh e2e-disturbing . "$(packages ${disturbing})" -p 1 -count=1 -timeout 30m &
+    env --unset=MODELBOX_E2E_DIR hack/go-test.sh e2e-disturbing . "$(packages ${disturbing})" -p 1 -count=1 -timeout 60m &
     beside=$!
     hack/go-test.sh e2e-peaceful . "$(packages ${peaceful})" -p 1 -count=1 -timeout 30m || status=1
     wait "${beside}" || status=1
