@@ -38,6 +38,9 @@ func TestBoxesMoveThereAndBackWithoutARestart(t *testing.T) {
 	}
 	operator := operatorStopped(t, c.NewNamespace(t))
 	c.awaitRolledOut(rolloutPatience)
+	// A collector that has not observed a custom resource yet asks for it. While the APIService is applied, the server that does
+	// not have the resource answers, and the collector deletes what belongs to it.
+	c.awaitCollector()
 	before, owners := c.running(), c.owners()
 
 	expectObstacles(c, operator)
