@@ -6,12 +6,15 @@ package boxes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
 // PodsArgument returns, as TYPE/NAME, what has the pods that an argument names: a box, or as modelstacks/NAME/COMPONENT the box of a
@@ -55,4 +58,25 @@ func componentBox(stack *modelv1.ModelStack, name string) (string, error) {
 		names = append(names, component.Name)
 	}
 	return "", fmt.Errorf("stack %s has no component %q with a box: choose one of %s", stack.Name, name, strings.Join(names, ", "))
+}
+
+// WithComponents returns the boxes, and those of the components of the stacks, each once.
+func WithComponents(ctx context.Context, client versioned.Interface, objects *Objects) ([]*modelv1.ModelBox, error) {
+	selected, seen := slices.Clone(objects.Boxes), map[types.UID]bool{}
+	for _, stack := range objects.Stacks {
+		list, err := client.ModelV1().ModelBoxes(stack.Namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("listing the boxes of stack %s: %w", stack.Name, err)
+		}
+		for i := range list.Items {
+			if metav1.IsControlledBy(&list.Items[i], stack) {
+				selected = append(selected, &list.Items[i])
+			}
+		}
+	}
+	return slices.DeleteFunc(selected, func(box *modelv1.ModelBox) bool {
+		wasSeen := seen[box.UID]
+		seen[box.UID] = true
+		return wasSeen
+	}), nil
 }

@@ -6,6 +6,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -44,13 +45,17 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		Use:                   "history (NAME... | TYPE/NAME... | -f FILENAME) [--revision=REVISION]",
 		DisableFlagsInUseLine: true,
 		Short:                 "View the revisions of boxes",
-		Long:                  "View what the pods of boxes have been, as far as the cluster keeps it, and what has changed each time.",
+		Long: "View what the pods of boxes have been, as far as the cluster keeps it, and what has changed each time. A stack has the " +
+			"histories of its boxes.",
 		Example: templates.Examples(`
 			# View the revisions of box web
 			kubectl modelbox history web
 
 			# View what revision 3 has changed, with the values before and after
-			kubectl modelbox history web --revision=3`),
+			kubectl modelbox history web --revision=3
+
+			# View the revisions of each box of stack shop
+			kubectl modelbox history mst/shop`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
 	}
@@ -86,9 +91,16 @@ func (o *Options) Validate() error {
 
 // Run prints the histories. The error has those that cannot be read.
 func (o *Options) Run(ctx context.Context) error {
-	selected, err := o.GetBoxes()
+	objects, err := o.GetObjects()
 	if err != nil {
 		return err
+	}
+	selected, err := boxes.WithComponents(ctx, o.client, objects)
+	if err != nil {
+		return err
+	}
+	if len(selected) == 0 {
+		return errors.New("the stacks have no boxes")
 	}
 	var errs []error
 	for i, box := range selected {

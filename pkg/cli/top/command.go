@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
@@ -100,7 +99,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	selected, err := o.withComponents(ctx, objects)
+	selected, err := boxes.WithComponents(ctx, o.boxes, objects)
 	if err != nil {
 		return err
 	}
@@ -114,27 +113,6 @@ func (o *Options) Run(ctx context.Context) error {
 	}
 	sortUsages(usages, o.SortBy)
 	return o.print(usages)
-}
-
-// withComponents returns the boxes, and those of the stacks, each once.
-func (o *Options) withComponents(ctx context.Context, objects *boxes.Objects) ([]*modelv1.ModelBox, error) {
-	selected, seen := slices.Clone(objects.Boxes), map[types.UID]bool{}
-	for _, stack := range objects.Stacks {
-		list, err := o.boxes.ModelV1().ModelBoxes(stack.Namespace).List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return nil, fmt.Errorf("listing the boxes of stack %s: %w", stack.Name, err)
-		}
-		for i := range list.Items {
-			if metav1.IsControlledBy(&list.Items[i], stack) {
-				selected = append(selected, &list.Items[i])
-			}
-		}
-	}
-	return slices.DeleteFunc(selected, func(box *modelv1.ModelBox) bool {
-		wasSeen := seen[box.UID]
-		seen[box.UID] = true
-		return wasSeen
-	}), nil
 }
 
 // usages returns what the pods of each box use. Each namespace costs a request for its pods, and one for their metrics.

@@ -63,6 +63,24 @@ func TestHistoryAndRollback(t *testing.T) {
 	expectFailure(n, []string{"can't restart paused modelbox"}, "restart", "web")
 }
 
+func TestHistoryOfStack(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.Kubectl.RunWithInput(shop, "apply", "--filename=-")
+	run(n, "wait", "mst/shop", "--timeout=2m")
+	revision := "1 ? " + framework.Image + " <none> " + framework.ServerUser + " <none>"
+	want := []string{
+		"modelbox.model.github.com/shop-db", "REVISION AGE IMAGES CHANGED CHANGED-BY CHANGE-CAUSE", revision, "",
+		"modelbox.model.github.com/shop-web", "REVISION AGE IMAGES CHANGED CHANGED-BY CHANGE-CAUSE", revision,
+	}
+	for _, arguments := range [][]string{{"mst/shop"}, {"mst/shop", "mb/shop-db"}, {"mb/shop-db", "mb/shop-web"}} {
+		if diff := cmp.Diff(want, linesOf(run(n, append([]string{"history"}, arguments...)...))); diff != "" {
+			t.Errorf("the history of %v (-want +got):\n%s", arguments, diff)
+		}
+	}
+	expectFailure(n, []string{"NotFound"}, "history", "mst/nope")
+}
+
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	n := newBox(t, "web")
@@ -71,7 +89,7 @@ func TestRestart(t *testing.T) {
 		t.Error("it has not been restarted")
 	}
 	n.Kubectl.RunWithInput(shop, "apply", "--filename=-")
-	expectFailure(n, []string{"modelstacks/shop is a stack: name its boxes"}, "history", "mst/shop")
+	expectFailure(n, []string{"modelstacks/shop is a stack: name its boxes"}, "rollback", "mst/shop")
 	expectFailure(n, []string{"must be specified"}, "restart")
 	expectFailure(n, []string{"No resources found"}, "restart", "--selector=a=b")
 	expectFailure(n, []string{"NotFound"}, "restart", "nope")
