@@ -89,11 +89,13 @@ func (d *disk) sync(synced *entry) {
 	})
 }
 
-// cut loses what is not durable, but for what may have reached the disk nevertheless: the first changes of directories, and parts of
-// files.
+// cut loses what is not durable. The first changes of directories, and parts of files, may have reached the disk nevertheless. Half of
+// the time no change of a directory has: that is what a missing sync shows most often.
 func (d *disk) cut() {
-	for _, change := range d.changes[:d.random.IntN(len(d.changes)+1)] {
-		change.apply()
+	if d.random.IntN(2) == 0 {
+		for _, change := range d.changes[:d.random.IntN(len(d.changes)+1)] {
+			change.apply()
+		}
 	}
 	d.changes = nil
 	d.root.cut(d.random)

@@ -12,6 +12,8 @@ import (
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"k8s.io/klog/v2"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/durable"
 )
 
 // ErrInUse is wrapped by the errors about a data directory that another process uses.
@@ -19,7 +21,7 @@ var ErrInUse = errors.New("in use by another process")
 
 // Lock keeps the data directory dir, which is created when it does not exist, from every etcd until release is called.
 func Lock(ctx context.Context, dir string) (release func(), err error) {
-	if err := os.MkdirAll(dir, privateDirMode); err != nil {
+	if err := durable.MkdirAll(dir, privateDirMode); err != nil {
 		return nil, fmt.Errorf("creating the data directory: %w", err)
 	}
 	isOpen, err := keepOthersOut(dir)

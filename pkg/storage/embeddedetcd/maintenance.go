@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/storage/etcd3"
 	"k8s.io/klog/v2"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/durable"
 )
 
 const (
@@ -172,6 +174,10 @@ func (m *maintenance) defragment(context.Context) error {
 	m.nextDefragmentation = time.Now().Add(defragmentPeriod)
 	if err != nil {
 		return fmt.Errorf("defragmenting the database: %w", err)
+	}
+	// The database is another file now. Without its name, a power failure would bring back the former file.
+	if err := durable.Sync(filepath.Join(filepath.Dir(m.walDir), "snap")); err != nil {
+		return fmt.Errorf("syncing the directory of the database: %w", err)
 	}
 	defragmentations.Inc()
 	return nil

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/durable"
 )
 
 const privateDirMode = 0o700
@@ -36,9 +38,10 @@ func keepOthersOut(dir string) (isOpen bool, err error) {
 
 func isOwn(info os.FileInfo) bool { return int(info.Sys().(*syscall.Stat_t).Uid) == os.Geteuid() }
 
-// MakePrivateDir makes sure that the directory exists, is this user's, and is nobody else's to read.
+// MakePrivateDir creates the directory if it does not exist, so that it survives a power failure, and makes sure that only this user
+// can read it. It fails if the directory belongs to another user.
 func MakePrivateDir(dir string) error {
-	if err := os.MkdirAll(dir, privateDirMode); err != nil {
+	if err := durable.MkdirAll(dir, privateDirMode); err != nil {
 		return fmt.Errorf("creating %s: %w", dir, err)
 	}
 	info, err := os.Lstat(dir)

@@ -14,6 +14,8 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/klog/v2"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/durable"
 )
 
 // maxSocketPath is the longest path of a unix socket on Linux (sun_path without its terminating zero).
@@ -108,6 +110,11 @@ func startLocked(ctx context.Context, config Config, socket string) (*Server, er
 	if err := server.awaitReady(ctx); err != nil {
 		server.close()
 		return nil, fmt.Errorf("waiting for etcd in %s to become ready: %w", dir, err)
+	}
+	// etcd syncs its files, but not the names of the database and of the directories that it creates.
+	if err := durable.SyncDirectories(filepath.Join(dir, "etcd")); err != nil {
+		server.close()
+		return nil, fmt.Errorf("syncing the directories of etcd: %w", err)
 	}
 	if err := os.Chmod(socket, fileutil.PrivateFileMode); err != nil {
 		server.close()

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/durable"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 )
 
@@ -66,7 +67,7 @@ func restore(file, dir string) error {
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(part))
 	}
-	if err := syncTree(part); err != nil {
+	if err := durable.SyncTree(part); err != nil {
 		return err
 	}
 	if err := os.Remove(member.Dir); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -75,15 +76,5 @@ func restore(file, dir string) error {
 	if err := os.Rename(part, member.Dir); err != nil {
 		return err
 	}
-	return syncPath(dir)
-}
-
-// syncTree puts all files of a directory on the disk.
-func syncTree(dir string) error {
-	return filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return syncPath(path)
-	})
+	return durable.Sync(dir)
 }

@@ -15,6 +15,8 @@ import (
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/durable"
 )
 
 // partSuffix is what the name of a file ends with that is not whole yet.
@@ -55,7 +57,7 @@ func save(ctx context.Context, client *clientv3.Client, file string) (*Status, e
 	if err := os.Rename(part, file); err != nil {
 		return nil, err
 	}
-	return status, syncPath(filepath.Dir(file))
+	return status, durable.Sync(filepath.Dir(file))
 }
 
 // receive leaves what etcd sends in a file on the disk.
@@ -77,13 +79,4 @@ func receive(ctx context.Context, client *clientv3.Client, part string) error {
 		return err
 	}
 	return out.Close()
-}
-
-// syncPath puts a file on the disk, or the names of the files in a directory.
-func syncPath(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(fileutil.Fsync(file), file.Close())
 }
