@@ -119,12 +119,16 @@ clients: ## Build the programs that others read and write boxes with, for the te
 
 # The packages whose tests need nothing but Go. The slowest one is first: others are tested beside it.
 UNIT_PACKAGES = $$(go list ./pkg/storage/recovery ./... | grep -v /pkg/e2e)
+# Those that are linked with kubectl. Few of them start a goroutine, and all of kubectl would be compiled again for the race detector.
+KUBECTL_PACKAGES = $$(go list ./cmd/kubectl-modelbox/... ./pkg/cli/... ./pkg/render/debugcontainer)
+RACE_PACKAGES = $$(grep --invert-match --line-regexp --fixed-strings --file=<(echo "$(KUBECTL_PACKAGES)") <(echo "$(UNIT_PACKAGES)"))
 
 .PHONY: test
 test: build clients test-images ## Run all tests, and print where the time goes
 	@rm -rf _output/test
 	@echo "testing the packages"
-	@CGO_ENABLED=$(CGO) hack/go-test.sh unit . "$(UNIT_PACKAGES)" $(RACE) -timeout 30m
+	@CGO_ENABLED=$(CGO) hack/go-test.sh race . "$(RACE_PACKAGES)" $(RACE) -timeout 30m
+	@hack/go-test.sh kubectl . "$(KUBECTL_PACKAGES)"
 	@hack/go-test.sh costs . "./pkg/apis/decodedsize ./pkg/registry/model/modelbox" -run '^TestCost'
 	@echo "testing the server in a control plane"
 	@hack/test-e2e.sh
@@ -141,6 +145,10 @@ test: build clients test-images ## Run all tests, and print where the time goes
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go, without what takes long
 	@go test -short $(UNIT_PACKAGES)
+
+.PHONY: test-race
+test-race: ## Run the tests of all packages with the race detector
+	@CGO_ENABLED=1 go test -race $(UNIT_PACKAGES) -timeout 30m
 
 .PHONY: test-e2e
 test-e2e: build clients test-images ## Run the tests that need a control plane, against one that is started for them

@@ -6,6 +6,8 @@
 #
 #   hack/go-test.sh <step> <module> "<package>..." [flag...]
 #
+# hack/verify-lint.sh runs go vet, so it does not run here.
+#
 # Where CI is set, it repeats a test that fails once, and names it as flaky at the end: a test that fails on a machine that
 # others use too costs one test, not the whole run.
 
@@ -33,7 +35,7 @@ TIMEFORMAT='%R %U %S'
 {
   time "${tools}/gotestsum" --format=pkgname-and-test-fails --format-hide-empty-pkg --hide-summary=skipped \
     --jsonfile="${record}.json" "${repeat[@]}" --packages="${packages}" -- \
-    -exec "${tools}/testtimes exec ${record}.cpu" "$@" 2>&4 || status=$?
+    -vet=off -exec "${tools}/testtimes exec ${record}.cpu" "$@" 2>&4 || status=$?
 } 4>&2 2>"${record}.total"
 
 if [[ -s "${record}.flaky" ]]; then
