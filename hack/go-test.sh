@@ -26,7 +26,9 @@ rm -f "${record}".*
 
 repeat=()
 if [[ -n "${CI:-}" ]]; then
-  repeat=(--rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test "--rerun-fails-report=${record}.flaky")
+  repeat=(--rerun-fails=1 --rerun-fails-max-failures=10 "--rerun-fails-report=${record}.flaky")
+  # Subtests mostly build on each other. Those with containers do not, and all of them together take minutes.
+  [[ "${step}" == e2e-containers ]] || repeat+=(--rerun-fails-run-root-test)
 fi
 
 cd "${module}"
