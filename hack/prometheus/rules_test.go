@@ -100,7 +100,7 @@ spec:
 	}
 }
 
-// TestEveryAlertLeadsToItsRunbook is about whoever is woken up.
+// TestEveryAlertLeadsToItsRunbook is about the person whom an alert wakes up.
 func TestEveryAlertLeadsToItsRunbook(t *testing.T) {
 	runbooks := map[string]bool{}
 	for _, alert := range alertsOf(readRules(t)) {
@@ -126,7 +126,7 @@ func TestEveryAlertLeadsToItsRunbook(t *testing.T) {
 			t.Errorf("%s has no section %s", documents+name, alert.Alert)
 		}
 	}
-	// A section of what is no alert any more misleads.
+	// A section about an alert that no longer exists misleads.
 	for name := range runbooks {
 		text, err := os.ReadFile(filepath.Join(root, documents, name))
 		if err != nil {

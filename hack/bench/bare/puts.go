@@ -15,15 +15,15 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 )
 
-// putPrefix is what the keys begin with that nobody but this program reads.
+// putPrefix is the prefix of the keys that only this program reads.
 const putPrefix = "/bench/"
 
-// Values are what the etcds have of one box and its children when all is done, in the order in which it is written.
+// Values are the values of one box and its children that the etcds have at the end, in the order of the writes.
 type Values []value
 
 type value struct {
 	etcd ground.Etcd
-	// key ends the key: the one of a value that is written again is the same.
+	// key is the end of the key. A value that is written again has the same key.
 	key     string
 	content string
 }

@@ -35,7 +35,7 @@ type Run struct {
 }
 
 // Interleave calls measure for each contestant in turn, as many times as there are rounds: A B A B. Every other round begins
-// with the last one, so that nobody always follows the same.
+// with the last one, so that no contestant always follows the same one.
 func Interleave[C any](r *Run, contestants []C, measure func(round int, contestant C) error) error {
 	for round := range r.Rounds {
 		order := slices.Clone(contestants)

@@ -26,8 +26,8 @@ type Scenario struct {
 	// are played. QuickSize is how many of them show roughly the same, and FullSize how many the goals are about; 0 where
 	// that is Size.
 	Size, QuickSize, FullSize int
-	// SizeOf is what there are so many of, such as "watchers"; empty for objects.
+	// SizeOf names the things that the size counts, such as "watchers"; empty for objects.
 	SizeOf string
-	// Measure measures on a control plane that nobody has used, or that another scenario has, which has left its namespaces.
+	// Measure measures on a new control plane, or on one that another scenario has used, which has left its namespaces.
 	Measure func(ctx context.Context, r *Run) error
 }

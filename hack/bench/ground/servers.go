@@ -128,8 +128,8 @@ func (g *Ground) AwaitIdle(ctx context.Context) error {
 	return err
 }
 
-// Settle waits until the servers are idle, has them collect their garbage, so that nobody pays for what somebody else has
-// left, and waits again.
+// Settle waits until the servers are idle, has them collect their garbage, and waits again. So no measurement pays for the garbage
+// of an earlier one.
 func (g *Ground) Settle(ctx context.Context) error {
 	if err := g.AwaitIdle(ctx); err != nil {
 		return err

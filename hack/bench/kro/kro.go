@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kro is the peer that nobody has to program: kro, which turns custom resources into Deployments and Services as a
+// Package kro is the peer without a program of its own: kro, which turns custom resources into Deployments and Services as a
 // ResourceGraphDefinition says.
 package kro
 
@@ -111,7 +111,7 @@ const (
 	exampleName      = "box"
 )
 
-// awaitWork waits until kro has taken over the example, which nobody else does.
+// awaitWork waits until kro has taken over the example. Only kro does that.
 func awaitWork(ctx context.Context, client *boxes.Client) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, installTimeout, true, func(ctx context.Context) (bool, error) {

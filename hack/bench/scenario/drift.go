@@ -68,10 +68,10 @@ var driftScenario = &contest.Scenario{
 	Measure: measureDrift,
 }
 
-// disturbance is what somebody does to a Deployment.
+// disturbance is a change that another client makes to a Deployment.
 type disturbance struct {
 	name string
-	// writes is how many there are of it among the writes that are counted.
+	// writes is how many of the counted writes belong to the disturbance itself.
 	writes float64
 	do     func(ctx context.Context, deployments appsclient.DeploymentInterface, name string) error
 	// isUndone returns whether a Deployment is as it was before.

@@ -19,8 +19,8 @@ import (
 // fillClients is how many clients fill a store. It is not measured.
 const fillClients = 16
 
-// fill stores boxes as they are when somebody has applied them and a controller has written their status: with the managed
-// fields of both. They are numbered from first; change may make some of them different.
+// fill stores boxes as they are after a user has applied them and a controller has written their status: with the managed fields of
+// both. They are numbered from first. change may make some of them different.
 func fill(ctx context.Context, g *ground.Ground, api boxes.API, namespace string, first, count int, change func(i int, box *modelv1.ModelBox)) error {
 	clients, err := api.NewClients(g.User, fillClients)
 	if err != nil {

@@ -301,7 +301,7 @@ func (e *stackExample) createByHand(ctx context.Context, client *modelclient.Mod
 	if err != nil {
 		return err
 	}
-	// When it is known that not all will be Ready, nobody has to wait for what may be created next.
+	// When the wait for Ready fails, the other goroutine must not wait for the next box that may be created.
 	running, ctx := errgroup.WithContext(ctx)
 	running.Go(func() error { return <-ready })
 	running.Go(func() error {
@@ -321,7 +321,7 @@ func (e *stackExample) createByHand(ctx context.Context, client *modelclient.Mod
 	return running.Wait()
 }
 
-// countStackRequests is countRequests of the stacks themselves.
+// countStackRequests is countRequests for the stacks themselves.
 func countStackRequests(ctx context.Context, g *ground.Ground) (requestCount, error) {
 	group := boxes.ModelBox.GroupVersion.Group
 	return countRequestsOf(ctx, g, map[string][]map[string]string{ground.APIServer: {

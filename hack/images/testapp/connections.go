@@ -36,7 +36,7 @@ func via(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-// connect says whether somebody listens at the other end of a connection.
+// connect says whether a process listens at the other end of a connection.
 func connect(w http.ResponseWriter, r *http.Request) {
 	connection := r.PathValue("connection")
 	address := net.JoinHostPort(variable(connection, "HOST"), variable(connection, "PORT"))

@@ -14,7 +14,7 @@ type memory struct {
 	taken [][]byte
 }
 
-// take takes that much more, and uses it: pages that nobody wrote to take no room.
+// take takes that much more memory, and writes to every page of it: pages without a write take no room.
 func (m *memory) take(mebibytes int) {
 	block := make([]byte, max(0, mebibytes)<<20)
 	for page := 0; page < len(block); page += os.Getpagesize() {

@@ -35,7 +35,7 @@ func (c *Cluster) etcd() supervisor.Part {
 			"--initial-advertise-peer-urls=" + peerURL,
 			"--initial-cluster=localcluster=" + peerURL,
 			"--log-level=warn",
-			// It is the only member: nobody's vote is worth waiting for.
+			// It is the only member, so it waits for no other vote.
 			"--heartbeat-interval=10",
 			"--election-timeout=100",
 		},

@@ -10,7 +10,7 @@ import (
 )
 
 // ReservePort finds a free TCP port of 127.0.0.1 and keeps it for this cluster
-// until the process ends: nobody else is given it while a part is restarted.
+// until the process ends: no other process gets it while a part is restarted.
 //
 // It is kept by a socket that is bound and never listens. A server can still
 // listen there when it sets SO_REUSEPORT too, which for Kubernetes servers is

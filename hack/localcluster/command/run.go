@@ -23,7 +23,7 @@ import (
 )
 
 // readyFile in the run folder says that the start is complete. Its content is the
-// pid of the supervisor, so that nobody takes an old one for new.
+// pid of the supervisor, so that no command takes an old file for a new one.
 const readyFile = "ready"
 
 func newRunCommand() *cobra.Command {

@@ -65,7 +65,7 @@ func up(ctx context.Context, o options, out io.Writer) error {
 	return startInBackground(ctx, dir, o, out)
 }
 
-// joinRunning waits for a cluster that somebody else started.
+// joinRunning waits for a cluster that another process started.
 func joinRunning(ctx context.Context, dir workdir.Dir, holder *os.Process, o options, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()

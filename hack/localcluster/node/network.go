@@ -18,8 +18,8 @@ import (
 )
 
 // All addresses are from 198.18.0.0/15, which is set aside for tests of networks
-// (RFC 2544): nobody's real network has them. Each cluster has a /20 of it: the
-// first quarter for the pods, the second for the cable between the node and the
+// (RFC 2544): no real network has them. Each cluster has a /20 of it: the first
+// quarter for the pods, the second for the cable between the node and the
 // machine, the second half for services.
 var (
 	testNetworks = netip.MustParsePrefix("198.18.0.0/15")
@@ -62,11 +62,11 @@ func (p part) of(number int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, address))), p.bits)
 }
 
-// reserveNetwork returns addresses that are the process's until it ends, or
+// reserveNetwork returns addresses that this process has until it ends or
 // closes the lock.
 func reserveNetwork(link string) (network, net.Listener, error) {
 	for number := range maxClusters {
-		// A name like this is free again as soon as nobody listens.
+		// A name like this is free again as soon as no process listens on it.
 		lock, err := net.Listen("unix", fmt.Sprintf("@localcluster-network-%d", number))
 		if errors.Is(err, syscall.EADDRINUSE) {
 			continue

@@ -48,7 +48,7 @@ func TestRelayToNobody(t *testing.T) {
 	}
 	defer connection.Close()
 	if answer, err := io.ReadAll(connection); len(answer) > 0 {
-		t.Errorf("nobody answered %q, %v", answer, err)
+		t.Errorf("the answer without a server is %q, %v", answer, err)
 	}
 }
 

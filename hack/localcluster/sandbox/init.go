@@ -20,7 +20,7 @@ func runAsChild() error {
 	child, err := os.StartProcess("/proc/self/exe", os.Args, &os.ProcAttr{
 		Env:   os.Environ(),
 		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-		// Whoever signals the first process signals its group, and would reach the
+		// A signal to the first process is sent to its group. It would reach the
 		// child twice.
 		Sys: &syscall.SysProcAttr{Setpgid: true},
 	})

@@ -29,8 +29,8 @@ const (
 	// Dir is the directory of the cluster.
 	Dir              = "/run/localcluster"
 	ContainerdSocket = "/run/containerd/containerd.sock"
-	// Interface is the node's network interface, which whoever starts the sandbox
-	// gives it.
+	// Interface is the node's network interface. The process that starts the
+	// sandbox adds it.
 	Interface = "eth0"
 )
 

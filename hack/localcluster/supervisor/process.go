@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// process is a started child that somebody waits for.
+// process is a started child that a goroutine waits for.
 type process struct {
 	*os.Process
 	started time.Time

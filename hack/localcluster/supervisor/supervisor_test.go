@@ -186,7 +186,7 @@ func TestKillLeftoversSparesStrangers(t *testing.T) {
 		t.Error("what was left is still alive")
 	}
 	if !alive(stranger) {
-		t.Error("a process of somebody else was killed")
+		t.Error("a process of another cluster was killed")
 	}
 }
 

@@ -57,7 +57,7 @@ func (d Dir) lock() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Somebody who only asks who holds the lock has it for a moment.
+	// A process that only asks who holds the lock has it for a moment.
 	for deadline := time.Now().Add(time.Second); ; time.Sleep(20 * time.Millisecond) {
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err != syscall.EWOULDBLOCK || time.Now().After(deadline) {
@@ -103,7 +103,7 @@ func (c *Claim) Prepare() error {
 // Release lets others claim the directory.
 func (c *Claim) Release() { c.lock.Close() }
 
-// Holder opens the process that holds the claim, nil when nobody does.
+// Holder opens the process that holds the claim, nil when no process does.
 func (d Dir) Holder() (*os.Process, error) {
 	lock, err := os.Open(d.lockFile())
 	if errors.Is(err, os.ErrNotExist) {
@@ -146,8 +146,8 @@ func (d Dir) Exists() bool {
 	return err == nil
 }
 
-// Usable returns an error for a folder with other things in it: what is called
-// data or config there may be somebody's own.
+// Usable returns an error for a folder with other things in it: a user may have
+// a data or config folder there.
 func (d Dir) Usable() error {
 	if d.Exists() {
 		return nil

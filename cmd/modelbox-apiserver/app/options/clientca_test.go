@@ -116,7 +116,7 @@ func TestClientCAsAreStillRead(t *testing.T) {
 	}
 	ca.Run(t.Context(), 1)
 	if !late.ran.Load() {
-		t.Error("nobody reads the CA from the cluster")
+		t.Error("the CA is not read from the cluster")
 	}
 }
 

@@ -16,11 +16,11 @@ import (
 // healthTimeout is how long the checks of one request for health may take, as for any other request.
 const healthTimeout = time.Minute
 
-// drainConnections lets every connection end with the next answer on it while the server is not ready. A Service leads new
-// connections to others then, but leaves those alone that are there already, such as the ones that the aggregation layer keeps.
+// drainConnections closes every connection after the next answer on it while the server is not ready. A Service then routes new
+// connections to other servers, but it does not close open connections, such as the ones that the aggregation layer keeps.
 //
-// A server that is shutting down serves on for --shutdown-delay-duration. When it stops to, none of its connections is in use
-// any more, and no request is on its way that nobody would answer.
+// A server that is shutting down continues to serve for --shutdown-delay-duration. When it stops, none of its connections is in
+// use, and no request that is on its way stays without an answer.
 func drainConnections(config *genericapiserver.Config) {
 	d := &drainer{shutdown: config.ShutdownInitiatedNotify()}
 	build := config.BuildHandlerChainFunc
@@ -37,11 +37,11 @@ type drainer struct {
 	unready atomic.Bool
 }
 
-// wrap ends the connection of a watch with it in any case: watches end when the server stops, and the client would send its next
-// request on a connection that is just about to end.
+// wrap always closes the connection of a watch with the watch: watches end when the server stops, and the client would send its
+// next request on a connection that is about to be closed.
 //
-// It leaves connections of HTTP/2 alone, which carry several requests at a time: the server would ignore those that the
-// client has sent before it learns of the end, and whoever relays them, such as the aggregation layer, cannot send them again.
+// It leaves connections of HTTP/2 alone, which carry several requests at a time. The server would ignore the requests that the
+// client sent before it learned that the connection closes. A proxy, such as the aggregation layer, cannot send them again.
 func (d *drainer) wrap(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor == 1 && (isWatch(r) || d.unready.Load() || isClosed(d.shutdown)) {

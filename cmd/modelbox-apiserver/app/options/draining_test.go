@@ -18,14 +18,14 @@ func TestConnectionsEndWhileServerIsNotReady(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		shutdown chan struct{}
-		// readyz is what was answered to who asked last; 0 if nobody has.
+		// readyz is the last answer of /readyz; 0 if no client has asked.
 		readyz int
 		query  string
 		http2  bool
 		path   string
 		ends   bool
 	}{
-		{name: "nobody has asked"},
+		{name: "no client has asked"},
 		{name: "ready", readyz: http.StatusOK},
 		{name: "not ready", readyz: http.StatusInternalServerError, ends: true},
 		{name: "not ready but for some checks", readyz: http.StatusInternalServerError, query: "?exclude=etcd"},

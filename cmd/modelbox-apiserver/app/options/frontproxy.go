@@ -9,8 +9,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/frontproxy"
 )
 
-// trustFrontProxy lets requests that came through the aggregation layer, which has authorized them, be authorized for all the
-// objects of a namespace at once. It does nothing where there is no front proxy, or nobody is asked.
+// trustFrontProxy authorizes requests that came through the aggregation layer, which has authorized them, for all objects of a
+// namespace at once. It does nothing without a front proxy or without an authorizer.
 func trustFrontProxy(config *genericapiserver.Config) {
 	if config.Authentication.RequestHeaderConfig == nil || config.Authorization.Authorizer == nil {
 		return

@@ -35,7 +35,7 @@ func withListBuffer(handler http.Handler) http.Handler {
 		buffer := buffers.Get().(*bufio.Writer)
 		buffer.Reset(w)
 		handler.ServeHTTP(&bufferedResponse{ResponseWriter: w, buffer: buffer}, r)
-		_ = buffer.Flush() // fails where nobody listens any more
+		_ = buffer.Flush() // fails if the client has closed the connection
 		buffer.Reset(nil)
 		buffers.Put(buffer)
 	})

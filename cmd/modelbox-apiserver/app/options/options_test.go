@@ -148,7 +148,7 @@ func TestWhereObjectsAreKept(t *testing.T) {
 	}
 }
 
-// Whoever changes it loses every stored object.
+// A server with another prefix does not find the stored objects.
 func TestEtcdPathPrefixByDefault(t *testing.T) {
 	if got := parse(t).Recommended.Etcd.StorageConfig.Prefix; got != "/registry" {
 		t.Errorf("the prefix is %s", got)
@@ -185,7 +185,7 @@ func TestWhereTheServingCertificateComesFrom(t *testing.T) {
 		{"files are given", "files", []string{"--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key"}},
 		{"files are asked for", "files", []string{"--serving-certificate=files", "--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key"}},
 		{"files are taken back", "issue", []string{"--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key", "--tls-cert-file=", "--tls-private-key-file="}},
-		{"nobody verifies it", "self-signed", []string{"--serving-certificate=self-signed"}},
+		{"no client verifies it", "self-signed", []string{"--serving-certificate=self-signed"}},
 		{"it is issued for other hosts", "issue", []string{"--serving-certificate=issue", "--serving-certificate-hosts=server.system.svc,::1"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -261,7 +261,7 @@ func TestRefusedOptions(t *testing.T) {
 		{"a certificate without a key", []string{"--tls-cert-file=tls.crt"}, "--serving-certificate=files needs both --tls-cert-file and --tls-private-key-file"},
 		{"a Secret without a namespace", []string{"--serving-certificate-secret=certificate"}, `--serving-certificate-secret is "certificate" and must be <namespace>/<name>`},
 		{"a Secret that can be none", []string{"--serving-certificate-secret=system/a/b"}, `--serving-certificate-secret is "system/a/b" and must be <namespace>/<name>`},
-		{"a certificate of nobody", []string{"--serving-certificate-hosts="}, "--serving-certificate-hosts must name a host"},
+		{"a certificate without a host", []string{"--serving-certificate-hosts="}, "--serving-certificate-hosts must name a host"},
 		{"a host that is a URL", []string{"--serving-certificate-hosts=localhost,https://localhost"}, `--serving-certificate-hosts has "https://localhost"`},
 		{"a certificate that expires at once", []string{"--serving-certificate-lifetime=59s"}, "--serving-certificate-lifetime is 59s and must be at least 1m0s"},
 		{"a CA that expires before its certificates", []string{"--serving-certificate-ca-lifetime=24h"}, "--serving-certificate-ca-lifetime is 24h0m0s and must not be shorter than --serving-certificate-lifetime, which is 2160h0m0s"},

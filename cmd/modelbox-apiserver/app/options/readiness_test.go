@@ -34,7 +34,7 @@ func TestRequestsBeforeTheServerIsReady(t *testing.T) {
 		name, path, authorization, token string
 		served                           bool
 	}{
-		{"of nobody", "/apis/model.github.com/v1/modelboxes", "", token, false},
+		{"without credentials", "/apis/model.github.com/v1/modelboxes", "", token, false},
 		{"of a user", "/apis/model.github.com/v1/modelboxes", "Bearer users-own", token, false},
 		{"of a user with a part of the token", "/apis/model.github.com/v1/modelboxes", "Bearer " + token[:8], token, false},
 		{"of the server itself", "/apis/model.github.com/v1/modelboxes", "Bearer " + token, token, true},

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// SnapshotOptions says when the embedded etcd is saved. An outside one is for whoever runs it to save.
+// SnapshotOptions says when the server saves its embedded etcd. The administrators of an external etcd save it themselves.
 type SnapshotOptions struct {
 	// Period is the time between two snapshots. 0: none are saved.
 	Period time.Duration

@@ -191,7 +191,7 @@ func (s *TestServer) rewriteUntil(t *testing.T, what string, check func(context.
 				object := item.(*unstructured.Unstructured)
 				_, err := objects.Namespace(object.GetNamespace()).Update(ctx, object, metav1.UpdateOptions{})
 				if apierrors.IsConflict(err) {
-					return nil // somebody else has written it
+					return nil // another client has written it
 				}
 				return err
 			}); err != nil {
@@ -242,7 +242,7 @@ func (s *TestServer) eventually(t *testing.T, what string, check func(context.Co
 	}
 }
 
-// expectUnready waits until a check of readyz says these texts, and expects that nobody is served.
+// expectUnready waits until a check of readyz says these texts, and expects that the server answers no request for objects.
 func (s *TestServer) expectUnready(t *testing.T, check string, texts ...string) {
 	t.Helper()
 	s.eventually(t, check+" says what is wrong", func(ctx context.Context) error {

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// growthVariable asks for what takes minutes, as make test-growth does: nobody asks the server how the plugin does, whereupon it
-	// asks the plugin, and no clock is put forward.
+	// growthVariable asks for the long form of the tests, which takes minutes, as make test-growth does. In it, no client asks the
+	// server for the health of the plugin, which would make the server ask the plugin, and no test moves a clock forward.
 	growthVariable = "MODELBOX_E2E_GROWTH"
 
 	// writeTime is for how long a server encrypts without its plugin, and some more.

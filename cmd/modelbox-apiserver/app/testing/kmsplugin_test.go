@@ -20,21 +20,21 @@ import (
 	kmsapi "k8s.io/kms/apis/v2"
 )
 
-// kmsPlugin is a plugin of KMS v2 that has its keys in memory. What was encrypted with a key that it has no longer, nobody decrypts.
+// kmsPlugin is a plugin of KMS v2 that has its keys in memory. It cannot decrypt data of a key that it no longer has.
 type kmsPlugin struct {
 	kmsapi.UnimplementedKeyManagementServiceServer
 
-	// name is that of the provider in the configuration.
+	// name is the name of the provider in the configuration.
 	name, socket string
 	server       *grpc.Server
 
 	mu sync.Mutex
-	// keys are by ID, and keyID is that of the one which encrypts.
+	// keys are by ID, and keyID is the ID of the key that encrypts.
 	keys  map[string]cipher.AEAD
 	keyID string
 }
 
-// startPlugin returns a plugin that runs and has the key 1. Those of a process have different names.
+// startPlugin returns a plugin that runs and has the key 1. The plugins of a process have different names.
 func (s *encryptedStore) startPlugin(t *testing.T, name string) *kmsPlugin {
 	t.Helper()
 	p := &kmsPlugin{name: name, socket: filepath.Join(s.dir, name+".sock"), keys: map[string]cipher.AEAD{}}
