@@ -85,7 +85,7 @@ func TestSizesOfStorage(t *testing.T) {
 			`spec.components[0].box.storage[0].size: Forbidden: PersistentVolumeClaim web-data cannot grow as long as allowVolumeExpansion of storage class "fixed" is not true`},
 		{"it grows, and the claim is as large already", newBox(deployment, "2Gi"), newBox(deployment, "1Gi"), []runtime.Object{newClaim("web-data", "web", "fixed")}, ""},
 		{"it grows, and there is no claim", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("other-data", "web", "fixed")}, ""},
-		{"it grows, and the claim is somebody else's", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "other", "fixed")}, ""},
+		{"it grows, and the claim belongs to another box", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "other", "fixed")}, ""},
 		{"it stays as it is", newBox(deployment, "3Gi"), newBox(deployment, "3Gi"), []runtime.Object{newClaim("web-data", "web", "fixed")}, ""},
 		{"it is new", newBox(deployment, "3Gi"), &model.ModelBox{}, []runtime.Object{newClaim("web-data", "web", "fixed")}, ""},
 
@@ -107,7 +107,7 @@ func TestSizesOfStorage(t *testing.T) {
 	}
 }
 
-// A cluster that does not answer, or does not let the server ask, keeps nobody from letting storage grow.
+// Storage can grow if the cluster does not answer, or does not let the server ask.
 func TestSizesOfStorageWithoutAnAnswer(t *testing.T) {
 	for _, row := range []struct{ resource, verb, size, want string }{
 		{"persistentvolumeclaims", "list", "3Gi", ""},

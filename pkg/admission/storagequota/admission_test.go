@@ -68,7 +68,7 @@ func TestValidate(t *testing.T) {
 		{"a box that shrinks", full, admission.Update, boxes, "", newBox("ab"), newBox("a"), nil},
 		{"a box that changes", full, admission.Update, boxes, "", newBox("a"), newBox("b"), nil},
 		{"a box that loses a finalizer", full, admission.Update, boxes, "", newBox("a", "example.com/hold"), newBox("a"), nil},
-		{"a box that shrinks by somebody else's hand", full, admission.Update, boxes, "", newBox("ab"), writtenBy("kubectl-edit", newBox("a")), nil},
+		{"a box that another client shrinks", full, admission.Update, boxes, "", newBox("ab"), writtenBy("kubectl-edit", newBox("a")), nil},
 		{"a box whose managed fields grow by fields that the box does not have", full, admission.Update, boxes, "", newBox("ab"), withFields(1<<20, newBox("a")), full},
 		{"a box whose managed fields were too large before", full, admission.Update, boxes, "", withFields(1<<20, newBox("ab")), withFields(1<<20, newBox("ab")), nil},
 		{"a box that is being deleted", full, admission.Update, boxes, "", newBox("a"), beingDeleted(newBox("ab")), nil},

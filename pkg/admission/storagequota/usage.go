@@ -179,5 +179,5 @@ func (s *usageStore) Replace(objects []any, _ string) error {
 	return nil
 }
 
-// Resync does nothing: there is nobody to tell.
+// Resync does nothing: the store has no listeners.
 func (*usageStore) Resync() error { return nil }

@@ -38,9 +38,9 @@ func Register(plugins *admission.Plugins) {
 	plugins.Register(PluginName, func(io.Reader) (admission.Interface, error) { return newPlugin(), nil })
 }
 
-// Plugin refuses networks, PodDebuggers, boxes, and stacks with boxes, that have, or get by an update, what their author lacks the permission for. What an update leaves
-// as it is was admitted before, and is nobody's question. Subresources are not looked at: no status and no scale has such
-// a field.
+// Plugin refuses networks, PodDebuggers, boxes, and stacks with boxes, whose author lacks the permission for a field that they
+// have, or that an update adds. It does not check the fields that an update does not change: they were admitted before. It does not
+// look at subresources either: no status and no scale has such a field.
 type Plugin struct {
 	*admission.Handler
 	authorizer authorizer.UnconditionalAuthorizer

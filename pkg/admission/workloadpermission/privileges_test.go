@@ -125,7 +125,7 @@ func TestPrivilegesOf(t *testing.T) {
 	}
 }
 
-// A field that is renamed, or misspelt here, would be no ordinary one any more.
+// A field that is renamed, or misspelt here, would no longer be an ordinary one.
 func TestOrdinaryFieldsExist(t *testing.T) {
 	expectFields(t, "spec", ordinarySpec, reflect.TypeFor[modelv1.ModelBoxSpec]())
 }
@@ -139,7 +139,7 @@ func expectFields(t *testing.T, path string, r rule, of reflect.Type) {
 		t.Errorf("%s is a %s", path, of)
 	}
 	if r.fields == nil || r.isMap {
-		return // the keys of a map are nobody's fields
+		return // the keys of a map are not fields of a type
 	}
 	types := jsonFields(of)
 	for name, sub := range r.fields {
