@@ -25,7 +25,7 @@ const (
 	ComponentProgressing ComponentState = "Progressing"
 	// ComponentReady is what the stack says.
 	ComponentReady ComponentState = "Ready"
-	// ComponentStalled will not become what the stack says until somebody does something.
+	// ComponentStalled will not become what the stack says until a user or another controller changes something.
 	ComponentStalled ComponentState = "Stalled"
 	// ComponentTerminating is being deleted.
 	ComponentTerminating ComponentState = "Terminating"

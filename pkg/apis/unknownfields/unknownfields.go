@@ -14,17 +14,17 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/messages"
 )
 
-// statusField is left out at the top: whoever does not know a field of a status writes a status of its own.
+// statusField is left out at the top: a server that does not know a field of a status writes a status of its own.
 const statusField = "status"
 
-// mapValueNumber is that of the value in an entry of a map.
+// mapValueNumber is the number of the value in an entry of a map.
 const mapValueNumber protowire.Number = 2
 
 // Error is a field that a type does not have.
 type Error struct {
 	// Path leads to the message that the field is in, such as spec.containers. Empty for the object itself.
 	Path string
-	// Number is that of the field.
+	// Number is the number of the field.
 	Number int32
 }
 

@@ -59,7 +59,7 @@ func TestUntilMaxErrors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("gone"))
 	if errs := UntilMaxErrors(ctx, path, rule(1)); len(errs) != 1 || errs[0].Type != field.ErrorTypeInternal {
-		t.Errorf("got %v once nobody waits, want an internal error", errs)
+		t.Errorf("got %v after the request was canceled, want an internal error", errs)
 	}
 }
 

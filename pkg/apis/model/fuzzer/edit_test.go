@@ -38,7 +38,7 @@ func TestEditsAreMadeByTheirChoices(t *testing.T) {
 			t.Fatalf("the same choices make other edits, -first +second:\n%s", diff)
 		}
 		seen[cmp.Diff(document(), edited)] = true
-		// What is edited may be changed, and is nobody else's.
+		// The result may be changed: it shares nothing with the original and with other results.
 		if fields, isStruct := edited.(map[string]any); isStruct {
 			fields["changed"] = true
 		}

@@ -18,17 +18,17 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// What was ever stored must be read for ever. testdata/HEAD holds a box with every field set, in each of the formats,
-// as this code encodes it; the folders beside it hold what releases stored, and never change. After an intended
-// change of the types, UPDATE_COMPATIBILITY_FIXTURE_DATA=true writes HEAD anew; before a release, HEAD is copied to
-// a folder of the release's name, which is added to releases.
+// The server must always be able to read every object that a release has stored. testdata/HEAD holds a box with every field set, in
+// each of the formats, as this code encodes it. The folders beside it hold the objects that releases stored, and never change.
+// After an intended change of the types, UPDATE_COMPATIBILITY_FIXTURE_DATA=true writes HEAD again. Before a release, HEAD is copied
+// to a folder of the release's name, which is added to releases.
 func TestCompatibility(t *testing.T) {
 	scheme := newScheme(t)
 	options := roundtrip.NewCompatibilityTestOptions(scheme)
 	for _, kind := range storedKinds(scheme) {
 		options.Kinds = append(options.Kinds, modelv1.SchemeGroupVersion.WithKind(kind))
 	}
-	// A rolling update is one of several forms. The object is that of HEAD, since the releases have stored the others.
+	// A rolling update has one of several forms. HEAD has the object, since the releases have stored the other forms.
 	options.FillFuncs = map[reflect.Type]roundtrip.FillFunc{
 		reflect.TypeFor[*modelv1.RollingUpdate](): func(_ string, _ int, object any) {
 			*object.(*modelv1.RollingUpdate) = modelv1.RollingUpdate{
@@ -50,7 +50,7 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-// storedKinds returns the kinds of the objects of the API group. What asks for something to be done has no spec.
+// storedKinds returns the kinds of the stored objects of the API group. A kind that only requests an action has no spec.
 func storedKinds(scheme *runtime.Scheme) []string {
 	var kinds []string
 	for kind, goType := range scheme.KnownTypes(modelv1.SchemeGroupVersion) {
@@ -64,7 +64,7 @@ func storedKinds(scheme *runtime.Scheme) []string {
 // releases have stored objects of these kinds, which have to be read.
 var releases = map[string][]string{"v1.0": {"ModelBox"}}
 
-// Without this, what a release stored could go missing and nobody would notice.
+// Without this test, the objects that a release stored could go missing unnoticed.
 func TestCompatibilityDataIsComplete(t *testing.T) {
 	var want []string
 	add := func(folder, kind string, suffixes ...string) {

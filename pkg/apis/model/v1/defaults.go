@@ -70,9 +70,9 @@ func SetDefaults_PodDebuggerSpec(spec *PodDebuggerSpec) {
 	}
 }
 
-// SetDefaults_ModelStackSpec puts the components in order. Their boxes are left as they are, so that what the stack leaves
-// out can be decided for the box by somebody else, such as an autoscaler: but for the target of a port, which a port cannot be
-// without.
+// SetDefaults_ModelStackSpec sets the order of the components. It does not set the defaults of their boxes, so that another
+// controller, such as an autoscaler, can set the fields that the stack leaves out. The only exception is the target of a port,
+// which a port cannot be without.
 func SetDefaults_ModelStackSpec(spec *ModelStackSpec) {
 	if spec.Rollout == "" {
 		spec.Rollout = ComponentsOrdered

@@ -46,12 +46,12 @@ const (
 	DiffActionUpdate ModelBoxDiffAction = "Update"
 	// DiffActionReplace is one that is deleted and created anew, because what differs cannot be changed.
 	DiffActionReplace ModelBoxDiffAction = "Replace"
-	// DiffActionDelete is one that the box does not ask for any more.
+	// DiffActionDelete is an object that the box no longer asks for.
 	DiffActionDelete ModelBoxDiffAction = "Delete"
-	// DiffActionRefuse is an object that is left alone although it is not what the box asks for, as one is that belongs to
-	// somebody else.
+	// DiffActionRefuse is an object that the controller leaves alone although it differs from the box, such as an object of another
+	// owner.
 	DiffActionRefuse ModelBoxDiffAction = "Refuse"
-	// DiffActionUnknown is a child of a kind that who asks may not get.
+	// DiffActionUnknown is a child of a kind that the requester may not get.
 	DiffActionUnknown ModelBoxDiffAction = "Unknown"
 )
 

@@ -203,7 +203,7 @@ type ModelStackExternal struct {
 const (
 	// ReasonWaiting: a component waits for others.
 	ReasonWaiting = "Waiting"
-	// ReasonComponentStalled: a component will not become what the stack says until somebody does something.
+	// ReasonComponentStalled: a component will not become what the stack says until a user or another controller changes something.
 	ReasonComponentStalled = "ComponentStalled"
 	// ReasonDeleting: the components are being deleted.
 	ReasonDeleting = "Deleting"

@@ -32,9 +32,9 @@ const (
 	// their data, so that a change of it replaces the pods.
 	ConfigsHashAnnotation = "model.github.com/configs-hash"
 
-	// AdoptAnnotation on a box, with the value "true", lets the box take over what has the names of its children and
-	// nobody controls. Without it, such objects are left alone. On an Ingress, it lets the Service of the name take over that
-	// Ingress; on a Service it does nothing.
+	// AdoptAnnotation on a box, with the value "true", lets the box adopt objects that have the names of its children and no
+	// controller. Without it, the box leaves such objects alone. On an Ingress, the annotation lets the Service of the name adopt
+	// that Ingress; on a Service it does nothing.
 	AdoptAnnotation = "model.github.com/adopt"
 )
 
@@ -821,8 +821,8 @@ const (
 	ConditionProgressing = "Progressing"
 	// ConditionApplied is True when every child is what the spec says.
 	ConditionApplied = "Applied"
-	// ConditionStalled is True when the box will not become what it says until somebody does something, and is
-	// not there otherwise. Tools that wait for a box, such as Helm, give up on it.
+	// ConditionStalled is True when the box will not become what its spec says until a user or another controller changes
+	// something. Otherwise the box does not have it. Tools that wait for a box, such as Helm, give up on it.
 	ConditionStalled = "Stalled"
 )
 
@@ -849,9 +849,10 @@ const (
 	ReasonRolloutFailed = "RolloutFailed"
 	// ReasonProgressDeadlineExceeded: a rollout made no progress for spec.progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
-	// ReasonDeploymentPaused: somebody has paused the Deployment in the middle of a rollout.
+	// ReasonDeploymentPaused: a user or another controller has paused the Deployment in the middle of a rollout.
 	ReasonDeploymentPaused = "DeploymentPaused"
-	// ReasonStatefulSetPartitioned: somebody keeps a rollout from some pods with the partition of the StatefulSet.
+	// ReasonStatefulSetPartitioned: a user or another controller keeps a rollout from some pods with the partition of the
+	// StatefulSet.
 	ReasonStatefulSetPartitioned = "StatefulSetPartitioned"
 	// ReasonLoadBalancerPending: no load balancer has given the Service an address.
 	ReasonLoadBalancerPending = "LoadBalancerPending"
@@ -871,7 +872,7 @@ const (
 	ReasonQuotaExceeded = "QuotaExceeded"
 	// ReasonInvalid: the cluster refuses a child as invalid.
 	ReasonInvalid = "Invalid"
-	// ReasonConflict: somebody else insists on a field of a child.
+	// ReasonConflict: another field manager insists on a field of a child.
 	ReasonConflict = "Conflict"
 	// ReasonRejected: the cluster takes a child only without something that the box says about it.
 	ReasonRejected = "Rejected"

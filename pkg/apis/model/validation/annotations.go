@@ -13,8 +13,8 @@ import (
 
 var switchValues = []string{"true", "false"}
 
-// validateAnnotations is about those that mean something to the controller. Another value than it knows would do
-// nothing, and nobody would notice.
+// validateAnnotations validates the annotations that the controller reads. A value that it does not know would do nothing, and the
+// user would not notice.
 func validateAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {
 	value, given := annotations[modelv1.AdoptAnnotation]
 	if !given || slices.Contains(switchValues, value) {

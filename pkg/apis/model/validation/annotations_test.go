@@ -18,7 +18,7 @@ func TestAnnotations(t *testing.T) {
 		want     string
 	}{
 		{"none", nil, nil, ""},
-		{"somebody else's", nil, map[string]string{"example.com/adopt": "yes"}, ""},
+		{"of another controller", nil, map[string]string{"example.com/adopt": "yes"}, ""},
 		{"adoption", nil, map[string]string{modelv1.AdoptAnnotation: "true"}, ""},
 		{"no adoption", nil, map[string]string{modelv1.AdoptAnnotation: "false"}, ""},
 		{"what means nothing", nil, map[string]string{modelv1.AdoptAnnotation: "yes"}, wrong},

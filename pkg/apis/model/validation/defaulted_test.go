@@ -16,7 +16,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// A box is validated with its defaults, but its errors are about the fields that somebody wrote.
+// A box is validated with its defaults, but its errors are about the fields that the user wrote.
 func TestErrorsAreAboutWhatIsWritten(t *testing.T) {
 	scheme := runtime.NewScheme()
 	install.Install(scheme)

@@ -16,11 +16,11 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// wholeFields hold so much of a child that the box would say nothing of it any more.
+// wholeFields hold so much of a child that the box would no longer decide anything about it.
 var wholeFields = []string{"spec", "spec.template", "spec.template.metadata", "spec.template.spec"}
 
-// validateIgnoreDrift requires paths of fields that children have, and that others may have without a child becoming that of
-// nobody.
+// validateIgnoreDrift requires paths of fields that children have. A child must still belong to its box if other field managers own
+// these fields.
 func validateIgnoreDrift(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	ignored, path := spec.IgnoreDrift, path.Child("ignoreDrift")
 	if ignored == nil {

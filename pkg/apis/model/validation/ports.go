@@ -26,8 +26,8 @@ func validatePorts(spec *model.ModelBoxSpec, service *corev1.ServiceSpec, path *
 	return errs
 }
 
-// withoutDefaults leaves out what is wrong with a name or a target port because what it defaults from is: whoever wrote the
-// box may never have heard of it.
+// withoutDefaults leaves out an error about a name or a target port that is only wrong because the field that it defaults from is
+// wrong. The author of the box may not know the defaulted field.
 func withoutDefaults(errs field.ErrorList, ports []corev1.ServicePort, path *field.Path) field.ErrorList {
 	derived := map[string]bool{}
 	for i := range ports {

@@ -70,7 +70,7 @@ func TestUtilization(t *testing.T) {
 		{"a share of a container needs that of the container", ofContainer("web"), containers(main(requests()), side),
 			[]string{"spec.autoscaling.metrics[0].containerResource.target.averageUtilization: Invalid value: 60: is a share of the cpu that container \"web\" requests, which is none: set " + setMain}},
 		{"and that of no other one", ofContainer("web"), containers(main(requests("cpu")), side), nil},
-		{"somebody else may add the container", ofContainer("proxy"), containers(main(requests())), nil},
+		{"an admission webhook may add the container", ofContainer("proxy"), containers(main(requests())), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			spec := &validBox().Spec
