@@ -15,13 +15,13 @@ type nameless struct{ authorizer.Attributes }
 
 func (nameless) GetName() string { return "" }
 
-// NewAuthorizer returns an authorizer that asks delegate, of what a front proxy has authorized already, whether the user may do
-// the same with every object, and only if not, whether with this one. So one answer, which delegate remembers, is enough for
-// all the objects of a namespace, and requests for many of them do not each wait for an answer of their own. Everything else
-// delegate is asked as it is.
+// NewAuthorizer returns an authorizer for requests that a front proxy has authorized already. It asks delegate whether the user may
+// do the same with every object, and only if not, whether with this one. So one answer, which delegate remembers, is enough for all
+// objects of a namespace, and requests for many of them do not each wait for an answer of their own. It passes all other requests
+// to delegate unchanged.
 //
-// What is given up: of a user who may do something with every object but some, delegate does not learn which one it is. That
-// is for the front proxy to refuse, which has asked with the name.
+// The drawback: if a user may do something with every object but some, delegate does not learn the name of the object. The front
+// proxy, which has asked with the name, must refuse such a request.
 func NewAuthorizer(delegate authorizer.Authorizer) authorizer.Authorizer {
 	return authorizer.AuthorizerFunc(func(ctx context.Context, attributes authorizer.Attributes) (authorizer.Decision, string, error) {
 		if attributes.GetName() != "" && isAuthorized(ctx, attributes) {
@@ -33,8 +33,8 @@ func NewAuthorizer(delegate authorizer.Authorizer) authorizer.Authorizer {
 	})
 }
 
-// isAuthorized returns whether a front proxy has authorized just this. Of what it has not, such as whether the one who updates
-// an object may create it, too, nobody has asked yet.
+// isAuthorized returns whether a front proxy has authorized exactly these attributes. It has not authorized others, such as the
+// create for a user who updates an object.
 func isAuthorized(ctx context.Context, attributes authorizer.Attributes) bool {
 	if _, isProxied := attributes.GetUser().(proxiedUser); !isProxied {
 		return false

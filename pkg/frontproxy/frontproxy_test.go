@@ -60,7 +60,7 @@ func TestAuthenticator(t *testing.T) {
 	}{
 		{"the proxy speaks for a user", authority.sign(t, "front-proxy", proxy), true, alice, true},
 		{"the proxy speaks for itself", authority.sign(t, "front-proxy", proxy), false, direct, false},
-		{"a name that is not allowed", authority.sign(t, "somebody", proxy), true, direct, false},
+		{"a name that is not allowed", authority.sign(t, "another-proxy", proxy), true, direct, false},
 		{"a certificate of another authority", newAuthority(t).sign(t, "front-proxy", other), true, direct, false},
 		{"no certificate", nil, true, direct, false},
 	} {
@@ -122,7 +122,7 @@ func TestAuthorizer(t *testing.T) {
 			allowed:    []string{"", "web"}, want: authorizer.DecisionAllow, asked: []string{"web"},
 		},
 		{
-			name:       "somebody whom the user impersonates",
+			name:       "a user whom the user impersonates",
 			attributes: with(func(a *authorizer.AttributesRecord) { a.User = alice }),
 			allowed:    []string{"", "web"}, want: authorizer.DecisionAllow, asked: []string{"web"},
 		},
