@@ -26,11 +26,11 @@ import (
 )
 
 const (
-	// refreshPeriod is how often Run looks whether the cluster is another version by now.
+	// refreshPeriod is how often Run checks whether the version of the cluster has changed.
 	refreshPeriod = 5 * time.Minute
-	// retryPeriod is how soon it looks again as long as nothing is known.
+	// retryPeriod is how soon Run asks the cluster again as long as it knows nothing.
 	retryPeriod = 10 * time.Second
-	// freshness is for how long an answer of the cluster is taken to hold where much depends on it.
+	// freshness is how long an answer of the cluster is valid if much depends on it.
 	freshness = 10 * time.Second
 )
 
@@ -41,20 +41,20 @@ type Cluster struct {
 	clock     clock.PassiveClock
 
 	known atomic.Pointer[knowledge]
-	// asking has an element while somebody asks the cluster.
+	// asking has an element while a goroutine asks the cluster.
 	asking chan struct{}
 }
 
 // knowledge is what the cluster answered.
 type knowledge struct {
 	version string
-	// documents are the addresses of what was read. They change with the content.
+	// documents are the addresses of the documents that were read. They change with the content.
 	documents map[string]string
 	unknown   unknownFields
 	asked     time.Time
 }
 
-// New returns a cluster of which nothing is known yet.
+// New returns a cluster without an answer yet.
 func New(client *discovery.DiscoveryClient, clock clock.PassiveClock) *Cluster {
 	return &Cluster{
 		discovery: client,
@@ -101,8 +101,8 @@ func (c *Cluster) UnknownIn(ctx context.Context, object any, path *field.Path) (
 	return known.unknown.usesIn(object, path)
 }
 
-// Known returns a child as it is applied without the fields that the cluster does not know, and the child itself where it has
-// none. It asks nobody.
+// Known returns a child as it is applied without the fields that the cluster does not know, and the child itself if it has no such
+// field. It sends no request.
 func (c *Cluster) Known(child *unstructured.Unstructured) *unstructured.Unstructured {
 	known := c.known.Load()
 	if known == nil {

@@ -13,8 +13,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// Pods returns the pods of the box, in no order: those that its workload controls, a Deployment through its ReplicaSets. A pod
-// that has nothing but the labels is somebody else's. It costs a request for the workload, one for every 500 ReplicaSets of the
+// Pods returns the pods of the box, in no order: the pods that its workload controls, a Deployment through its ReplicaSets. A pod
+// that only has the labels does not belong to the box. It costs a request for the workload, one for every 500 ReplicaSets of the
 // box, and one for every 500 pods.
 func (r *Reader) Pods(ctx context.Context, box *modelv1.ModelBox) ([]corev1.Pod, error) {
 	workload, err := r.ownWorkload(ctx, box)

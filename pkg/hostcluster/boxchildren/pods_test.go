@@ -75,7 +75,7 @@ func TestPodsAreThoseThatTheWorkloadControls(t *testing.T) {
 		{"of a DaemonSet", modelv1.WorkloadDaemonSet, daemons, []string{"web-d"}},
 		{"none of a Deployment that another box controls", modelv1.WorkloadDeployment, deployment("former"), nil},
 		{"none of a Deployment that something else of the UID controls", modelv1.WorkloadDeployment, foreignGroup, nil},
-		{"none of a Deployment that nobody controls", modelv1.WorkloadDeployment, deployment(""), nil},
+		{"none of a Deployment without a controller", modelv1.WorkloadDeployment, deployment(""), nil},
 		{"none without a workload", modelv1.WorkloadStatefulSet, deployment("box"), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -136,7 +136,7 @@ func (r *Reader) PodUID(ctx context.Context, pod types.NamespacedName) (types.UI
 	return "", nil
 }
 
-// IsOrphaned returns whether the workload that has the name of the box is there, and it has no controller.
+// IsOrphaned returns whether the workload that has the name of the box exists without a controller.
 func (r *Reader) IsOrphaned(ctx context.Context, box *modelv1.ModelBox) (bool, error) {
 	workload, err := r.workload(ctx, box)
 	if err != nil || workload == nil {

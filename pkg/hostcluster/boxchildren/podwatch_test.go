@@ -163,8 +163,8 @@ func TestIsOrphaned(t *testing.T) {
 		controller types.UID
 		want       bool
 	}{
-		{"whose workload somebody controls", "box", false},
-		{"whose workload nobody controls", "", true},
+		{"whose workload has a controller", "box", false},
+		{"whose workload has no controller", "", true},
 	} {
 		deployment := &appsv1.Deployment{ObjectMeta: controlled("web", "deployment", "model.github.com/v1", "ModelBox web", row.controller)}
 		if got, err := NewReader(fake.NewClientset(deployment), nil).IsOrphaned(t.Context(), box); err != nil || got != row.want {

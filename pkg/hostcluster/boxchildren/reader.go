@@ -94,7 +94,7 @@ func (r *Reader) workload(ctx context.Context, box *modelv1.ModelBox) (metav1.Ob
 	}
 }
 
-// isScaled returns whether an autoscaler, whoever made it, scales the workload of the box.
+// isScaled returns whether an autoscaler scales the workload of the box, also one that does not belong to the box.
 func (r *Reader) isScaled(ctx context.Context, box *modelv1.ModelBox) (bool, error) {
 	workload := modelboxrender.WorkloadKind(box).GroupKind()
 	options := metav1.ListOptions{Limit: pageSize}

@@ -122,8 +122,8 @@ func TestLiveOfObjectsThatTheBoxDoesNotControl(t *testing.T) {
 	}{
 		{"the box's own", nil, of("model.github.com/v1", "ModelBox web", "box"), false, true, true},
 		{"of another version of the API", nil, of("model.github.com/v2", "ModelBox web", "box"), false, true, true},
-		{"nobody's", nil, metaOf, true, false, false},
-		{"nobody's, with the label of the box", nil, func(name string) metav1.ObjectMeta { return labelled(name, "web") }, true, false, false},
+		{"without a controller", nil, metaOf, true, false, false},
+		{"without a controller, with the label of the box", nil, func(name string) metav1.ObjectMeta { return labelled(name, "web") }, true, false, false},
 		{"of another box", nil, of("model.github.com/v1", "ModelBox web", "another"), true, false, false},
 		{"of a box of another name", nil, ofName("mail"), true, false, false},
 		{"of an object of another group with the UID of the box", nil, of("example.com/v1", "ModelBox web", "box"), true, false, false},

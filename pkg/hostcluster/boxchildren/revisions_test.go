@@ -72,7 +72,7 @@ func TestRevisions(t *testing.T) {
 		want     []string
 	}{
 		{"no workload", modelv1.WorkloadDeployment, []runtime.Object{replicaSetOf("web", "1", "nginx:1")}, nil},
-		{"a Deployment of somebody else", modelv1.WorkloadDeployment, []runtime.Object{foreign, replicaSetOf("web", "1", "nginx:1")}, nil},
+		{"a Deployment of another controller", modelv1.WorkloadDeployment, []runtime.Object{foreign, replicaSetOf("web", "1", "nginx:1")}, nil},
 		{"a Deployment", modelv1.WorkloadDeployment, []runtime.Object{deployment, replicaSetOf("web", "10", "nginx:2"), replicaSetOf("web", "9", "nginx:1"), replicaSetOf("other", "8", "nginx:0"), replicaSetOf("web", "", "nginx:3")},
 			[]string{"9 [nginx:1 log:1]", "10 [nginx:2 log:1]"}},
 		{"more than there may be", modelv1.WorkloadDeployment, many, newest},

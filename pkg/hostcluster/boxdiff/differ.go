@@ -179,7 +179,7 @@ func (d *Differ) ownership(box *modelv1.ModelBox, rendered *unstructured.Unstruc
 	case controller != nil:
 		return modelv1.DiffActionRefuse, fmt.Sprintf("it is controlled by %s %s", controller.Kind, controller.Name)
 	case isWritten && (isClaim || render.Hash(live) == render.Hash(rendered)) && live.GetLabels()[modelv1.SelectorLabel] == box.Name:
-		return modelv1.DiffActionNone, "" // a claim that was retained, or a child whose owner somebody has taken off
+		return modelv1.DiffActionNone, "" // a retained claim, or a child without the owner reference that a user has removed
 	case box.Annotations[modelv1.AdoptAnnotation] == "true":
 		return modelv1.DiffActionUpdate, "it has no controller, and it is taken over: fields of its spec that the box does not set are removed"
 	case d.compare.IsCopyOf(rendered, live, func(record string) bool { return modelboxrender.IsRecordOf(box, record) }):

@@ -71,7 +71,7 @@ func applied(t *testing.T, child *unstructured.Unstructured) *unstructured.Unstr
 	return live
 }
 
-// set has somebody set a field of a live object.
+// set sets a field of a live object as another field manager.
 func set(t *testing.T, live *unstructured.Unstructured, manager, managed string, value any, path ...string) {
 	t.Helper()
 	if err := unstructured.SetNestedField(live.Object, value, path...); err != nil {
@@ -151,11 +151,11 @@ func TestDiff(t *testing.T) {
 			set(t, deployment, editor, minReadySeconds, int64(77), "spec", "minReadySeconds")
 			return both(deployment, service)
 		}, []string{sameDeployment, "  spec.minReadySeconds: 77 -> 3 by kubectl-edit, ignored", sameService}},
-		{"what nobody but the box asks for", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+		{"a field that the box does not set", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			set(t, deployment, editor, `{"f:spec":{"f:revisionHistoryLimit":{}}}`, int64(5), "spec", "revisionHistoryLimit")
 			return both(deployment, service)
 		}, []string{sameDeployment, sameService}},
-		{"a label that somebody has taken out", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+		{"a label that a user has removed", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			unstructured.RemoveNestedField(service.Object, "metadata", "labels", "app.kubernetes.io/instance")
 			return both(deployment, service)
 		}, []string{sameDeployment, "v1 Service web Update", `  metadata.labels.app.kubernetes.io/instance:  -> "web" by `}},
@@ -179,7 +179,7 @@ func TestDiff(t *testing.T) {
 				`  spec.clusterIP: "10.0.0.7" -> "None" by `}},
 		{"a Service that the box has no more", newBox(), newBox(func(box *modelv1.ModelBox) { box.Spec.Ports = nil }), both,
 			[]string{"apps/v1 Deployment web Update", "v1 Service web Delete"}},
-		{"a Service of somebody else", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+		{"a Service of another controller", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			isController := true
 			service.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", UID: "u2", Controller: &isController}})
 			return both(deployment, service)
@@ -190,25 +190,25 @@ func TestDiff(t *testing.T) {
 			service.SetOwnerReferences(owners)
 			return both(deployment, service)
 		}, []string{sameDeployment, "v1 Service web Replace it belonged to a box of this name that has been deleted"}},
-		{"a Service of nobody", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+		{"a Service without a controller", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			service.SetOwnerReferences(nil)
 			service.SetManagedFields(nil)
 			return both(deployment, service)
 		}, []string{sameDeployment, "v1 Service web Refuse it has no controller: delete it, give the box another name, or annotate the box with model.github.com/adopt=true to take it over"}},
-		{"a Service of nobody that is adopted", newBox(adopting), newBox(adopting), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+		{"a Service without a controller that is adopted", newBox(adopting), newBox(adopting), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			service.SetOwnerReferences(nil)
 			service.SetManagedFields(nil)
 			return both(deployment, service)
 		}, []string{sameDeployment, "v1 Service web Update it has no controller, and it is taken over: fields of its spec that the box does not set are removed",
 			`  metadata.ownerReferences[uid="u1"]:  -> {"apiVersion":"model.github.com/v1","blockOwnerDeletion":true,"controller":true,"kind":"ModelBox","name":"web","uid":"u1"} by `}},
-		{"a headless Service of nobody that cannot be adopted", newBox(adopting), newBox(adopting), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+		{"a headless Service without a controller that cannot be adopted", newBox(adopting), newBox(adopting), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			service.SetOwnerReferences(nil)
 			service.SetManagedFields(nil)
 			set(t, service, editor, `{"f:spec":{"f:clusterIP":{}}}`, "None", "spec", "clusterIP")
 			return both(deployment, service)
 		}, []string{sameDeployment, "v1 Service web Refuse it has no controller, and it cannot be taken over: it is headless and cannot get a cluster IP",
 			`  metadata.ownerReferences[uid="u1"]:  -> {"apiVersion":"model.github.com/v1","blockOwnerDeletion":true,"controller":true,"kind":"ModelBox","name":"web","uid":"u1"} by `}},
-		{"a Service whose owner somebody has taken off", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
+		{"a Service whose owner reference a user has removed", newBox(), newBox(), func(deployment, service *unstructured.Unstructured) []*unstructured.Unstructured {
 			service.SetOwnerReferences(nil)
 			return both(deployment, service)
 		}, []string{sameDeployment, "v1 Service web Update",
@@ -256,7 +256,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// restored makes a child one that was created from a backup: of nobody, and with the managed fields of the original.
+// restored makes a child one that was created from a backup: without an owner, and with the managed fields of the original.
 func restored(child *unstructured.Unstructured) *unstructured.Unstructured {
 	applied := metav1.NewTime(time.Unix(1_700_000_000, 0))
 	child.SetOwnerReferences(nil)

@@ -20,7 +20,7 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// bookkeeping are fields that tell the server what it has written, and nobody anything else.
+// bookkeeping are fields that only record for the server what it has written. They mean nothing to users.
 var bookkeeping = fieldpath.NewSet(
 	fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RecordAnnotation),
 	fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RenderHashAnnotation),
@@ -67,7 +67,7 @@ func (d *Differ) differingFields(box *modelv1.ModelBox, rendered *unstructured.U
 			if diff.Manager == "" && diff.Live != "" && fields.HasAny(ours, path) {
 				diff.Manager = render.FieldManager
 			}
-			// What the box asks for anew nobody else has set, and it is not left as it is.
+			// No other manager has set a field that the box asks for only now, so the controller does not ignore it.
 			isTheirs := manager != "" || !isUpdate
 			diff.Ignored = isTheirs && slices.ContainsFunc(ignored, func(of childfields.Path) bool { return of.Covers(path) })
 			diffs = append(diffs, diff)
@@ -77,8 +77,8 @@ func (d *Differ) differingFields(box *modelv1.ModelBox, rendered *unstructured.U
 	return diffs, nil
 }
 
-// givenUp returns the fields that the box has asked for before, and asks for no more, as far as nobody else has set them: they
-// are taken out.
+// givenUp returns the fields that the box asked for before and no longer asks for. The controller removes them. It does not return
+// fields that another field manager has set.
 func (d *Differ) givenUp(rendered *unstructured.Unstructured, live fields.Object, ours *fieldpath.Set) (*fieldpath.Set, error) {
 	wanted, err := d.compare.OwnedFields(rendered)
 	if err != nil {

@@ -160,9 +160,9 @@ func (s *server) connect(t *testing.T) *stream {
 		"Sec-Websocket-Version":  "13",
 		"Sec-Websocket-Protocol": "v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.c2VjcmV0, v4.channel.k8s.io",
 		"Authorization":          "Bearer of-the-user",
-		"Impersonate-User":       "somebody-else",
+		"Impersonate-User":       "another-user",
 		"Impersonate-Group":      "system:masters",
-		"X-Remote-User":          "somebody-else",
+		"X-Remote-User":          "another-user",
 		"Cookie":                 "a=b",
 		"Audit-Id":               "made-up",
 	} {

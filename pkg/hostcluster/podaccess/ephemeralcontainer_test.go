@@ -30,7 +30,7 @@ func TestAddEphemeralContainerKeepsTheOthers(t *testing.T) {
 	for i, known := range []func() *corev1.Pod{
 		func() *corev1.Pod { return pod },
 		func() *corev1.Pod { return last },
-		func() *corev1.Pod { return pod }, // as it was before somebody else added theirs
+		func() *corev1.Pod { return pod }, // as it was before another client added its container
 	} {
 		var err error
 		if last, err = AddEphemeralContainer(t.Context(), client.CoreV1(), known(), &containers[i], metav1.PatchOptions{}); err != nil {

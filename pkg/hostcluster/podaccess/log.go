@@ -19,11 +19,11 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// keepAlive finds out within a minute that the other end of a connection is gone without a word. A log may be silent for longer.
+// keepAlive detects within a minute that the other end of a connection is gone without closing it. A log may be silent for longer.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 6}
 
-// newLogsClient returns a client that speaks HTTP/1.1. A log that nobody reads is then held back by the buffers of a connection,
-// some 100 KiB; one of many on a connection of HTTP/2 is read ahead by 4 MiB.
+// newLogsClient returns a client that speaks HTTP/1.1. The buffers of its connection then hold back a log that no client reads
+// after some 100 KiB. A connection of HTTP/2, which many logs share, reads each log ahead by 4 MiB.
 func newLogsClient(config *rest.Config) (kubernetes.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0
@@ -58,8 +58,8 @@ type openLog struct {
 	release func()
 }
 
-// Read tells the end of the request from that of the log: the cluster ends a log properly when it hears that nobody wants it any
-// more, which can be read before the connection is closed.
+// Read distinguishes the end of the request from the end of the log. The cluster ends a log properly when it learns that the client
+// no longer reads it, and Read can see that end before the connection is closed.
 func (l *openLog) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if err == io.EOF && l.ctx.Err() != nil {

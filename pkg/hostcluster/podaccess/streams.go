@@ -92,7 +92,7 @@ func (s *streams) check(namespace, user string, more int) error {
 	return nil
 }
 
-// userOf returns whose request it is, empty for nobody's.
+// userOf returns the name of the user of the request, empty if it has no user.
 func userOf(ctx context.Context) string {
 	if user, ok := request.UserFrom(ctx); ok {
 		return user.GetName()

@@ -24,13 +24,14 @@ import (
 const (
 	// dialTimeout is how long the cluster may take to accept a connection.
 	dialTimeout = 10 * time.Second
-	// bearerProtocol is what the "protocol" of a WebSocket begins with that is a token of the user.
+	// bearerProtocol is the prefix of the "protocol" of a WebSocket that is a token of the user.
 	bearerProtocol = "base64url.bearer.authorization.k8s.io."
 	protocolHeader = "Sec-Websocket-Protocol"
 )
 
-// streamHeaders are those that the two ends agree by on what they speak. No other one of the user's goes on to the cluster, for
-// which the request is the server's: none that is for a proxy, or would make it somebody else's.
+// streamHeaders are the headers by which the two ends agree on a protocol. The server passes no other header of the user to the
+// cluster, for which the request is a request of the server: no header for a proxy, and none that would make it a request of
+// another user.
 var streamHeaders = []string{
 	"Connection",
 	"Upgrade",
