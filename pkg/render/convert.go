@@ -19,7 +19,7 @@ func Convert(from, to any) error {
 	return FromFields(fields, to)
 }
 
-// ConvertSet is Convert without what the API type encodes although nobody set it.
+// ConvertSet is Convert without the fields that the API type encodes although they are unset.
 func ConvertSet(from, to any) error {
 	fields, err := SetFields(from)
 	if err != nil {
@@ -37,7 +37,7 @@ func Fields(from any) (map[string]any, error) {
 	return fields, nil
 }
 
-// SetFields is Fields without what an API type encodes although nobody set it.
+// SetFields is Fields without the fields that an API type encodes although they are unset.
 func SetFields(from any) (map[string]any, error) {
 	fields, err := Fields(from)
 	if err != nil {
@@ -55,9 +55,9 @@ func FromFields(fields map[string]any, to any) error {
 	return nil
 }
 
-// dropUnset removes what a Go type encodes although nobody set it, from the value of the field of the given name: null,
-// which a patch would take for "delete", such as the containers of an overlay that has none; structs without a field;
-// and a divisor of 0, which means 1.
+// dropUnset removes the fields that a Go type encodes although they are unset from the value of the field of the given name: null,
+// which a patch would take for "delete", such as the containers of an overlay that has none; structs without a field; and a divisor
+// of 0, which means 1.
 func dropUnset(name string, value any) {
 	switch value := value.(type) {
 	case map[string]any:

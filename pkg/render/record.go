@@ -38,8 +38,8 @@ type Recordable interface {
 
 // RecordLimits are how large a record may be, in bytes.
 type RecordLimits struct {
-	// Object is how large the object may be before it is compressed, so that nobody who can write records can fill the memory
-	// of who reads them.
+	// Object is how large the object may be before it is compressed, so that a user who can write records cannot fill the memory of
+	// the programs that read them.
 	Object int
 	// Value is how large the record itself may be.
 	Value int

@@ -103,7 +103,7 @@ func immutableClusterIP(rendered *unstructured.Unstructured, live *corev1.Servic
 	}
 }
 
-// immutableData is about a ConfigMap whose data nobody may change any more, which it stays for life.
+// immutableData is about a ConfigMap whose data is immutable, which no client can undo.
 func immutableData(rendered *unstructured.Unstructured, live *corev1.ConfigMap) string {
 	data, binaryData := RenderedFiles(rendered)
 	if !ptr.Deref(live.Immutable, false) || maps.Equal(data, live.Data) && maps.EqualFunc(binaryData, live.BinaryData, bytes.Equal) {

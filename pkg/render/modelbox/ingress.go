@@ -11,8 +11,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// ingress returns the Ingress of a box that has one: a rule for each host, or one for all. It has its own annotations and not
-// those of all children, which are not from somebody who may configure a proxy.
+// ingress returns the Ingress of a box that has one: a rule for each host, or one for all. It has its own annotations and not the
+// annotations of all children: their author may have no permission to configure a proxy.
 func ingress(box *modelv1.ModelBox) *applynetworkingv1.IngressApplyConfiguration {
 	options := box.Spec.Ingress
 	spec := applynetworkingv1.IngressSpec()

@@ -21,10 +21,10 @@ import (
 // Live is what of the cluster decides, beside the box, about its children. The zero value is a cluster that has nothing of
 // the kind.
 type Live struct {
-	// Workload is the object of WorkloadKind that has the name of the box, whomever it belongs to: a Deployment, a StatefulSet
-	// or a DaemonSet. It is nil where there is none.
+	// Workload is the object of WorkloadKind that has the name of the box, with whatever owner: a Deployment, a StatefulSet or a
+	// DaemonSet. It is nil if there is none.
 	Workload metav1.Object
-	// IsScaled says that there is a HorizontalPodAutoscaler, whoever made it, of the workload.
+	// IsScaled says that the workload has a HorizontalPodAutoscaler, of the box or of another owner.
 	IsScaled bool
 	// StableRecord is a record that may be the one of StableBox, where it is not on the workload.
 	StableRecord string

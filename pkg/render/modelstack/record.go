@@ -31,10 +31,10 @@ type recordData struct {
 	Record string `json:"record"`
 }
 
-// Record returns the ControllerRevision that records the stack: its identity, metadata and spec, without status,
-// resourceVersion and managed fields. Its data cannot be changed, so its name says what is in it: another record is another
-// object. It has a dot where the name of a revision of a StatefulSet or DaemonSet has none, after the last hyphen, and is
-// nobody else's. The garbage collector deletes it when the stack has gone, and not before.
+// Record returns the ControllerRevision that records the stack: its identity, metadata and spec, without status, resourceVersion
+// and managed fields. Its data cannot be changed, so its name identifies its content: another record is another object. The name
+// has a dot after the last hyphen, where the name of a revision of a StatefulSet or DaemonSet has none, so no other object has it.
+// The garbage collector deletes the ControllerRevision after the stack is gone, and not before.
 func Record(stack *modelv1.ModelStack) (*unstructured.Unstructured, error) {
 	recorded := &modelv1.ModelStack{ObjectMeta: render.RecordedMeta(stack), Spec: stack.Spec}
 	value, err := render.EncodeRecord(recorded, recordLimits)

@@ -47,8 +47,8 @@ func ExpectGolden(t *testing.T, golden, input, got string) {
 	}
 }
 
-// Documents returns the objects as YAML documents, without modelv1.RecordAnnotation, which is their owner in a form that nobody
-// can read.
+// Documents returns the objects as YAML documents, without modelv1.RecordAnnotation, which is their owner in a form that is not
+// readable.
 func Documents(t testing.TB, objects ...*unstructured.Unstructured) string {
 	t.Helper()
 	documents := make([]string, 0, len(objects))
