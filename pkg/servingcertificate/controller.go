@@ -85,11 +85,10 @@ var (
 	_ dynamiccertificates.Listener               = &Controller{}
 )
 
-// queueKey is the only one in the queue.
+// queueKey is the only key in the queue.
 const queueKey = "certificates"
 
-// New returns a controller that sends no request yet. Until it has been run once, it provides a certificate that nobody
-// trusts.
+// New returns a controller that sends no request yet. Until it has been run once, it provides a certificate that no client trusts.
 func New(config Config) (*Controller, error) {
 	registerMetrics()
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: config.KubeClient.EventsV1()})

@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// MeasureExpiration measures when the certificate expires that the source provides, and from each change on when the next one
-// does. It is for certificates that somebody else issues: a Controller measures its own.
+// MeasureExpiration measures when the certificate of the source expires, and measures it again after each change. It is for
+// certificates that the server does not issue: a Controller measures its own.
 func MeasureExpiration(source dynamiccertificates.CertKeyContentProvider) error {
 	registerExpiration()
 	m := &measurement{source}

@@ -66,7 +66,7 @@ func newCluster(t *testing.T, apiServices ...*apiregistrationv1.APIService) *clu
 	return c
 }
 
-// leadingTo is an APIService that leads to the servers, and trusts nobody.
+// leadingTo is an APIService that routes to the servers, and has no CA bundle.
 func leadingTo(service string) *apiregistrationv1.APIService {
 	return &apiregistrationv1.APIService{
 		ObjectMeta: metav1.ObjectMeta{Name: apiService, ResourceVersion: "1"},
@@ -164,7 +164,7 @@ func (c *cluster) secret(t *testing.T) *corev1.Secret {
 	return secret
 }
 
-// editSecret changes the Secret as somebody else does.
+// editSecret changes the Secret as another client does.
 func (c *cluster) editSecret(t *testing.T, edit func(*corev1.Secret)) {
 	t.Helper()
 	secret := c.secret(t).DeepCopy()
@@ -190,7 +190,7 @@ func (c *cluster) apiService(t *testing.T) *apiregistrationv1.APIService {
 	return apiService
 }
 
-// editAPIService changes the APIService as somebody else does.
+// editAPIService changes the APIService as another client does.
 func (c *cluster) editAPIService(t *testing.T, edit func(*apiregistrationv1.APIService)) {
 	t.Helper()
 	apiService := c.apiService(t).DeepCopy()

@@ -34,10 +34,10 @@ var (
 	})
 )
 
-// registerExpiration registers what there is about every certificate that somebody verifies.
+// registerExpiration registers the metric of every certificate that clients verify.
 var registerExpiration = sync.OnceFunc(func() { legacyregistry.MustRegister(expiration) })
 
-// registerMetrics registers all, with every value of a label: what is counted first is an increase of 0.
+// registerMetrics registers all metrics, with every value of a label, so that the first event increases a counter that is 0.
 var registerMetrics = sync.OnceFunc(func() {
 	registerExpiration()
 	legacyregistry.MustRegister(rotations, bundleWrites)

@@ -52,7 +52,7 @@ func (r *rotation) rotate(current *certificates, now time.Time, isNextTrusted bo
 		changes = append(changes, issuedNextCA)
 		isNextTrusted = false
 	}
-	// A CA that has expired is trusted by nobody: nothing is lost by another one.
+	// No client trusts a CA that has expired: another one breaks nothing.
 	if rotated.next != nil && (isNextTrusted || isExpired(rotated.signer.Certificate, now)) {
 		rotated.signer, rotated.next = rotated.next, nil
 		changes = append(changes, promotedNextCA)

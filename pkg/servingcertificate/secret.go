@@ -21,7 +21,7 @@ const (
 	manager = "modelbox-apiserver"
 )
 
-// errForeignSecret keeps what somebody else has put into the Secret from being overwritten.
+// errForeignSecret prevents the server from overwriting the Secret of a user or of another controller.
 var errForeignSecret = errors.New("it was not made by this server, which its label " + managedByLabel + " would say: delete it, or give its certificate to the server as files")
 
 // secretStore is the Secret that the servers share.

@@ -17,14 +17,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/pki"
 )
 
-// served is what this server serves with, and why that is not as it should be.
+// served is the certificate that this server serves with, and the reason if clients cannot trust it.
 type served struct {
 	mu               sync.RWMutex
 	certificate, key []byte
-	// leaf is the certificate, nil as long as it is one that nobody can trust.
+	// leaf is the certificate, nil as long as no client can trust it.
 	leaf      *x509.Certificate
 	listeners []dynamiccertificates.Listener
-	// loadError is why there is no certificate that can be trusted, and trustError why nobody may trust it yet.
+	// loadError is why the server has no certificate that clients can trust, and trustError is why they may not trust it yet.
 	loadError, trustError error
 	// wasTrusted is set as soon as the cluster trusts the certificate, and stays.
 	wasTrusted bool
