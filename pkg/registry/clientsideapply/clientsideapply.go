@@ -20,16 +20,16 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// Manifests returns what kubectl's annotation says to be applied by an update, and what it said before, in JSON. It returns false
-// for an update that is none by client-side apply.
+// Manifests returns the manifest that an update applies, and the manifest that was applied before, in JSON. Both are from the
+// annotation of kubectl. It returns false for an update that is not by client-side apply.
 func Manifests(object, old metav1.Object) (applied, lastApplied string, ok bool) {
 	applied = object.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
 	lastApplied = old.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
 	return applied, lastApplied, applied != "" && applied != lastApplied && !isServerSideApplied(object)
 }
 
-// isServerSideApplied returns whether kubectl has applied the object by server-side apply. The server keeps the annotation up to
-// date then, and what is no longer applied may stay because somebody else owns it.
+// isServerSideApplied returns whether kubectl has applied the object by server-side apply. The server then keeps the annotation up
+// to date, and a field that is no longer applied may stay because another field manager owns it.
 func isServerSideApplied(object metav1.Object) bool {
 	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == "kubectl" && entry.Operation == metav1.ManagedFieldsOperationApply
@@ -40,7 +40,7 @@ func isServerSideApplied(object metav1.Object) bool {
 type Ports struct {
 	// Applied and LastApplied are as in the manifests, without defaults.
 	Applied, LastApplied []corev1.ServicePort
-	// New are those that the update makes of Old.
+	// New are the ports that the update makes of Old.
 	New, Old []corev1.ServicePort
 }
 
@@ -59,7 +59,7 @@ func (p Ports) Validate(path *field.Path) field.ErrorList {
 			isWrong = !isMerged(appliedPort, lastAppliedPort, newPort)
 		case lastAppliedPort != nil:
 			isWrong = newPort != nil
-		case oldPort != nil: // somebody else's
+		case oldPort != nil: // a port of another field manager
 			isWrong = !isMerged(oldPort, nil, newPort)
 		}
 		if isWrong {

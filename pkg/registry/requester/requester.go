@@ -12,8 +12,8 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// Can returns whether the user of the request may do something to all objects of a resource in a namespace; false
-// where that cannot be found out, or nobody is known to ask.
+// Can returns whether the user of the request may do something to all objects of a resource in a namespace. It returns false if the
+// authorizer fails, or if the request has no user.
 func Can(ctx context.Context, a authorizer.UnconditionalAuthorizer, verb string, resource schema.GroupVersionResource, namespace string) bool {
 	return CanObject(ctx, a, verb, resource, namespace, "")
 }

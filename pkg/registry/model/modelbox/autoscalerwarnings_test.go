@@ -24,7 +24,7 @@ func autoscaled(box *model.ModelBox) {
 
 func workloadAutoscaled(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To[int32](5) }
 
-// scaled sets the replicas, as somebody who is no autoscaler.
+// scaled sets the replicas as a client that is not an autoscaler.
 func scaled(replicas int32) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Replicas, box.ManagedFields = ptr.To(replicas), nil }
 }
@@ -44,7 +44,7 @@ func TestReplicasWarnings(t *testing.T) {
 		new  change
 		want []string
 	}{
-		{"replicas that nobody else sets", nil, scaled(3), nil},
+		{"replicas that no other client sets", nil, scaled(3), nil},
 		{"replicas that an autoscaler sets", []change{autoscaled}, scaled(3),
 			[]string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again; leave it out of the box"}},
 		{"replicas that an autoscaler sets stay", []change{autoscaled}, pause, nil},
@@ -80,7 +80,7 @@ func TestScaleWarnings(t *testing.T) {
 		new  change
 		want []string
 	}{
-		{"nobody else scales", nil, scaled(3), nil},
+		{"no other client scales", nil, scaled(3), nil},
 		{"an autoscaler scales as well", []change{autoscaled}, scaled(3), []string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again"}},
 		{"the autoscaler itself scales", []change{autoscaled}, scaledByAutoscaler, nil},
 		{"an autoscaler scales the Deployment", []change{workloadAutoscaled}, scaled(3), []string{doesNotCount}},

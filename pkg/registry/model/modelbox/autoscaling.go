@@ -49,7 +49,7 @@ func fewestPods(spec *model.ModelBoxSpec) int32 {
 	return ptr.Deref(spec.Autoscaling.MinReplicas, 1)
 }
 
-// autoscalingWarnings is about a number of pods that does not last, and about containers that somebody else has to add.
+// autoscalingWarnings is about a number of pods that does not last, and about containers that another controller must add.
 func autoscalingWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	autoscaling := spec.Autoscaling
 	if autoscaling == nil {

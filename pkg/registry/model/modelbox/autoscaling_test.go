@@ -50,9 +50,9 @@ func TestUpdateLeavesReplicasToTheAutoscaler(t *testing.T) {
 	}{
 		{"a box without an autoscaler is scaled", main, plain, plain, 5, 2, 2, nil},
 		{"a box that gets one starts with its number", main, plain, withAutoscaling(1, 9), 5, 2, 2, nil},
-		{"a box that has one keeps that of the autoscaler", main, withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 2, 5, warnings{stays}},
+		{"a box that has one keeps the number of the autoscaler", main, withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 2, 5, warnings{stays}},
 		{"one that another one is asked for keeps it as well", main, withAutoscaling(1, 9), withAutoscaling(1, 4), 5, 2, 5, warnings{stays}},
-		{"nobody is told of the same number", main, withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 5, 5, nil},
+		{"the same number has no warning", main, withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 5, 5, nil},
 		{"the autoscaler scales the box", scale, withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 2, 2, nil},
 		{"a box is stopped", main, withAutoscaling(1, 9), withAutoscaling(1, 9), 5, 0, 0, nil},
 		{"and started again", main, withAutoscaling(1, 9), withAutoscaling(1, 9), 0, 2, 2, nil},
@@ -97,7 +97,7 @@ func TestAutoscalingWarnings(t *testing.T) {
 		{"a stopped box", []func(*model.ModelBox){withAutoscaling(3, 9), withReplicas(ptr.To[int32](0))}, nil},
 		{"a metric of the main container", []func(*model.ModelBox){withAutoscaling(1, 9), ofContainer("web")}, nil},
 		{"a metric of a container of the overlay", []func(*model.ModelBox){withAutoscaling(1, 9), ofContainer("side"), withSide}, nil},
-		{"a metric of a container that somebody has to add", []func(*model.ModelBox){withAutoscaling(1, 9), ofContainer("proxy")},
+		{"a metric of a container that another controller must add", []func(*model.ModelBox){withAutoscaling(1, 9), ofContainer("proxy")},
 			[]string{`spec.autoscaling.metrics[0].containerResource.container: the box has no container "proxy": as long as nobody adds it to the pods, the metric cannot be computed`}},
 		{"a volume that so many pods do not get", []func(*model.ModelBox){withAutoscaling(1, 9), withReplicas(ptr.To[int32](1)), volumeOf("data", corev1.ReadWriteOnce)},
 			[]string{"spec.storage[0].accessModes: ReadWriteOnce lets the pods of one node have the volume at a time: of 9 pods, those on other nodes do not start; use ReadWriteMany, or workload StatefulSet for a volume each"}},
@@ -148,7 +148,7 @@ func TestDisruptionWarnings(t *testing.T) {
 		{"a stopped box has no pods", []func(*model.ModelBox){minAvailable(number(1)), pods(0)}, nil},
 		{"the fewest pods of an autoscaler count", []func(*model.ModelBox){minAvailable(number(2)), withAutoscaling(2, 9), pods(5)}, blocks("minAvailable", " while the box has 2 pods")},
 		{"more pods than that of an autoscaler", []func(*model.ModelBox){minAvailable(number(1)), withAutoscaling(2, 9)}, nil},
-		{"nobody evicts pods of a DaemonSet", []func(*model.ModelBox){minAvailable(number(9)), daemonSet}, nil},
+		{"a drain does not evict pods of a DaemonSet", []func(*model.ModelBox){minAvailable(number(9)), daemonSet}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := webBox(row.changes...)

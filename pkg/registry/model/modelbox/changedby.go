@@ -15,8 +15,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// noteChange writes down whose change the pods of the box are: that of the requester where it is a new box, of which old is
-// nil, or where the pods are made from something else now, and else whose it was. Nobody else can write that.
+// noteChange records the user who changed the pods of the box. That is the requester if the box is new, for which old is nil, or if
+// the update changes the pods. Otherwise it is the user of before. Users cannot write that annotation themselves.
 func noteChange(ctx context.Context, box, old *model.ModelBox) {
 	var author string
 	if old != nil && !changesPods(&box.Spec, &old.Spec) {
@@ -35,13 +35,13 @@ func noteChange(ctx context.Context, box, old *model.ModelBox) {
 	}
 }
 
-// changesPods returns whether the specs differ in what pods can be made from, which is all but the fields that no pod template
-// has anything of.
+// changesPods returns whether the specs differ in a field that pods can be made from. These are all fields but those of which no
+// pod template has anything.
 func changesPods(spec, old *model.ModelBoxSpec) bool {
 	return !apiequality.Semantic.DeepEqual(ofPods(*spec), ofPods(*old))
 }
 
-// ofPods returns the spec without what no pod template has anything of.
+// ofPods returns the spec without the fields of which no pod template has anything.
 func ofPods(spec model.ModelBoxSpec) model.ModelBoxSpec {
 	spec.Replicas, spec.Paused = nil, false
 	spec.Strategy, spec.RollingUpdate, spec.MinReadySeconds = "", nil, nil

@@ -32,9 +32,9 @@ func TestNoteChange(t *testing.T) {
 	}{
 		{"a new box is its creator's", "anna", webBox(), nil, "anna"},
 		{"whatever a new box says", "anna", webBox(by("bob")), nil, "anna"},
-		{"a new box that nobody is known to create is nobody's", "", webBox(by("bob")), nil, ""},
+		{"a new box of an unknown creator has no user", "", webBox(by("bob")), nil, ""},
 		{"a change of the pods is the requester's", "anna", webBox(by("bob"), image("nginx:2")), webBox(by("bob")), "anna"},
-		{"a change of the pods that nobody is known to make is nobody's", "", webBox(by("bob"), image("nginx:2")), webBox(by("bob")), ""},
+		{"a change of the pods by an unknown requester has no user", "", webBox(by("bob"), image("nginx:2")), webBox(by("bob")), ""},
 		{"a change that leaves the pods leaves whose they are", "anna", webBox(by("bob"), func(box *model.ModelBox) {
 			box.Spec.Replicas, box.Spec.Paused, box.Spec.ServiceType = ptr.To[int32](7), true, model.ServiceTypeNodePort
 		}), webBox(by("bob")), "bob"},

@@ -62,8 +62,8 @@ func decodeBox(t *testing.T, data []byte) (*modelv1.ModelBox, *model.ModelBox) {
 	return served, box
 }
 
-// applyClientSide applies one list of ports after the other, as kubectl and the server do it together, and lets somebody
-// else add ports in between. It returns the box before and after the second time, or the error of kubectl.
+// applyClientSide applies one list of ports after the other, as kubectl and the server do it together, and adds the ports of
+// another client in between. It returns the box before and after the second time, or the error of kubectl.
 func applyClientSide(t *testing.T, first, others, second []corev1.ServicePort) (old, box *model.ModelBox, err error) {
 	t.Helper()
 	original, modified := manifest(t, first), manifest(t, second)

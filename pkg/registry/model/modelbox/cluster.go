@@ -36,12 +36,12 @@ type Cluster interface {
 	WatchPods(ctx context.Context, box *modelv1.ModelBox, changed func()) (pods func(context.Context) ([]corev1.Pod, error), err error)
 	// PodUID returns the UID of the pod of that name, empty where there is none.
 	PodUID(ctx context.Context, pod types.NamespacedName) (types.UID, error)
-	// IsOrphaned returns whether the workload that has the name of the box is there, and nobody's.
+	// IsOrphaned returns whether the workload that has the name of the box exists without a controller.
 	IsOrphaned(ctx context.Context, box *modelv1.ModelBox) (bool, error)
 	// ClaimSizes returns, by the name of the storage of the box, the most that one of its claims requests. There is none for
 	// storage without claims.
 	ClaimSizes(ctx context.Context, box *modelv1.ModelBox) (map[string]resource.Quantity, error)
-	// Known returns a rendered child without the fields that the cluster does not know. It asks nobody.
+	// Known returns a rendered child without the fields that the cluster does not know. It sends no request.
 	Known(child *unstructured.Unstructured) *unstructured.Unstructured
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-// disruptionWarnings is about a budget that lets nobody evict a pod, so that no node of the pods can be drained. Pods of a
-// DaemonSet are no obstacle to that: nobody evicts them.
+// disruptionWarnings is about a budget that forbids the eviction of every pod, so that no node of the pods can be drained. Pods of
+// a DaemonSet do not prevent a drain: it does not evict them.
 func disruptionWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	budget, pods := spec.DisruptionBudget, fewestPods(spec)
 	if budget == nil || pods == 0 || spec.Workload == model.WorkloadDaemonSet {
@@ -31,8 +31,7 @@ func disruptionWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	}
 }
 
-// podsOf is how many of so many pods the limit of a budget means, of which a percentage is rounded up. What is no limit means
-// none of them.
+// podsOf returns how many of the pods the limit of a budget means. It rounds a percentage up. An invalid limit means no pod.
 func podsOf(limit *intstr.IntOrString, pods int32) int32 {
 	count, err := intstr.GetScaledValueFromIntOrPercent(limit, int(pods), true)
 	if err != nil {

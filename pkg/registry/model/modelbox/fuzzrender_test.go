@@ -28,7 +28,7 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// expectRendered checks what an accepted box becomes, whoever decides the number of its pods.
+// expectRendered checks the children of an accepted box, for each way to decide the number of its pods.
 func expectRendered(t *testing.T, box *model.ModelBox) {
 	t.Helper()
 	served := asServed(t, box)
@@ -38,7 +38,7 @@ func expectRendered(t *testing.T, box *model.ModelBox) {
 		if !apiequality.Semantic.DeepEqual(before, served) {
 			t.Errorf("rendering it changes it:\n%s", cmp.Diff(before, served))
 		}
-		// What is stored and read in between renders the same.
+		// A box that was stored and read renders the same.
 		stored, err := decode(encode(t, box, runtime.ContentTypeProtobuf))
 		if err != nil {
 			t.Fatal(err)

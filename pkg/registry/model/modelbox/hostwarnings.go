@@ -22,8 +22,8 @@ type hostAndPath struct {
 	of string
 }
 
-// hostWarnings names the boxes that lead the same host and path to themselves, as far as those were not asked for before. Which
-// of them is reached, nobody knows.
+// hostWarnings names the boxes that route the same host and path to themselves, for each host and path that the update adds. It is
+// undefined which of these boxes gets the requests.
 func (s Strategy) hostWarnings(ctx context.Context, box, old *model.ModelBox) []string {
 	asked := hostsAndPaths(box)
 	if old != nil {

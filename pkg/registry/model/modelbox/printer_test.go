@@ -69,21 +69,21 @@ func TestRow(t *testing.T) {
 			ready := &box.Status.Conditions[0]
 			ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, "ImagePullBackOff", "no such image"
 		}, map[string]any{"Ready": "1/2", "Status": "ImagePullBackOff", "Message": "no such image"}},
-		{"a box that nobody has seen", func(box *model.ModelBox) { box.Status = model.ModelBoxStatus{} },
+		{"a box that the controller has not seen", func(box *model.ModelBox) { box.Status = model.ModelBoxStatus{} },
 			map[string]any{"Ready": "0/2", "Up-To-Date": int64(0), "Status": "Pending", "Address": "<none>",
 				"Message": "the controller has not seen this box yet"}},
 		{"a box that was just created", func(box *model.ModelBox) {
 			box.Generation, box.Status = 1, pendingStatus()
 		}, map[string]any{"Ready": "0/2", "Up-To-Date": int64(0), "Status": "Pending", "Address": "<none>",
 			"Message": "the controller has not seen this box yet"}},
-		{"a change that nobody has seen", func(box *model.ModelBox) { box.Generation = 4 },
+		{"a change that the controller has not seen", func(box *model.ModelBox) { box.Generation = 4 },
 			map[string]any{"Status": "Pending", "Message": "the controller has not seen the last change yet"}},
 		{"a box that is going", going(), map[string]any{"Status": "Terminating", "Message": "the box is being deleted"}},
 		{"a box that goes after its children", going(metav1.FinalizerDeleteDependents),
 			map[string]any{"Status": "Terminating", "Message": "waits for its children to be deleted"}},
 		{"a box that leaves its children", going(metav1.FinalizerOrphanDependents),
 			map[string]any{"Status": "Terminating", "Message": "waits for its children to be orphaned"}},
-		{"a box that somebody holds back", going("example.com/backup", "example.com/audit"),
+		{"a box with the finalizers of other controllers", going("example.com/backup", "example.com/audit"),
 			map[string]any{"Status": "Terminating", "Message": "waits for the finalizers example.com/backup, example.com/audit to be removed"}},
 		{"a box that waits for everything", going("example.com/backup", metav1.FinalizerDeleteDependents),
 			map[string]any{"Status": "Terminating", "Message": "waits for its children to be deleted, and for the finalizer example.com/backup to be removed"}},
@@ -113,12 +113,12 @@ func TestRow(t *testing.T) {
 		{"replicas that are not given are one", func(box *model.ModelBox) { box.Spec.Replicas = nil }, map[string]any{"Ready": "2/1"}},
 		{"a StatefulSet", statefulSet, map[string]any{"Workload": "StatefulSet"}},
 		{"a DaemonSet", daemonSet, map[string]any{"Workload": "DaemonSet"}},
-		{"a DaemonSet that nobody has seen", func(box *model.ModelBox) {
+		{"a DaemonSet that the controller has not seen", func(box *model.ModelBox) {
 			daemonSet(box)
 			box.Status = model.ModelBoxStatus{}
 		}, map[string]any{"Workload": "DaemonSet", "Ready": "0/0", "Up-To-Date": int64(0), "Status": "Pending", "Address": "<none>",
 			"Message": "the controller has not seen this box yet"}},
-		{"a DaemonSet with a change that nobody has seen", func(box *model.ModelBox) {
+		{"a DaemonSet with a change that the controller has not seen", func(box *model.ModelBox) {
 			daemonSet(box)
 			box.Generation = 4
 		}, map[string]any{"Workload": "DaemonSet", "Status": "Pending", "Message": "the controller has not seen the last change yet"}},

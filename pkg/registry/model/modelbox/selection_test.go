@@ -34,7 +34,7 @@ func TestGetAttrs(t *testing.T) {
 	}{
 		{"a box that is ready", func(*model.ModelBox) {}, attrs},
 		{"a box that is not ready", func(box *model.ModelBox) { box.Status.Conditions[0].Status = "False" }, with("status.ready", "false")},
-		{"a box that nobody has seen", func(box *model.ModelBox) { box.Status.Conditions = nil }, with("status.ready", "false")},
+		{"a box that the controller has not seen", func(box *model.ModelBox) { box.Status.Conditions = nil }, with("status.ready", "false")},
 		{"a service type that follows the node port", func(box *model.ModelBox) { box.Spec.Ports[0].NodePort = 30010 }, with("spec.serviceType", "NodePort")},
 		{"another workload", func(box *model.ModelBox) { box.Spec.Workload = model.WorkloadDaemonSet }, with("spec.workload", "DaemonSet")},
 		{"a service type that is given", func(box *model.ModelBox) { box.Spec.ServiceType = "Headless" }, with("spec.serviceType", "Headless")},

@@ -38,7 +38,7 @@ func stackWarnings(box, old *model.ModelBox) []string {
 	return []string{fmt.Sprintf("%s: ModelStack %s sets this and takes the change back; change it in the stack", strings.Join(names, ", "), stack.Name)}
 }
 
-// appliedFields are those that the server has applied to a box and that nobody has changed since.
+// appliedFields are the fields that the server has applied to a box and that no other client has changed since.
 func appliedFields(box *model.ModelBox) *fieldpath.Set {
 	for i := range box.ManagedFields {
 		entry := &box.ManagedFields[i]

@@ -120,7 +120,7 @@ func TestPrepareForStatusUpdate(t *testing.T) {
 	}
 }
 
-// What server-side apply gives nobody the ownership of has to be what the strategies take back.
+// The fields that server-side apply gives no field manager must be the fields that the strategies reset.
 func TestResetFields(t *testing.T) {
 	strategy := newStrategy()
 	for _, row := range []struct {

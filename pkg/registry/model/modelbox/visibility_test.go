@@ -49,7 +49,7 @@ func TestWarningsNameNoBoxThatTheUserMayNotSee(t *testing.T) {
 		{"a box that jane does not see", byUser(t, "jane"), in("secret"), hidden},
 		{"a box that john does not see", byUser(t, "john"), in("post"), hidden},
 		{"a box of the same namespace that john does not see", byUser(t, "john"), in("default"), hidden},
-		{"nobody", t.Context(), in("post"), hidden},
+		{"a request without a user", t.Context(), in("post"), hidden},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := newStrategy(webBox(row.box, nodePortOf("TCP", 30010))).WarningsOnCreate(row.ctx, webBox(nodePortOf("TCP", 30010)))

@@ -80,7 +80,7 @@ func TestWarningsOnUpdate(t *testing.T) {
 			[]string{"deletes box shop-api of component api and its 4 pods"}},
 		{"another name of a box", replaced("name: api", "name: api\n  boxName: shop"), nil, []string{"deletes box shop-api of component api and its 4 pods"}},
 		{"another name of a component", replaced("name: worker", "name: worker2\n  boxName: shop-worker"), nil, nil},
-		{"a component less whose box is somebody else's", components[:strings.Index(components, "- name: worker")],
+		{"a component less whose box belongs to another owner", components[:strings.Index(components, "- name: worker")],
 			func(boxes []*model.ModelBox) { boxes[2].OwnerReferences = nil }, []string{"deletes component worker"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -22,8 +22,8 @@ type List func(ctx context.Context, namespace string) (*model.NetworkList, error
 // maxNamed is how many networks the warnings name.
 const maxNamed = 10
 
-// overlapWarnings names the networks of the namespace that the network overlaps, to a user who may list them. Nobody
-// else learns that there are any.
+// overlapWarnings names the networks of the namespace that the network overlaps, to a user who may list them. Other users do not
+// learn that such networks exist.
 func (s Strategy) overlapWarnings(ctx context.Context, network *model.Network) []string {
 	cidr, err := netip.ParsePrefix(network.Spec.CIDR)
 	if err != nil {

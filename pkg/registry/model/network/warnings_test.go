@@ -63,7 +63,7 @@ func TestNoOverlapWarnings(t *testing.T) {
 		got  []string
 	}{
 		{"for a user who may not list networks", newStrategy(taken).WarningsOnCreate(byUser(t, "john"), lan())},
-		{"for nobody", newStrategy(taken).WarningsOnCreate(t.Context(), lan())},
+		{"for a request without a user", newStrategy(taken).WarningsOnCreate(t.Context(), lan())},
 		{"about the networks of another namespace", newStrategy(taken).WarningsOnCreate(byUser(t, "jane"), elsewhere)},
 		{"for an update of something else", newStrategy(taken).WarningsOnUpdate(byUser(t, "jane"),
 			lan(func(network *model.Network) { network.Labels = map[string]string{"team": "shop"} }), lan())},

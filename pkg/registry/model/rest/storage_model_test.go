@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whoever changes these loses every stored object.
+// A server with other prefixes does not find the stored objects.
 func TestResourcePrefixesStayAsTheyAre(t *testing.T) {
 	want := map[string]string{
 		"modelboxes.model.github.com":   "model.github.com/modelboxes",

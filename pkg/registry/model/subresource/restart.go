@@ -22,11 +22,11 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// RestartREST is the restart subresource: a rollout of the same spec, as that of "kubectl rollout restart". It is an update of
-// the pod templates of the object, so that it is not lost when nobody carries it out at once.
+// RestartREST is the restart subresource: a rollout of the same spec, like "kubectl rollout restart". It is an update of the pod
+// templates of the object, so that it is not lost if no controller runs at that moment.
 type RestartREST[T Object] struct {
 	Objects *Updater[T]
-	// Resource is the subresource, and Noun what an event calls the object.
+	// Resource is the subresource, and Noun is the name of the object in an event.
 	Resource schema.GroupResource
 	Noun     string
 	// Restart lets the pods of the object roll, or returns why they cannot.

@@ -72,8 +72,8 @@ func (u *Updater[T]) Get(ctx context.Context, name string) (T, error) {
 	return obj.(T), nil
 }
 
-// Update changes the object of the name, and returns it as it is then. It tries again where somebody else changes it at the same
-// time. An error of change is returned as it is.
+// Update changes the object of the name, and returns the changed object. It tries again if another client changes the object at the
+// same time. It returns an error of change as it is.
 func (u *Updater[T]) Update(ctx context.Context, name string, options *metav1.CreateOptions, change func(object T) error) (T, error) {
 	var none T
 	updateOptions := &metav1.UpdateOptions{

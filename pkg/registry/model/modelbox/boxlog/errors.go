@@ -15,7 +15,7 @@ func inLog(err error, pod, container string) error {
 	return fmt.Errorf("container %s of pod %s: %w", container, pod, err)
 }
 
-// isEnd returns whether a log is read no more because enough has been delivered, or nobody wants any more of it.
+// isEnd returns whether the server stops reading a log because it has delivered enough, or because the client no longer reads it.
 func isEnd(err error) bool {
 	return errors.Is(err, errLimit) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, context.Canceled)
 }

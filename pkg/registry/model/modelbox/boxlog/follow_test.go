@@ -318,7 +318,7 @@ func TestFollowLeavesNothingBehind(t *testing.T) {
 				for i := range 10 {
 					c.run(fmt.Sprintf("web-%d", i))
 				}
-				c.write("web-0", "nobody reads that")
+				c.write("web-0", "no client reads that")
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				stream, err := c.request(follow()).Stream(ctx)

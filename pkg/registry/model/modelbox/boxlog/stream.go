@@ -27,7 +27,7 @@ type stream struct {
 // Stream returns the logs as one text, which ends with the error of ctx when that is done, and in order when it is closed. What is
 // wrong with some of them is said in lines that begin with "error: "; it returns an error where that is all there would be.
 //
-// No more is read than what is read from it: a reader that is slow holds back the logs.
+// It reads no more of the logs than the client reads: a slow client holds back the logs.
 func (r *Request) Stream(ctx context.Context) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	in, out := io.Pipe()
@@ -45,7 +45,7 @@ func (r *Request) Stream(ctx context.Context) (io.ReadCloser, error) {
 		cancel(err)
 		return nil, err
 	}
-	// Whoever writes is told when nobody reads any more, and whoever reads when there is an end of it.
+	// Writers get an error when the client no longer reads, and the reader gets one at the end of the logs.
 	context.AfterFunc(ctx, func() { out.CloseWithError(context.Cause(ctx)) })
 	go func() {
 		defer cancel(io.EOF)

@@ -63,11 +63,10 @@ func TestSubresourcesAreNotAuthorizedAsUpdates(t *testing.T) {
 	}
 }
 
-// updateGuard is admission that lets only those update a box who have the right to do so: nobody but those whose request has been
-// authorized for it.
+// updateGuard is an admission plugin that lets a user update a box only if the request has been authorized for the update.
 type updateGuard struct {
 	*admission.Handler
-	// authorized is what the request has been authorized for.
+	// authorized is the verb and the resource that the request has been authorized for.
 	authorized string
 }
 

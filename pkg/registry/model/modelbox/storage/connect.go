@@ -126,7 +126,7 @@ func podQuery(options runtime.Object) (url.Values, error) {
 	return query, nil
 }
 
-// recordPodAccess records who was led to which pod. The cluster sees nobody but the server there.
+// recordPodAccess records which user was connected to which pod. The cluster only sees the server as the user.
 func recordPodAccess(ctx context.Context, box *modelv1.ModelBox, subresource, pod, container string) {
 	audit.AddAuditAnnotations(ctx, podAuditAnnotation, pod, containerAuditAnnotation, container)
 	var user string

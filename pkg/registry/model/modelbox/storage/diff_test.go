@@ -41,7 +41,7 @@ func (d *testDiffer) Diff(_ context.Context, _ *modelv1.ModelBox, rendered []*un
 	return d.diffs, d.err
 }
 
-// allowsDeployments lets anna get the Deployments of the default namespace, and nobody anything else.
+// allowsDeployments lets anna get the Deployments of the default namespace, and allows no other request.
 type allowsDeployments struct{}
 
 func (allowsDeployments) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {

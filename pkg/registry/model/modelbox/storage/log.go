@@ -135,7 +135,7 @@ func (r *LogREST) pods(ctx context.Context, box *modelv1.ModelBox, asked *model.
 	return []corev1.Pod{*pod}, nil
 }
 
-// recordLogAccess records who is shown the logs of which pods. The cluster sees nobody but the server there.
+// recordLogAccess records which user reads the logs of which pods. The cluster only sees the server as the user.
 func recordLogAccess(ctx context.Context, box *modelv1.ModelBox, container string, pods []string) {
 	var user string
 	if info, ok := genericapirequest.UserFrom(ctx); ok {

@@ -62,7 +62,7 @@ func TestPagesAreOfOneMoment(t *testing.T) {
 	}
 }
 
-// Of a moment that nobody remembers there are no more pages. The error holds a token to go on with at the present.
+// A list at a revision that etcd has compacted has no more pages. The error holds a token that continues at the current revision.
 func TestPagesExpire(t *testing.T) {
 	t.Parallel()
 	backend := newBackend(t)
@@ -106,7 +106,7 @@ func TestContinueTokensThatAreNone(t *testing.T) {
 	}{
 		{"not base64", metainternalversion.ListOptions{Continue: "!"}},
 		{"not JSON", metainternalversion.ListOptions{Continue: encode("box-2")}},
-		{"a version that nobody knows", metainternalversion.ListOptions{Continue: encode(`{"v":"meta.k8s.io/v2","rv":1,"start":"box-2"}`)}},
+		{"an unknown version", metainternalversion.ListOptions{Continue: encode(`{"v":"meta.k8s.io/v2","rv":1,"start":"box-2"}`)}},
 		{"no moment", metainternalversion.ListOptions{Continue: encode(`{"v":"meta.k8s.io/v1","start":"box-2"}`)}},
 		{"no place", metainternalversion.ListOptions{Continue: encode(`{"v":"meta.k8s.io/v1","rv":1}`)}},
 		{"a place in another namespace", metainternalversion.ListOptions{Continue: encode(`{"v":"meta.k8s.io/v1","rv":1,"start":"../other/box-2"}`)}},

@@ -23,8 +23,8 @@ func newRestartREST(boxes *subresource.Updater[*model.ModelBox], recorder events
 	return &RestartREST{Objects: boxes, Resource: model.Resource("modelboxes/restart"), Noun: "box", Restart: restart, Recorder: recorder, Clock: clock}
 }
 
-// restart lets the box roll, or returns why it cannot: one that is paused, or being deleted, one whose Deployment somebody has
-// paused, and one that was restarted in the same second.
+// restart lets the box roll, or returns why it cannot: the box is paused or is being deleted, its Deployment is paused, or the box
+// was restarted in the same second.
 func restart(box *model.ModelBox, now string) error {
 	progressing := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionProgressing)
 	switch {

@@ -33,8 +33,8 @@ func TestBookmarks(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
 	from := create(t, storage, newBox()).ResourceVersion
-	nothing := fields.OneTermEqualSelector("metadata.name", "nobody")
-	// What the endpoint does with timeoutSeconds. The bookmark comes two seconds before the end.
+	nothing := fields.OneTermEqualSelector("metadata.name", "none")
+	// The endpoint does this with timeoutSeconds. The bookmark comes two seconds before the end.
 	ctx, cancel := context.WithTimeout(inDefault(t), 4*time.Second)
 	defer cancel()
 	watcher := startWatchAs(ctx, t, storage, &metainternalversion.ListOptions{ResourceVersion: from, AllowWatchBookmarks: true, FieldSelector: nothing})
