@@ -12,7 +12,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// Manifest returns a box as somebody would write it: with its type, and without what only the server sets.
+// Manifest returns a box as a user would write it: with its type, and without the fields that only the server sets.
 func Manifest(box *modelv1.ModelBox) (*unstructured.Unstructured, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(box)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// Summary is how a box or a stack is doing, in the words of the tables that the server prints.
+// Summary is the state of a box or a stack, in the words of the tables that the server prints.
 type Summary struct {
 	// Reason is one word, Message one line for people.
 	Reason, Message string
-	// IsReady is that it is what its present spec says, and ready.
+	// IsReady says that the object is what its present spec says, and ready.
 	IsReady bool
-	// IsStalled is that it will not become what its spec says until somebody does something.
+	// IsStalled says that the object will not become what its spec says until a user or another controller changes something.
 	IsStalled bool
 }
 
-// SummaryOf sums up the conditions of a box or a stack. Those of an older generation say nothing about this one.
+// SummaryOf sums up the conditions of a box or a stack. It ignores conditions of an older generation.
 func SummaryOf(object metav1.Object, conditions []metav1.Condition) Summary {
 	current := slices.DeleteFunc(slices.Clone(conditions), func(c metav1.Condition) bool {
 		return c.ObservedGeneration < object.GetGeneration()

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// prune takes out of a part of a spec what is as the API of Kubernetes has it by default, and what is empty. Deployments have all
-// defaults, which nobody has written.
+// prune removes from a part of a spec the fields that have the default of the Kubernetes API, and the empty ones. Deployments have
+// all defaults, which their authors have not written.
 func prune(value any) {
 	switch value := value.(type) {
 	case map[string]any:

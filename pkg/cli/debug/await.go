@@ -19,12 +19,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
 )
 
-// lastingReasons are those that a kubelet gives for a container that will not run before somebody does something about it: it has
-// tried more than once, need not try, or does not try again, as to start an ephemeral container whose command is not in its image.
+// lastingReasons are the reasons that a kubelet gives for a container that will not run until a user changes something. The kubelet
+// has tried more than once, need not try, or does not try again: it does not start an ephemeral container again whose command is
+// not in its image.
 var lastingReasons = []string{"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "RunContainerError"}
 
-// awaitContainer returns the pod when its container runs, or has ended. The error says why it does not: an image that cannot be
-// pulled, or a pod that is gone.
+// awaitContainer returns the pod when its container runs, or has ended. The error says why the container does not run: its image
+// cannot be pulled, or the pod is gone.
 func (o *Options) awaitContainer(ctx context.Context, pod, container string) (*corev1.Pod, error) {
 	pods := cache.NewListWatchFromClient(o.kube.CoreV1().RESTClient(), "pods", o.Namespace, fields.OneTermEqualSelector("metadata.name", pod))
 	said := ""

@@ -35,7 +35,7 @@ func (o *Options) checkLease(ctx context.Context) findings {
 	}
 	age := o.clock.Now().Sub(renewed.Time)
 	if age > time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0))*time.Second {
-		return findings{failed(check, "%s held Lease %s until %s ago, and nobody has taken it over", holder, leaseName, duration.HumanDuration(age))}
+		return findings{failed(check, "%s held Lease %s until %s ago, and no other server has acquired it", holder, leaseName, duration.HumanDuration(age))}
 	}
 	return findings{fine(check, "%s leads, for %s", holder, duration.HumanDuration(o.clock.Now().Sub(ptr.Deref(lease.Spec.AcquireTime, *renewed).Time)))}
 }

@@ -96,7 +96,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	return cmd
 }
 
-// Complete takes the arguments, and asks for what is missing where somebody can answer.
+// Complete takes the arguments. Run asks for missing ones if the input is a terminal.
 func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []string) error {
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		arguments, o.Command = arguments[:dash], arguments[dash:]
@@ -120,7 +120,7 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 func (o *Options) Run(ctx context.Context) error {
 	if o.name == "" || o.Image == "" {
 		if !o.asks {
-			return errors.New("NAME and --image must be specified where nobody can be asked")
+			return errors.New("NAME and --image must be specified if the input is not a terminal")
 		}
 		if err := o.ask(); err != nil {
 			return err

@@ -65,7 +65,7 @@ spec:
   workload: StatefulSet
 `,
 		},
-		{name: "nobody can be asked", wantErr: "NAME and --image must be specified"},
+		{name: "no terminal", wantErr: "NAME and --image must be specified"},
 		{name: "two names", arguments: []string{"web", "shop"}, wantErr: "a command comes after --"},
 		{name: "a port without a number", arguments: []string{"web", "--image=a", "--port=http"}, wantErr: "--port=http: must be [NAME:]PORT"},
 		{name: "a port with too much", arguments: []string{"web", "--image=a", "--port=a:80:81:82"}, wantErr: "must be [NAME:]PORT"},

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Prepare pauses a Deployment that somebody else is to take over, and gives its ReplicaSet and its pods the labels and annotations
-// of the template that it will get. Services that select them find the pods then. It may be repeated.
+// Prepare pauses a Deployment that another controller is about to take over, and gives its ReplicaSet and its pods the labels and
+// annotations of the template that it will get. Services that select these labels then find the pods. It may be repeated.
 func (r *Rewriter) Prepare(ctx context.Context, deployment *appsv1.Deployment, wanted *corev1.PodTemplateSpec) error {
 	if err := r.SetPaused(ctx, deployment, true); err != nil {
 		return err

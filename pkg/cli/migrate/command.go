@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package migrate brings boxes that are custom resources to the aggregated server, with what an operator has made of them,
-// and back. No pod restarts.
+// Package migrate moves boxes that are custom resources to the aggregated server, with the children that an operator has made of
+// them, and back. No pod restarts.
 //
-// The two serve the same API group, only one at a time, and number their objects with UIDs of their own. As the garbage
-// collector deletes what belongs to an owner that is not served with that very UID, the children belong to nobody while
-// the group changes hands.
+// The cluster and the server serve the same API group, only one at a time, and give their objects UIDs of their own. The garbage
+// collector deletes the children of an owner that is not served with exactly this UID. So the children have no owner while the
+// group moves from the one to the other.
 package migrate
 
 import (

@@ -19,9 +19,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 )
 
-// An APIService of the server that is applied while a CustomResourceDefinition serves the group is taken back by the cluster,
-// whose aggregated discovery keeps asking the server nevertheless. The group is stale from then on: nobody finds its resources,
-// the garbage collector included. It ends when the APIService is deleted, which the cluster then makes anew.
+// If an APIService of the server is applied while a CustomResourceDefinition serves the group, the cluster takes the APIService
+// back. Its aggregated discovery still asks the server. The group is stale from then on: no client finds its resources, and the
+// garbage collector does not either. That ends when the APIService is deleted. The cluster then creates it again.
 
 // discoveryTimeout is how long the cluster may take to serve a group again whose APIService was deleted.
 const discoveryTimeout = time.Minute
@@ -31,7 +31,7 @@ const (
 	freshDiscovery = "kubectl delete apiservice " + apiServiceName + " makes it whole: the cluster makes the APIService again at once"
 )
 
-// checkDiscovery returns an error that says what to do where the custom resources are served and not discovered.
+// checkDiscovery returns an error that says what to do if the custom resources are served and not discovered.
 func (c *clients) checkDiscovery(ctx context.Context) error {
 	isStale, err := c.isDiscoveryStale(ctx)
 	if err == nil && isStale {
@@ -58,7 +58,7 @@ func (o *options) healDiscovery(ctx context.Context) error {
 		return fmt.Errorf("asking whether you may delete APIService %s: %w", apiServiceName, err)
 	}
 	if !review.Status.Allowed {
-		return fmt.Errorf("%s. Have somebody run it who may delete APIServices: %s", staleDiscovery, freshDiscovery)
+		return fmt.Errorf("%s. Ask a user who may delete APIServices: %s", staleDiscovery, freshDiscovery)
 	}
 	client := o.clients.apiServices.ApiregistrationV1().APIServices()
 	if err := client.Delete(ctx, apiServiceName, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {

@@ -20,11 +20,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 )
 
-// collectorPatience is how long the garbage collector may let go of nothing, before the command does so in its place. It may
-// watch the custom resources for minutes after the group has gone to the server, and see no box of that.
+// collectorPatience is how long the garbage collector may orphan no children before the command does so in its place. After the
+// group has moved to the server, the garbage collector may watch the custom resources for minutes more, and see no box of the
+// server.
 const collectorPatience = 30 * time.Second
 
-// awaitGone waits until boxes that were deleted are gone, with what belongs to them left to nobody.
+// awaitGone waits until boxes that were deleted are gone, and their children have no owner.
 func (r *rollbackOptions) awaitGone(ctx context.Context, deleted []*modelv1.ModelBox) error {
 	left, err := r.awaitCollector(ctx, deleted)
 	if err != nil || len(left) == 0 {
@@ -46,7 +47,8 @@ func (r *rollbackOptions) awaitGone(ctx context.Context, deleted []*modelv1.Mode
 	})
 }
 
-// awaitCollector returns the boxes that are not gone when the garbage collector has let go of none for its time.
+// awaitCollector returns the boxes that are not gone after the garbage collector has orphaned the children of none for
+// collectorPatience.
 func (r *rollbackOptions) awaitCollector(ctx context.Context, deleted []*modelv1.ModelBox) (left []*exportedBox, err error) {
 	count, since := -1, time.Now()
 	err = wait.PollUntilContextCancel(ctx, inplace.PollInterval, true, func(ctx context.Context) (bool, error) {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// The Lease that whoever changes anything holds. It expires when the one who holds it is killed.
+// The Lease that a command holds while it changes anything. It expires when the command is killed.
 const (
 	leaseName     = "modelbox-migration"
 	leaseDuration = 10 * time.Second
@@ -24,9 +24,9 @@ const (
 	retryPeriod   = time.Second
 )
 
-var errLostLease = errors.New("somebody else is at it")
+var errLostLease = errors.New("another migrate command is running")
 
-// exclusively does something that nobody else does in the cluster at the same time, and waits for its turn.
+// exclusively waits for the Lease, and calls do while no other command changes the cluster.
 func (o *options) exclusively(ctx context.Context, do func(context.Context) error) error {
 	if o.dryRun.isDry() {
 		return do(ctx)
@@ -62,7 +62,7 @@ func (o *options) exclusively(ctx context.Context, do func(context.Context) erro
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(holder string) {
 				if holder != identity {
-					fmt.Fprintf(o.ErrOut, "waiting for %s, who is at it\n", holder)
+					fmt.Fprintf(o.ErrOut, "waiting for %s, which runs a migrate command\n", holder)
 				}
 			},
 		},

@@ -23,11 +23,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 )
 
-// sourceAnnotation is on a box that was moved, with the UID of the custom resource. It tells such a box from one that somebody
-// else has created under its name.
+// sourceAnnotation is on a box that was moved, with the UID of the custom resource. It distinguishes such a box from one that
+// another client has created under its name.
 const sourceAnnotation = modelv1.GroupName + "/migrated-from"
 
-// moveOptions are those of the command "kubectl modelbox migrate move".
+// moveOptions are the options of the command "kubectl modelbox migrate move".
 type moveOptions struct {
 	*options
 	// allowDisruption moves boxes whose pods have to be replaced, and allowRefused leaves behind what cannot be moved.

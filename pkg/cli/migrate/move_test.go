@@ -93,7 +93,7 @@ func TestCreateTakesOnlyItsOwnBoxForDone(t *testing.T) {
 		want   string
 	}{
 		{"the box of a former attempt", func(*modelv1.ModelBox) {}, ""},
-		{"a box of somebody else", func(box *modelv1.ModelBox) { box.Annotations = nil }, "another box of this name"},
+		{"a box of another client", func(box *modelv1.ModelBox) { box.Annotations = nil }, "another box of this name"},
 		{"the custom resource itself", func(box *modelv1.ModelBox) { box.UID, box.Annotations = "uid-of-web", nil }, "still serves the custom resource"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func (o *options) setOwners(ctx context.Context, live *unstructured.Unstructured
 	if err != nil {
 		return err
 	}
-	// The version makes sure that nobody has changed the owners meanwhile.
+	// With the resourceVersion, the patch fails if another client has changed the owners meanwhile.
 	data, err := inplace.Patch(live.GetUID(), map[string]any{"metadata": map[string]any{
 		"ownerReferences": owners,
 		"resourceVersion": live.GetResourceVersion(),
@@ -81,7 +81,7 @@ func (o *options) setOwners(ctx context.Context, live *unstructured.Unstructured
 	return nil
 }
 
-// eachChild does something to each child that is still there, again if somebody changes that at the same time.
+// eachChild calls do for each child that still exists, and again if another client changes the child at the same time.
 func (o *options) eachChild(ctx context.Context, box *exportedBox, do func(exported, live *unstructured.Unstructured) error) error {
 	for _, child := range box.children {
 		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -98,14 +98,15 @@ func (o *options) eachChild(ctx context.Context, box *exportedBox, do func(expor
 	return nil
 }
 
-// orphan takes the box from the owners of its children: they run on, whoever the garbage collector asks.
+// orphan removes the box from the owners of its children, so that they continue to run whether the garbage collector asks the
+// cluster or the server for the box.
 func (o *options) orphan(ctx context.Context, box *exportedBox) error {
 	return o.eachChild(ctx, box, func(_, live *unstructured.Unstructured) error {
 		return o.setOwners(ctx, live, ownersOtherThan(live, box.UID))
 	})
 }
 
-// checkOrphans returns an error if somebody has given a box back its children, which only its operator does.
+// checkOrphans returns an error if a box owns its children again. Only its operator gives them back.
 func (c *clients) checkOrphans(ctx context.Context, exported []*exportedBox) error {
 	return inParallel(ctx, exported, func(ctx context.Context, box *exportedBox) error {
 		for _, child := range box.children {

@@ -172,7 +172,7 @@ func (r *rollbackOptions) checkPods(ctx context.Context, box *exportedBox) error
 	return err
 }
 
-// deleteBox deletes a box so that its children become nobody's.
+// deleteBox deletes a box and orphans its children.
 func (r *rollbackOptions) deleteBox(ctx context.Context, box *modelv1.ModelBox) error {
 	if r.dryRun.sends() {
 		err := r.clients.boxes.ModelV1().ModelBoxes(box.Namespace).Delete(ctx, box.Name, metav1.DeleteOptions{
@@ -188,7 +188,7 @@ func (r *rollbackOptions) deleteBox(ctx context.Context, box *modelv1.ModelBox) 
 	return nil
 }
 
-// restore makes of the children of a box what they were when they were exported, while nobody controls them.
+// restore makes the children of a box what they were when they were exported, while they have no controller.
 func (r *rollbackOptions) restore(ctx context.Context, box *exportedBox) error {
 	if err := r.restoreService(ctx, box); err != nil {
 		return fmt.Errorf("box %s: %w", box, err)

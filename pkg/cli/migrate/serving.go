@@ -147,7 +147,7 @@ func (o *options) awaitAvailable(ctx context.Context, byServer bool) error {
 			return false, "", err
 		}
 		if byServer != (service.Spec.Service != nil) {
-			return false, "it is that of somebody else", nil
+			return false, "it still routes to the other server", nil
 		}
 		i := slices.IndexFunc(service.Status.Conditions, func(c apiregistrationv1.APIServiceCondition) bool {
 			return c.Type == apiregistrationv1.Available

@@ -40,7 +40,7 @@ func TestJudgeSaysWhatBecomesOfChildren(t *testing.T) {
 		{name: "what is rendered is taken over", children: func(t *testing.T) []*unstructured.Unstructured { return deployment(t, func(*appsv1.Deployment) {}) }},
 		{name: "a box without children", children: func(*testing.T) []*unstructured.Unstructured { return nil }},
 		{
-			name:     "a Deployment of somebody else",
+			name:     "a Deployment of another owner",
 			there:    []runtime.Object{webDeployment()},
 			children: func(*testing.T) []*unstructured.Unstructured { return nil },
 			want:     []string{"Refused: Deployment web is there and does not belong to the box"},

@@ -85,7 +85,7 @@ func rollout() (*world, *boxes.Objects) {
 				pod.Status.ContainerStatuses[0].Ready = false
 				pod.Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"}
 			}),
-			newPod("other", "somebody", nil),
+			newPod("other", "elsewhere", nil),
 		},
 	}
 	event := func(uid, eventType, reason string, ago time.Duration) *corev1.Event {

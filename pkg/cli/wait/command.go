@@ -80,7 +80,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		Short:                 "Wait until boxes and stacks are ready, and show how far they are",
 		Long: "Wait until boxes and stacks are what their present spec says, and ready. How far each of them is, and each component of a " +
 			"stack, is shown meanwhile on the standard error.\n\nThe command fails as soon as one of them will not become ready until " +
-			"somebody does something, such as one with an image that cannot be pulled, with the reason; and at the timeout.\n\n" +
+			"a user changes something, such as one with an image that cannot be pulled, with the reason; and at the timeout.\n\n" +
 			"With --for=delete, the command waits until they are gone, as \"kubectl wait\" does.",
 		Example: templates.Examples(`
 			# Wait for box web
