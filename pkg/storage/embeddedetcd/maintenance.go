@@ -33,12 +33,12 @@ const (
 	// pays when at least this much comes free, and no more than that is to be copied.
 	defragmentFreeBytes  = 256 << 20
 	defragmentInUseBytes = 64 << 20
-	// defragmentPeriod is how long requests are let alone after a defragmentation, and after one that failed.
+	// defragmentPeriod is how long no defragmentation stops requests after one has ended, or has failed.
 	defragmentPeriod = 10 * time.Second
 )
 
-// maintenance keeps etcd within its quota and its disk, and lets it go on where it was full: it compacts history,
-// gives free pages back to the disk, and disarms the alarm with which etcd refuses writes until somebody does.
+// maintenance keeps etcd within its quota and its disk, and lets it continue after it was full: it compacts history, gives free
+// pages back to the disk, and disarms the alarm of etcd. Until a client does that, etcd refuses writes.
 type maintenance struct {
 	etcd    *etcdserver.EtcdServer
 	client  *clientv3.Client
@@ -47,21 +47,21 @@ type maintenance struct {
 	running sync.WaitGroup
 	stop    context.CancelFunc
 
-	// revision is the one that the last look found. What watches from there on is not cut off by a compaction to it.
+	// revision is the one that the last look found. A compaction to it does not end watches that start from there.
 	revision int64
 	// compacted is the revision up to which this compacted.
 	compacted int64
 	// compactionVersion is the version of the key by which servers agree on whose turn it is to compact.
 	compactionVersion int64
-	// settledBytes is the least that was in use since the last compaction: what is beyond is mostly history.
+	// settledBytes is the least that was in use since the last compaction: the bytes beyond it are mostly history.
 	settledBytes int64
 	// nextDefragmentation is when the next one may be at the earliest.
 	nextDefragmentation time.Time
-	// told is what the log said last.
+	// told is the last reason that was logged.
 	told Reason
 }
 
-// startMaintenance looks after etcd until it is closed, which has to be before etcd is.
+// startMaintenance maintains etcd until it is closed, which must be before etcd is closed.
 func startMaintenance(ctx context.Context, etcd *etcdserver.EtcdServer, dir string, space *space) *maintenance {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	m := &maintenance{
@@ -82,7 +82,7 @@ func (m *maintenance) close() {
 	_ = m.client.Close() // it has no connection
 }
 
-// look does what has to be done now. What fails is tried again at the next one.
+// look takes the steps that are necessary now. The next look tries a failed step again.
 func (m *maintenance) look(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithName("etcd")
 	for _, step := range []func(context.Context) error{m.purgeWAL, m.space.refresh, m.compact, m.recount, m.defragment, m.disarm} {
@@ -95,7 +95,7 @@ func (m *maintenance) look(ctx context.Context) {
 
 func (m *maintenance) purgeWAL(context.Context) error { return purgeWAL(m.walDir) }
 
-// compact forgets history when there is much of it, and all of it when there is no room for anything else.
+// compact compacts history when there is much of it, and all of it when there is no room for anything else.
 func (m *maintenance) compact(ctx context.Context) error {
 	target := m.revision
 	m.revision = m.etcd.KV().Rev()

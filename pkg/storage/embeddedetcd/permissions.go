@@ -13,9 +13,10 @@ import (
 
 const privateDirMode = 0o700
 
-// keepOthersOut takes from others the right to put files into a data directory that is this user's: they could be taken
-// for ours. A directory for everybody's files, such as /tmp, is refused. One that is somebody else's stays as it is, and
-// isOpen: so are the volumes of some provisioners, which only the server's pod has. What is in it is private in any case.
+// keepOthersOut removes the permission of other users to put files into a data directory of this user: the server could take their
+// files for its own. It refuses a directory for the files of all users, such as /tmp. It leaves a directory of another user as it
+// is, and returns isOpen: the volumes of some provisioners are like that, and only the pod of the server has them. The files of
+// etcd in the directory are private in any case.
 func keepOthersOut(dir string) (isOpen bool, err error) {
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -21,7 +21,7 @@ func chmod(t *testing.T, mode os.FileMode, paths ...string) {
 	}
 }
 
-// giveAway makes a directory somebody else's, or skips the test for a user who may not.
+// giveAway gives a directory to another user, or skips the test for a user who may not do that.
 func giveAway(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.Chown(dir, nobody, nobody); err != nil {

@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// reserveBytes is what etcd needs to go on with deletions for a while on a disk that is full: two segments of
-	// its log, and pages of the database.
+	// reserveBytes is what etcd needs to continue with deletions for a while on a disk that is full: two segments of its log, and
+	// pages of the database.
 	reserveBytes = 4 * walSegmentBytes
 	// MinFreeBytes is the free space, beside the reserve, below which boxes may not grow. A write is stored twice, in the log
 	// and in the database, and many of them are under way at a time.
 	MinFreeBytes = 64 << 20
-	// enoughFreeBytes is the free space, beside the reserve, from which on they may again.
+	// enoughFreeBytes is the free space, beside the reserve, from which on boxes may grow again.
 	enoughFreeBytes = MinFreeBytes + MinFreeBytes/4
 	// releaseBytes is the free space below which the reserve is given up.
 	releaseBytes = 2 * walSegmentBytes
 )
 
-// reserve is a file that takes up disk space in order to be removed when there is no other left: etcd ends the process
-// when it cannot write, and then nobody could delete anything either.
+// reserve is a file that takes up disk space, and is removed when there is no other space left: etcd ends the process when it
+// cannot write, and then users could not delete anything either.
 type reserve struct {
 	path string
 	held bool

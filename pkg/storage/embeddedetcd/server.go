@@ -59,8 +59,8 @@ func Exists(dir string) bool {
 	return fileutil.Exist(member) && !fileutil.DirEmpty(member)
 }
 
-// Start runs an etcd and returns once it serves clients. It fails without touching anything when another process uses
-// the directory, and when it is for everybody's files. Whoever starts it has to Stop it.
+// Start runs an etcd and returns once it serves clients. It fails without touching anything if another process uses the directory,
+// and if the directory is for the files of all users. The caller must Stop it.
 func Start(ctx context.Context, config Config) (*Server, error) {
 	endpoint, err := Endpoint(config.Dir)
 	if err != nil {

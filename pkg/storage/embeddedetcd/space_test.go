@@ -111,8 +111,8 @@ func TestAFullEtcdRecovers(t *testing.T) {
 	expectWritable(t, server, client)
 }
 
-// What was deleted last makes room as well, although nothing is written after it. What somebody reads meanwhile is not
-// free before that ends, and etcd looks for it only when it writes.
+// The last deletion makes room as well, although no write follows it. Pages that a client reads meanwhile are not free before the
+// read ends, and etcd frees them only when it writes.
 func TestTheLastDeletionMakesRoom(t *testing.T) {
 	t.Parallel()
 	server, client := startSmall(t, newDir(t))
@@ -215,7 +215,7 @@ func mountTmpfs(t *testing.T, bytes int64) string {
 // commit of etcd would end the process if it came before the reserve is given up.
 func fillDisk(t *testing.T, dir string) (file string) {
 	t.Helper()
-	file = filepath.Join(dir, "of-somebody-else")
+	file = filepath.Join(dir, "of-another-process")
 	disk, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +235,7 @@ func fillDisk(t *testing.T, dir string) (file string) {
 	}
 }
 
-// On a disk that somebody else has filled, boxes are read and deleted, and written again once there is room.
+// On a disk that another process has filled, clients can read and delete boxes, and can write them again once there is room.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := mountTmpfs(t, 256<<20)

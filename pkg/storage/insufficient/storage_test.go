@@ -54,7 +54,7 @@ func TestWritesToAFullEtcdFailWithInsufficientStorage(t *testing.T) {
 		isFull bool
 	}{
 		{"a full etcd", rpctypes.ErrNoSpace, true},
-		{"a full etcd, said by somebody in between", fmt.Errorf("writing: %w", rpctypes.ErrNoSpace), true},
+		{"a full etcd, in a wrapped error", fmt.Errorf("writing: %w", rpctypes.ErrNoSpace), true},
 		{"something else", other, false},
 		{"success", nil, false},
 	} {

@@ -71,7 +71,7 @@ func (a *attempt) recoverLocked(ctx context.Context) (Position, error) {
 	case err != nil:
 		return Position{}, fmt.Errorf("locking the store: %w", err)
 	}
-	// Whoever had the lock before has recovered the store.
+	// The server that had the lock before has recovered the store.
 	if err := a.look(ctx); err != nil {
 		return Position{}, err
 	}
@@ -254,8 +254,8 @@ func (a *attempt) withhold(ctx context.Context, orphans []orphan) error {
 	return nil
 }
 
-// tell lets the cluster know which store is served from, unless it does. Nobody holds the Lease then who would have
-// something else to say.
+// tell records on the Lease in the cluster which store the server serves from, unless the Lease has it already. No other server
+// then holds the Lease and would record another store.
 func (a *attempt) tell(ctx context.Context) error {
 	if a.Lease.Name == "" || a.mark.Store == a.position.Identity.UID {
 		return nil

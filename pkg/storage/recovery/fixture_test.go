@@ -172,7 +172,7 @@ func (f *fixture) serve(want Situation) Position {
 	return a.position
 }
 
-// setLease lets the cluster know of a store. Nobody holds the Lease.
+// setLease records a store on the Lease in the cluster. No server holds the Lease.
 func (f *fixture) setLease(position Position) *coordinationv1.Lease {
 	f.t.Helper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: f.config.Lease.Namespace, Name: f.config.Lease.Name}}

@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// liveness tells whether the holder of the Lease lives: it renews the Lease at least once in its duration. It goes by
-// this process's clock alone, as leader election does.
+// liveness finds out whether the holder of the Lease is alive: it renews the Lease at least once in its duration. It only uses the
+// clock of this process, as leader election does.
 type liveness struct {
 	clock clock.PassiveClock
 
@@ -22,7 +22,7 @@ type liveness struct {
 	since   time.Time
 }
 
-// isHeld returns whether the Lease, nil for none, is held by somebody who may live. It has to be asked again and again.
+// isHeld returns whether a server that may be alive holds the Lease, which is nil if there is none. It must be called periodically.
 func (l *liveness) isHeld(lease *coordinationv1.Lease) bool {
 	if lease == nil || ptr.Deref(lease.Spec.HolderIdentity, "") == "" {
 		return false

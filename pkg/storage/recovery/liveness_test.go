@@ -44,5 +44,5 @@ func TestLeaseIsHeldUntilItWasNotRenewedForItsDuration(t *testing.T) {
 	expect(leaseOf("one", old.Add(time.Second)), true, "before the duration has passed since")
 	at(29)
 	expect(leaseOf("one", old.Add(time.Second)), false, "it was not renewed")
-	expect(leaseOf("two", old.Add(time.Second)), true, "somebody else took it")
+	expect(leaseOf("two", old.Add(time.Second)), true, "another server took it")
 }

@@ -29,7 +29,7 @@ func TestAMarkIsReadAsItWasSet(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if lease.Labels["team"] != "shop" {
-		t.Error("the label of somebody else is gone")
+		t.Error("the label of another client is gone")
 	}
 	setMark(lease, Position{Identity: Identity{UID: "d"}, Revision: 3})
 	if diff := cmp.Diff(Mark{Store: "d", Revision: 3}, mustMark(t, lease)); diff != "" {

@@ -35,13 +35,13 @@ const (
 )
 
 const (
-	// retryPeriod is how often is looked again for whether the server may serve.
+	// retryPeriod is how often the runner checks again whether the server may serve.
 	retryPeriod = time.Second
-	// lockSeconds is how long others wait for a server that died while it recovered the store.
+	// lockSeconds is how long other servers wait for a server that died while it recovered the store.
 	lockSeconds = 15
 )
 
-// Config is what a Runner is made from.
+// Config is the configuration of a Runner.
 type Config struct {
 	Policy Policy
 	// Transport leads to the store, Boxes to the boxes, Stacks to the stacks and Networks to the networks in it.
@@ -51,17 +51,17 @@ type Config struct {
 	Networks  generic.RESTOptions
 	// Corrupt knows which objects cannot be read, and isolates the storage of the others.
 	Corrupt *corruptobject.Tracker
-	// IsExclusive is whether nobody but this process can use the store.
+	// IsExclusive is whether only this process can use the store.
 	IsExclusive bool
 
 	// Cluster is the cluster's client, and Children the one that reads children.
 	Cluster  kubernetes.Interface
 	Children metadata.Interface
-	// Lease is that of leader election, by which the cluster knows the store. Empty where there is none.
+	// Lease is the Lease of leader election, by which the cluster knows the store. Empty if there is none.
 	Lease types.NamespacedName
 	// Holder is the name of this process on the Lease.
 	Holder string
-	// ObservePeriod is how often is looked for whether the store is still the same.
+	// ObservePeriod is how often the runner checks whether the store is still the same.
 	ObservePeriod time.Duration
 }
 

@@ -23,10 +23,10 @@ import (
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// another is a store that the cluster knows, whose revision nobody has seen.
+// another is a store that the cluster knows without a revision.
 var another = Position{Identity: Identity{UID: "another"}}
 
-// stack is one that was applied.
+// stack returns a stack that was applied.
 func stack(name string, uid types.UID, changes ...func(*modelv1.ModelStack)) *modelv1.ModelStack {
 	stack := &modelv1.ModelStack{
 		ObjectMeta: metav1.ObjectMeta{

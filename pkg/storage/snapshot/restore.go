@@ -18,13 +18,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 )
 
-// RevisionBump is by how much the revision of what is restored is higher than the one of the snapshot: more than was
-// written since by anybody, so that no client that saw those writes finds the revisions going back.
+// RevisionBump is how much higher the restored revision is than the revision of the snapshot. That is more than all writes since
+// the snapshot, so that no client that saw these writes sees revisions that go back.
 const RevisionBump = 1_000_000_000
 
-// Restore makes the etcd of the data directory dir from the file. It fails when dir has one already, or is in use, and
-// leaves either the whole etcd or none. Older revisions than the restored one cannot be read or watched from: whoever
-// does is told to list again. It is another cluster than the one that was saved, with an ID of its own.
+// Restore makes the etcd of the data directory dir from the file. It fails if dir has one already, or is in use, and leaves either
+// the whole etcd or none. Clients cannot read or watch from revisions before the restored one: the server tells them to list again.
+// The etcd is another cluster than the saved one, with an ID of its own.
 func Restore(ctx context.Context, file, dir string) (*Status, error) {
 	status, err := Read(file)
 	if err != nil {
