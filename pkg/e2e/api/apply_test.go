@@ -30,7 +30,7 @@ func TestServerSideApplyReportsConflict(t *testing.T) {
 	n.Kubectl.ApplyAs("bob", "image: 'nginx:1.8'", "--force-conflicts")
 	box := n.GetBox("web")
 	framework.ExpectEqual(t, "image that was forced", "nginx:1.8", box.Spec.Image)
-	framework.ExpectEqual(t, "replicas, which nobody disputes", int32(1), *box.Spec.Replicas)
+	framework.ExpectEqual(t, "replicas, which no other manager sets", int32(1), *box.Spec.Replicas)
 }
 
 // TestServerSideApplyMergesListsByKey lets two managers have items of the same list.

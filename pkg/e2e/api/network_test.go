@@ -244,7 +244,7 @@ func TestClusterRolesCoverNetworks(t *testing.T) {
 	for _, row := range []struct{ user, allowed string }{
 		{"view", "get list watch"},
 		{"edit", "get list watch create update patch delete deletecollection"},
-		{"nobody", ""},
+		{"stranger", ""},
 	} {
 		for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"} {
 			want := "no"

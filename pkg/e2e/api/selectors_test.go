@@ -41,7 +41,7 @@ func TestFieldSelectorsSelectBoxes(t *testing.T) {
 		{"status.ready=false", "waiting"},
 		{"status.ready!=True", "waiting"},
 		{"status.ready=true,spec.image=nginx:1.7.9", "headless plain"},
-		{"metadata.name=nobody", ""},
+		{"metadata.name=none-such", ""},
 	} {
 		t.Run(test.selector, func(t *testing.T) {
 			names := n.In(t).Kubectl.Run("get", "mb", "--field-selector="+test.selector, "--output=jsonpath={.items[*].metadata.name}")

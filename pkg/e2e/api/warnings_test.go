@@ -130,7 +130,7 @@ func TestScaleWarnsOfAutoscaler(t *testing.T) {
 		return run.Stderr
 	}
 	if warning := scale("2"); warning != "" {
-		t.Errorf("nobody else scales the box: %s", warning)
+		t.Errorf("a warning although no other client scales the box: %s", warning)
 	}
 	n.Autoscale("deployment/web", 3)
 	n.AwaitPods("web", 3)

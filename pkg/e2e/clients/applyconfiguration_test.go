@@ -12,8 +12,8 @@ import (
 	applymodelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration/model/v1"
 )
 
-// TestApplyConfigurationExtractsOwnFields applies from Go, as a controller of somebody else's would: it says what is
-// its business, and reads back what that was.
+// TestApplyConfigurationExtractsOwnFields applies from Go, as the controller of a user would: it applies its own fields, and reads
+// them back.
 func TestApplyConfigurationExtractsOwnFields(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -25,7 +25,7 @@ func TestApplyConfigurationExtractsOwnFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	framework.ExpectEqual(t, "image, which is somebody else's", framework.Image, applied.Spec.Image)
+	framework.ExpectEqual(t, "image, which another manager owns", framework.Image, applied.Spec.Image)
 
 	extracted, err := applymodelv1.ExtractModelBox(applied, manager)
 	if err != nil {

@@ -91,7 +91,7 @@ func collectMetrics(n *framework.Namespace) (end func()) {
 	const inSystem = "--namespace=" + metav1.NamespaceSystem
 	n.Kubectl.Run("apply", server, inSystem)
 	n.Kubectl.Run("rollout", "status", "deployment/metrics-server", "--timeout=120s", inSystem)
-	// No namespace is deleted while an API is announced that nobody serves.
+	// The cluster deletes no namespace while an APIService announces an API that no server serves.
 	n.Kubectl.Run("apply", api)
 	n.Kubectl.Run("wait", "--for=condition=Available", "--timeout=60s", api)
 	return func() {

@@ -136,12 +136,12 @@ func lines(t *testing.T, file string) []string {
 	return strings.Split(strings.TrimSpace(string(content)), "\n")
 }
 
-// namespaces are those of a kind that some process is in.
+// namespaces returns the namespaces of a kind that processes are in.
 func namespaces(t *testing.T, kind string) []string {
 	t.Helper()
 	var found []string
 	for _, process := range glob(t, "/proc/[0-9]*") {
-		// What cannot be read has ended meanwhile or is somebody else's.
+		// A process that cannot be read has ended meanwhile, or belongs to another user.
 		if link, err := os.Readlink(filepath.Join(process, "ns", kind)); err == nil {
 			found = append(found, link)
 		}

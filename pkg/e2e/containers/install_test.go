@@ -93,7 +93,7 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 			},
 		},
 		{
-			"one server from the repository leaves applications to nobody",
+			"one server from the repository orphans the applications",
 			block{readme, "## Install", "kubectl apply -k artifacts/overlays/standalone"},
 			nil,
 			func(a *application) {

@@ -12,13 +12,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// sampleAnswers: the sample is reached through its node port from outside the cluster, and through its cluster IP from
-// a pod.
+// sampleAnswers checks that the sample answers through its node port from outside the cluster, and through its cluster IP from a
+// pod.
 func sampleAnswers(n *framework.Namespace) {
 	remove := func() {
 		n.Kubectl.Run("delete", "--filename="+framework.Sample("modelbox.yaml"), "--cascade=foreground")
 	}
-	// Whoever comes next wants the same node port.
+	// The next test wants the same node port.
 	defer remove()
 	for _, start := range []string{"cold", "warm"} {
 		applied := time.Now()

@@ -116,7 +116,7 @@ func (n *Namespace) AwaitPaused(box string) {
 	})
 }
 
-// AwaitNotOwned waits until the box says that an object of somebody else has the name of its child.
+// AwaitNotOwned waits until the box says that an object that does not belong to it has the name of its child.
 func (n *Namespace) AwaitNotOwned(box string) {
 	n.T.Helper()
 	n.AwaitBox(box, "says that its name is taken", func(box *modelv1.ModelBox) error {

@@ -38,7 +38,7 @@ func (n *Namespace) AwaitDeployment(name, what string, check func(*appsv1.Deploy
 }
 
 // OtherManager is the field manager of changes that the server did not make.
-const OtherManager = "somebody-else"
+const OtherManager = "another-client"
 
 // PatchDeployment changes a Deployment by a JSON patch as OtherManager.
 func (n *Namespace) PatchDeployment(name, patch string) *appsv1.Deployment {

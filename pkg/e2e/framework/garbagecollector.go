@@ -17,8 +17,9 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// AwaitCollectorWatches waits until the cluster's garbage collector watches boxes. For the owner of what is created before, it asks
-// again and again, also after its watch has begun, and deletes what such a box owns when nobody serves the group any more.
+// AwaitCollectorWatches waits until the garbage collector of the cluster watches boxes. The garbage collector asks again and again
+// for the owner of an object that was created before, also after its watch has begun, and deletes the objects of such a box when no
+// server serves the group any longer.
 func (n *Namespace) AwaitCollectorWatches() {
 	n.T.Helper()
 	manager := n.ControlPlane.controllerManager(n.T)
@@ -30,7 +31,7 @@ func (n *Namespace) AwaitCollectorWatches() {
 	if err != nil {
 		n.T.Fatal(err)
 	}
-	// The graph shows only what owns something, or is owned.
+	// The graph only shows objects that own others, or are owned.
 	owned := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: box.Name + "-", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(box, modelv1.SchemeGroupVersion.WithKind("ModelBox"))},
 	}}

@@ -14,7 +14,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// policyProbe is the name of objects that nobody may create while a policy denies writes, so that its beginning can be seen.
+// policyProbe is the name of objects that no user may create while a policy denies writes, so that a test can see when the policy
+// begins.
 const policyProbe = "policy-probe"
 
 // DenyServer has a ValidatingAdmissionPolicy deny what the server writes of these resources in the namespace, and returns when

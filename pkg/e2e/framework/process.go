@@ -73,7 +73,7 @@ func (p *ControlPlane) ServerCommand(t *testing.T, flags ...string) []string {
 	return append(command, flags...)
 }
 
-// FreePort returns a port that nobody listens on.
+// FreePort returns a port that no process listens on.
 func FreePort(t *testing.T) int {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -93,7 +93,7 @@ func ProcessesMentioning(text string) ([]string, error) {
 	}
 	var found []string
 	for _, directory := range directories {
-		// What cannot be read has ended meanwhile or is somebody else's.
+		// A process that cannot be read has ended meanwhile, or belongs to another user.
 		arguments, _ := os.ReadFile(filepath.Join(directory, "cmdline"))
 		environment, _ := os.ReadFile(filepath.Join(directory, "environ"))
 		if bytes.Contains(arguments, []byte(text)) || bytes.Contains(environment, []byte(text)) {

@@ -17,11 +17,11 @@ import (
 const (
 	// ServerNamespace is where the server is installed.
 	ServerNamespace = "modelbox-system"
-	// ServerUser is the user that the server is for the cluster.
+	// ServerUser is the user as which the server authenticates to the cluster.
 	ServerUser = "system:serviceaccount:modelbox-system:modelbox-apiserver"
 )
 
-// AwaitLeader returns the Lease of the controllers as soon as somebody holds it who is not the holder of that name.
+// AwaitLeader returns the Lease of the controllers as soon as a server with another name than this one holds it.
 func (p *ControlPlane) AwaitLeader(t *testing.T, not string) *coordinationv1.Lease {
 	t.Helper()
 	var lease *coordinationv1.Lease
@@ -42,7 +42,7 @@ func (p *ControlPlane) AwaitLeader(t *testing.T, not string) *coordinationv1.Lea
 // thousands of writes to a disk that others write to as well.
 const restartPatience = 4 * time.Minute
 
-// AwaitServerRestart waits until another process of the server than that one answers.
+// AwaitServerRestart waits until another process of the server than the former one answers.
 func (n *Namespace) AwaitServerRestart(former int) {
 	n.T.Helper()
 	Eventually(n.T, restartPatience, "the server is back", func() error {

@@ -28,7 +28,7 @@ func TestClientSideApplyRemovesOnlyWhatItApplied(t *testing.T) {
 	spec := n.GetBox("web").Spec
 	framework.ExpectEqual(t, "image", framework.NewImage, spec.Image)
 	framework.ExpectEqual(t, "command, which was taken back", 0, len(spec.Command))
-	framework.ExpectEqual(t, "args, which somebody else gave", []string{"-v"}, spec.Args)
+	framework.ExpectEqual(t, "args, which another client set", []string{"-v"}, spec.Args)
 	slices.SortFunc(spec.Envs, func(a, b corev1.EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	framework.ExpectEqual(t, "envs", []corev1.EnvVar{{Name: "B", Value: "2"}, {Name: "C", Value: "1"}}, spec.Envs)
 }

@@ -154,7 +154,7 @@ func TestChangedConfigMapsAreRestored(t *testing.T) {
 		})
 	}
 
-	// What somebody has made immutable is as the box says until the box changes, and can only be replaced then.
+	// A ConfigMap that a user has made immutable is as the box says until the box changes. Then the controller can only replace it.
 	n.Kubectl.Run("patch", "configmap", "web", "--type=merge", `--patch={"immutable":true}`)
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.MinReadySeconds = ptr.To[int32](0) })
 	n.AwaitReady("web")
@@ -171,7 +171,7 @@ func TestChangedConfigMapsAreRestored(t *testing.T) {
 	n.Events.Await("web", "ReplacedConfigMap", "it is immutable and has other data")
 }
 
-// TestPodsWaitForTheirConfigMaps: no pod gets the files of somebody else, nor files that are older than it.
+// TestPodsWaitForTheirConfigMaps checks that no pod gets files that do not belong to its box, or files that are older than it.
 func TestPodsWaitForTheirConfigMaps(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

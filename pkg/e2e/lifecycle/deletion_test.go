@@ -94,7 +94,7 @@ func TestOrphanDeletionKeepsChildren(t *testing.T) {
 		t.Errorf("pods %q were replaced or deleted", pods)
 	}
 
-	// A new box of that name does not take them: they are somebody's now.
+	// A new box of that name does not adopt them: they no longer belong to a box.
 	n.CreateBox(framework.NewBox("web"))
 	n.AwaitNotOwned("web")
 	framework.ExpectEqual(t, "owners of the Deployment beside a new box", 0, len(n.GetDeployment("web").OwnerReferences))

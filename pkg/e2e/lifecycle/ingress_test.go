@@ -82,7 +82,8 @@ func TestIngressOfOthersIsLeftAlone(t *testing.T) {
 	n.AwaitReady("web")
 }
 
-// TestReadyWaitsForAnAddressWhereTheClassGivesOne: of a class that nobody works for, a box waits for nothing.
+// TestReadyWaitsForAnAddressWhereTheClassGivesOne also checks that a box does not wait for the address of a class without a
+// controller.
 func TestReadyWaitsForAnAddressWhereTheClassGivesOne(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -67,7 +67,8 @@ func TestBoxIsScaledByItsOwnAutoscaler(t *testing.T) {
 	n.AwaitPods("web", 1)
 }
 
-// TestAutoscalerOfABoxIsKept edits and deletes the autoscaler of a box, and lets a box find one of somebody else.
+// TestAutoscalerOfABoxIsKept edits and deletes the autoscaler of a box, and lets a box find an autoscaler that does not belong to
+// it.
 func TestAutoscalerOfABoxIsKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

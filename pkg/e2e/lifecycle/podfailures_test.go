@@ -167,7 +167,8 @@ func awaitPodsRefused(n *framework.Namespace, why string) {
 	})
 }
 
-// rolloutStalls: a box has ten minutes for a rollout. Somebody else gives it less, which the box leaves to them.
+// rolloutStalls: a box has ten minutes for a rollout. Another client sets a shorter deadline on the Deployment, and the box leaves
+// that alone.
 func rolloutStalls(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

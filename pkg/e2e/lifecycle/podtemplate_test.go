@@ -40,7 +40,7 @@ func TestPodTemplateIsMergedIntoDeployment(t *testing.T) {
 	framework.ExpectEqual(t, "grace period, which is that of a box with ports again", int64(40), *template.Spec.TerminationGracePeriodSeconds)
 
 	apply(", podTemplate: {metadata: {labels: {app.kubernetes.io/managed-by: Helm}}}")
-	framework.ExpectEqual(t, "number of pods of a box whose pods somebody else is said to manage", 1, len(n.GetBox("web").Status.PodNames))
+	framework.ExpectEqual(t, "number of pods of a box whose pods have another managed-by label", 1, len(n.GetBox("web").Status.PodNames))
 
 	for overlay, want := range map[string]string{
 		"{metadata: {labels: {modelbox: other}}}":                 "spec.podTemplate.metadata.labels[modelbox]",

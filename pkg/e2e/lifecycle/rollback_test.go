@@ -18,7 +18,7 @@ import (
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
-// TestHistoryAndRollback changes boxes of each kind of workload and rolls them back, as somebody who may do nothing else.
+// TestHistoryAndRollback changes boxes of each kind of workload and rolls them back, as a user who may do nothing else.
 func TestHistoryAndRollback(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

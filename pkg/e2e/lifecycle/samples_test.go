@@ -129,7 +129,7 @@ func containersAreInOrder(n *framework.Namespace) {
 		[]corev1.Volume{{Name: "content", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}, pod.Volumes)
 	for _, beside := range []corev1.Container{pod.Containers[1], pod.InitContainers[0], pod.InitContainers[1]} {
 		if beside.ReadinessProbe != nil || beside.LivenessProbe != nil || beside.StartupProbe != nil {
-			n.T.Errorf("container %s got probes that nobody asked for", beside.Name)
+			n.T.Errorf("container %s got probes that the box does not have", beside.Name)
 		}
 	}
 }

@@ -154,7 +154,8 @@ func TestStorageIsRetainedOfAPausedBox(t *testing.T) {
 	})
 }
 
-// TestClaimOfSomebodyElseIsUsedAsItIs: a claim that nobody controls and that serves is not made anew, nor changed, nor deleted.
+// TestClaimOfSomebodyElseIsUsedAsItIs checks that a box uses a suitable claim without a controller, and does not replace, change or
+// delete it.
 func TestClaimOfSomebodyElseIsUsedAsItIs(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

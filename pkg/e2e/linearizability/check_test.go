@@ -146,7 +146,7 @@ func TestCheck(t *testing.T) {
 				object.UID = "u1"
 			}
 		}, []string{"no order"}},
-		{"a change that nobody has asked for", func(h *History) { h.Operations = append(h.Operations[:6], h.Operations[7:]...) }, []string{
+		{"a change without a request", func(h *History) { h.Operations = append(h.Operations[:6], h.Operations[7:]...) }, []string{
 			"nobody has asked for what is in the store: MODIFIED modelboxes/a {revision 13", "no order"}},
 		{"a write that is acknowledged with what another one wrote", tell(6, Done, object("u1", 12, 2, "s2", "n2")), []string{
 			"that of two clients", "nobody has asked", "told of before", "no order"}},

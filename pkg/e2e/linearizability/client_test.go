@@ -22,11 +22,12 @@ import (
 )
 
 const (
-	// requestTimeout is less than servers are frozen for at times: what is then asked for may be served when nobody waits any more.
+	// requestTimeout is shorter than some of the times for which servers are frozen: a server may then serve a request whose client
+	// no longer waits.
 	requestTimeout = 2 * time.Second
-	// maxPause is between two requests of a client.
+	// maxPause is the longest pause between two requests of a client.
 	maxPause = 10 * time.Millisecond
-	// unservedPause is after a request that no server has served.
+	// unservedPause is the pause after a request that no server has served.
 	unservedPause = 100 * time.Millisecond
 )
 

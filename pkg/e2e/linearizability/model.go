@@ -46,7 +46,7 @@ func (s state) String() string {
 	return describeObject(s.object)
 }
 
-// serve returns the states that there may be once the request was answered so. There is none if it cannot be.
+// serve returns the states that there may be after this response to the request. There is none if the response is impossible.
 func (s state) serve(request Request, response Response) []state {
 	if response.Outcome == Unknown {
 		return s.serveUnanswered(request)
@@ -97,8 +97,8 @@ func (s state) serveAnswered(request Request, response Response) (state, bool) {
 	return s.write(request).observe(response.Object)
 }
 
-// serveUnanswered returns what there may be once a request was served that was not answered. One that was never served is one
-// that is served when nobody looks any more.
+// serveUnanswered returns the states that there may be once a request was served that was not answered. A request that was never
+// served is like one that is served after the last look of every client.
 func (s state) serveUnanswered(request Request) []state {
 	switch {
 	case !s.exists && (request.Verb == Create || request.Verb == Apply):

@@ -125,7 +125,7 @@ func (s *store) hasOtherDeletion(key Key, asked map[int]Operation) bool {
 	return false
 }
 
-// checkAsked checks that somebody has asked for every change, once.
+// checkAsked checks that a client has requested every change, once.
 func (s *store) checkAsked(asked map[int]Operation, unanswered []Operation) (errs []error) {
 	deletions := map[Key]int{}
 	for _, operation := range unanswered {

@@ -164,7 +164,7 @@ func expectServed(c *cluster, count int) {
 	for i := range list.Items {
 		box := &list.Items[i]
 		if box.Annotations["example.com/number"] == "" || box.Labels["team"] == "" || len(box.Status.Conditions) < 2 {
-			c.t.Errorf("box %s/%s is not what it was, or nobody looks after it", box.Namespace, box.Name)
+			c.t.Errorf("box %s/%s is not what it was, or no controller writes its status", box.Namespace, box.Name)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestNetworksLiveThroughTheKindOfTheirDefinitions(t *testing.T) {
 	}{
 		{"a network becomes what it says", followsItsSpec},
 		{"what others change is put back", isRestored},
-		{"a definition of somebody else is left alone until it is to be adopted", leavesOthersAlone},
+		{"a definition of another owner is left alone until it is to be adopted", leavesOthersAlone},
 		{"a range without an address for a pod says so", saysThatThereIsNoAddress},
 		{"pods are attached, and status tells of it", attachesPods},
 		{"a network in use stays until no box uses it", staysInUse},
@@ -88,7 +88,7 @@ func followsItsSpec(c *cluster) {
 
 func isRestored(c *cluster) {
 	for _, patch := range []string{`{"spec": {"config": "{}"}}`, `{"metadata": {"ownerReferences": null}}`, `{"metadata": {"labels": {"app.kubernetes.io/managed-by": "me"}}}`} {
-		if _, err := c.definitions.Patch(c.Ctx, "lan", types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "somebody"}); err != nil {
+		if _, err := c.definitions.Patch(c.Ctx, "lan", types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "another-client"}); err != nil {
 			c.T.Fatal(err)
 		}
 		c.Eventually("the definition is as it was after "+patch, func() error {

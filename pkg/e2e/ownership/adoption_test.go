@@ -101,8 +101,8 @@ func adoptingBox(name string, changes ...func(*modelv1.ModelBoxSpec)) *modelv1.M
 	return box
 }
 
-// createHandMade creates the Deployment and the pods that somebody would have who wrote by hand what a box of two
-// replicas says. It returns the names of the pods.
+// createHandMade creates the Deployment and the pods of a user who wrote them manually as a box of two replicas says. It returns
+// the names of the pods.
 func createHandMade(n *framework.Namespace, selector map[string]string) string {
 	n.T.Helper()
 	template := n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2)))

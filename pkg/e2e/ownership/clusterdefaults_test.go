@@ -120,8 +120,8 @@ var completed = []struct {
 	{"a Service with a load balancer", func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeLoadBalancer }},
 }
 
-// TestDefaultsOfTheClusterAreNoDrift: what the cluster makes of a spec must not look as if somebody had changed it.
-// Each box is created and changed once, which are three writes of its children and no more.
+// TestDefaultsOfTheClusterAreNoDrift checks that the defaults that the cluster adds to a spec do not look like a change of another
+// client. Each box is created and changed once, which takes three writes of its children and no more.
 func TestDefaultsOfTheClusterAreNoDrift(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -19,8 +19,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestOrderOfVariablesIsKept: variables reach the Deployment in the order in which the user wrote them. Nothing is
-// written as long as they stay the same ones, in whatever order somebody else has put them.
+// TestOrderOfVariablesIsKept checks that variables reach the Deployment in the order in which the user wrote them. The server
+// writes nothing as long as they stay the same, even if another client has changed their order.
 func TestOrderOfVariablesIsKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

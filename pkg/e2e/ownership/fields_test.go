@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestChildrenHaveOnlyWhatTheBoxSays is about fields that somebody else has, or had, besides the box: what the box says
-// is there, and what it no longer says goes.
+// TestChildrenHaveOnlyWhatTheBoxSays is about fields that another client owns, or owned, besides the box: the child has the fields
+// that the box sets, and loses the ones that the box no longer sets.
 func TestChildrenHaveOnlyWhatTheBoxSays(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -31,15 +31,15 @@ func TestChildrenHaveOnlyWhatTheBoxSays(t *testing.T) {
 		{"what an adopted Deployment had goes when the box no longer says it", adoptedFieldsGo},
 		{"an adopted probe can become one of another kind", adoptedProbeChanges},
 		{"an adopted container can get another name", adoptedContainerIsRenamed},
-		{"a variable that somebody had set first goes with the box's", sharedVariableGoes},
-		{"a variable that somebody changed and changed back goes with the box's", returnedVariableGoes},
+		{"a variable that another client had set first goes with the box's", sharedVariableGoes},
+		{"a variable that another client changed and changed back goes with the box's", returnedVariableGoes},
 		{"a variable goes although managed fields were cleared", variableGoesWithoutManagedFields},
 		{"a child that lost its owner is taken back", ownerIsTakenBack},
 		{"a child whose owner no longer controls it is taken back", controllerIsTakenBack},
 		{"kubectl rollout undo is told and taken back", rolloutUndoIsTold},
 		{"many fields at once are taken back", manyFieldsAreTakenBack},
 		{"a Service that was made headless is replaced, with what others had set", headlessServiceIsReplaced},
-		{"a change of the box goes through although somebody switched a union", updateOfASwitchedUnion},
+		{"a change of the box goes through although another client switched a union", updateOfASwitchedUnion},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -235,7 +235,7 @@ func headlessServiceIsReplaced(n *framework.Namespace) {
 			return fmt.Errorf("its address is %q", s.Spec.ClusterIP)
 		}
 		if s.Labels["example.com/team"] != "ours" || s.Spec.SessionAffinity != corev1.ServiceAffinityClientIP {
-			return fmt.Errorf("what somebody had set is lost: labels %v, affinity %s", s.Labels, s.Spec.SessionAffinity)
+			return fmt.Errorf("the fields of another client are lost: labels %v, affinity %s", s.Labels, s.Spec.SessionAffinity)
 		}
 		return nil
 	})
@@ -253,7 +253,7 @@ func patchService(n *framework.Namespace, name, patch string) {
 	}
 }
 
-// The box is paused meanwhile, so that it is the update that meets what somebody did.
+// The box is paused meanwhile, so that only the update meets the change of the other client.
 func updateOfASwitchedUnion(n *framework.Namespace) {
 	n.CreateBox(framework.NewBox("web", framework.WithReplicas(0), framework.WithReadinessProbe(framework.TCPSocket), framework.WithEnvs(framework.EnvValue("A", "1"))))
 	n.AwaitApplied("web")

@@ -77,11 +77,11 @@ func TestForeignFieldsAreKept(t *testing.T) {
 func expectForeign(t *testing.T, what string, object metav1.Object) {
 	t.Helper()
 	if object.GetAnnotations()["example.com/note"] != "mine" || object.GetLabels()["example.com/team"] != "ours" {
-		t.Errorf("%s: somebody else's metadata was taken back: annotations %v, labels %v", what, object.GetAnnotations(), object.GetLabels())
+		t.Errorf("%s: the metadata of another client was removed: annotations %v, labels %v", what, object.GetAnnotations(), object.GetLabels())
 	}
 }
 
-// TestRolloutRestartIsKept is the foreign annotation that people set most.
+// TestRolloutRestartIsKept is about the annotation that users set most.
 func TestRolloutRestartIsKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -20,7 +20,7 @@ import (
 // most on a machine that has nothing else to do.
 const maxTakeover = 5 * time.Second
 
-// TestForeignObjectIsNotTakenOver is about boxes whose name is taken by somebody else's object.
+// TestForeignObjectIsNotTakenOver is about boxes whose name an object that does not belong to them has already.
 func TestForeignObjectIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -19,8 +19,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestIgnoredDriftStays has somebody set fields that a box ignores, by a patch and by server-side apply, beside one that it
-// does not. The box stays Applied, says what others have, and can be changed in everything else.
+// TestIgnoredDriftStays sets fields that a box ignores as another client, by a patch and by server-side apply, and one that the box
+// does not ignore. The box stays Applied, reports the fields that other managers have, and can be changed in everything else.
 func TestIgnoredDriftStays(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

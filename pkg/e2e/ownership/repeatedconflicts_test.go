@@ -19,8 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// How often the controller takes a field back before it gives way, and how long it then waits at least before each
-// further try.
+// How often the controller restores a field before it gives way, and how long it then waits at least before each further try.
 const (
 	restoresBeforePause = 5
 	pauseBetweenTries   = time.Minute
@@ -31,9 +30,9 @@ const (
 	stubbornImage = "nginx:stubborn"
 )
 
-// TestRepeatedConflictIsGivenUpAndReported has somebody insist on another image, twice. The box gives way and says to
-// whom, and the rest of it goes on. The fight is over as soon as they put the image back, or the box asks for another
-// one.
+// TestRepeatedConflictIsGivenUpAndReported has another manager insist on another image, twice. The box gives way and names the
+// manager, and the controller continues with the rest of the box. The conflict is over as soon as the manager puts the image back,
+// or the box asks for another one.
 func TestRepeatedConflictIsGivenUpAndReported(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -82,7 +81,7 @@ func TestRepeatedConflictIsGivenUpAndReported(t *testing.T) {
 	framework.ExpectEqual(t, "image after the box asks for another one", framework.NewImage, imageOf(n.GetDeployment("web")))
 }
 
-// insistOnImage changes the image of a Deployment now, and whenever it is put back, until the returned function is
+// insistOnImage changes the image of a Deployment now, and whenever the controller restores it, until the returned function is
 // called.
 func insistOnImage(n *framework.Namespace, deployment string) (giveIn func()) {
 	n.T.Helper()

@@ -15,8 +15,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestUpdateKeepsFieldsThatTheBoxDoesNotSet changes a box whose children have fields from the cluster and from somebody
-// else.
+// TestUpdateKeepsFieldsThatTheBoxDoesNotSet changes a box whose children have fields from the cluster and from another client.
 func TestUpdateKeepsFieldsThatTheBoxDoesNotSet(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -98,7 +98,7 @@ func TestOrphanedWorkloadIsTakenBack(t *testing.T) {
 		n.Kubectl.Run("delete", "mb", "web", "--cascade=orphan", "--timeout="+framework.Patience.String())
 		framework.ExpectEqual(n.T, "owners of the orphan", 0, len(n.GetWorkload(kind, "web").GetOwnerReferences()))
 
-		// Without the annotation, it is somebody else's.
+		// Without the annotation, it does not belong to the box.
 		box := framework.NewBox("web", framework.WithReplicas(2), framework.WithWorkload(kind))
 		n.CreateBox(box)
 		n.AwaitNotOwned("web")
@@ -124,7 +124,7 @@ func TestStatefulSetIsReplacedWithoutItsPods(t *testing.T) {
 	n.PatchWorkload(modelv1.WorkloadStatefulSet, "web", `[{"op": "add", "path": "/metadata/labels/team", "value": "shop"}]`)
 	pods := n.PodUIDs("web")
 
-	// While the box is paused, somebody puts one in its place that has another governing Service.
+	// While the box is paused, a user replaces its StatefulSet by one with another governing Service.
 	n.UpdateBox("web", framework.Pause)
 	n.AwaitReady("web")
 	before, err := sets.Get(n.Ctx, "web", metav1.GetOptions{})

@@ -50,7 +50,7 @@ func TestRefusalsAreToldWordByWord(t *testing.T) {
 	n.AwaitDebugged("tools", 1)
 }
 
-// TestRightsOfTheAuthor lets nobody have containers added to pods who may not do it, or boxes restarted.
+// TestRightsOfTheAuthor checks that only users who may do it can have containers added to pods, or boxes restarted.
 func TestRightsOfTheAuthor(t *testing.T) {
 	n := newNamespace(t)
 	rule := func(group, resource string, verbs ...string) rbacv1.PolicyRule {
@@ -84,7 +84,7 @@ func TestRightsOfTheAuthor(t *testing.T) {
 			t.Errorf("%s: kubectl says %q, want %q", row.name, got, row.want)
 		}
 	}
-	// What is no change of the spec is nobody's question.
+	// A change of anything but the spec needs no such right.
 	if run := framework.RunKubectl(n.Kubectl.Command("label", "pdbg/tools", "team=shop", "--as=writes"), ""); run.Err != nil {
 		t.Errorf("a label: %s", run.Stderr)
 	}

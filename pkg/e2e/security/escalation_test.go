@@ -31,8 +31,8 @@ var escalations = []struct{ name, box, field string }{
 	{"read a Secret in a volume", "spec: {volumes: [{name: a, secret: {secretName: s}}]}", "spec.volumes[0].secret"},
 	{"read a Secret in a sidecar", "spec: {containers: [{name: b, image: 'b:1', envFrom: [{secretRef: {name: s}}]}]}", "spec.containers[0].envFrom[0].secretRef"},
 	{"read a Secret in the overlay", "spec: {podTemplate: {spec: {containers: [{name: web, envFrom: [{secretRef: {name: s}}]}]}}}", "spec.podTemplate.spec.containers[0].envFrom[0].secretRef"},
-	{"pull with somebody's credentials", "spec: {imagePullSecrets: [{name: s}]}", "spec.imagePullSecrets"},
-	{"read somebody's data", "spec: {volumes: [{name: a, persistentVolumeClaim: {claimName: c}}]}", "spec.volumes[0].persistentVolumeClaim"},
+	{"pull with the credentials of others", "spec: {imagePullSecrets: [{name: s}]}", "spec.imagePullSecrets"},
+	{"read the data of others", "spec: {volumes: [{name: a, persistentVolumeClaim: {claimName: c}}]}", "spec.volumes[0].persistentVolumeClaim"},
 	{"mount the host", "spec: {volumes: [{name: a, hostPath: {path: /}}]}", "spec.volumes[0].hostPath"},
 	{"reach the host's network", "spec: {podTemplate: {spec: {hostNetwork: true}}}", "spec.podTemplate.spec.hostNetwork"},
 	{"see the host's processes", "spec: {podTemplate: {spec: {hostPID: true}}}", "spec.podTemplate.spec.hostPID"},
@@ -56,8 +56,8 @@ var escalations = []struct{ name, box, field string }{
 	{"take over what there is", "metadata: {annotations: {model.github.com/adopt: 'true'}}", "metadata.annotations[model.github.com/adopt]"},
 }
 
-// TestCreateCannotEscalate lets somebody who has nothing but boxes try to gain something by them, and somebody who may
-// have Deployments and Services do the same.
+// TestCreateCannotEscalate has a user who may only have boxes try to gain rights through them, and has a user who may have
+// Deployments and Services do the same.
 func TestCreateCannotEscalate(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -82,7 +82,7 @@ func TestCreateCannotEscalate(t *testing.T) {
 				}
 			}
 			if _, err := editor.Create(n.Ctx, box, dryRun); err != nil {
-				t.Errorf("somebody with the role edit: %v", err)
+				t.Errorf("a user with the role edit: %v", err)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestCreateCannotEscalate(t *testing.T) {
 	n.AwaitReady("ordinary")
 }
 
-// TestUpdateCannotEscalate lets somebody who has nothing but boxes change one that an administrator made.
+// TestUpdateCannotEscalate has a user who may only have boxes change a box that an administrator made.
 func TestUpdateCannotEscalate(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -15,9 +15,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestRightsToLogs shows nobody the logs of a box but who may read those of the box and of the pods, and nobody at all before the
-// server may. Who may gets as far as the kubelet, which a simulated node does not have. It is not parallel: what the server may do
-// is everybody's.
+// TestRightsToLogs checks that only users who may read the logs of a box and of its pods can read them, and no user before the
+// server has the right. The requests of these users get as far as the kubelet, which a simulated node does not have. The test is
+// not parallel: all tests share the rights of the server.
 func TestRightsToLogs(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2)))

@@ -48,7 +48,7 @@ func TestRightsToNamedBoxes(t *testing.T) {
 		"all get mine": true, "all get theirs": true, "all patch mine": true, "all patch theirs": true,
 		"named get mine": true, "named patch mine": true,
 	}
-	for _, user := range []string{"all", "named", "nobody"} {
+	for _, user := range []string{"all", "named", "stranger"} {
 		for verb, request := range requests {
 			for _, box := range []string{"mine", "theirs"} {
 				what := user + " " + verb + " " + box

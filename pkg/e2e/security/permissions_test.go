@@ -97,7 +97,7 @@ func TestClusterRolesCoverBoxes(t *testing.T) {
 		{"yes", "edit", "create modelboxes --subresource=debug"},
 		{"no", "edit", "update modelboxes --subresource=status"},
 		{"no", "edit", "update modelboxes --subresource=finalizers"},
-		{"no", "nobody", "get modelboxes"},
+		{"no", "stranger", "get modelboxes"},
 	} {
 		t.Run(test.user+": "+test.question+": "+test.answer, func(t *testing.T) {
 			n := n.In(t)

@@ -22,9 +22,9 @@ import (
 // kubeletPort is where the cluster would reach the kubelet of a node.
 const kubeletPort = ":10250"
 
-// TestRightsToStreams leads nobody to a pod of a box but who may use the subresource of the box and that of the pod, and nobody at
-// all before the server may. Who may gets as far as the kubelet, which a simulated node does not have. It is not parallel: what
-// the server may do is everybody's.
+// TestRightsToStreams checks that only users who may use the subresource of the box and the subresource of the pod can connect to a
+// pod of a box, and no user before the server has the right. The requests of these users get as far as the kubelet, which a
+// simulated node does not have. The test is not parallel: all tests share the rights of the server.
 func TestRightsToStreams(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
 
-// TestRightsToDebug adds an ephemeral container for nobody but who may use the subresource of the box and patch that of the pod, and
-// for nobody at all before the server may. It is not parallel: what the server may do is everybody's.
+// TestRightsToDebug checks that only users who may use the subresource of the box and patch the subresource of the pod can add an
+// ephemeral container, and no user before the server has the right. It is not parallel: all tests share the rights of the server.
 func TestRightsToDebug(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -46,7 +46,7 @@ func TestRightsToDebug(t *testing.T) {
 	}
 
 	// Another test may just have taken the right away.
-	n.Eventually("nobody may before the server may", func() error {
+	n.Eventually("no user may before the server may", func() error {
 		_, err := n.BoxesAs("both-debug").CreateDebug(n.Ctx, "web", &modelv1.ModelBoxDebug{Image: "busybox"}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "artifacts/components/pod-access") {
 			return fmt.Errorf("got %w", err)

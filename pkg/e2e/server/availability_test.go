@@ -27,8 +27,8 @@ const (
 	// formerServerVariable names the program of another release, which all servers are at first, and are upgraded from.
 	formerServerVariable = "MODELBOX_E2E_FORMER_SERVER"
 
-	// shortShutdownDelay is more than it takes until the service leads nobody to a server that is not ready. longShutdownDelay
-	// is more than the 90 seconds for which kube-apiserver keeps a connection that it does not use.
+	// shortShutdownDelay is longer than the service takes to stop routing clients to a server that is not ready. longShutdownDelay
+	// is longer than the 90 seconds for which kube-apiserver keeps a connection that it does not use.
 	shortShutdownDelay = 3 * time.Second
 	longShutdownDelay  = 100 * time.Second
 	// answersBetweenEvents is how many requests of each kind have to succeed before an event and after it.
@@ -42,7 +42,7 @@ type availability struct {
 	n       *framework.Namespace
 	servers []*replica
 	etcd    []*framework.EtcdMember
-	// links are what the last of the servers reaches etcd and the cluster by.
+	// links are the connections of the last server to etcd and to the cluster.
 	links   []*link
 	service *service
 	traffic *traffic
@@ -190,8 +190,8 @@ func (a *availability) expectNothingMissed() {
 	a.n.T.Logf("%d changes were seen by each of %d watches", len(a.traffic.written), len(a.watches))
 }
 
-// expectChildrenWrittenOnce checks that whoever led, a box that was created and never changed became one Deployment and one
-// Service, written once. A write whose answer was lost with the server that waited for it is one.
+// expectChildrenWrittenOnce checks that a box that was created and never changed became one Deployment and one Service, written
+// once, whichever servers led. A write whose answer was lost with the server that waited for it counts as one.
 func (a *availability) expectChildrenWrittenOnce() {
 	a.n.Eventually("all boxes are applied", func() error {
 		boxes, err := a.n.Boxes.List(a.n.Ctx, metav1.ListOptions{})

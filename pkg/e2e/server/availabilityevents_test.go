@@ -57,8 +57,8 @@ func (a *availability) killLeader() time.Time {
 	return over
 }
 
-// cutOff cuts the last server off from etcd and from the cluster until nobody waits for it any more. It fails one request on
-// each connection that there is to it.
+// cutOff cuts the last server off from etcd and from the cluster until no client waits for it any longer. It fails one request on
+// each connection to it.
 func (a *availability) cutOff() time.Time {
 	server := a.servers[len(a.servers)-1]
 	for _, link := range a.links {

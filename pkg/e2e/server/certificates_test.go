@@ -68,11 +68,11 @@ func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
 	if !t.Run("no request fails", func(t *testing.T) { rotateUnderLoad(n.In(t), service, servers) }) {
 		return
 	}
-	t.Run("a caBundle that somebody edits is written again", func(t *testing.T) { editCABundle(n.In(t)) })
-	t.Run("a Secret that somebody deletes is issued again", func(t *testing.T) { deleteCertificates(n.In(t), servers) })
+	t.Run("a caBundle that a user edits is written again", func(t *testing.T) { editCABundle(n.In(t)) })
+	t.Run("a Secret that a user deletes is issued again", func(t *testing.T) { deleteCertificates(n.In(t), servers) })
 }
 
-// rotateUnderLoad restarts the servers one after the other, and waits until the CA that there is now is not trusted any more.
+// rotateUnderLoad restarts the servers one after the other, and waits until the present CA is no longer trusted.
 func rotateUnderLoad(n *framework.Namespace, service *service, servers []*replica) {
 	first := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle
 	ctx, stop := context.WithCancel(n.Ctx)

@@ -91,7 +91,7 @@ func TestChaosConverges(t *testing.T) {
 	if updates != nil {
 		updates.putRight()
 	}
-	// A simulated node does not try again what was cut off when kube-apiserver died, and pods would wait for it for ever.
+	// A simulated node does not retry a request that was cut off when kube-apiserver died, and pods would wait for it forever.
 	c.ControlPlane.SignalProcess(t, "kwok", syscall.SIGKILL)
 
 	framework.Eventually(t, framework.CollectorPatience, "all is as the boxes say", func() error {
@@ -164,7 +164,8 @@ func chaosBox(i int) *modelv1.ModelBox {
 	return box
 }
 
-// act does one thing after the other. What fails because a server is away, or somebody was quicker, is not done.
+// act calls do again and again. An action that fails because a server is down, or because another client was quicker, is not
+// counted.
 func (c *chaos) act(ctx context.Context, random *rand.Rand, do func(context.Context, *rand.Rand) (string, error)) {
 	for ctx.Err() == nil {
 		if what, err := do(ctx, random); err == nil {
@@ -179,7 +180,7 @@ func (c *chaos) act(ctx context.Context, random *rand.Rand, do func(context.Cont
 	}
 }
 
-// editChild changes or deletes a child of a box, as somebody would who does not know of the box.
+// editChild changes or deletes a child of a box, as a user would who does not know of the box.
 func (c *chaos) editChild(ctx context.Context, random *rand.Rand) (string, error) {
 	i := random.IntN(chaosBoxes)
 	name := fmt.Sprintf("chaos-%d", i)
@@ -221,7 +222,7 @@ func (c *chaos) mayEdit(name, resource, field string) bool {
 // note writes an annotation on a child, and remembers it once it is acknowledged.
 func (c *chaos) note(ctx context.Context, resource, name string, random *rand.Rand) error {
 	key, value := fmt.Sprintf("example.com/note-%d", random.IntN(3)), fmt.Sprint(random.IntN(1000))
-	// One at a time, or nobody knows which one came last.
+	// One at a time, or the test does not know which one came last.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.patch(ctx, resource, name, types.MergePatchType, fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, key, value)); err != nil {
@@ -359,7 +360,7 @@ func (c *chaos) expectNotes() {
 	}
 }
 
-// createBystanders creates what is nobody's business: other people's workloads, one of them under our label.
+// createBystanders creates workloads of other users, which the server must leave alone. One of them has the label of a box.
 func (c *chaos) createBystanders() []metav1.Object {
 	c.T.Helper()
 	var bystanders []metav1.Object

@@ -31,5 +31,5 @@ var chaosEdits = []edit{
 		{"op": "remove", "path": "/spec/template/spec/containers/0/startupProbe"}]`},
 	{"services", "targetPort", `[{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 9999}]`},
 	{"services", "port", `[{"op": "replace", "path": "/spec/ports/0/port", "value": 9999}]`},
-	{"services", "selector", `[{"op": "replace", "path": "/spec/selector/modelbox", "value": "nobody"}]`},
+	{"services", "selector", `[{"op": "replace", "path": "/spec/selector/modelbox", "value": "none"}]`},
 }

@@ -60,7 +60,7 @@ func TestUsersAreNotRefusedDuringRestart(t *testing.T) {
 	asking.Wait()
 	t.Logf("answers: %v", answers)
 	if answers.count("direct 503") == 0 {
-		t.Error("nobody asked between the start of the server and when it was ready")
+		t.Error("no client asked between the start of the server and when it was ready")
 	}
 	for _, wrong := range answers.wrong {
 		t.Error(wrong)
@@ -122,7 +122,7 @@ func askUntilDone(n *framework.Namespace, ctx context.Context, answers *answers,
 	}
 }
 
-// wrongAnswer says what is wrong with an answer to somebody who may ask.
+// wrongAnswer says what is wrong with an answer to a client that may ask.
 func wrongAnswer(how string, response *http.Response, body string) string {
 	switch {
 	case response.StatusCode/100 == 4 && response.StatusCode != http.StatusTooManyRequests:

@@ -45,7 +45,7 @@ func TestTerminatedServerEndsSoon(t *testing.T) {
 	framework.ExpectEqual(t, "UID of the Deployment", deployment.UID, n.GetDeployment("web").UID)
 }
 
-// openWatch opens a watch that nobody closes before the server does.
+// openWatch opens a watch that no client closes before the server does.
 func openWatch(n *framework.Namespace) {
 	n.T.Helper()
 	w, err := n.Boxes.Watch(n.Ctx, metav1.ListOptions{})

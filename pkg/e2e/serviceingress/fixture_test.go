@@ -117,7 +117,7 @@ func expectNoIngress(n *framework.Namespace) {
 	}
 }
 
-// createForeign creates an Ingress web that is nobody's.
+// createForeign creates an Ingress web without a controller.
 func createForeign(n *framework.Namespace) {
 	n.T.Helper()
 	n.Kubectl.Run("create", "ingress", "web", "--class=foreign", "--rule=foreign.example.com/*=foreign:1")

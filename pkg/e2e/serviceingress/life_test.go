@@ -101,7 +101,7 @@ func TestLife(t *testing.T) {
 				n.T.Errorf("it is controlled by %+v", metav1.GetControllerOf(ingress))
 			}
 		}},
-		{"it comes back when somebody deletes it", func(n *framework.Namespace) {
+		{"it comes back when a user deletes it", func(n *framework.Namespace) {
 			create(n, "ingress/http=true")
 			before := awaitIngress(n, byDefault)
 			n.Kubectl.Run("delete", "ingress", "web")
@@ -109,7 +109,7 @@ func TestLife(t *testing.T) {
 				n.T.Error("it was never gone")
 			}
 		}},
-		{"it is put back when somebody changes it, whom an event names", func(n *framework.Namespace) {
+		{"it is restored when a user changes it, whose field manager an event names", func(n *framework.Namespace) {
 			create(n, "ingress/http=true")
 			awaitIngress(n, byDefault)
 			n.Kubectl.Run("patch", "ingress", "web", "--field-manager=somebody", "--type=json",
@@ -133,7 +133,7 @@ func TestLife(t *testing.T) {
 				return nil
 			})
 		}},
-		{"what somebody adds to it stays", func(n *framework.Namespace) {
+		{"what a user adds to it stays", func(n *framework.Namespace) {
 			create(n, "ingress/http=true")
 			awaitIngress(n, byDefault)
 			n.Kubectl.Run("annotate", "ingress", "web", "example.com/rate-limit=10")
@@ -141,7 +141,7 @@ func TestLife(t *testing.T) {
 			ingress := awaitIngress(n, "public web.NAMESPACE.example.com/api -> web:80")
 			framework.ExpectEqual(n.T, "the annotation", "10", ingress.Annotations["example.com/rate-limit"])
 		}},
-		{"somebody else's is left alone until it goes", func(n *framework.Namespace) {
+		{"a foreign one is left alone until it goes", func(n *framework.Namespace) {
 			createForeign(n)
 			create(n, "ingress/http=true")
 			n.Events.AwaitAboutKind("Service", "web", modelv1.ReasonNotOwned, "an Ingress named web exists already and does not belong to this Service")
@@ -149,7 +149,7 @@ func TestLife(t *testing.T) {
 			n.Kubectl.Run("delete", "ingress", "web")
 			awaitIngress(n, byDefault)
 		}},
-		{"somebody else's stays when the annotation goes", func(n *framework.Namespace) {
+		{"a foreign one stays when the annotation goes", func(n *framework.Namespace) {
 			createForeign(n)
 			create(n, "ingress/http=true")
 			n.Events.AwaitAboutKind("Service", "web", modelv1.ReasonNotOwned, "an Ingress named web exists already")
@@ -157,7 +157,7 @@ func TestLife(t *testing.T) {
 			n.Kubectl.Run("delete", "service", "web")
 			awaitIngress(n, foreign)
 		}},
-		{"somebody else's is taken over where that Ingress consents, and not where the Service asks for it", func(n *framework.Namespace) {
+		{"a foreign one is adopted where that Ingress consents, and not where the Service asks for it", func(n *framework.Namespace) {
 			createForeign(n)
 			create(n, "ingress/http=true", modelv1.AdoptAnnotation+"=true")
 			n.Events.AwaitAboutKind("Service", "web", modelv1.ReasonNotOwned, "annotate the Ingress with model.github.com/adopt=true")

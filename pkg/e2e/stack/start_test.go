@@ -59,7 +59,7 @@ func TestNameThatIsTakenIsLeftAlone(t *testing.T) {
 	s.awaitCondition(modelv1.ConditionStalled, metav1.ConditionTrue, modelv1.ReasonNotOwned)
 	s.awaitState("web", modelv1.ComponentWaiting, "db")
 	now := s.GetBox("db")
-	framework.ExpectEqual(t, "owners of the box of somebody else", 0, len(now.OwnerReferences))
+	framework.ExpectEqual(t, "owners of the box without a stack", 0, len(now.OwnerReferences))
 	framework.ExpectEqual(t, "its generation", foreign.Generation, now.Generation)
 
 	s.Kubectl.Run("annotate", "mst", "shop", modelv1.AdoptAnnotation+"=true")

@@ -409,7 +409,7 @@ func (d *disaster) replaceStore(replace func()) {
 // What was written since the Lease was last renewed would be lost unnoticed.
 func (d *disaster) strike(replace func()) (killed int) {
 	d.T.Helper()
-	// Its children are there, and seen to go: a deletion that nobody has carried out yet would be undone.
+	// Its children exist, and the test sees them go: a deletion whose children still exist would be undone.
 	latest := d.CreateReadyBox(framework.NewBox("latest-write"))
 	d.delete(latest.Name)
 	d.Eventually("the Lease knows of the last write", func() error {

@@ -16,12 +16,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// smallDisk has room for the server, and for what somebody else fills it with.
+// smallDisk has room for the server, and for the files with which another process fills it.
 const smallDisk = 320 << 20
 
-// TestFullDiskLosesNothing fills the disk of the data directory, with something else than boxes, while boxes are
-// written. They are read and deleted, and written again by themselves once there is room. Nothing that was acknowledged
-// is lost.
+// TestFullDiskLosesNothing fills the disk of the data directory, with other files than boxes, while boxes are written. Clients can
+// still read and delete boxes, and can write them again automatically once there is room. No acknowledged write is lost.
 func TestFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	disk := mountSmallDisk(t)
@@ -95,10 +94,10 @@ func mountSmallDisk(t *testing.T) string {
 	return dir
 }
 
-// fillDisk leaves no room on a disk, and returns what takes it up.
+// fillDisk leaves no room on a disk, and returns the file that fills it.
 func fillDisk(t *testing.T, dir string) string {
 	t.Helper()
-	name := filepath.Join(dir, "of-somebody-else")
+	name := filepath.Join(dir, "of-another-process")
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)

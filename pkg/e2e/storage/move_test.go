@@ -170,7 +170,7 @@ func (d *disaster) expectOldStoreRefused() {
 	}
 }
 
-// expectSame checks that a box that nobody has written is what it was, in the same version.
+// expectSame checks that a box that no client has written is what it was, in the same version.
 func expectSame(t *testing.T, before, after *modelv1.ModelBox) {
 	t.Helper()
 	if diff := cmp.Diff(before, after); diff != "" {

@@ -141,7 +141,7 @@ func (r *replica) OnDelete(obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, exists := r.boxes[box.Name]; !exists {
-		r.t.Errorf("box %s is deleted, which nobody told of", box.Name)
+		r.t.Errorf("box %s is deleted, and no watch has reported it before", box.Name)
 	}
 	delete(r.boxes, box.Name)
 	r.deleted++
