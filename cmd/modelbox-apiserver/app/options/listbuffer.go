@@ -12,7 +12,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 )
 
-// listBufferSize is that of four full frames of HTTP/2, in bytes. Each list that is being written has such a buffer.
+// listBufferSize is the size of four full frames of HTTP/2, in bytes. Each list that is being written has such a buffer.
 const listBufferSize = 64 << 10
 
 // bufferLists writes lists in few large pieces. The encoders write two small ones for every object, of which HTTP/2 makes frames of

@@ -153,7 +153,7 @@ func TestAServerServesFromWhenItIsReadyOn(t *testing.T) {
 	}
 }
 
-// serve runs a server of the configuration, which lets everybody do everything, and returns how to reach it.
+// serve runs a server of the configuration, which allows all requests, and returns how to reach it.
 func serve(t *testing.T, config *genericapiserver.RecommendedConfig) *rest.Config {
 	t.Helper()
 	serving := genericoptions.NewSecureServingOptions().WithLoopback()

@@ -95,7 +95,7 @@ func (s *encryptedStore) configure(t *testing.T, providers ...string) {
 	}
 }
 
-// flags are those of a server on the store.
+// flags returns the flags of a server on the store.
 func (s *encryptedStore) flags(flags ...string) []string {
 	return append([]string{"--data-dir=" + filepath.Join(s.dir, "data"), "--encryption-provider-config=" + s.config}, flags...)
 }
@@ -170,8 +170,8 @@ func (s *TestServer) createOneOfEach(t *testing.T) {
 	}
 }
 
-// rewrite writes all objects as they are, until the stored bytes of each begin with the prefix. An update that changes nothing
-// is stored where the bytes are not those of the present key.
+// rewrite writes all objects as they are, until the stored bytes of each begin with the prefix. The server stores an update that
+// changes nothing if the stored bytes are of another key than the present one.
 func (s *TestServer) rewrite(t *testing.T, prefix string) {
 	t.Helper()
 	s.rewriteUntil(t, "what is stored begins with "+prefix, func(ctx context.Context) error { return s.checkStored(ctx, prefix) })

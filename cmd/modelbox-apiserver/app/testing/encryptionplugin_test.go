@@ -31,8 +31,8 @@ const (
 	writeTime = 4 * time.Minute
 )
 
-// TestEncryptionKeyOfPluginIsRotated rotates the key of a plugin under a running server, whose requests go on, rewrites what is
-// stored, and takes the former key away.
+// TestEncryptionKeyOfPluginIsRotated rotates the key of a plugin under a running server, which continues to serve requests,
+// rewrites the stored objects, and removes the former key.
 func TestEncryptionKeyOfPluginIsRotated(t *testing.T) {
 	t.Parallel()
 	store := newEncryptedStore(t)
@@ -108,7 +108,7 @@ func TestEncryptionPluginIsAway(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		// What it has in memory is enough to go on for a while.
+		// The keys in the memory of the server are enough to continue for a while.
 		stop := server.keepUsing(t)
 		plugin.stop()
 		server.eventually(t, "the plugin is missed", func(ctx context.Context) error {
