@@ -34,7 +34,7 @@ const (
 // APIs.
 var servers = []string{etcd, KubeAPIServer, controllerManager, scheduler, APIServer}
 
-// stores are those of the servers that keep objects, whose memory counts.
+// stores are the servers that keep objects, whose memory counts.
 var stores = []string{etcd, KubeAPIServer, APIServer}
 
 // PID returns the process of a server.
@@ -53,8 +53,8 @@ func (g *Ground) PID(name string) (int, error) {
 	return pid, nil
 }
 
-// StartServer starts a program whose CPU counts as that of the servers until it is forgotten, and which is told to stop when
-// this process ends. The channel tells how it ended.
+// StartServer starts a program whose CPU time counts as time of the servers until it is forgotten. The program is stopped when this
+// process ends. The channel receives how it ended.
 func (g *Ground) StartServer(name string, command *exec.Cmd) (<-chan error, error) {
 	ended := make(chan error, 1)
 	if err := startWithParent(command, ended); err != nil {
@@ -103,8 +103,7 @@ func (g *Ground) ResetPeaks() error {
 	return nil
 }
 
-// AwaitIdle waits until the servers have nothing to do any more that was asked of them before: events are sent and caches
-// filled after the answer.
+// AwaitIdle waits until the servers have finished the work of earlier requests: they send events and fill caches after the answer.
 func (g *Ground) AwaitIdle(ctx context.Context) error {
 	before, err := g.Usage()
 	if err != nil {

@@ -143,8 +143,8 @@ func measureDrift(ctx context.Context, r *contest.Run) (err error) {
 	})
 }
 
-// chosen are the names of the Deployments of a round. No round has those of another one as long as there are enough: fields that
-// have to be restored again and again are left alone after a while.
+// chosen returns the names of the Deployments of a round. No two rounds have the same ones as long as there are enough: after a
+// while, the server leaves fields alone that it has to restore again and again.
 func (d *drifting) chosen(round int) []string {
 	count := max(1, min(driftedAtOnce, d.Size/d.Rounds))
 	names := make([]string, count)

@@ -217,9 +217,9 @@ const (
 	stackName      = "stack-of-the-example"
 )
 
-// stackExample is what the server has made of a stack: what a person who has no stacks would have to write.
+// stackExample has the boxes that the server has made of a stack. A user without stacks would have to write them.
 type stackExample struct {
-	// boxes are those of the stack as JSON, in the order of the components.
+	// boxes are the boxes of the stack as JSON, in the order of the components.
 	boxes []string
 	// dependsOn are the indexes of the boxes that each one waits for.
 	dependsOn [][]int
@@ -273,7 +273,7 @@ func (e *stackExample) application(namespace, stack string) ([]*modelv1.ModelBox
 		if err := json.Unmarshal([]byte(replacer.Replace(encoded)), stored[i]); err != nil {
 			return nil, fmt.Errorf("decoding a box of the stack: %w", err)
 		}
-		// Those of a stack belong to it, and nothing else does.
+		// A box with this label belongs to a stack. These boxes must not.
 		delete(stored[i].Labels, modelv1.StackLabel)
 	}
 	return stored, nil

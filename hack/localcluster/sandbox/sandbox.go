@@ -34,8 +34,9 @@ const (
 	Interface = "eth0"
 )
 
-// Run runs the node of the cluster in that directory until ctx ends or the process
-// is told to stop. It must be the first process of Namespaces, or a child of it.
+// Run runs the node of the cluster in that directory until ctx ends or the
+// process gets a signal to stop. It must be the first process of Namespaces, or
+// a child of it.
 func Run(ctx context.Context, directory workdir.Dir) error {
 	if os.Getpid() == 1 {
 		return runAsChild()
@@ -43,7 +44,8 @@ func Run(ctx context.Context, directory workdir.Dir) error {
 	ctx, restoreSignals := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer restoreSignals()
 
-	// Before the mounts: the groups are found by those of the machine.
+	// Before the mounts: the groups are found through the mounts of the
+	// machine.
 	if err := cgroup.Enter(directory.ID(), os.Getpid()); err != nil {
 		return err
 	}
