@@ -17,9 +17,9 @@ import (
 // reservationPeriod is how long an object that was let in counts although it has not been seen: the write may have failed.
 const reservationPeriod = 30 * time.Second
 
-// Usage knows how many bytes the objects of each namespace take. Reflectors fill it, one for each resource; only sizes are
-// kept, some hundred bytes an object. What is being written counts already: objects that one server lets in at the same
-// time exceed no limit. Each of several servers may let in what the others have written since a moment ago.
+// Usage knows how many bytes the objects of each namespace take. Reflectors fill it, one for each resource. It only keeps sizes,
+// some hundred bytes an object. It counts objects that are being written already, so the objects that one server admits at the same
+// time exceed no limit. Several servers may together exceed a limit, by the objects that the other servers have just written.
 type Usage struct {
 	clock clock.PassiveClock
 
@@ -144,7 +144,7 @@ func (s *usageStore) Add(object any) error {
 	return s.set(object)
 }
 
-// Update counts an object anew.
+// Update counts an object again.
 func (s *usageStore) Update(object any) error { return s.Add(object) }
 
 // Delete counts an object no more.

@@ -3,11 +3,10 @@
 
 // Package workloadpermission keeps boxes from giving their authors more than Kubernetes would.
 //
-// The server writes the workload and the Services of every box with its own permissions. Who may create boxes and nothing
-// else must not gain by that what a workload would give: another ServiceAccount, a Secret, the host. So what a box has
-// beyond an ordinary application its author needs the permission to create the workload or a Service for. What the boxes of a
-// stack have, the author of the stack needs it for. A network becomes a NetworkAttachmentDefinition, which its author needs the
-// permission to create.
+// The server writes the workload and the Services of every box with its own permissions. A user who may only create boxes must not
+// gain through them what a workload would give: another ServiceAccount, a Secret, the host. So the author of a box needs the
+// permission to create the workload or a Service if the box has fields beyond an ordinary application. The author of a stack needs
+// it for the boxes of the stack. A network becomes a NetworkAttachmentDefinition, which its author needs the permission to create.
 package workloadpermission
 
 import (
@@ -94,8 +93,8 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 	return admission.NewForbidden(a, errors.New(strings.Join(refusals, "; ")))
 }
 
-// askedFor returns the privileges that a request asks for and that the object did not have: those of the boxes that it writes,
-// those of a stack beside them, and those of a Network or a PodDebugger.
+// askedFor returns the privileges that a request asks for and that the object did not have: the privileges of the boxes that it
+// writes, of a stack beside them, and of a Network or a PodDebugger.
 func askedFor(a admission.Attributes) ([]privilege, error) {
 	writes, err := boxwrites.Of(a)
 	if err != nil {

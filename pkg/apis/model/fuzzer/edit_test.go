@@ -108,7 +108,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// specOf returns the spec of a document, or nothing when it is no struct any more.
+// specOf returns the spec of a document, or nothing if it is no longer a struct.
 func specOf(edited any) map[string]any {
 	fields, _ := edited.(map[string]any)
 	spec, _ := fields["spec"].(map[string]any)

@@ -76,7 +76,7 @@ func checkIgnored(kind, text string) error {
 	}
 }
 
-// checkIgnoredMeta is checkIgnored for a path that goes on with these names below metadata.
+// checkIgnoredMeta is checkIgnored for a path that continues with these names below metadata.
 func checkIgnoredMeta(kind string, names []string) error {
 	switch {
 	case len(names) == 1 && (names[0] == "labels" || names[0] == "annotations"):

@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// validatePorts validates the ports of a box as those of its Service, and that their target ports lead somewhere.
+// validatePorts validates the ports of a box as the ports of its Service, and checks that their target ports exist.
 func validatePorts(spec *model.ModelBoxSpec, service *corev1.ServiceSpec, path *field.Path) field.ErrorList {
 	errs := withoutDefaults(corevalidation.ValidateServicePorts(service, path), spec.Ports, path)
 	targets := portNamesOf(spec)
