@@ -28,7 +28,7 @@ func prune(value any) {
 	}
 }
 
-// isEmpty returns whether a field says nothing. An object without fields may say something, as that of emptyDir does.
+// isEmpty returns whether a field says nothing. An object without fields may say something, as the object of emptyDir does.
 func isEmpty(key string, value any) bool {
 	switch value := value.(type) {
 	case nil:
@@ -41,7 +41,8 @@ func isEmpty(key string, value any) bool {
 	return false
 }
 
-// defaults are those of fields whose names tell what they are, as in k8s.io/kubernetes/pkg/apis/core/v1/defaults.go.
+// defaults are the defaults of fields that have the same default wherever their name occurs, as in
+// k8s.io/kubernetes/pkg/apis/core/v1/defaults.go.
 var defaults = map[string]any{
 	"terminationMessagePath":   corev1.TerminationMessagePathDefault,
 	"terminationMessagePolicy": string(corev1.TerminationMessageReadFile),
@@ -81,7 +82,7 @@ func isProbe(object map[string]any) bool {
 	return false
 }
 
-// defaultPullPolicy is that of the API for an image.
+// defaultPullPolicy returns the default pull policy of the API for an image.
 func defaultPullPolicy(image string) corev1.PullPolicy {
 	name := image[strings.LastIndex(image, "/")+1:]
 	if strings.Contains(name, "@") {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// leaseName is that of the controllers, in the namespace of the server.
+// leaseName is the name of the Lease of the controllers, in the namespace of the server.
 const leaseName = "modelbox-controller"
 
 // checkLease says which server's controllers work.

@@ -23,7 +23,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/scheme"
 )
 
-// Options are those of the command: a box in the words of a command line.
+// Options are the options of the command: a box in the words of a command line.
 type Options struct {
 	genericiooptions.IOStreams
 

@@ -90,8 +90,9 @@ func (e *DisruptionError) Error() string {
 	return fmt.Sprintf("the Deployment %s stays paused, for %v has changed", e.Deployment, e.Fields)
 }
 
-// Settle lets a Deployment that was taken over after Prepare go on with the pods that it has. Before is what it was. When the pods
-// have to be replaced, it is a DisruptionError, unless that is allowed: then the Deployment replaces them.
+// Settle lets a Deployment that was taken over after Prepare continue with the pods that it has. Before is the Deployment as it
+// was. If the pods must be replaced, Settle returns a DisruptionError, unless disruption is allowed: then the Deployment replaces
+// them.
 func (r *Rewriter) Settle(ctx context.Context, before *appsv1.Deployment, allowDisruption bool) error {
 	live, err := r.Client.AppsV1().Deployments(before.Namespace).Get(ctx, before.Name, metav1.GetOptions{})
 	if err != nil {

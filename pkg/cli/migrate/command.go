@@ -23,7 +23,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 )
 
-// options are those of all commands of the package.
+// options are the options of all commands of the package.
 type options struct {
 	genericiooptions.IOStreams
 	flags genericclioptions.RESTClientGetter

@@ -63,7 +63,7 @@ func (r *rollbackOptions) awaitCollector(ctx context.Context, deleted []*modelv1
 	return left, err
 }
 
-// notGone returns those of the boxes that the server still has.
+// notGone returns the deleted boxes that the server still has.
 func (r *rollbackOptions) notGone(ctx context.Context, deleted []*modelv1.ModelBox) ([]*exportedBox, error) {
 	list, err := r.clients.boxes.ModelV1().ModelBoxes(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {

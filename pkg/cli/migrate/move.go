@@ -225,8 +225,8 @@ func (m *moveOptions) decide(exported *export, found []finding) error {
 	return nil
 }
 
-// judgeAgain asks the server itself what it refuses, before the first box is created. What is judged here without a server
-// may differ from that by its admission.
+// judgeAgain asks the server itself which boxes it refuses, before the first box is created. The judgement without a server may
+// differ from that because of its admission plugins.
 func (m *moveOptions) judgeAgain(ctx context.Context, exported *export) error {
 	var found []finding
 	for _, box := range exported.Boxes {
@@ -362,7 +362,7 @@ func (m *moveOptions) create(ctx context.Context, exported *exportedBox, dryRun 
 	})
 }
 
-// settle waits until a box has taken over what belonged to it, and lets its Deployment go on.
+// settle waits until a box has adopted its children, and lets its Deployment continue.
 func (m *moveOptions) settle(ctx context.Context, exported *exportedBox) error {
 	box, err := inplace.AwaitApplied(ctx, m.clients.boxes.ModelV1().ModelBoxes(exported.Namespace), m.timeout, "it to take over what belonged to it", exported.Name)
 	if err != nil {
@@ -400,7 +400,7 @@ func ownedBy(references []metav1.OwnerReference, from, to types.UID) []metav1.Ow
 	return references
 }
 
-// settleDeployment lets a Deployment that was taken over go on with the pods that it has, unless they have to be replaced.
+// settleDeployment lets a Deployment that was taken over continue with the pods that it has, unless they must be replaced.
 func (m *moveOptions) settleDeployment(ctx context.Context, before *appsv1.Deployment) error {
 	err := m.rewriter().Settle(ctx, before, m.allowDisruption)
 	if disruption := (*inplace.DisruptionError)(nil); errors.As(err, &disruption) {

@@ -27,11 +27,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// rollbackOptions are those of the command "kubectl modelbox migrate rollback".
+// rollbackOptions are the options of the command "kubectl modelbox migrate rollback".
 type rollbackOptions struct {
 	*options
 	discardChanges bool
-	// collectorPatience is how long the garbage collector may let go of nothing.
+	// collectorPatience is how long the garbage collector may orphan no children.
 	collectorPatience time.Duration
 }
 
@@ -97,7 +97,7 @@ func (r *rollbackOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// leaveServer deletes all boxes of the server, which let go of what belongs to them.
+// leaveServer deletes all boxes of the server, and orphans their children.
 func (r *rollbackOptions) leaveServer(ctx context.Context, exported *export) error {
 	if err := r.awaitAvailable(ctx, true); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (r *rollbackOptions) restore(ctx context.Context, box *exportedBox) error {
 	return nil
 }
 
-// restoredAnnotations returns the annotations of a live child as they were. Those of Kubernetes itself are as they are.
+// restoredAnnotations returns the annotations of a live child as they were. It keeps the present annotations of Kubernetes itself.
 func restoredAnnotations(before, now map[string]string) map[string]string {
 	annotations := inplace.Merged(before, nil)
 	for key, value := range now {
@@ -284,8 +284,8 @@ func (r *rollbackOptions) restoreDeployment(ctx context.Context, box *exportedBo
 	return r.restorePods(ctx, before, live, set, labels, annotations)
 }
 
-// restorePods lets the Deployment go on with the pods of its ReplicaSet. They are replaced where they are not what they were,
-// which was agreed to, or where there is no such ReplicaSet.
+// restorePods lets the Deployment continue with the pods of its ReplicaSet. The Deployment replaces them if they are not what they
+// were, which the user has agreed to, or if there is no such ReplicaSet.
 func (r *rollbackOptions) restorePods(ctx context.Context, before, live *appsv1.Deployment, set *appsv1.ReplicaSet, labels, annotations map[string]any) error {
 	if set == nil {
 		return r.rewriter().SetPaused(ctx, live, before.Spec.Paused)

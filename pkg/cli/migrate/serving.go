@@ -60,7 +60,7 @@ func (c *clients) isServedByServer(ctx context.Context) (bool, error) {
 	return service.Spec.Service != nil, nil
 }
 
-// defaultAPIService is that of an installation.
+// defaultAPIService returns the APIService of an installation.
 func defaultAPIService() *apiregistrationv1.APIService {
 	return &apiregistrationv1.APIService{
 		ObjectMeta: metav1.ObjectMeta{Name: apiServiceName},
@@ -74,7 +74,7 @@ func defaultAPIService() *apiregistrationv1.APIService {
 	}
 }
 
-// readAPIService returns the APIService that --filename has, or that of an installation.
+// readAPIService returns the APIService that --filename has, or the APIService of an installation.
 func (o *options) readAPIService() (*apiregistrationv1.APIService, error) {
 	if o.filename == "" {
 		return defaultAPIService(), nil

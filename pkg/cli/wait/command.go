@@ -46,7 +46,7 @@ const (
 	endlessly = 168 * time.Hour
 )
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct {
 	genericiooptions.IOStreams
 	boxes.Selection
