@@ -25,7 +25,7 @@ func (n *Namespace) DenyServer(resources ...string) (allow func()) {
 	rule := func(resources ...string) admissionregistrationv1.RuleWithOperations {
 		return admissionregistrationv1.RuleWithOperations{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete},
-			// The address of a Service is an object in no namespace, which the API server writes for everybody.
+			// The address of a Service is an object in no namespace, which the API server writes for all users.
 			Rule: admissionregistrationv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: resources, Scope: ptr.To(admissionregistrationv1.NamespacedScope)},
 		}
 	}

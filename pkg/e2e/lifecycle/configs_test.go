@@ -101,7 +101,7 @@ func TestVersionedFilesStayWhileARolloutIsStuck(t *testing.T) {
 	n.AwaitReadyCondition("web", metav1.ConditionFalse, corev1.PodReasonUnschedulable)
 	n.AwaitConfigMaps("web", sorted(versionOf("1"), versionOf("2"))...)
 
-	// An old pod that goes is made anew from what it was made from.
+	// An old pod that is deleted is created again from the same version.
 	old := podMounting(n, versionOf("1"))
 	if err := n.Pods.Delete(n.Ctx, old.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

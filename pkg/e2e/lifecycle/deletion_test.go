@@ -37,8 +37,8 @@ func TestForegroundDeletionRemovesChildrenFirst(t *testing.T) {
 	}
 }
 
-// TestDeletedBoxRecreatesNothing holds a box that is being deleted: as long as it is there, nothing that it asked for
-// is made anew, and nothing keeps it from going.
+// TestDeletedBoxRecreatesNothing holds a box that is being deleted: as long as it exists, the controller creates none of its
+// children again, and nothing prevents its deletion.
 func TestDeletedBoxRecreatesNothing(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -213,7 +213,8 @@ func TestStorageThatIsAddedToAStatefulSetReplacesIt(t *testing.T) {
 	}
 }
 
-// TestDiscardedStorageThatIsTakenOutIsDeleted: the claim goes when no pod has it any more, and no other does.
+// TestDiscardedStorageThatIsTakenOutIsDeleted checks that the controller deletes the claim when no pod has it any longer, and no
+// other claim.
 func TestDiscardedStorageThatIsTakenOutIsDeleted(t *testing.T) {
 	eachStorage(t, func(n *framework.Namespace, kind modelv1.Workload) {
 		n.CreateReadyBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data", framework.Discarded), n.WithStorage("logs", framework.Discarded)))

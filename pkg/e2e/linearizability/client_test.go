@@ -221,9 +221,9 @@ func (c *client) list(resource string) (List, error) {
 
 // The outcomes of requests that are in no history.
 const (
-	// unserved is that of a request which certainly had no effect.
+	// unserved is the outcome of a request that certainly had no effect.
 	unserved Outcome = "unserved"
-	// invalid is that of a request which no client should have made.
+	// invalid is the outcome of a request that no client should have made.
 	invalid Outcome = "invalid"
 )
 

@@ -28,8 +28,8 @@ var model = func() porcupine.Model {
 	return nondeterministic.ToModel()
 }()
 
-// state is what is known of an object. What a request wrote whose answer got lost is known, but for UID and Revision, which are
-// empty until a client is told of them.
+// state is what is known of an object. It has the fields that a request wrote whose answer got lost, but for UID and Revision,
+// which are empty until a client learns of them.
 type state struct {
 	exists bool
 	object Object

@@ -51,7 +51,7 @@ func TestOrderOfVariablesIsKept(t *testing.T) {
 	})
 }
 
-// manyVariables are in an order that is neither that of the alphabet nor its reverse.
+// manyVariables returns variables in an order that is neither alphabetical nor its reverse.
 func manyVariables() []corev1.EnvVar {
 	const count, step = 50, 17
 	var variables []corev1.EnvVar

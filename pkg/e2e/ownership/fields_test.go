@@ -48,7 +48,7 @@ func TestChildrenHaveOnlyWhatTheBoxSays(t *testing.T) {
 	}
 }
 
-// adoptHandMade makes a Deployment and a Service by hand, in the way of kubectl create, and lets a box adopt them.
+// adoptHandMade creates a Deployment and a Service manually, as kubectl create does, and lets a box adopt them.
 func adoptHandMade(n *framework.Namespace, changes ...func(*modelv1.ModelBoxSpec)) {
 	n.T.Helper()
 	labels := map[string]string{modelv1.SelectorLabel: "web"}
@@ -273,7 +273,7 @@ func updateOfASwitchedUnion(n *framework.Namespace) {
 	}
 }
 
-// variables are those of the main container, as A=1 B=2.
+// variables returns the variables of the main container, as A=1 B=2.
 func variables(deployment *appsv1.Deployment) string {
 	var words []string
 	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {

@@ -90,7 +90,7 @@ func TestRightsOfTheAuthor(t *testing.T) {
 	}
 }
 
-// TestServerWithoutTheRight says what is missing, and goes on when it is there.
+// TestServerWithoutTheRight checks that the server reports the missing right, and continues when it has the right.
 func TestServerWithoutTheRight(t *testing.T) {
 	n := newNamespace(t)
 	n.Kubectl.Run("delete", "--filename="+framework.PodDebuggerManifest())

@@ -121,8 +121,8 @@ func TestServerAddsNoContainerToTheSystem(t *testing.T) {
 	}
 }
 
-// TestPodSecurityAppliesToDebug compares what a namespace says of a container for a box with what it says of that of kubectl. It
-// is not parallel, as TestRightsToDebug.
+// TestPodSecurityAppliesToDebug checks that Pod Security treats a container for a box like a container of kubectl. Like
+// TestRightsToDebug, it is not parallel.
 func TestPodSecurityAppliesToDebug(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.ControlPlane.GrantPodAccess(t)

@@ -56,7 +56,7 @@ func TestAvailability(t *testing.T) {
 		name string
 		// when names what has to be set in the environment; empty for always.
 		when string
-		// do returns when no request may fail any more: none at all may if that is zero.
+		// do returns the time from which on no request may fail: if it is zero, no request at all may fail.
 		do func(a *availability) time.Time
 	}{
 		{name: "upgrade", do: (*availability).upgradeAll, when: formerServerVariable},
@@ -134,7 +134,7 @@ func (a *availability) startServer(t *testing.T, p *framework.ControlPlane, name
 	server.start(t)
 }
 
-// shutdownDelay is that of the servers.
+// shutdownDelay returns the shutdown delay of the servers.
 func shutdownDelay() time.Duration {
 	if os.Getenv(availabilityVariable) == "" {
 		return shortShutdownDelay

@@ -23,8 +23,8 @@ func (a *availability) restartAll() time.Time {
 	return time.Time{}
 }
 
-// upgradeAll restarts them one after the other as the program that is tested. Those of another release may not know how to end
-// without failing a request.
+// upgradeAll restarts the servers one after the other as the program that is tested. Servers of another release may not know how to
+// end without failing a request.
 func (a *availability) upgradeAll() time.Time {
 	for _, server := range a.servers {
 		a.stop(server)
@@ -107,7 +107,7 @@ func (a *availability) killAPIServer() time.Time {
 	return time.Now()
 }
 
-// stop ends a server as the deletion of its pod does: the service is told of it just after the server.
+// stop ends a server as the deletion of its pod does: the service learns of it just after the server.
 func (a *availability) stop(server *replica) {
 	a.n.T.Helper()
 	server.terminate(a.n.T)

@@ -55,10 +55,10 @@ type chaos struct {
 	missed map[types.UID]time.Time
 }
 
-// TestChaosConverges lets people change and delete children, and others change, delete and create boxes, while the
-// server and the API server of the cluster are killed. Where the chaos is long, boxes and stacks get updates that cannot be as
-// well. In the end all is as the boxes say, nothing is stuck that says what can be, and nothing is lost that is not theirs. It has
-// a control plane of its own, for the servers of the other one are everybody's.
+// TestChaosConverges lets users change and delete children, and other users change, delete and create boxes, while the server and
+// the API server of the cluster are killed. In its long form, boxes and stacks also get updates that are impossible. In the end all
+// children are as the boxes say, no box with a possible spec is stuck, and no object of other users is lost. The test has a control
+// plane of its own, because all tests share the servers of the other one.
 func TestChaosConverges(t *testing.T) {
 	t.Parallel()
 	n := framework.NewControlPlane(t).NewNamespace(t)
@@ -119,9 +119,9 @@ func TestChaosConverges(t *testing.T) {
 	c.expectUntouchedBystanders(bystanders)
 }
 
-// removeMissedReplicaSets removes what the garbage collector does not. A Deployment that is deleted and created again while
-// kube-apiserver cannot be watched is one that was updated to the collector, which compares no UIDs, and the ReplicaSets of
-// the first one stay for ever.
+// removeMissedReplicaSets removes the ReplicaSets that the garbage collector misses. If a Deployment is deleted and created again
+// while the garbage collector cannot watch kube-apiserver, it takes that for an update, because it does not compare UIDs. The
+// ReplicaSets of the first Deployment then stay forever.
 func (c *chaos) removeMissedReplicaSets() error {
 	deployments, err := c.Deployments.List(c.Ctx, metav1.ListOptions{})
 	if err != nil {

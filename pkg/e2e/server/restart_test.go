@@ -30,8 +30,8 @@ const (
 	askPeriod = 2 * time.Millisecond
 )
 
-// TestUsersAreNotRefusedDuringRestart kills the server again and again while users ask who may. Until it knows whom it
-// may trust, the server asks them to try again. It is not parallel: the server is everybody's.
+// TestUsersAreNotRefusedDuringRestart kills the server again and again while users send requests that they may send. Until the
+// server knows which authorities it may trust, it asks them to try again. The test is not parallel: all tests share the server.
 func TestUsersAreNotRefusedDuringRestart(t *testing.T) {
 	n := framework.NewNamespace(t)
 	server, answers := serverURL(t, n.ControlPlane), &answers{counts: map[string]int{}}
@@ -95,8 +95,8 @@ func (a *answers) add(what string, wrong string) {
 	}
 }
 
-// askUntilDone lists boxes until ctx is done, over a connection of its own each time: who has asked before has one that
-// the next server does not know.
+// askUntilDone lists boxes until ctx is done, over a connection of its own each time: a client that reuses a connection has one
+// that the next server does not know.
 func askUntilDone(n *framework.Namespace, ctx context.Context, answers *answers, how, host string, config *rest.Config) {
 	tlsConfig, err := rest.TLSConfigFor(config)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 // one that waits for them, which takes a minute.
 const longestShutdown = 30 * time.Second
 
-// TestTerminatedServerEndsSoon sends SIGTERM while watches are open. It is not parallel: the server is everybody's.
+// TestTerminatedServerEndsSoon sends SIGTERM while watches are open. It is not parallel: all tests share the server.
 func TestTerminatedServerEndsSoon(t *testing.T) {
 	n := framework.NewNamespace(t)
 	before := n.CreateReadyBox(framework.NewBox("web"))

@@ -76,7 +76,7 @@ func getIngressNamed(n *framework.Namespace, name string) (*networkingv1.Ingress
 	return n.ControlPlane.KubeClient.NetworkingV1().Ingresses(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
 }
 
-// awaitIngress waits until Ingress web is so, and returns it. NAMESPACE stands for that of the test.
+// awaitIngress waits until Ingress web is as wanted, and returns it. NAMESPACE represents the namespace of the test.
 func awaitIngress(n *framework.Namespace, want string) *networkingv1.Ingress {
 	n.T.Helper()
 	return awaitIngressNamed(n, "web", want)

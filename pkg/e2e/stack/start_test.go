@@ -79,7 +79,7 @@ func TestStackThatIsReadyIsSilent(t *testing.T) {
 	framework.ExpectEqual(t, "versions of the children", before, s.versions())
 }
 
-// versions are those of the stack's children.
+// versions returns the resource versions of the children of the stack.
 func (s *testStack) versions() string {
 	return s.Kubectl.Run("get", "mb,services,endpointslices", "-l", modelv1.StackLabel+"=shop", "-o", "jsonpath={.items[*].metadata.resourceVersion}")
 }

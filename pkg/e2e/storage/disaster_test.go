@@ -32,13 +32,14 @@ const (
 	disasterBoxesVariable = "MODELBOX_E2E_DISASTER_BOXES"
 	fewBoxes              = 12
 
-	// heldSuffix of the name of the file with the server's flags makes that of a file that keeps the server from starting.
+	// heldSuffix is appended to the name of the file with the flags of the server. A file of that name prevents the server from
+	// starting.
 	heldSuffix = ".held"
 )
 
-// TestLostStoreIsRecovered loses the store, or puts another one in its place, and restarts the cluster's garbage collector then, which
-// deletes whatever belongs to a box that it is told does not exist. Most of the time it waits. Therefore one control plane has one half
-// of the disasters, and another one the other half beside it.
+// TestLostStoreIsRecovered loses the store, or puts another one in its place. It then restarts the garbage collector of the
+// cluster, which deletes all children of a box that does not exist according to the server. Most of the time it waits. Therefore
+// one control plane has one half of the disasters, and another one has the other half at the same time.
 func TestLostStoreIsRecovered(t *testing.T) {
 	type disasters []struct {
 		name   string
@@ -123,7 +124,7 @@ func newServerScript(t *testing.T) (script, flagsFile string) {
 	return script, flagsFile
 }
 
-// stackName is that of the stack which lives through a disaster.
+// stackName is the name of the stack that lives through a disaster.
 const stackName = "shop"
 
 // newStack returns a stack of two boxes and of what is outside.
@@ -281,7 +282,7 @@ func (d *disaster) outsideAndBack() {
 	d.delete("moving-2")
 }
 
-// refuse keeps the server from becoming ready until it is told what to do.
+// refuse checks that the server does not become ready until the administrator decides.
 func (d *disaster) refuse() {
 	before := d.state()
 	d.setFlags("--store-recovery=refuse")
@@ -405,8 +406,8 @@ func (d *disaster) replaceStore(replace func()) {
 	d.AwaitServerRestart(d.strike(replace))
 }
 
-// strike does something to the store of a server that does not notice, and kills the server and the garbage collector.
-// What was written since the Lease was last renewed would be lost unnoticed.
+// strike replaces the store of a server that does not notice, and kills the server and the garbage collector. Writes after the last
+// renewal of the Lease would be lost unnoticed.
 func (d *disaster) strike(replace func()) (killed int) {
 	d.T.Helper()
 	// Its children exist, and the test sees them go: a deletion whose children still exist would be undone.

@@ -106,7 +106,7 @@ func (d *disaster) stopServer() int {
 	return pid
 }
 
-// startServer starts the server that was stopped, and the garbage collector anew, and returns when boxes are served.
+// startServer starts the server that was stopped, restarts the garbage collector, and returns when the server serves boxes.
 func (d *disaster) startServer(former int) {
 	d.T.Helper()
 	d.ControlPlane.SignalProcess(d.T, framework.ControllerManagerProcess, syscall.SIGKILL)

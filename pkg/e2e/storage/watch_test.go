@@ -21,9 +21,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
-// TestInformersMissNothingAcrossRestarts kills the server again and again while boxes are created, changed and deleted.
-// A server that was started remembers nothing of what happened before: a watch that resumes from then has expired. An
-// informer then lists, and tells its handlers of all the same. It is not parallel: the server is everybody's.
+// TestInformersMissNothingAcrossRestarts kills the server again and again while boxes are created, changed and deleted. A new
+// server has no events from before its start: a watch that resumes from there has expired. An informer then lists, and still
+// reports every change to its handlers. The test is not parallel: all tests share the server.
 func TestInformersMissNothingAcrossRestarts(t *testing.T) {
 	n := framework.NewNamespace(t)
 	factory := externalversions.NewSharedInformerFactoryWithOptions(n.ControlPlane.ModelClient, 0, externalversions.WithNamespace(n.Name))
@@ -84,7 +84,7 @@ func startDeleting(n *framework.Namespace, journal *journal) (stop func()) {
 		for ; ctx.Err() == nil; time.Sleep(framework.PollInterval) {
 			for name := range journal.copy() {
 				if !seen[name] && len(seen)%2 == 0 {
-					// A writer may notice, and goes on to its next box.
+					// A writer may notice, and continues with its next box.
 					_ = n.Boxes.Delete(ctx, name, metav1.DeleteOptions{})
 				}
 				seen[name] = true
@@ -108,7 +108,7 @@ type replica struct {
 
 func versionOf(box *modelv1.ModelBox) string { return string(box.UID) + " " + box.ResourceVersion }
 
-// OnAdd is told of a box that it does not know.
+// OnAdd receives a box that the replica does not have.
 func (r *replica) OnAdd(obj any, _ bool) {
 	box := obj.(*modelv1.ModelBox)
 	r.mu.Lock()
@@ -120,7 +120,7 @@ func (r *replica) OnAdd(obj any, _ bool) {
 	r.added++
 }
 
-// OnUpdate is told what was there before as it was told then.
+// OnUpdate receives the old box as the replica has it.
 func (r *replica) OnUpdate(oldObj, obj any) {
 	old, box := oldObj.(*modelv1.ModelBox), obj.(*modelv1.ModelBox)
 	r.mu.Lock()
@@ -132,7 +132,7 @@ func (r *replica) OnUpdate(oldObj, obj any) {
 	r.updated++
 }
 
-// OnDelete is told of a box that it knows.
+// OnDelete receives a box that the replica has.
 func (r *replica) OnDelete(obj any) {
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = tombstone.Obj
