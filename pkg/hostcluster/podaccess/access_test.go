@@ -35,10 +35,11 @@ import (
 
 const patience = 30 * time.Second
 
-// cluster is an API server that upgrades connections to pods, and sends back what it gets on them. Logs have one line, and go on.
+// cluster is an API server that upgrades connections to pods, and sends back all data that it gets on them. Logs have one line, and
+// do not end.
 type cluster struct {
 	config *rest.Config
-	// allowed is what it says to who asks whether they may do something.
+	// allowed is the answer to every access review.
 	allowed atomic.Bool
 	open    atomic.Int32
 
@@ -104,7 +105,7 @@ func (r responder) Error(err error) {
 	http.Error(r.w, status.Status().Message, int(status.Status().Code))
 }
 
-// server is one that leads everybody to a pod.
+// server is a server that connects every user to a pod.
 type server struct {
 	url  *url.URL
 	stop chan struct{}

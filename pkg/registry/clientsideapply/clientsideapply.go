@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clientsideapply refuses updates by client-side apply that have become others on their way. kubectl merges lists by one
-// key, which for ports is their number, and takes two ports of the same number and different protocols for one: it changes the
-// one as the other was to be, or drops it. No single key is better, for a port need not have a name. What was to be kubectl says
-// in its annotation. Server-side apply knows both keys.
+// Package clientsideapply refuses updates by client-side apply that differ from the applied manifest. kubectl merges lists by one
+// key, which for ports is their number, and takes two ports of the same number and different protocols for one: it makes the
+// changes of the one to the other, or drops it. No single key is better, because a port need not have a name. The annotation of
+// kubectl has the manifest. Server-side apply knows both keys.
 package clientsideapply
 
 import (

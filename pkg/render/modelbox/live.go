@@ -44,9 +44,9 @@ func ClaimNames(box *modelv1.ModelBox) []string {
 	return names
 }
 
-// ChildrenBeside returns Children of the box while that is in the cluster: an autoscaler keeps its number of pods, a
-// Deployment that was adopted its selector, and a claim that has grown its size. The pods of a box that is rolled back are those of
-// its stable revision.
+// ChildrenBeside returns the Children of the box beside the live objects in the cluster. The number of pods of an autoscaler, the
+// selector of an adopted Deployment, and the size of a claim that has grown stay as they are. The pods of a box that is rolled back
+// are the pods of its stable revision.
 func ChildrenBeside(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured, error) {
 	plan, err := planRollout(box, live)
 	if err != nil {

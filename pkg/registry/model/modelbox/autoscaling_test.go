@@ -31,7 +31,7 @@ func withReplicas(replicas *int32) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Replicas = replicas }
 }
 
-// warnings records what a request is told.
+// warnings records the warnings of a request.
 type warnings []string
 
 func (w *warnings) AddWarning(_, text string) { *w = append(*w, text) }

@@ -35,13 +35,12 @@ func noteChange(ctx context.Context, box, old *model.ModelBox) {
 	}
 }
 
-// changesPods returns whether the specs differ in a field that pods can be made from. These are all fields but those of which no
-// pod template has anything.
+// changesPods returns whether the specs differ in a field that can become a part of the pod template.
 func changesPods(spec, old *model.ModelBoxSpec) bool {
 	return !apiequality.Semantic.DeepEqual(ofPods(*spec), ofPods(*old))
 }
 
-// ofPods returns the spec without the fields of which no pod template has anything.
+// ofPods returns the spec without the fields that never become a part of the pod template.
 func ofPods(spec model.ModelBoxSpec) model.ModelBoxSpec {
 	spec.Replicas, spec.Paused = nil, false
 	spec.Strategy, spec.RollingUpdate, spec.MinReadySeconds = "", nil, nil

@@ -60,7 +60,7 @@ func TestWarningsNameNoBoxThatTheUserMayNotSee(t *testing.T) {
 	}
 }
 
-// However many boxes ask for a port, one is told about.
+// The warning names one box, however many boxes ask for a port.
 func TestOneBoxIsNamedForANodePort(t *testing.T) {
 	other, third := webBox(nodePortOf("TCP", 30010)), webBox(nodePortOf("TCP", 30010))
 	other.Name, third.Name = "other", "third"

@@ -43,7 +43,7 @@ func (*RestartREST[T]) New() runtime.Object { return &model.ModelBoxRestart{} }
 // Destroy does nothing: the underlying store belongs to the main resource.
 func (*RestartREST[T]) Destroy() {}
 
-// Create restarts the object of the name. What cannot roll is refused with 409.
+// Create restarts the object of the name. It refuses an object that cannot roll with 409.
 func (r *RestartREST[T]) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
 	restart, err := Sent[*model.ModelBoxRestart]("ModelBoxRestart", name, obj)
 	if err != nil {

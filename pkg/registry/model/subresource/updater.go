@@ -23,11 +23,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Updater changes stored objects for a subresource. Validation, warnings and admission, that of the cluster included, treat the
-// change as an update of the object by the user of the request, and admission may change the object as well.
+// Updater changes stored objects for a subresource. Validation, warnings and admission, including the admission of the cluster,
+// treat the change as an update of the object by the user of the request, and admission may change the object as well.
 //
-// The request itself remains a create of the subresource, which is all that its user was authorized for: its RequestInfo must not
-// say otherwise, because an authorizer reads it to tell what has been authorized already.
+// The request itself remains a create of the subresource. Its user was only authorized for that. Its RequestInfo must not say
+// otherwise, because an authorizer reads from it what has been authorized already.
 type Updater[T Object] struct {
 	// Admission sees the objects that are changed. Nil admits all.
 	Admission admission.Interface

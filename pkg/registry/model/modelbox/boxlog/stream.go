@@ -24,8 +24,8 @@ type stream struct {
 	refused sets.Set[types.UID]
 }
 
-// Stream returns the logs as one text, which ends with the error of ctx when that is done, and in order when it is closed. What is
-// wrong with some of them is said in lines that begin with "error: "; it returns an error where that is all there would be.
+// Stream returns the logs as one text, which ends with the error of ctx when ctx is done, and without an error when it is closed.
+// Lines that begin with "error: " report the errors of some logs. It returns an error if there would be no other lines.
 //
 // It reads no more of the logs than the client reads: a slow client holds back the logs.
 func (r *Request) Stream(ctx context.Context) (io.ReadCloser, error) {

@@ -30,16 +30,16 @@ const (
 	containerAuditAnnotation = "model.github.com/container"
 )
 
-// ConnectREST is a subresource of boxes that leads connections to the subresource of the same name of one of their pods. Nothing
-// in the streams is looked at: what a client and a kubelet speak, WebSocket or SPDY, is between them.
+// ConnectREST is a subresource of boxes that proxies connections to the subresource of the same name of one of their pods. It does
+// not look at the data in the streams: the client and the kubelet agree on their protocol, WebSocket or SPDY.
 //
-// The pod is reached with the permissions of the server, for a user who has the right to the same subresource of that pod.
+// The server connects to the pod with its own permissions, for a user who has the right to the same subresource of that pod.
 type ConnectREST struct {
 	store       *genericregistry.Store
 	cluster     modelbox.Cluster
 	access      modelbox.PodAccess
 	permissions permissions
-	// subresource is that of boxes and of pods.
+	// subresource is the name of the subresource of boxes and of pods.
 	subresource string
 	// newOptions returns the empty options of a request, and parse what they ask for, or 400.
 	newOptions func() runtime.Object
@@ -67,7 +67,7 @@ func (*ConnectREST) Destroy() {}
 // ConnectMethods returns those that a connection may begin with: GET for a WebSocket, and POST for SPDY.
 func (*ConnectREST) ConnectMethods() []string { return []string{http.MethodGet, http.MethodPost} }
 
-// NewConnectOptions returns the empty options of a request, which has no path below that of the subresource.
+// NewConnectOptions returns the empty options of a request, which has no path below the subresource.
 func (r *ConnectREST) NewConnectOptions() (runtime.Object, bool, string) {
 	return r.newOptions(), false, ""
 }

@@ -31,8 +31,8 @@ import (
 // maxAuditedPods is how many pods the audit event of a request names.
 const maxAuditedPods = 20
 
-// LogREST is the log subresource: the logs of the pods of a box as one text. They are read with the permissions of the server, for a
-// user who has the right to those of the very pods.
+// LogREST is the log subresource: the logs of the pods of a box as one text. The server reads them with its own permissions, for a
+// user who has the right to the logs of these pods.
 type LogREST struct {
 	store       *genericregistry.Store
 	cluster     modelbox.Cluster
@@ -51,7 +51,7 @@ func (*LogREST) New() runtime.Object { return &model.ModelBox{} }
 // Destroy does nothing: the underlying store belongs to REST.
 func (*LogREST) Destroy() {}
 
-// ProducesMIMETypes returns that of the logs.
+// ProducesMIMETypes returns the MIME type of the logs.
 func (*LogREST) ProducesMIMETypes(string) []string { return []string{"text/plain"} }
 
 // ProducesObject returns a text.
@@ -65,7 +65,7 @@ func (*LogREST) OverrideMetricsVerb(oldVerb string) string {
 	return oldVerb
 }
 
-// NewGetOptions returns the empty options of a request, which has no path below that of the subresource.
+// NewGetOptions returns the empty options of a request, which has no path below the subresource.
 func (*LogREST) NewGetOptions() (runtime.Object, bool, string) {
 	return &model.ModelBoxLogOptions{}, false, ""
 }
@@ -209,7 +209,7 @@ func (b *logBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// awaitDeletion closes gone when the box has been deleted, and abandoned as well when its pods go on without it.
+// awaitDeletion closes gone when the box has been deleted, and also closes abandoned if its pods continue without it.
 func (r *LogREST) awaitDeletion(ctx context.Context, box *modelv1.ModelBox, gone, abandoned chan<- struct{}) {
 	if !awaitDeletion(ctx, r.store, box.Name, box.UID) {
 		return

@@ -28,7 +28,8 @@ func nextBookmark(t *testing.T, watcher watch.Interface) *metav1.ObjectMeta {
 	return &box.ObjectMeta
 }
 
-// A watch that sees nothing gets a bookmark before its time is over, to go on from without what it did not select.
+// A watch without events gets a bookmark before its timeout. The next watch can resume from there, after the events that the
+// selector leaves out.
 func TestBookmarks(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
@@ -44,7 +45,7 @@ func TestBookmarks(t *testing.T) {
 	}
 }
 
-// With sendInitialEvents a watch begins with every box that there is, then says so, and goes on with what happens.
+// With sendInitialEvents a watch begins with all existing boxes, then sends a bookmark that says so, and continues with new events.
 func TestAWatchThatBeginsWithAList(t *testing.T) {
 	t.Parallel()
 	backend := newBackend(t)
@@ -76,7 +77,7 @@ func TestAWatchThatBeginsWithAList(t *testing.T) {
 	}
 }
 
-// Without a single box the end of the list is told all the same.
+// Without a single box the watch sends the bookmark at the end of the list as well.
 func TestAWatchThatBeginsWithAnEmptyList(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
