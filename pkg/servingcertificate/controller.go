@@ -52,9 +52,9 @@ type Config struct {
 	APIService string
 	// Hosts are the DNS names and IP addresses of the servers. There has to be one.
 	Hosts []string
-	// Lifetime is that of serving certificates, and CALifetime that of CAs, which is not shorter.
+	// Lifetime is the lifetime of serving certificates, and CALifetime is the lifetime of CAs, which is not shorter.
 	Lifetime, CALifetime time.Duration
-	// EventReporter is who events are reported by.
+	// EventReporter is the reporting controller of events.
 	EventReporter string
 }
 

@@ -23,7 +23,7 @@ func MeasureExpiration(source dynamiccertificates.CertKeyContentProvider) error 
 	return nil
 }
 
-// measurement is told when the source provides another certificate.
+// measurement is called when the source provides another certificate.
 type measurement struct {
 	source dynamiccertificates.CertKeyContentProvider
 }

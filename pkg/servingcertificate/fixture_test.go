@@ -38,8 +38,8 @@ const (
 
 var secretKey = types.NamespacedName{Namespace: "modelbox-system", Name: "modelbox-apiserver-certificate"}
 
-// cluster has the Secret and the APIService. It counts their writes, and refuses those of what has changed meanwhile, as a
-// real one does and the plain fakes do not.
+// cluster has the Secret and the APIService. It counts their writes, and refuses writes of an object that has changed meanwhile, as
+// a real cluster does and the plain fakes do not.
 type cluster struct {
 	kube       *fake.Clientset
 	aggregator *aggregatorfake.Clientset
@@ -47,7 +47,7 @@ type cluster struct {
 	mu      sync.Mutex
 	version int
 	writes  int
-	// refuse sees every request before it is answered. What it returns is the answer.
+	// refuse sees every request before it is answered. An error that it returns is the answer.
 	refuse func(action clienttesting.Action) error
 }
 

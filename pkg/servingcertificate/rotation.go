@@ -111,7 +111,7 @@ func hostsOf(certificate *x509.Certificate) []string {
 	return hosts
 }
 
-// withoutExpired returns those of the trusted CAs that have not expired, and the one that signs.
+// withoutExpired returns the trusted CAs that have not expired, and the CA that signs.
 func (c *certificates) withoutExpired(now time.Time) []*x509.Certificate {
 	return slices.DeleteFunc(slices.Clone(c.trusted), func(ca *x509.Certificate) bool {
 		return isExpired(ca, now) && ca != c.signer.Certificate

@@ -69,8 +69,8 @@ func (s *served) setTrust(err error) {
 	s.trustError, s.wasTrusted = err, s.wasTrusted || err == nil
 }
 
-// Check returns why clients cannot trust this server, for its readiness. What is wrong with the APIService after it was
-// right once does not count: no other server would do better.
+// Check returns why clients cannot trust this server, for its readiness. It ignores later errors of an APIService that was right
+// once: no other server would do better.
 func (s *served) Check(*http.Request) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -99,7 +99,7 @@ func (s *served) CurrentCertKeyContent() (certificate, key []byte) {
 	return s.certificate, s.key
 }
 
-// AddListener adds one that is told of every change.
+// AddListener adds a listener that is called for every change.
 func (s *served) AddListener(listener dynamiccertificates.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

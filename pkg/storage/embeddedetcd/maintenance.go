@@ -196,7 +196,7 @@ func (m *maintenance) disarm(ctx context.Context) error {
 	return nil
 }
 
-// tell logs when boxes may not grow any more, and when they may again.
+// tell logs when boxes may no longer grow, and when they may grow again.
 func (m *maintenance) tell(logger klog.Logger) {
 	var reason Reason
 	shortage := m.space.shortage()

@@ -150,7 +150,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	return nil
 }
 
-// untilServed returns the position that the store is served from. The error is that of ctx.
+// untilServed returns the position that the store is served from. The error is the error of ctx.
 func (r *Runner) untilServed(ctx context.Context, store *Store, contents *contents) (Position, error) {
 	logger := klog.FromContext(ctx)
 	said := ""

@@ -14,7 +14,7 @@ func TestAssessComparesTheStoreWithTheMark(t *testing.T) {
 	at := func(revision int64, uid types.UID, ancestors ...types.UID) Position {
 		return Position{Identity: Identity{UID: uid, Ancestors: ancestors}, Revision: revision}
 	}
-	// The cluster that a snapshot is restored to begins with a revision that is later than that of any snapshot.
+	// The etcd cluster that a snapshot is restored to begins with a revision that is later than the revision of any snapshot.
 	restored := func(uid types.UID, ancestors ...types.UID) Position {
 		return Position{Identity: Identity{UID: uid, Cluster: 1, Ancestors: ancestors}, Revision: 1_000_000_000, Cluster: 2}
 	}
