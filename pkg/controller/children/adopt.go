@@ -56,9 +56,9 @@ func (e *Engine[O]) hasConsent(owner O, live Object) bool {
 	return annotated.GetAnnotations()[modelv1.AdoptAnnotation] == "true"
 }
 
-// confirmAdoption returns an error unless the owner still asks for the child and may adopt the live object in its place. An
-// owner that was deleted meanwhile, so that its children be left, must not take them back, and one that does not ask for the
-// child any more would prune the object next.
+// confirmAdoption returns an error unless the owner still asks for the child and may adopt the live object in its place. An owner
+// that was deleted in the meantime, and orphaned its children, must not take them back. An owner that no longer asks for the child
+// would prune the object next.
 func (e *Engine[O]) confirmAdoption(ctx context.Context, owner O, s Step) error {
 	now, err := e.confirmOwner(ctx, owner)
 	if err != nil {
@@ -78,8 +78,8 @@ func (e *Engine[O]) confirmAdoption(ctx context.Context, owner O, s Step) error 
 	return nil
 }
 
-// confirmOwner returns the owner as it is now. It is for what must not be done on the word of a cache, and fails where
-// there is no such owner any more, or another one of its name.
+// confirmOwner reads the owner from its API server. It is for actions that must not rely on a cache. It returns an error if the
+// owner is gone or going, or if another owner has its name.
 func (e *Engine[O]) confirmOwner(ctx context.Context, owner O) (O, error) {
 	now, err := timeout.Request(ctx, func(ctx context.Context) (O, error) {
 		return e.GetOwner(ctx, owner.GetNamespace(), owner.GetName())
@@ -96,7 +96,7 @@ func (e *Engine[O]) confirmOwner(ctx context.Context, owner O) (O, error) {
 	}
 }
 
-// confirmGeneration returns an error unless the owner still asks for what the cache says. Data is not lost on the word of a cache.
+// confirmGeneration returns an error unless the owner still asks for what the cache says. No data is lost on the word of a cache.
 func (e *Engine[O]) confirmGeneration(ctx context.Context, owner O) error {
 	now, err := e.confirmOwner(ctx, owner)
 	if err == nil && now.GetGeneration() != owner.GetGeneration() {
@@ -107,7 +107,7 @@ func (e *Engine[O]) confirmGeneration(ctx context.Context, owner O) error {
 
 func (e *Engine[O]) ownerChanged() error { return fmt.Errorf("the %s %w", e.Noun, ErrOwnerChanged) }
 
-// adopt takes over an object of nobody.
+// adopt takes over an object that no controller controls.
 func (e *Engine[O]) adopt(ctx context.Context, owner O, s Step) (Object, error) {
 	s, err := e.claimAdopted(ctx, owner, s)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// appliedAnswers remembers what the cluster answered when a child was last applied. It is lost with the process, and
-// costs no request to find out anew unless something is not as it should be.
+// appliedAnswers remembers the answer of the cluster to the last apply of each child. The answers are lost with the process.
+// Finding one out again costs no request unless the child is not as it should be.
 type appliedAnswers struct {
 	mu      sync.Mutex
 	answers map[types.NamespacedName]map[childName]appliedAnswer
@@ -76,8 +76,8 @@ func (a *appliedAnswers) keep(owner types.NamespacedName, s Step) {
 	}
 }
 
-// find returns what the cluster answered to the apply of this very render to this very child, nil where that is not known, or
-// where the cluster did not know then what it does now.
+// find returns the answer of the cluster to the apply of exactly this render to exactly this child. It returns nil if the answer is
+// unknown, or if the cluster did not know some fields then and knows them now.
 func (a *appliedAnswers) find(owner types.NamespacedName, s Step) *appliedAnswer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -91,7 +91,7 @@ func (a *appliedAnswers) find(owner types.NamespacedName, s Step) *appliedAnswer
 	return &answer
 }
 
-// forget drops what was remembered of the children of an owner that is gone.
+// forget drops the answers about the children of an owner that is gone.
 func (a *appliedAnswers) forget(owner types.NamespacedName) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// create writes a child that is not there. The apply does not force: should the name be taken in between, the fields of the
-// other one conflict.
+// create writes a child that does not exist. The apply does not force: if another object takes the name in between, its fields
+// conflict.
 func (e *Engine[O]) create(ctx context.Context, owner O, s Step) (Object, error) {
 	created, err := e.createOrReplace(ctx, owner, s)
 	if created == nil {
@@ -28,7 +28,7 @@ func (e *Engine[O]) create(ctx context.Context, owner O, s Step) (Object, error)
 	return created, err
 }
 
-// update writes a child of which the owner asks for something else.
+// update writes a child after its owner has changed what it asks for.
 func (e *Engine[O]) update(ctx context.Context, owner O, s Step) (Object, error) {
 	updated, err := e.apply(ctx, owner, s, true)
 	if err != nil {
@@ -41,12 +41,12 @@ func (e *Engine[O]) update(ctx context.Context, owner O, s Step) (Object, error)
 	return updated, nil
 }
 
-// HandoverManager is the field manager of what an owner gives up, until somebody else sets it. Nobody's, it would be reset
-// to the API's default.
+// HandoverManager is the field manager of fields that an owner gives up, until another manager sets them. The API would reset a
+// field without a manager to its default.
 const HandoverManager = render.FieldManager + "-handover"
 
-// apply writes the rendered child. Where there is a live one, that very state of it is written to and no other: its
-// UID and its version are part of the request. What of it is in the way of the render is taken out.
+// apply writes the rendered child. If there is a live child, the request has its UID and its resource version, so that it writes to
+// exactly this state of the child. apply takes out the fields of the live child that are in the way of the render.
 func (e *Engine[O]) apply(ctx context.Context, owner O, s Step, force bool) (Object, error) {
 	var err error
 	if s.live != nil && s.Kind.HandOver != nil {

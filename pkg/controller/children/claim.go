@@ -57,16 +57,17 @@ func (e *Engine[O]) claimConflicting(ctx context.Context, owner O, s Step) (Step
 	return s, nil
 }
 
-// claimShared makes the fields of a child that was applied ours alone, but for those of other appliers. Nothing else would
-// notice that they are shared, so somebody who writes to the child in between, as its controller does, is waited for.
+// claimShared makes the fields of a child that was applied ours alone, except for fields that other appliers have as well. Nothing
+// else would notice that the fields are shared. So claimShared tries again if another client, such as the controller of the child,
+// writes to the child in between.
 func (e *Engine[O]) claimShared(ctx context.Context, owner O, s Step, applied Object) (Object, error) {
 	return retryOnConflict(ctx, s.Kind, applied, func(applied Object) (Object, error) {
 		return e.claimSharedOf(ctx, owner, s, applied)
 	})
 }
 
-// retryOnConflict does something to a child that was just written, and as long as somebody else writes to it in between,
-// as its controller does, to the child as it is then.
+// retryOnConflict calls do with a child that was just written. If another client, such as the controller of the child, writes to
+// the child in between, it calls do again with the child as it is then.
 func retryOnConflict(ctx context.Context, kind *Kind, written Object, do func(child Object) (Object, error)) (Object, error) {
 	var done Object
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
@@ -109,8 +110,8 @@ var content = fieldpath.NewSet(
 // consent is the annotation of a child that lets an owner adopt it.
 var consent = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", modelv1.AdoptAnnotation))
 
-// claimAdopted makes everything ours that the owner asks for or could ask for of a child that it adopts. What the render
-// leaves out goes with the next apply.
+// claimAdopted makes all fields of an adopted child ours that the owner asks for or could ask for. The next apply removes the
+// fields that the render leaves out.
 func (e *Engine[O]) claimAdopted(ctx context.Context, owner O, s Step) (Step, error) {
 	live, err := e.compare.LiveFields(s.live)
 	if err != nil {

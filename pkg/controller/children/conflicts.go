@@ -48,7 +48,7 @@ type conflict struct {
 	until time.Time
 	// isTried is whether the field was restored since.
 	isTried bool
-	// manager is who changed it last.
+	// manager is the field manager that changed the field last.
 	manager string
 }
 
@@ -65,7 +65,7 @@ func newConflictRecord(clock clock.PassiveClock) *conflictRecord {
 	return &conflictRecord{clock: clock, fields: map[fieldOfChild]*conflict{}}
 }
 
-// paused returns those of the fields that are still to be left alone.
+// paused returns the fields whose pause has not ended yet.
 func (r *conflictRecord) paused(child types.UID, fields *fieldpath.Set) []ContestedField {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,8 +79,8 @@ func (r *conflictRecord) paused(child types.UID, fields *fieldpath.Set) []Contes
 	return paused
 }
 
-// contested returns those of the fields, by the managers that changed them, that are to be left alone because they were
-// restored too often.
+// contested returns the fields that are to be left alone because they were restored too often. byManager has the fields of each
+// manager that changed them.
 func (r *conflictRecord) contested(child types.UID, byManager map[string]*fieldpath.Set) []ContestedField {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -20,9 +20,9 @@ var (
 	replicasField = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas"))
 )
 
-// change lets somebody change the fields of the child, and returns the pause that they get, 0 where they are taken back.
+// change lets a manager change the fields of the child. It returns the pause of the fields, 0 if they are restored.
 func (r *conflictRecord) change(child types.UID, fields *fieldpath.Set) time.Duration {
-	if contested := r.contested(child, map[string]*fieldpath.Set{"somebody": fields}); len(contested) > 0 {
+	if contested := r.contested(child, map[string]*fieldpath.Set{"kubectl-edit": fields}); len(contested) > 0 {
 		return contested[0].Pause
 	}
 	r.restored(child, fields)
@@ -31,7 +31,7 @@ func (r *conflictRecord) change(child types.UID, fields *fieldpath.Set) time.Dur
 
 func TestConflicts(t *testing.T) {
 	const restored = 0
-	// A round is somebody's change of a field, so long after the last round, and what becomes of it.
+	// A round is a change of a field by a manager, its time after the last round, and the outcome.
 	type round struct {
 		after time.Duration
 		field *fieldpath.Set

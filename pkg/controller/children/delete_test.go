@@ -16,7 +16,7 @@ func TestDeleteLeavesWhatIsHeldAndWhatIsNotTheOwners(t *testing.T) {
 		settings.Data = map[string]string{"first": "1", "second": "2"}
 	}), foreignSecret())
 	f.converge(t)
-	// What the owner says does not count any more.
+	// A deletion does not depend on what the owner asks for.
 	f.settings.Data = nil
 	if err := f.Delete(t.Context(), f.settings, func(s *Step) bool { return s.Name() == "settings-second" }); err != nil {
 		t.Fatal(err)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package children keeps what owners ask for: it renders the children of an owner, plans what has to be done so that the
-// live ones are as rendered, does it, and says what there is then. It knows neither the kind of the owner nor those of the
-// children.
+// Package children keeps the children of owners as the owners ask for. It renders the children of an owner, plans the steps that
+// make the live children as rendered, executes the steps, and returns the result. It knows neither the kind of the owner nor the
+// kinds of the children.
 package children
 
 import (
@@ -28,8 +28,8 @@ import (
 // Object is an owner or a child as the API has it. One that comes from a Kind carries its kind.
 type Object = fields.Object
 
-// Config is what an Engine has to be told of its owners and their children. Every field but Ignored and
-// ConsentIsOnChild is required.
+// Config is what an Engine needs to know about its owners and their children. Every field but Ignored and ConsentIsOnChild is
+// required.
 type Config[O Object] struct {
 	// OwnerKind is the kind of the owners, as it is in owner references.
 	OwnerKind schema.GroupVersionKind
@@ -43,8 +43,8 @@ type Config[O Object] struct {
 	// namespace and a controller reference of the owner, and render.Hash.
 	Render func(owner O, live Live) ([]*unstructured.Unstructured, error)
 
-	// Ignored returns the paths of the fields that others may have of the owner's children of a kind, as childfields.Parse reads
-	// them. Nil is an owner all of whose fields are restored.
+	// Ignored returns the paths of the fields that other managers may set on the owner's children of a kind, as childfields.Parse
+	// reads them. If it is nil, the Engine restores all fields.
 	Ignored func(owner O, kind string) []string
 
 	// IsRecordOf returns whether a child's record of an owner is of this one, of whatever UID, with the spec that it has. Nil is
@@ -56,13 +56,13 @@ type Config[O Object] struct {
 	// the annotation, so a consent is good for one adoption.
 	ConsentIsOnChild bool
 
-	// Kinds are those of the children.
+	// Kinds are the kinds of the children.
 	Kinds []*Kind
 	// TypeConverter knows the schemas of the children.
 	TypeConverter managedfields.TypeConverter
-	// Consistency is told every write of a child.
+	// Consistency records every write of a child.
 	Consistency *consistency.Store
-	// Enqueue is called when an owner may get further that was in need of a name.
+	// Enqueue is called for an owner that waited for a name, as soon as it may get further.
 	Enqueue  func(owner types.NamespacedName)
 	Recorder events.EventRecorder
 	Metrics  Metrics
@@ -73,12 +73,12 @@ type Config[O Object] struct {
 type Metrics interface {
 	// ChildWritten counts a write of a child of the kind. The operation is in lower case.
 	ChildWritten(kind, operation string)
-	// DriftRestored counts a child of the kind of which fields were put back that the field manager had changed.
+	// DriftRestored counts a child of the kind whose fields were restored after the field manager had changed them.
 	DriftRestored(kind, manager string)
 }
 
-// Engine keeps the children of all owners of a kind. What it remembers is lost with the process, and costs no more than a
-// few requests. It may be used by several goroutines, for each owner by one at a time.
+// Engine keeps the children of all owners of a kind. Its memory is lost with the process, which costs no more than a few requests.
+// Several goroutines may use an Engine, but only one at a time for the same owner.
 type Engine[O Object] struct {
 	Config[O]
 
@@ -86,7 +86,7 @@ type Engine[O Object] struct {
 	applied   *appliedAnswers
 	conflicts *conflictRecord
 	taken     *takenNames
-	// predecessors are children that were deleted to be created anew.
+	// predecessors are children that were deleted to be created again.
 	predecessors *predecessors
 }
 
@@ -111,10 +111,10 @@ type Result struct {
 	Pending []string
 	// Failures are what keeps children from being as rendered.
 	Failures []error
-	// Ignored are the fields that others have set of children, and that are left as they are.
+	// Ignored are the fields of children that other managers have set, and that are left as they are.
 	Ignored []IgnoredDrift
-	// RecheckAfter is after how long to requeue the owner for an object of somebody else that is not watched, 0 where there is
-	// none. Those that are told as failures are left out: see the function RetryAfter.
+	// RecheckAfter is after how long to requeue the owner because an object that does not belong to it has the name of a child and
+	// is not watched; 0 if there is none. It does not include objects that are reported as failures: see the function RetryAfter.
 	RecheckAfter time.Duration
 
 	owned  []Object
@@ -122,8 +122,8 @@ type Result struct {
 	// unusable are the steps whose child is not there, or not as others need it.
 	unusable []Step
 	hold     Hold
-	// awaitsName says that there is another step once an object of somebody else has gone: one that is held, or one that makes
-	// what is used of somebody else.
+	// awaitsName says that another step follows once an object that does not belong to the owner is gone: a step that is held, or
+	// the creation of a child in place of an object that is used.
 	awaitsName bool
 }
 
@@ -202,13 +202,13 @@ func (e *Engine[O]) Forget(owner types.NamespacedName) {
 	e.predecessors.forget(owner)
 }
 
-// Wait returns when nothing is watched any more, which ends with the contexts that Reconcile was called with.
+// Wait returns when no watch is left. The watches end with the contexts that Reconcile was called with.
 func (e *Engine[O]) Wait() { e.taken.wait() }
 
-// childEventf records an event about the owner and about a child as it is in this version. reason names what happened,
-// action what was done. A broadcaster takes events that differ in nothing but their notes for the same, which happened
-// several times, and keeps the first note: an event about one child must not be taken for that about another, nor one that
-// names who did something to a child for that about somebody else. Of the record of the owner nobody is told.
+// childEventf records an event about the owner and about this version of a child. reason names what happened, action what was done.
+// A broadcaster takes events that differ only in their notes for one event that happened several times, and keeps the first note.
+// An event about one child must not be taken for an event about another child, nor an event that names one manager for an event
+// that names another. childEventf records no event about a child that records its owner.
 func (e *Engine[O]) childEventf(owner O, kind *Kind, child Object, eventType, reason, action, format string, args ...any) {
 	if kind.RecordsOwner {
 		return

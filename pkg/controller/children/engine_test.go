@@ -261,7 +261,7 @@ func (f *testEngine) secret(t *testing.T) *corev1.Secret {
 	return secret
 }
 
-// changeSecret lets somebody change the Secret.
+// changeSecret lets a manager change the Secret.
 func (f *testEngine) changeSecret(t *testing.T, manager string, change func(*corev1.Secret)) {
 	t.Helper()
 	secret := f.secret(t)
@@ -314,7 +314,7 @@ func TestReconcileOfAConvergedOwner(t *testing.T) {
 			value:    "another",
 		},
 		{
-			name: "what somebody changes is restored",
+			name: "a field that a user changes is restored",
 			change: func(t *testing.T, f *testEngine) {
 				f.changeSecret(t, "kubectl-edit", func(secret *corev1.Secret) { secret.Data["value"] = []byte("forged") })
 			},
@@ -324,7 +324,7 @@ func TestReconcileOfAConvergedOwner(t *testing.T) {
 			value:    "secret",
 		},
 		{
-			name: "what somebody adds is left alone",
+			name: "a field that a user adds is left alone",
 			change: func(t *testing.T, f *testEngine) {
 				f.changeSecret(t, "kubectl-edit", func(secret *corev1.Secret) { secret.Data["more"] = []byte("theirs") })
 			},
@@ -332,7 +332,7 @@ func TestReconcileOfAConvergedOwner(t *testing.T) {
 			value:  "secret",
 		},
 		{
-			name: "what cannot be changed is replaced, with what others have set",
+			name: "a child that cannot be changed is replaced, with the fields that other managers have set",
 			change: func(t *testing.T, f *testEngine) {
 				f.changeSecret(t, "kubectl-label", func(secret *corev1.Secret) { secret.Labels["team"] = "shop" })
 				f.change(t, annotated(typeAnnotation, "example.com/token"))
@@ -429,7 +429,7 @@ func TestReconcileKeepsWhatIsInUse(t *testing.T) {
 	fixture.Check(t, "requests", []string{"delete secrets settings-token"}, f.requests())
 }
 
-// What relies on others is not created before they are there.
+// A child is not created before its prerequisites exist.
 func TestReconcileWaitsForPrerequisites(t *testing.T) {
 	f := newTestEngine(t, newSettings(func(settings *corev1.ConfigMap) { settings.Data["user"] = "web" }), foreignSecret())
 	f.Kinds[0].Prerequisites = f.Kinds
@@ -458,12 +458,12 @@ func TestReconcileOfATakenName(t *testing.T) {
 		events   []string
 	}{
 		{
-			name:     "an object of nobody is refused",
+			name:     "an object without a controller is refused",
 			requests: []string{"get secrets settings-token"},
 			failures: []string{taken + "delete it, give the map another name, or annotate the map with model.github.com/adopt=true to take it over"},
 		},
 		{
-			name:     "an object of nobody is adopted by an owner that asks for it",
+			name:     "an object without a controller is adopted by an owner that asks for it",
 			settings: annotated(modelv1.AdoptAnnotation, "true"),
 			requests: []string{"get secrets settings-token", "get configmaps settings", "patch secrets settings-token", "patch secrets settings-token"},
 			events:   []string{"Normal AdoptedSecret Took over Secret settings-token, which nobody controlled"},
@@ -509,7 +509,7 @@ func TestReconcileOfATakenName(t *testing.T) {
 	}
 }
 
-// foreignSecret returns an object of the child's name that belongs to nobody.
+// foreignSecret returns an object that has the name of the child and no owner.
 func foreignSecret() *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: "settings-token", Namespace: settingsKey.Namespace, UID: "foreign"},
@@ -517,14 +517,14 @@ func foreignSecret() *corev1.Secret {
 	}
 }
 
-// denyWatches lets nobody watch a name that is taken.
+// denyWatches makes the cluster deny watches of a name that is taken.
 func (f *testEngine) denyWatches() {
 	f.cluster.PrependWatchReactor("*", func(clienttesting.Action) (bool, watch.Interface, error) {
-		return true, nil, errors.New("this cluster lets nobody watch a single object")
+		return true, nil, errors.New("this cluster denies watches of a single object")
 	})
 }
 
-// The cache shows a child that somebody has deleted meanwhile: the next reconcile will see it.
+// The cache shows a child that a user has deleted in the meantime. The next reconcile will see the deletion.
 func TestReconcileOfAStaleCache(t *testing.T) {
 	f := newTestEngine(t, newSettings())
 	f.converge(t)
@@ -541,7 +541,7 @@ func TestReconcileOfAStaleCache(t *testing.T) {
 	fixture.Check(t, "requests", []string{"get secrets settings-token"}, f.requests())
 }
 
-// A child whose label somebody removed drops out of the cache, and the reconcile starts over with what there is.
+// A child whose label a user has removed drops out of the cache. The reconcile starts over with the child that the cluster has.
 func TestReconcileStartsOverWithWhatTheCacheHides(t *testing.T) {
 	f := newTestEngine(t, newSettings())
 	f.converge(t)

@@ -27,13 +27,13 @@ var ErrOwnerChanged = errors.New("has changed meanwhile")
 // ErrBeingDeleted says that a child has to go before it can come back.
 var ErrBeingDeleted = errors.New("it is being deleted and will be created again when it is gone")
 
-// ErrChildGone says that the cache still has a child that there is no more.
+// ErrChildGone says that the cache still has a child that no longer exists.
 var ErrChildGone = errors.New("it has gone meanwhile")
 
 // errChildChanged says that a child is not the one that the cache has.
 var errChildChanged = errors.New("it has changed meanwhile")
 
-// NotOwnedError says that the name of a child belongs to somebody else's object.
+// NotOwnedError says that an object that does not belong to the owner has the name of a child.
 type NotOwnedError struct {
 	// Noun is what the owner is called.
 	Noun       string
@@ -152,17 +152,17 @@ func isPartial(err error) bool {
 	return errors.As(err, &conflict) || errors.As(err, &rejected)
 }
 
-// RecheckPeriod is after how long an owner is requeued for something of which there may be no event, such as somebody else's object
-// in the place of its child.
+// RecheckPeriod is after how long an owner is requeued for a change that may come without an event, such as a change of an object
+// that has the name of a child and does not belong to the owner.
 const RecheckPeriod = 15 * time.Second
 
 // Failure says what an error means for the owner whose child it is about.
 type Failure struct {
-	// Reason is that of the condition Applied.
+	// Reason is the reason of the condition Applied.
 	Reason string
-	// IsStale says that something was not done because a cache was behind: what there is now, the next try will see.
+	// IsStale says that a step was not executed because a cache was behind. The next try will see the current objects.
 	IsStale bool
-	// IsExpected says that the status tells of it, or that the next try settles it, and that no operator has to read of it.
+	// IsExpected says that the status reports the error, or that the next try settles it, so that no operator has to know of it.
 	IsExpected bool
 	// NeedsRetry says that it is to be tried again as soon as its backoff allows.
 	NeedsRetry bool
@@ -208,7 +208,7 @@ func Classify(err error) Failure {
 	}
 }
 
-// IsExpected is that of Failure. Of several errors that are joined all have to be expected.
+// IsExpected returns the IsExpected of the Failure of an error. Of several errors that are joined, all have to be expected.
 func IsExpected(err error) bool {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) {

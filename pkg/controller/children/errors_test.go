@@ -29,7 +29,7 @@ func TestClassify(t *testing.T) {
 		reason   string
 		expected bool
 	}{
-		{"an object of somebody else's", &NotOwnedError{Kind: "Service", Name: "web"}, modelv1.ReasonNotOwned, true},
+		{"an object that the owner does not own", &NotOwnedError{Kind: "Service", Name: "web"}, modelv1.ReasonNotOwned, true},
 		{"a kind that the cluster does not serve", &NotServedError{}, modelv1.ReasonNotServed, true},
 		{"a child that is being deleted", ErrBeingDeleted, modelv1.ReasonChildBeingDeleted, true},
 		{"a child that has gone", ErrChildGone, modelv1.ReasonError, true},
@@ -40,7 +40,7 @@ func TestClassify(t *testing.T) {
 		{"a namespace on its way out", terminating, modelv1.ReasonForbidden, true},
 		{"an invalid child", apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "web", nil), modelv1.ReasonInvalid, false},
 		{"a child that cannot be read", apierrors.NewBadRequest("unknown field"), modelv1.ReasonInvalid, false},
-		{"somebody who insists", &ConflictError{Kind: "Deployment", Name: "web"}, modelv1.ReasonConflict, true},
+		{"a manager that keeps changing a field", &ConflictError{Kind: "Deployment", Name: "web"}, modelv1.ReasonConflict, true},
 		{"an expected error beside one that is not", errors.Join(&NotOwnedError{Kind: "Service", Name: "web"}, errors.New("etcd is gone")), modelv1.ReasonNotOwned, false},
 		{"a server that is busy", apierrors.NewTooManyRequests("later", 1), modelv1.ReasonError, false},
 		{"a server that fails", apierrors.NewInternalError(errors.New("etcd is gone")), modelv1.ReasonError, false},

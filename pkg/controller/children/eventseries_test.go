@@ -20,7 +20,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// Three managers change the same child while the owner stays as it is. What is recorded in the cluster names each of them.
+// Three managers change the same child while the owner stays as it is. The events in the cluster name each of them.
 func TestEventsNameEachManagerThatChangesAChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		settings := newSettings()

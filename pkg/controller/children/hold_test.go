@@ -46,7 +46,7 @@ func TestStepsThatAreHeldAreNotTaken(t *testing.T) {
 			f.change(t, func(settings *corev1.ConfigMap) { settings.Data["token"] = "changed" })
 		}, []string{"Update settings-token"}},
 		{"a restore", func(t *testing.T, f *testEngine) {
-			f.changeSecret(t, "somebody", func(secret *corev1.Secret) { secret.Data["value"] = []byte("changed") })
+			f.changeSecret(t, "kubectl-edit", func(secret *corev1.Secret) { secret.Data["value"] = []byte("changed") })
 		}, []string{"Restore settings-token"}},
 		{"a replacement", func(t *testing.T, f *testEngine) {
 			f.change(t, annotated(typeAnnotation, "example.com/other"))
@@ -79,7 +79,7 @@ func TestStepsBesideOneThatIsHeldAreTaken(t *testing.T) {
 	fixture.Check(t, "requests", []string{"get secrets settings-first", "patch secrets settings-first"}, f.requests())
 }
 
-// An object of somebody else that the cache does not show is found when the child is to be created.
+// If an object has the name of a child and the cache does not show it, the create step finds it.
 func TestOwnerThatIsHeldBackForANameIsEnqueuedWhenItIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestEngine(t, newSettings(), foreignSecret())

@@ -12,15 +12,15 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
 
-// IgnoredDrift are fields of a child that others have set, and that are left as they are because its owner ignores them.
+// IgnoredDrift are fields of a child that other managers have set, and that are left as they are because the owner ignores them.
 type IgnoredDrift struct {
 	Kind, Name string
 	// Fields is not empty.
 	Fields *fieldpath.Set
 }
 
-// ignoredPaths returns the paths of the fields that others may have of the owner's children of a kind. One of a field that this
-// release does not know is left out: no render has it.
+// ignoredPaths returns the paths of the fields that other managers may set on the owner's children of a kind. It leaves out the
+// path of a field that this release does not know: no render has the field.
 func (e *Engine[O]) ignoredPaths(owner O, kind *Kind) []childfields.Path {
 	if e.Ignored == nil {
 		return nil
@@ -34,8 +34,8 @@ func (e *Engine[O]) ignoredPaths(owner O, kind *Kind) []childfields.Path {
 	return paths
 }
 
-// ignoreDrift takes out of a step what differs and is ignored: neither is it a reason to write, nor is it written along with
-// what is. Which of it is to be left out of what is written only the live child tells.
+// ignoreDrift takes the ignored fields that differ out of a step. They are no reason to write the child, and are not written when
+// there is another reason. Only the live child tells which of them the written child must leave out.
 func (e *Engine[O]) ignoreDrift(owner O, s Step, isUpdate bool) (Step, error) {
 	paths := e.ignoredPaths(owner, s.Kind)
 	ignored := covered(s.Difference.Fields, paths)
@@ -48,10 +48,10 @@ func (e *Engine[O]) ignoreDrift(owner O, s Step, isUpdate bool) (Step, error) {
 			return s, err
 		}
 		if isUpdate {
-			// The rest is what the owner asks for anew, and nobody has set.
+			// No other manager has set the remaining fields. The owner has begun to ask for them.
 			ignored = theirs
 		}
-		// What is ours and left out would be removed.
+		// The apply would remove a field that is ours and left out.
 		if s.rendered, err = e.compare.Without(s.rendered, s.live, ignored.Difference(ours.Difference(theirs))); err != nil {
 			return s, err
 		}
@@ -63,7 +63,8 @@ func (e *Engine[O]) ignoreDrift(owner O, s Step, isUpdate bool) (Step, error) {
 	return s, nil
 }
 
-// holders returns which of the fields of a live child others have set, or have set something in place of, and which are ours.
+// holders returns which of the fields of a live child other managers have set, or have set another field in place of, and which are
+// ours.
 func holders(live Object, of, conflicting *fieldpath.Set) (theirs, ours *fieldpath.Set, err error) {
 	theirs, ours = fieldpath.NewSet(), fieldpath.NewSet()
 	for manager, fields := range fields.ChangedBy(live, of, conflicting) {

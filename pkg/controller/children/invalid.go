@@ -13,8 +13,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// applyInPlaceOf applies the rendered child once more, in place of what others had set near the fields that the API
-// found invalid: what is rendered is valid by itself. It returns the error that there was if there is no such thing.
+// applyInPlaceOf applies the rendered child once more, in place of the fields that other managers set near the fields that the API
+// found invalid. The render alone is valid. If other managers set no such fields, applyInPlaceOf returns the error of the first
+// apply.
 func (e *Engine[O]) applyInPlaceOf(ctx context.Context, owner O, s Step, invalid error) (Object, error) {
 	live, err := s.Kind.get(ctx, owner.GetNamespace(), s.live.GetName())
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 )
 
-// Kind is a kind of children. What NewKind leaves out is optional.
+// Kind is a kind of children. The fields that NewKind does not set are optional.
 type Kind struct {
 	GroupVersionKind schema.GroupVersionKind
 	Resource         schema.GroupResource
@@ -31,30 +31,30 @@ type Kind struct {
 
 	// IsServed returns whether the cluster serves the kind. Nil is a kind that every cluster does.
 	IsServed func() bool
-	// Known returns a rendered child without the fields that the cluster does not know, and the child itself where it has none.
-	// What is left out counts as not accepted. Nil is a kind of which every cluster knows all.
+	// Known returns a rendered child without the fields that the cluster does not know, or the child itself if the cluster knows
+	// all of them. Fields that are left out count as not accepted. Nil is a kind of which every cluster knows all fields.
 	Known func(rendered *unstructured.Unstructured) *unstructured.Unstructured
 	// Immutable returns what keeps the live child from becoming the rendered one, because the API does not let it be
 	// changed, as "its selector is ...". It is empty where nothing does. Nil is a kind of which everything can be changed.
 	Immutable func(rendered *unstructured.Unstructured, live Object) string
-	// Kept are the fields of its content that a child keeps when it is adopted, although the render leaves them out: what
-	// the API allocates, and what others may have there. Nil is none.
+	// Kept are the fields of its content that a child keeps when it is adopted, although the render leaves them out: fields that
+	// the API allocates, and fields that other managers may set. Nil is none.
 	Kept *fieldpath.Set
-	// HandOver returns fields of the live child that the render gives up and that keep their values until somebody else
-	// sets them, nil where there are none. They are applied under HandoverManager before the render is. Nil is a kind of
-	// which nothing is handed over.
+	// HandOver returns fields of the live child that the render gives up and that keep their values until another manager sets
+	// them, nil if there are none. They are applied under HandoverManager before the render is. Nil is a kind that hands over no
+	// fields.
 	HandOver func(rendered *unstructured.Unstructured, live Object) (*unstructured.Unstructured, error)
-	// Inherited are the fields with which a child begins that is created anew in place of another one, where the render
-	// leaves them out: as that one had them. They stay so until somebody else sets them. Nil is none.
+	// Inherited are fields that a child takes over from the child that it replaces, if the render leaves them out. They keep their
+	// values until another manager sets them. Nil is none.
 	Inherited *fieldpath.Set
-	// ReplacePropagation returns what becomes of the dependents of the live child that is deleted to be created anew as
-	// rendered. Nil is Propagation for all.
+	// ReplacePropagation returns what becomes of the dependents of the live child that is deleted to be created again as rendered.
+	// Nil is Propagation for all.
 	ReplacePropagation func(rendered *unstructured.Unstructured, live Object) metav1.DeletionPropagation
 	// Untrimmed returns a cached child with what the transform of its informer has taken out of it, as far as that is as
 	// rendered, so that the two can be compared. It does not change the child. Nil is a kind of which the cache has all.
 	Untrimmed func(live Object, rendered *unstructured.Unstructured) Object
-	// InUse returns whether a child that the owner does not ask for any more has to stay, until a later reconcile, for
-	// what it asked for before. It is told what came of all other children. Nil is a kind of which none has to.
+	// InUse returns whether a child that the owner no longer asks for has to stay until a later reconcile, because it serves what
+	// the owner asked for before. The result has the outcome for all other children. Nil is a kind of which no child has to stay.
 	InUse func(owner types.NamespacedName, child Object, result *Result) (bool, error)
 	// Prerequisites are kinds of children that one of this kind relies on: it is neither created nor changed as long as
 	// one of those could not be. They come before this kind.
@@ -64,10 +64,10 @@ type Kind struct {
 	Relies func(live, prerequisite Object) bool
 	// Propagation is what becomes of the dependents of a child that is deleted. Empty is metav1.DeletePropagationBackground.
 	Propagation metav1.DeletionPropagation
-	// RecordsOwner makes it a kind of children that record their owner, which they do as well while the owner is paused, and
-	// of which nobody is told.
+	// RecordsOwner makes it a kind of children that record their owner. Such a child is written even while the owner is paused, and
+	// no event reports it.
 	RecordsOwner bool
-	// Retention is for a kind of children that hold data. Nil is one of which nothing is lost that cannot be made again.
+	// Retention is for a kind of children that hold data. Nil is a kind whose children can be created again without loss.
 	Retention *Retention
 	// Written is called when a child was updated, or the record of its owner was written into it. It may be nil.
 	Written func(owner types.NamespacedName, before, after Object)

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Live are the children of an owner's namespace as the caches have them, but for one that has been read since. In place of
-// one that is being created anew, it is the one before.
+// Live are the children in an owner's namespace as the caches have them, except for one that has been read since. Until a replaced
+// child is created again, the child that was deleted is in its place.
 type Live struct {
 	kinds     []*Kind
 	namespace string
 	// fresh is nil where there is no such child.
 	fresh Object
-	// predecessor returns the child that was deleted to be created anew, nil where there is none.
+	// predecessor returns the child that was deleted to be created again, nil if there is none.
 	predecessor func(childName) Object
 }
 
@@ -29,8 +29,8 @@ func (e *Engine[O]) live(owner O, fresh Object) Live {
 	}}
 }
 
-// Child returns the live object of the kind and name, whomever it belongs to, and nil where there is none. It may be the
-// cache's own and must not be changed.
+// Child returns the live object of the kind and name, whatever its owner, and nil if there is none. It may be the cache's own and
+// must not be changed.
 func (l Live) Child(kind schema.GroupVersionKind, name string) (Object, error) {
 	if l.fresh != nil && l.fresh.GetObjectKind().GroupVersionKind() == kind && l.fresh.GetName() == name {
 		return l.fresh, nil

@@ -15,8 +15,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// ownerID is an owner as the one that controls a child. Anybody who may write a child may write any reference into it, and
-// a UID is no secret: a reference is believed only if it is right in every part.
+// ownerID identifies an owner that controls a child. A user who may write a child may write any reference into it, and a UID is no
+// secret. So a reference counts only if every part of it is right.
 type ownerID struct {
 	types.NamespacedName
 	uid types.UID
@@ -32,8 +32,8 @@ func keyOf(owner metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: owner.GetNamespace(), Name: owner.GetName()}
 }
 
-// Indexers index objects by their owners. The informers of all kinds have to have them. They do not clash with those of an
-// Engine for another kind of owners.
+// Indexers index objects by their owners. The informers of all kinds need them. They do not clash with the indexers of an Engine
+// for another kind of owners.
 func (e *Engine[O]) Indexers() cache.Indexers {
 	return cache.Indexers{e.ownerIndex(): func(obj any) ([]string, error) {
 		object, ok := obj.(metav1.Object)
@@ -79,8 +79,9 @@ func (e *Engine[O]) isOwnedByPredecessor(object metav1.Object, owner O) bool {
 	return ok && controller.NamespacedName == keyOf(owner) && controller.uid != owner.GetUID()
 }
 
-// hasLostOwner returns whether somebody changed whose the live child is: it was made for this very owner, as its labels,
-// its field manager and its render hash say, which no other owner of the name has, and nobody else controls it.
+// hasLostOwner returns whether another client has changed the owner of the live child. The labels, the field manager and the render
+// hash of the child say that it was made for exactly this owner. No other owner of the name has the same. hasLostOwner is false if
+// another controller controls the child.
 func (e *Engine[O]) hasLostOwner(owner O, rendered *unstructured.Unstructured, live Object) bool {
 	controller := metav1.GetControllerOfNoCopy(live)
 	isControlled := controller != nil && controller.UID != owner.GetUID() && !e.isOwnedByPredecessor(live, owner)
@@ -90,8 +91,8 @@ func (e *Engine[O]) hasLostOwner(owner O, rendered *unstructured.Unstructured, l
 	return fields.HasLabels(live, rendered) && render.Hash(live) == render.Hash(rendered)
 }
 
-// isCopy returns whether the live child is a copy of one of this very owner, as a backup that was restored leaves it, see
-// fields.Comparer. The owner may have another UID than the original had, and what is left of an owner that was deleted is no copy.
+// isCopy returns whether the live child is a copy of a child of exactly this owner, as the restore of a backup leaves it, see
+// fields.Comparer. The owner may have another UID than the original had. A child that is left of a deleted owner is no copy.
 func (e *Engine[O]) isCopy(owner O, s Step) bool {
 	if e.ConsentIsOnChild {
 		return false

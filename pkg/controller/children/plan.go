@@ -27,8 +27,8 @@ func (e *Engine[O]) Plan(owner O) ([]Step, []*unstructured.Unstructured, error) 
 	return steps, rendered, nil
 }
 
-// plan says what has to be done so that the live children of the owner are the rendered ones. What is pruned comes last:
-// others may need it until they are as rendered.
+// plan returns the steps that make the live children of the owner as rendered. Prunes come last: other children may need the pruned
+// ones until they are as rendered.
 func (e *Engine[O]) plan(owner O, rendered []*unstructured.Unstructured) ([]Step, error) {
 	steps := make([]Step, 0, len(rendered))
 	var prunes []Step
@@ -62,8 +62,8 @@ func (e *Engine[O]) plan(owner O, rendered []*unstructured.Unstructured) ([]Step
 	return append(steps, prunes...), nil
 }
 
-// planCached is planChild as the caches have it, which hide what is not the owner's. Where such an object is used, and watched
-// since, it need not be read again.
+// planCached is planChild for a child as the caches have it. The caches hide objects that do not belong to the owner. Such an
+// object need not be read again if it is used and has been watched since.
 func (e *Engine[O]) planCached(owner O, s Step) (Step, error) {
 	if s.live == nil && s.Kind.Retention != nil {
 		used := s
@@ -137,8 +137,8 @@ func (e *Engine[O]) planChild(owner O, s Step) (Step, error) {
 	return s, nil
 }
 
-// planFields compares the fields of a child that is the owner's. What was last rendered for it is taken from the annotation
-// only as long as that is ours: somebody else may have set it, as kubectl rollout undo does.
+// planFields compares the fields of a child that belongs to the owner. It reads from the annotation what was last rendered, but
+// only while the annotation is ours: another client may have set it, as kubectl rollout undo does.
 func (e *Engine[O]) planFields(owner O, s Step) (Step, error) {
 	s.answer = e.applied.find(keyOf(owner), s)
 	if s.answer.isKept(s.live) && !isRecorded(s.rendered) {
@@ -185,7 +185,7 @@ func (e *Engine[O]) planFields(owner O, s Step) (Step, error) {
 	return s, nil
 }
 
-// hasLostFields returns whether somebody else has taken over fields that the last apply made ours.
+// hasLostFields returns whether another manager has taken over fields that the last apply made ours.
 func (e *Engine[O]) hasLostFields(owner O, s Step) (bool, error) {
 	fingerprint := fields.Fingerprint(s.live)
 	if s.answer != nil {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// predecessors remembers children that were deleted to be created anew, until that is done: a deletion that leaves
-// dependents alone takes the garbage collector a moment. It is lost with the process, and with it what others had set.
+// predecessors remembers children that were deleted to be created again, until they are. The garbage collector needs a moment for a
+// deletion that orphans dependents. The memory is lost with the process, and so are the fields that other managers had set.
 type predecessors struct {
 	mu       sync.Mutex
 	children map[types.NamespacedName]map[childName]Object
@@ -30,7 +30,7 @@ func (p *predecessors) remember(owner types.NamespacedName, s Step) {
 	p.children[owner][childName{s.Kind.name(), s.Name()}] = s.live
 }
 
-// find returns the child that was in this place, nil where it was not deleted to be created anew.
+// find returns the child that was deleted to be created again, nil if there is none.
 func (p *predecessors) find(owner types.NamespacedName, child childName) Object {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -31,7 +31,7 @@ func (e *Engine[O]) reconcileChild(ctx context.Context, owner O, s Step, result 
 			if err != nil {
 				return nil, err
 			}
-			s = found // The cache hides what is used of somebody else.
+			s = found // The cache hides an object that is used and is not the owner's.
 			continue
 		}
 		if e.IsPaused(owner) && !s.keepsFields() {
@@ -58,7 +58,7 @@ func (e *Engine[O]) reconcileChild(ctx context.Context, owner O, s Step, result 
 	}
 }
 
-// holdBack returns the child of a step that is held. The owner is enqueued when an object has gone that is in its place.
+// holdBack returns the child of a step that is held. The owner is enqueued when the object that has the name of the child is gone.
 func (e *Engine[O]) holdBack(ctx context.Context, owner O, s Step, result *Result) Object {
 	if s.Operation == Refuse {
 		e.awaitName(ctx, owner, s, result)
@@ -66,7 +66,7 @@ func (e *Engine[O]) holdBack(ctx context.Context, owner O, s Step, result *Resul
 	return s.live
 }
 
-// awaitName watches the object that is in the place of a child, of which no failure tells.
+// awaitName watches an object that has the name of a child and that no failure reports.
 func (e *Engine[O]) awaitName(ctx context.Context, owner O, s Step, result *Result) {
 	result.awaitsName = true
 	if !e.taken.watch(ctx, keyOf(owner), s.Kind, s.live) {

@@ -20,8 +20,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// A child may carry the record of its owner in an annotation, which also changes when the owner asks for nothing else: with
-// its labels, or when it is paused. What is here writes it then, in silence, and tells that from somebody else's change.
+// A child may have the record of its owner in an annotation. The record also changes when the owner asks for nothing else: when its
+// labels change, or when it is paused. These functions write the record without an event, and tell an outdated record from one that
+// another client has changed.
 
 // recordManager owns the record of an owner that is paused while the child is not as rendered.
 const recordManager = render.FieldManager + "-record"
@@ -40,9 +41,9 @@ func (e *Engine[O]) record(ctx context.Context, owner O, s Step) (Object, error)
 	return recorded, err
 }
 
-// isRecordOutdated returns whether the owner changed since its record was written, rather than somebody the record. A
-// record that is missing was written by no earlier release, unless this process has seen it there. The live child of the
-// step has to have its managed fields.
+// isRecordOutdated returns whether the owner has changed since its record was written. It returns false if another client has
+// changed the record. A missing record is outdated, because an earlier release wrote none, unless this process has seen it there.
+// The live child of the step has to have its managed fields.
 func (s *Step) isRecordOutdated() bool {
 	if _, isThere := s.live.GetAnnotations()[modelv1.RecordAnnotation]; isThere {
 		return ownsRecord(s.live)
@@ -50,8 +51,8 @@ func (s *Step) isRecordOutdated() bool {
 	return s.answer == nil
 }
 
-// recordPaused writes the record, and nothing else, of an owner that is paused before the step. A record that goes again
-// and again is left alone for a while.
+// recordPaused writes the record, and nothing else, of an owner that is paused before the step. If other clients remove the record
+// again and again, recordPaused leaves it alone for a while.
 func (e *Engine[O]) recordPaused(ctx context.Context, owner O, s Step) (Object, error) {
 	if s.Difference == nil || !s.Difference.Fields.Has(recordPath) {
 		return s.live, nil
@@ -105,8 +106,8 @@ func Trim(object Object, kept ...metav1.ManagedFieldsEntry) {
 	object.SetManagedFields(slices.Concat(object.GetManagedFields(), record, kept))
 }
 
-// trimRecord takes the record out of an object and returns an entry of managed fields that identifies it, none where there
-// is none that is as we wrote it last. No API server takes such an entry, so nobody else can make one.
+// trimRecord takes the record out of an object. It returns an entry of managed fields that identifies the record, or none if the
+// record is not as we wrote it last. No API server accepts such an entry, so no client can make one.
 func trimRecord(object Object) []metav1.ManagedFieldsEntry {
 	annotations := object.GetAnnotations()
 	value, isThere := annotations[modelv1.RecordAnnotation]

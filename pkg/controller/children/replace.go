@@ -17,8 +17,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// replace deletes a child and creates it anew, where what is rendered cannot be reached by changing it. A child that has
-// been deleted is only created.
+// replace deletes a child and creates it again, because no change makes it as rendered. A child that is deleted already is only
+// created.
 func (e *Engine[O]) replace(ctx context.Context, owner O, s Step, result *Result) (Object, error) {
 	if s.live == nil {
 		return e.create(ctx, owner, s)
@@ -55,8 +55,8 @@ func (e *Engine[O]) tryCreation(ctx context.Context, owner O, s Step) error {
 	return fmt.Errorf("%s %s cannot be replaced, although %s: %w", s.Kind.name(), s.Name(), s.obstacle, err)
 }
 
-// createOrReplace writes a child that is not there. What others had set on one that was deleted to be created anew is set
-// again, under a manager of its own. There may be a child and an error.
+// createOrReplace writes a child that does not exist. If the child was deleted to be created again, HandoverManager sets the fields
+// that other managers had set on it. It may return both a child and an error.
 func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s Step) (Object, error) {
 	name := childName{s.Kind.name(), s.Name()}
 	predecessor := e.predecessors.find(keyOf(owner), name)
@@ -108,7 +108,7 @@ func (e *Engine[O]) createInheriting(ctx context.Context, owner O, s Step, inher
 	})
 }
 
-// prune deletes a child that the owner does not ask for any more.
+// prune deletes a child that the owner no longer asks for.
 func (e *Engine[O]) prune(ctx context.Context, owner O, s Step) error {
 	err := e.delete(ctx, owner, s, s.Kind.propagation())
 	if apierrors.IsNotFound(err) {
@@ -121,7 +121,8 @@ func (e *Engine[O]) prune(ctx context.Context, owner O, s Step) error {
 	return nil
 }
 
-// delete deletes the live Object, that very object and no other of its name. One that has data is deleted as it was seen only.
+// delete deletes exactly the live object, and no other object of its name. It deletes an object with data only in the version that
+// was read.
 func (e *Engine[O]) delete(ctx context.Context, owner O, s Step, propagation metav1.DeletionPropagation) error {
 	preconditions := &metav1.Preconditions{UID: ptr.To(s.live.GetUID())}
 	if s.Kind.Retention != nil {

@@ -16,11 +16,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
 
-// restore takes back what somebody else changed, but for the fields that would only be changed again. Who that was only
-// the live object tells.
+// restore takes back changes by other managers, except for fields that would only be changed again. Only the live object tells
+// which managers made the changes.
 func (e *Engine[O]) restore(ctx context.Context, owner O, s Step) (Object, error) {
 	if !e.IsOwnedBy(s.live, owner) {
-		// Somebody took the owner off, or the garbage collector did, because the owner was deleted and its children are to stay.
+		// Another client removed the owner reference. Or the garbage collector did, because the owner was deleted and orphans its
+		// children.
 		if _, err := e.confirmOwner(ctx, owner); err != nil {
 			return nil, err
 		}
@@ -44,7 +45,7 @@ func (e *Engine[O]) restore(ctx context.Context, owner O, s Step) (Object, error
 	if restored == nil {
 		return nil, err
 	}
-	// What the cluster does not take as rendered was not changed by anybody.
+	// No manager has changed the fields that the cluster does not take as rendered.
 	s.live = restored
 	if leaveOut(byManager, e.applied.find(keyOf(owner), s).rejectedFields()); len(byManager) > 0 {
 		e.noteRestored(owner, s, byManager)
@@ -55,7 +56,7 @@ func (e *Engine[O]) restore(ctx context.Context, owner O, s Step) (Object, error
 	return restored, conflict
 }
 
-// leaveOut takes fields out of those of each manager, and the managers that have none left.
+// leaveOut takes fields out of the fields of each manager, and drops the managers that have none left.
 func leaveOut(byManager map[string]*fieldpath.Set, fields *fieldpath.Set) {
 	for manager := range byManager {
 		byManager[manager] = byManager[manager].Difference(fields)
@@ -71,7 +72,7 @@ func pathsOf(contested []ContestedField) *fieldpath.Set {
 	return paths
 }
 
-// noteRestored remembers, counts and tells that fields were taken back from managers.
+// noteRestored remembers, counts and reports that the fields of managers were restored.
 func (e *Engine[O]) noteRestored(owner O, s Step, byManager map[string]*fieldpath.Set) {
 	var changes []string
 	for _, manager := range slices.Sorted(maps.Keys(byManager)) {
@@ -84,7 +85,7 @@ func (e *Engine[O]) noteRestored(owner O, s Step, byManager map[string]*fieldpat
 		"Restored %s %s: %s", s.Kind.name(), s.live.GetName(), strings.Join(changes, "; "))
 }
 
-// nameOfManager is what a field manager is called in a message. Nobody is known to have a field that was removed.
+// nameOfManager returns the name of a field manager for messages. The manager of a field that was removed is not known.
 func nameOfManager(manager string) string {
 	if manager == "" {
 		return "somebody"
@@ -92,7 +93,7 @@ func nameOfManager(manager string) string {
 	return manager
 }
 
-// conflictOf returns why nothing is to be restored now, nil where something is.
+// conflictOf returns why no field is to be restored now, nil if one is.
 func (e *Engine[O]) conflictOf(s Step) error {
 	paused := e.conflicts.paused(s.live.GetUID(), s.Difference.Fields)
 	if len(paused) < s.Difference.Fields.Size() {

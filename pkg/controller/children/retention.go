@@ -14,9 +14,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
 
-// Retention makes a kind one of children that hold data. Such a child may be rendered without a controller reference: it
-// stays when its owner goes, and belongs to the next owner of the name. None is deleted to be created anew because it cannot
-// become what is rendered. An object in the place of one that nobody controls, and that nobody was made for, is used as it is.
+// Retention makes a kind one of children that hold data. Such a child may be rendered without a controller reference: it stays when
+// its owner is deleted, and belongs to the next owner of the name. It is never deleted to be created again because it cannot become
+// as rendered. An object that has the name of such a child is used as it is if it has no controller and was made for no owner.
 type Retention struct {
 	// MadeFor returns the name of the owner that an object was made for; false where there is none.
 	MadeFor func(object metav1.Object) (types.NamespacedName, bool)

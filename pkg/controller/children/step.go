@@ -21,25 +21,25 @@ const (
 	Keep Operation = "Keep"
 	// Create: the child is not there.
 	Create Operation = "Create"
-	// Update: the owner asks for something else than when the child was last written.
+	// Update: the owner has changed what it asks for since the child was last written.
 	Update Operation = "Update"
-	// Restore: somebody else changed what the owner asks for.
+	// Restore: another client changed a field that the owner asks for.
 	Restore Operation = "Restore"
 	// Record: the child is as rendered, but for the record of the owner.
 	Record Operation = "Record"
-	// Reclaim: the child is as rendered, and somebody else has taken over some of its fields.
+	// Reclaim: the child is as rendered, but another manager has taken over some of its fields.
 	Reclaim Operation = "Reclaim"
 	// Reject: the cluster does not take some field of the child as rendered.
 	Reject Operation = "Reject"
 	// Replace: the child cannot become what is rendered.
 	Replace Operation = "Replace"
-	// Prune: the owner does not ask for the child any more.
+	// Prune: the owner no longer asks for the child.
 	Prune Operation = "Prune"
 	// Delete: the owner is being deleted.
 	Delete Operation = "Delete"
-	// Adopt: the name is taken by an object of nobody, and the owner may take it over.
+	// Adopt: an object without a controller has the name, and the owner may take it over.
 	Adopt Operation = "Adopt"
-	// Refuse: the name is taken by an object that is not the owner's.
+	// Refuse: an object that does not belong to the owner has the name.
 	Refuse Operation = "Refuse"
 	// Wait: the child is being deleted, and can only be created again when it is gone.
 	Wait Operation = "Wait"
@@ -55,8 +55,8 @@ type Step struct {
 	// Difference is how the live child differs from what is rendered; nil unless the fields were compared.
 	Difference *fields.Difference
 
-	// ignored are the fields that others have set and may have; nil where there are none. On the word of a cache, some may be
-	// what the owner asks for anew. What is live and rendered is without them.
+	// ignored are the fields that other managers have set and may set; nil if there are none. If they come from a cache, the owner
+	// may have just begun to ask for some of them. If isLive is true, rendered is without them.
 	ignored *fieldpath.Set
 
 	// rendered is what the owner asks for; nil to prune.
@@ -80,7 +80,7 @@ type Step struct {
 // Live is the child as it is before the step, nil where there is none. It may be the cache's own and must not be changed.
 func (s *Step) Live() Object { return s.live }
 
-// Name is that of the child.
+// Name is the name of the child.
 func (s *Step) Name() string {
 	if s.rendered == nil {
 		return s.live.GetName()
@@ -108,9 +108,9 @@ func (s *Step) keepsFields() bool {
 	}
 }
 
-// isWithoutPrerequisites returns whether the step brings something new about a child that relies on another one, which could
-// not be written. A child goes all the same where nothing else ends the wait: it relies on one that is being deleted, which stays as
-// long as that, or it is that of an owner who has gone.
+// isWithoutPrerequisites returns whether the step changes a child that relies on another child, which could not be written. It
+// returns false if nothing else would end the wait: if the child relies on one that is being deleted and that stays until this
+// child is gone, or if the child belongs to an owner that is gone.
 func (s *Step) isWithoutPrerequisites(result *Result) bool {
 	switch s.Operation {
 	case Create, Update, Replace, Adopt:
@@ -122,7 +122,7 @@ func (s *Step) isWithoutPrerequisites(result *Result) bool {
 	}
 }
 
-// reliesAlready returns whether the live child relies on that of the other step, which is being deleted.
+// reliesAlready returns whether the live child relies on the child of the other step, which is being deleted.
 func (s *Step) reliesAlready(other Step) bool {
 	return s.live != nil && (s.Operation == Update || s.Operation == Replace) && other.Operation == Wait &&
 		s.Kind.Relies != nil && s.Kind.Relies(s.live, other.live)

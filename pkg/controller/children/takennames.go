@@ -20,13 +20,13 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// maxTakenNames is how many names are watched at a time. The owners of any more are requeued every RecheckPeriod.
+// maxTakenNames is how many names are watched at a time. The owners that wait for other names are requeued every RecheckPeriod.
 const maxTakenNames = 100
 
-// takenNames watches the objects that are in the place of children, one by one: the informers do not show objects without
-// our label, nor is an owner told about those that it does not own. A watch ends when its object has gone or has changed
-// hands, when its owner has, and when the API server ends it: then the owner is enqueued after RecheckPeriod, to look again and
-// to begin another one.
+// takenNames watches the objects that have the names of children, one by one. The informers do not show objects without our label,
+// and an owner is not enqueued for objects that it does not own. A watch ends when its object is gone or has changed hands, when
+// its owner is gone, and when the API server ends it. In the last case, the owner is enqueued after RecheckPeriod, to look again
+// and to begin another watch.
 type takenNames struct {
 	enqueue func(owner types.NamespacedName)
 
@@ -53,8 +53,8 @@ func newTakenNames(enqueue func(owner types.NamespacedName)) *takenNames {
 	return &takenNames{enqueue: enqueue, watches: map[types.NamespacedName]map[takenName]*nameWatch{}}
 }
 
-// watch begins to watch the live object, which is in the place of a child of the owner, unless that is done already. It returns
-// false where too many names are watched.
+// watch begins to watch the live object, which has the name of a child of the owner, unless it is watched already. It returns false
+// if too many names are watched.
 func (t *takenNames) watch(ctx context.Context, owner types.NamespacedName, kind *Kind, live Object) bool {
 	taken := takenName{kind.Resource, live.GetName()}
 	watchCtx, end := context.WithCancel(ctx)
@@ -77,8 +77,8 @@ func (t *takenNames) watch(ctx context.Context, owner types.NamespacedName, kind
 	return true
 }
 
-// begin returns whether the watch is to be run, and whether the name is watched then: another one may watch it already, or too
-// many be watched.
+// begin returns whether to run the watch, and whether the name is watched then: another watch may exist already, or too many names
+// may be watched.
 func (t *takenNames) begin(owner types.NamespacedName, taken takenName, watch *nameWatch) (isNew, isWatched bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,8 +93,8 @@ func (t *takenNames) begin(owner types.NamespacedName, taken takenName, watch *n
 	return true, true
 }
 
-// find returns the object that has the name, as it was when it began to be watched, nil where it is not watched. Whose it is has
-// not changed since.
+// find returns the object that has the name, as it was when its watch began, nil if it is not watched. Its owner has not changed
+// since.
 func (t *takenNames) find(owner types.NamespacedName, kind *Kind, name string) Object {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,7 +116,7 @@ func (t *takenNames) end(owner types.NamespacedName, taken takenName) {
 	t.count--
 }
 
-// forget ends the watches for an owner that wants no name any more that is taken.
+// forget ends the watches for an owner that no longer wants a name that is taken.
 func (t *takenNames) forget(owner types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,8 +140,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// awaitChange returns true as soon as the live object has gone or may belong to somebody else, and false where it cannot
-// tell.
+// awaitChange returns true as soon as the live object is gone or may belong to another owner, and false if it cannot tell.
 func awaitChange(ctx context.Context, kind *Kind, live Object) bool {
 	logger := klog.FromContext(ctx)
 	changes, err := kind.watch(ctx, live.GetNamespace(), metav1.SingleObject(metav1.ObjectMeta{Name: live.GetName()}))
@@ -172,7 +171,7 @@ func awaitChange(ctx context.Context, kind *Kind, live Object) bool {
 	return false
 }
 
-// hasChangedHands returns whether an object is another one than it was, or whose it is may be another question.
+// hasChangedHands returns whether another object has the name now, or whether the object may belong to another owner.
 func hasChangedHands(before, now metav1.Object) bool {
 	return before.GetUID() != now.GetUID() ||
 		before.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero() ||

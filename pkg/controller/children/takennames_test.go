@@ -40,12 +40,12 @@ func testTaken(t *testing.T, onWatch func(f *testEngine) error, test func(t *tes
 		after, ok := RetryAfter(f.mustReconcile(t).Failures)
 		fixture.Check(t, "retry after", RecheckPeriod, after)
 		fixture.Check(t, "without backoff", true, ok)
-		synctest.Wait() // The cluster may be changed only while nobody asks it.
+		synctest.Wait() // The cluster may be changed only while no request is on its way.
 		test(t, f, foreignSecret(), changes)
 	})
 }
 
-// A watch that the API server ends leaves the name unwatched, and somebody else's object that is used is told of nowhere else.
+// When the API server ends a watch, the name is no longer watched, and nothing else reports a change of an object that is used.
 func TestOwnerIsEnqueuedAfterTheWatchOfATakenNameHasEnded(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -70,7 +70,7 @@ func TestOwnerIsEnqueuedAfterTheWatchOfATakenNameHasEnded(t *testing.T) {
 	}
 }
 
-// isEnqueued returns whether the owner has been put on the queue once everybody has done what there is to do.
+// isEnqueued returns whether the owner is in the queue once all goroutines are idle.
 func (f *testEngine) isEnqueued() bool {
 	synctest.Wait()
 	f.mu.Lock()
