@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// glance finds out whether a live object is obviously as rendered, which it is nearly always, in a fraction of what a
-// comparison costs: it reads of the live object what the render asks for, and neither copies it nor writes anything down. What
-// it calls as rendered a comparison finds no difference in; of anything that takes a second look it says no.
+// glance finds out whether a live object is as rendered, which it nearly always is, at a fraction of the cost of a comparison. It
+// reads only the fields of the live object that the render asks for, does not copy the object, and writes nothing down. If glance
+// calls an object as rendered, a comparison finds no difference. If an object needs a second look, glance says no.
 type glance struct{ schema *schema.Schema }
 
 // isAsRendered returns whether the live object has all that the render asks for.
@@ -41,7 +41,7 @@ func valueOf(object Object) (value.Value, error) {
 	return value.NewValueReflect(object)
 }
 
-// has returns whether the live value, nil for none, obviously is what is wanted.
+// has returns whether the live value, nil for none, is at first sight as wanted.
 func (g glance) has(ref schema.TypeRef, want any, live value.Value) bool {
 	if want == nil {
 		return true

@@ -12,11 +12,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// comparison is one walk over the fields of a render, side by side with those of the live object.
+// comparison is one walk over the fields of a render, side by side with the fields of the live object.
 //
-// Merging the render into the live object, as server-side apply does, would not answer the question: an atomic
-// struct, such as the fieldRef of a variable, is merged as a whole, and what the API has added to it would count as
-// a difference for ever.
+// Merging the render into the live object, as server-side apply does, would not answer the question: an atomic struct, such as the
+// fieldRef of a variable, is merged as a whole, and the fields that the API has added to it would count as a difference forever.
 type comparison struct {
 	schema *schema.Schema
 	found  *Difference
@@ -75,8 +74,8 @@ func (c *comparison) visitMissing(path fieldpath.Path, atom schema.Atom, want ma
 	}
 }
 
-// visitAtomicMap adds the path itself when anything below it differs. A struct may have been completed by the API; a
-// map of names to values has to be the very same.
+// visitAtomicMap adds the path itself when anything below it differs. The API may have completed a struct, but a map of names to
+// values has to be exactly the same.
 func (c *comparison) visitAtomicMap(path fieldpath.Path, atom schema.Atom, want, live map[string]any, isThere bool) {
 	if !isThere {
 		c.visitMissing(path, atom, want)
@@ -104,7 +103,7 @@ func (c *comparison) visitAtomicList(path fieldpath.Path, atom schema.Atom, want
 
 func (c *comparison) resolve(ref schema.TypeRef) schema.Atom { return resolve(c.schema, ref) }
 
-// resolve returns an empty atom for a type that the schema does not know. What is of one is compared as a whole.
+// resolve returns an empty atom for a type that the schema does not know. A value of such a type is compared as a whole.
 func resolve(types *schema.Schema, ref schema.TypeRef) schema.Atom {
 	atom, _ := types.Resolve(ref)
 	return atom

@@ -101,7 +101,8 @@ func TestCompareOfAtomicValues(t *testing.T) {
 	}
 }
 
-// A zero that differs from nothing, and that somebody takes away, is missed; one that the API Names out is not.
+// Compare reports a zero that a user has taken away, if a zero and no value mean different things. It does not report a zero that
+// the API leaves out.
 func TestCompareOfZeros(t *testing.T) {
 	box := fixture.WebBox(t, func(box *modelv1.ModelBox) {
 		box.Spec.MinReadySeconds = ptr.To[int32](0)
@@ -116,7 +117,7 @@ func TestCompareOfZeros(t *testing.T) {
 		change func(*appsv1.Deployment)
 		want   []string
 	}{
-		{"a zero that the API Names out is no difference", func(*appsv1.Deployment) {}, nil},
+		{"a zero that the API leaves out is no difference", func(*appsv1.Deployment) {}, nil},
 		{"a zero that became a number", func(d *appsv1.Deployment) { d.Spec.MinReadySeconds = 10 }, []string{".spec.minReadySeconds"}},
 		{"a false that went", func(d *appsv1.Deployment) {
 			d.Spec.Template.Spec.AutomountServiceAccountToken = nil

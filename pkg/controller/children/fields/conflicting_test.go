@@ -16,7 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-// What is in the way of a restore is found together with what differs, and is nothing where nothing differs.
+// Compare finds the fields that are in the way of a restore together with the fields that differ. There are none if no field
+// differs.
 func TestCompareFindsConflictingFieldsOfADeployment(t *testing.T) {
 	box := fixture.WebBox(t, func(box *modelv1.ModelBox) {
 		box.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}

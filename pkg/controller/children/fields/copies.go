@@ -10,9 +10,10 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// IsCopyOf returns whether a live child is a copy of the rendered one, as a restored backup leaves it: without a controller,
-// applied by us before it was created, and either with a record that isRecord returns true for, where one is rendered, or else as rendered.
-// isRecord is nil for children without records. A user who may write the child can make one, and gives the owner what it asks for.
+// IsCopyOf returns whether a live child is a copy of the rendered one, as the restore of a backup leaves it. A copy has no
+// controller, and we applied it before it was created. If the render has a record, isRecord has to return true for the record of
+// the copy; otherwise the copy has to be as rendered. isRecord is nil for children without records. A user who may write the child
+// can make such a copy, and gives the owner what it asks for.
 func (c *Comparer) IsCopyOf(rendered *unstructured.Unstructured, live Object, isRecord func(record string) bool) bool {
 	isOurs := IsCopy(live) && Fingerprint(live) != ""
 	if !isOurs || metav1.GetControllerOfNoCopy(live) != nil || !HasLabels(live, rendered) {

@@ -19,8 +19,8 @@ import (
 // maxCost is how much more memory a comparison may cost than one that finds an image in objects of the same size.
 const maxCost = 8
 
-// TestCompareHasABoundedCost compares Deployments with others that somebody has made to cost much, with the longest lists that
-// a box has.
+// TestCompareHasABoundedCost compares Deployments with others that a user has made expensive to compare, with the longest lists
+// that a box has.
 func TestCompareHasABoundedCost(t *testing.T) {
 	const variables, mounts = 1000, 250
 	box := fixture.WebBox(t, func(box *modelv1.ModelBox) {

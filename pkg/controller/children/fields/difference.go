@@ -44,7 +44,7 @@ func newDifference() *Difference {
 // IsEmpty returns whether the live object is as the render asks for.
 func (d *Difference) IsEmpty() bool { return d.Fields.Empty() }
 
-// IsObstructed returns whether something has to be taken out of the live object for it to become as the render asks for.
+// IsObstructed returns whether fields have to be taken out of the live object before it can become as the render asks for.
 func (d *Difference) IsObstructed() bool { return !d.Conflicting.Empty() || !d.Renamed.Empty() }
 
 func (d *Difference) add(other *Difference) {

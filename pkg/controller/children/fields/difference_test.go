@@ -44,7 +44,7 @@ func TestCompareOfADeployment(t *testing.T) {
 			main := fixture.MainContainer(d)
 			main.Env = append(main.Env, corev1.EnvVar{Name: "THIRD", Value: "3"})
 		}, nil},
-		{"a field that the box Names out may have any value", func(d *appsv1.Deployment) { d.Spec.RevisionHistoryLimit = ptr.To[int32](0) }, nil},
+		{"a field that the box leaves out may have any value", func(d *appsv1.Deployment) { d.Spec.RevisionHistoryLimit = ptr.To[int32](0) }, nil},
 		{"a finalizer is no difference", func(d *appsv1.Deployment) { d.Finalizers = []string{"example.com/keep"} }, nil},
 		{"a second owner is no difference", func(d *appsv1.Deployment) {
 			d.OwnerReferences = append(d.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "web", UID: "2"})
@@ -131,7 +131,7 @@ func TestCompareOfAService(t *testing.T) {
 	}
 }
 
-// The API Names out a zero that the render spells out.
+// The API leaves out a zero that the render spells out.
 func TestCompareTakesAZeroForAnOmittedField(t *testing.T) {
 	box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.MinReadySeconds = ptr.To[int32](0) })
 	rendered := fixture.Rendered(t, box, "Deployment")

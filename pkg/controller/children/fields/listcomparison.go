@@ -12,9 +12,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// visitList matches elements by the keys of the list. What else is in the live list is somebody else's, unless it has
-// the place of an element that is missing. An element that is there twice differs, for the API keeps both and the last
-// one counts; and so does a list of fields whose elements are in another order, which for variables is what they mean.
+// visitList matches elements by the keys of the list. The other elements of the live list belong to other managers, unless one has
+// the place of an element that is missing. An element that is there twice differs, because the API keeps both and the last one
+// counts. A list of fields whose elements are in another order differs as well, because the meaning of variables depends on their
+// order.
 func (c *comparison) visitList(path fieldpath.Path, atom schema.Atom, want, live []any) {
 	places := c.placesOf(atom, live)
 	var missing []any
@@ -101,7 +102,7 @@ func isContainer(ref schema.TypeRef) bool {
 
 // places are the indices of the elements of a list by what identifies them.
 type places struct {
-	// first has the index of the first element of each identity, again those of which there are more.
+	// first has the index of the first element of each identity. again has the identities that several elements have.
 	first, again fieldpath.PathElementMap
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// ChangedBy returns the managers that set fields of a live object, each with which of them, and the empty name with
-// those that nobody has, as when they were removed. Of several managers of a field the most recent one counts.
+// ChangedBy returns the managers that set fields of a live object, each with the fields that it set. The empty name has the fields
+// that no manager has, for example because they were removed. If several managers have a field, the most recent one counts.
 func ChangedBy(live metav1.Object, fields, conflicting *fieldpath.Set) map[string]*fieldpath.Set {
 	entries := slices.Clone(live.GetManagedFields())
 	slices.SortStableFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
@@ -48,8 +48,7 @@ func ChangedBy(live metav1.Object, fields, conflicting *fieldpath.Set) map[strin
 	return byManager
 }
 
-// touched returns the fields of which the manager has something: the field itself, what is below it, or what is in
-// conflict with it.
+// touched returns the fields that the manager has a part of: the field itself, a field below it, or a field in conflict with it.
 func touched(fields, managed, conflicting *fieldpath.Set) *fieldpath.Set {
 	found := fieldpath.NewSet()
 	fields.Iterate(func(path fieldpath.Path) {
@@ -60,7 +59,7 @@ func touched(fields, managed, conflicting *fieldpath.Set) *fieldpath.Set {
 	return found
 }
 
-// HasAny returns whether a set has the field of a path or something below it.
+// HasAny returns whether a set has the field of a path or a field below it.
 func HasAny(set *fieldpath.Set, path fieldpath.Path) bool {
 	if set.Has(path) {
 		return true

@@ -34,8 +34,8 @@ func TestChangedBy(t *testing.T) {
 		conflicting *fieldpath.Set
 		want        map[string][]string
 	}{
-		{"nobody, when nothing is known", nil, fieldpath.NewSet(replicas), fieldpath.NewSet(), map[string][]string{"": {".spec.replicas"}}},
-		{"who set the field", []metav1.ManagedFieldsEntry{entry("kubectl", replicas)}, fieldpath.NewSet(replicas), fieldpath.NewSet(),
+		{"no manager, when nothing is known", nil, fieldpath.NewSet(replicas), fieldpath.NewSet(), map[string][]string{"": {".spec.replicas"}}},
+		{"the manager that set the field", []metav1.ManagedFieldsEntry{entry("kubectl", replicas)}, fieldpath.NewSet(replicas), fieldpath.NewSet(),
 			map[string][]string{"kubectl": {".spec.replicas"}}},
 		{"each of several for what they set", []metav1.ManagedFieldsEntry{entry("kubectl", replicas), entry("helm", image)},
 			fieldpath.NewSet(replicas, image), fieldpath.NewSet(), map[string][]string{"kubectl": {".spec.replicas"}, "helm": {".spec.image"}}},
@@ -43,9 +43,9 @@ func TestChangedBy(t *testing.T) {
 			map[string][]string{"": {".spec.replicas"}}},
 		{"the last one of several", []metav1.ManagedFieldsEntry{at(1, entry("first", replicas)), at(3, entry("last", replicas)), at(2, entry("second", replicas))},
 			fieldpath.NewSet(replicas), fieldpath.NewSet(), map[string][]string{"last": {".spec.replicas"}}},
-		{"who set what is in the way", []metav1.ManagedFieldsEntry{entry("kubectl", httpGet)}, fieldpath.NewSet(probe, replicas), fieldpath.NewSet(httpGet),
+		{"the manager that set what is in the way", []metav1.ManagedFieldsEntry{entry("kubectl", httpGet)}, fieldpath.NewSet(probe, replicas), fieldpath.NewSet(httpGet),
 			map[string][]string{"kubectl": {".probe.tcpSocket"}, "": {".spec.replicas"}}},
-		{"nobody whose fields cannot be read", []metav1.ManagedFieldsEntry{{Manager: "broken", FieldsV1: metav1.NewFieldsV1("{")}, {Manager: "empty"}},
+		{"no manager whose fields cannot be read", []metav1.ManagedFieldsEntry{{Manager: "broken", FieldsV1: metav1.NewFieldsV1("{")}, {Manager: "empty"}},
 			fieldpath.NewSet(replicas), fieldpath.NewSet(), map[string][]string{"": {".spec.replicas"}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -22,9 +22,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// Apply takes a field out of a live object only if we own it and nobody else does. Ownership gets lost when somebody
-// changes a field, even if it is changed back, and is shared when somebody had set it before us. What is here sees
-// that, and sets it right without touching the fields themselves.
+// Apply takes a field out of a live object only if we own it and no other manager does. We lose the ownership when another manager
+// changes a field, even if it is changed back. We share the ownership when another manager had set the field before us. These
+// functions find that out and restore the ownership without touching the fields themselves.
 
 // beforeFirstApply is the manager that the API makes up for everything that is in an object without managed fields
 // when it is applied for the first time.
@@ -43,8 +43,8 @@ func IsOurs(entry *metav1.ManagedFieldsEntry) bool {
 	return entry.Manager == render.FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
 }
 
-// Fingerprint identifies the set of fields of an object that we own. It is empty where we do not even own the annotation
-// that says what was rendered: then that may be anybody's.
+// Fingerprint identifies the set of fields of an object that we own. It is empty if we do not even own the annotation that says
+// what was rendered: then any client may have written the annotation.
 func Fingerprint(object metav1.Object) string {
 	for i, entry := range object.GetManagedFields() {
 		if !IsOurs(&object.GetManagedFields()[i]) || entry.FieldsV1 == nil {
@@ -167,8 +167,8 @@ func (c *Comparer) LiveFields(live Object) (*fieldpath.Set, error) {
 	return fields.EnsureNamedFieldsAreMembers(have.Schema(), have.TypeRef()), nil
 }
 
-// Claim returns the managed fields of a live object as they are once we own the fields in own, beside nobody but other
-// appliers, and those in exclusive all alone. The second result is false where that is so already.
+// Claim returns the managed fields of a live object as they are once we own the fields in own, beside no manager but other
+// appliers, and the fields in exclusive beside no manager at all. The second result is false if we own them so already.
 func (c *Comparer) Claim(live Object, rendered *unstructured.Unstructured, own, exclusive *fieldpath.Set) ([]metav1.ManagedFieldsEntry, bool, error) {
 	named, err := c.withNames(rendered, own)
 	if err != nil {
@@ -226,8 +226,8 @@ func (c *Comparer) Claim(live Object, rendered *unstructured.Unstructured, own, 
 	}), true, nil
 }
 
-// ManagedFieldsPatch is a JSON patch that replaces the managed fields of this very version of an object, or adds them
-// where somebody has cleared them.
+// ManagedFieldsPatch is a JSON patch that replaces the managed fields of exactly this version of an object, or adds them if another
+// client has cleared them.
 func ManagedFieldsPatch(live metav1.Object, managedFields []metav1.ManagedFieldsEntry) ([]byte, error) {
 	return json.Marshal([]map[string]any{
 		{"op": "add", "path": "/metadata/managedFields", "value": managedFields},
@@ -269,7 +269,7 @@ func Below(set, paths *fieldpath.Set) *fieldpath.Set {
 	return found
 }
 
-// NotApplied returns the fields that no applier but us has. What somebody applies is meant to be there.
+// NotApplied returns the fields that no applier but us has. A field that another manager applies is meant to be there.
 func NotApplied(live metav1.Object, fields *fieldpath.Set) (*fieldpath.Set, error) {
 	for i := range live.GetManagedFields() {
 		entry := &live.GetManagedFields()[i]

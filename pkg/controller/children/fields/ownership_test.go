@@ -44,7 +44,7 @@ func TestClaim(t *testing.T) {
 			map[string][]string{"modelbox-apiserver": {".spec.replicas"}, "helm": {".spec.replicas"}}, false},
 		{"what is claimed from an applier goes from it", []owner{ours(replicas), {"helm", apply, []fieldpath.Path{paused}}},
 			fieldpath.NewSet(), fieldpath.NewSet(paused), map[string][]string{"modelbox-apiserver": {".spec.paused", ".spec.replicas"}}, true},
-		{"what nobody has becomes ours", nil, fieldpath.NewSet(replicas), fieldpath.NewSet(),
+		{"a field without a manager becomes ours", nil, fieldpath.NewSet(replicas), fieldpath.NewSet(),
 			map[string][]string{"modelbox-apiserver": {".spec.replicas"}}, true},
 		{"what the API made up goes", []owner{ours(replicas), {"before-first-apply", update, []fieldpath.Path{note}}},
 			fieldpath.NewSet(replicas), fieldpath.NewSet(), map[string][]string{"modelbox-apiserver": {".spec.replicas"}}, true},
@@ -72,7 +72,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// What is there twice has no place among the fields of an object, and is in the way of nothing.
+// An element that is there twice has no place among the fields of an object, and is in the way of no field.
 func TestClaimOfASwitchedUnionBesideAnElementThatIsThereTwice(t *testing.T) {
 	live, compare := fixture.BareDeployment(t, fixture.WebBox(t)), fixture.NewComparer()
 	fixture.SetHash(t, fixture.WebBox(t), live)

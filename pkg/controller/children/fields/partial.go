@@ -18,11 +18,11 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// RenderHashPath is that of the annotation by which a child tells what was rendered.
+// RenderHashPath is the path of the annotation of a child that says what was rendered.
 var RenderHashPath = fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RenderHashAnnotation)
 
-// Without returns the render without contested fields, so that applying it leaves them as somebody else has set them.
-// An order of elements, or an element that is there twice, cannot be left alone so: leaving it out would remove it.
+// Without returns the render without contested fields, so that the apply leaves them as other managers have set them. It does not
+// leave out an order of elements, or an element that is there twice, because the apply would remove them.
 func (c *Comparer) Without(rendered *unstructured.Unstructured, live Object, contested *fieldpath.Set) (*unstructured.Unstructured, error) {
 	if contested.Empty() {
 		return rendered, nil
@@ -46,7 +46,7 @@ func (c *Comparer) Without(rendered *unstructured.Unstructured, live Object, con
 	return &unstructured.Unstructured{Object: object}, nil
 }
 
-// isAssociative returns whether the path is that of an element of a list that is merged by keys, or of such a list.
+// isAssociative returns whether the path leads to a list that is merged by keys, or to an element of such a list.
 func (c *Comparer) isAssociative(of *typed.TypedValue, path fieldpath.Path) bool {
 	walk := comparison{schema: of.Schema()}
 	ref := of.TypeRef()
@@ -82,8 +82,8 @@ func dropNulls(value any) any {
 	return value
 }
 
-// Foreign returns what others have set on the live object and neither the render nor the API does, to be applied to
-// another object of its name; nil where that is nothing.
+// Foreign returns the fields of the live object that other managers have set and neither the render nor the API sets, to be applied
+// to another object of its name; nil if there are none.
 func (c *Comparer) Foreign(live Object, rendered *unstructured.Unstructured, kept *fieldpath.Set) (*unstructured.Unstructured, error) {
 	own, err := c.OwnedFields(rendered)
 	if err != nil {
@@ -122,8 +122,8 @@ func (c *Comparer) Foreign(live Object, rendered *unstructured.Unstructured, kep
 	return c.extract(live, rendered, carried)
 }
 
-// Extract returns those of the fields that the live object has and the render leaves out, to be applied to another object
-// of its name; nil where that is none.
+// Extract returns the fields that the live object has and the render leaves out, to be applied to another object of its name; nil
+// if there are none.
 func (c *Comparer) Extract(live Object, rendered *unstructured.Unstructured, fields *fieldpath.Set) (*unstructured.Unstructured, error) {
 	own, err := c.OwnedFields(rendered)
 	if err != nil {
@@ -175,9 +175,9 @@ func (c *Comparer) Merge(object, over *unstructured.Unstructured) (*unstructured
 	return &unstructured.Unstructured{Object: fields}, nil
 }
 
-// isCarried returns whether a field that somebody set is to be set on an object that takes the place of the one that had
-// it: what is in its spec, its labels, and its annotations, but not those of kubectl, of the Deployment controller and of
-// the API of DaemonSets about what that object was.
+// isCarried returns whether a field that another manager set on an object is to be set on the object that replaces it. It returns
+// true for fields of the spec, for labels, and for annotations, except for those in which kubectl, the Deployment controller and
+// the API of DaemonSets describe the replaced object.
 func isCarried(path fieldpath.Path) bool {
 	top := path[0].FieldName
 	if top == nil || *top == "spec" {

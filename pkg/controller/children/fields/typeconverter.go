@@ -20,14 +20,15 @@ import (
 	modelscheme "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
 )
 
-// typeConverter knows the schemas of the kinds that children are of, by their groups those of others than Kubernetes.
+// typeConverter knows the schemas of the kinds of children. groups has the schemas of other groups than those of Kubernetes.
 type typeConverter struct {
 	kube   func() managedfields.TypeConverter
 	groups map[string]func() managedfields.TypeConverter
 }
 
-// NewTypeConverter returns what knows the schemas of the kinds of Kubernetes, of this API and of gateway.networking.k8s.io.
-// None is read before it is needed: to read those of Kubernetes takes a fifth of the start of the server.
+// NewTypeConverter returns a converter that knows the schemas of the kinds of Kubernetes, of this API and of
+// gateway.networking.k8s.io. It reads no schemas before they are needed: reading those of Kubernetes takes a fifth of the start of
+// the server.
 func NewTypeConverter() managedfields.TypeConverter {
 	return &typeConverter{
 		kube: sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) }),

@@ -5,8 +5,8 @@ package fields
 
 import "sigs.k8s.io/structured-merge-diff/v6/schema"
 
-// uncompleted are the types of elements of atomic lists to which the API adds no fields, by the names of the schema: what such
-// an element has and the render leaves out, somebody else has set.
+// uncompleted are the types of elements of atomic lists to which the API adds no fields, by their names in the schema. If such an
+// element has a field that the render leaves out, another manager has set it.
 var uncompleted = map[string]bool{
 	"io.k8s.api.networking.v1.IngressRule": true, // a host, in place of any
 }
