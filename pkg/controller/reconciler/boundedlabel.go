@@ -14,12 +14,12 @@ const (
 	// maxManagers is how many field managers metrics tell apart. A cluster has a handful that change children.
 	maxManagers = 20
 
-	// otherValue stands for all values beyond the bound of a label.
+	// otherValue represents all values beyond the bound of a label.
 	otherValue = "other"
 )
 
-// boundedLabel bounds the values of a label that come from users: each value costs memory here and in whatever
-// scrapes it, for ever. The first ones are kept, the rest are as one; the events about a box have them all.
+// boundedLabel bounds the values of a label that come from users. Each value costs memory forever, here and in whatever scrapes it.
+// The first values are kept, and the others share one value. The events about a box have them all.
 type boundedLabel struct {
 	max int
 

@@ -17,7 +17,7 @@ const (
 	resultError   = "error"
 )
 
-// Metrics is what every controller counts and measures. Their names begin with that of the subsystem.
+// Metrics are the metrics that every controller has. Their names begin with the name of the subsystem.
 type Metrics struct {
 	Subsystem string
 

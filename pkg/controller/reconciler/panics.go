@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// PanicError is a panic while one object was reconciled. It is that object's failure, and nobody else's.
+// PanicError is a panic while one object was reconciled. It is a failure of this object alone.
 type PanicError struct {
 	// Value is what the panic was called with.
 	Value any
@@ -23,7 +23,7 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v; this is a defect of the server, whose log has the stack", e.Value)
 }
 
-// ReconcileSafely is Reconcile, with a panic as an error that is told.
+// ReconcileSafely is Reconcile, but it reports a panic and returns it as an error.
 func (r *Reconciler) ReconcileSafely(ctx context.Context, key types.NamespacedName) (again time.Duration, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -33,7 +33,7 @@ func (r *Reconciler) ReconcileSafely(ctx context.Context, key types.NamespacedNa
 	return r.Reconcile(ctx, key)
 }
 
-// recovered tells of a panic, with the stack of the goroutine that is still in it, and returns it as an error.
+// recovered reports a panic, with the stack of the goroutine that is still in it, and returns it as an error.
 func (r *Reconciler) recovered(ctx context.Context, key types.NamespacedName, value any) error {
 	failure := &PanicError{value}
 	klog.FromContext(ctx).Error(failure, "Panic while reconciling", "stack", string(debug.Stack()))

@@ -19,7 +19,7 @@ import (
 // ListConditions calls visit with the conditions of each object of a kind.
 type ListConditions func(visit func(conditions []metav1.Condition)) error
 
-// ConditionsOf returns what lists the conditions of the objects that list, which is that of a lister, has.
+// ConditionsOf returns a function that visits the conditions of the objects that list returns. list is the method List of a lister.
 func ConditionsOf[T any](list func(labels.Selector) ([]T, error), conditions func(T) []metav1.Condition) ListConditions {
 	return func(visit func([]metav1.Condition)) error {
 		objects, err := list(labels.Everything())
@@ -50,7 +50,7 @@ func NewReadinessCollector(controller, plural string) *ReadinessCollector {
 // Show counts the objects that list has from now on.
 func (c *ReadinessCollector) Show(list ListConditions) { c.list.Store(&list) }
 
-// Hide counts no objects any more.
+// Hide stops counting objects.
 func (c *ReadinessCollector) Hide() { c.list.Store(nil) }
 
 // DescribeWithStability implements metrics.StableCollector.

@@ -101,7 +101,7 @@ func (r *Reconciler) Run(ctx context.Context, synced func()) error {
 	return unableToWork(ctx)
 }
 
-// unableToWork returns why the controller itself ended its context, nil where somebody else did.
+// unableToWork returns why the controller itself ended its context, nil if the caller ended it.
 func unableToWork(ctx context.Context) error {
 	if cause := context.Cause(ctx); errors.Is(cause, cachehealth.ErrCacheNotSynced) {
 		return cause

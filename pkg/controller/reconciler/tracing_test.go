@@ -59,6 +59,6 @@ func TestNothingIsTracedWithoutAProvider(t *testing.T) {
 	ctx, end := startSpan(t.Context(), "modelbox", types.NamespacedName{Namespace: "shop", Name: "web"})
 	end(nil)
 	if trace.SpanFromContext(ctx).SpanContext().IsValid() {
-		t.Error("a reconcile has a span that nobody records")
+		t.Error("a reconcile has a span that is not recorded")
 	}
 }

@@ -11,14 +11,14 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// Transition is what is told by an event when a condition takes a reason.
+// Transition says which event reports that a condition takes a reason.
 type Transition struct {
 	Condition, Reason string
 	// EventType and Event are the type and the reason of the event.
 	EventType, Event string
 }
 
-// AppliedTransitions are those of the Applied condition, whoever the owner of the children is.
+// AppliedTransitions are the transitions of the Applied condition, for all kinds of owners.
 var AppliedTransitions = []Transition{
 	{modelv1.ConditionApplied, modelv1.ReasonNotOwned, corev1.EventTypeWarning, "NotOwned"},
 	{modelv1.ConditionApplied, modelv1.ReasonConflict, corev1.EventTypeWarning, "Conflict"},
@@ -28,8 +28,8 @@ var AppliedTransitions = []Transition{
 	{modelv1.ConditionApplied, modelv1.ReasonRejected, corev1.EventTypeWarning, "Rejected"},
 }
 
-// VisitTransitions visits those of the transitions that lead from the conditions before to those after, with the message of
-// the condition: nothing is told twice.
+// VisitTransitions visits the transitions that lead from the conditions before to the conditions after, with the message of the
+// condition. It does not visit a transition again while the condition keeps its reason.
 func VisitTransitions(transitions []Transition, before, after []metav1.Condition, visit func(transition Transition, message string)) {
 	for _, transition := range transitions {
 		now := meta.FindStatusCondition(after, transition.Condition)
