@@ -18,10 +18,10 @@ import (
 // ErrNotLeading is why a write is refused, or was given up while it was on its way.
 var ErrNotLeading = errors.New("the Lease may have run out: another process may be leading")
 
-// Fence refuses the writes of a process that may not be leading any more without having noticed yet, such as one that
-// was frozen and wakes up in the middle of its work. It goes by the monotonic clock of this process alone.
+// Fence refuses the writes of a process that may no longer be leading and may not have noticed it, such as one that was frozen and
+// wakes up in the middle of its work. It goes by the monotonic clock of this process alone.
 //
-// The zero value refuses every write until Run, which it is given to, has acquired the Lease.
+// The zero value refuses every write until Run, which takes the fence, has acquired the Lease.
 type Fence struct {
 	mu sync.Mutex
 	// until is when the Lease may run out unless it is renewed.
@@ -115,7 +115,7 @@ func (t *fencedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	ctx, cancel := context.WithCancelCause(request.Context())
 	keepGoing := context.AfterFunc(lead, func() { cancel(ErrNotLeading) })
 	response, err := t.next.RoundTrip(request.WithContext(ctx))
-	// What is answered is written: the answer can be read whoever leads now.
+	// A request with an answer is written. The answer can be read even if another process leads now.
 	keepGoing()
 	if err != nil {
 		if errors.Is(context.Cause(ctx), ErrNotLeading) {

@@ -16,7 +16,7 @@ import (
 
 const minute = time.Minute
 
-// transport stands for the network: it counts what gets through to it, and answers.
+// transport represents the network: it counts the requests that get through to it, and answers them.
 type transport struct {
 	requests int
 	// answerAfter is how long an answer takes.

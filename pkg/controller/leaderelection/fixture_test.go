@@ -42,7 +42,7 @@ type cluster struct {
 
 	mu    sync.Mutex
 	lease *coordinationv1.Lease
-	// onUpdate sees every update and the name of its new holder, empty for a release. What it returns is the answer.
+	// onUpdate sees every update and the name of its new holder, empty for a release. It returns the error of the update.
 	onUpdate func(holder string) error
 }
 
@@ -97,7 +97,7 @@ func (c *cluster) store(lease *coordinationv1.Lease, version int) *coordinationv
 	return c.lease
 }
 
-// holder returns who holds the Lease, empty for nobody.
+// holder returns the holder of the Lease, empty if no process holds it.
 func (c *cluster) holder() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,19 +14,19 @@ import (
 
 var errStillWorking = errors.New("work is still being done")
 
-// guardedLock opens and closes the fence as the Lease is acquired, renewed and released. And it leaves out two
-// releases that an elector would do.
+// guardedLock opens and closes the fence as the Lease is acquired, renewed and released. It leaves out two releases that an elector
+// would do.
 //
-// One is that while work is being done. The elector would, when it fails to renew: before it ends the lead, and so
-// while this process may still write. The Lease then runs out instead.
+// The first is a release while work is being done. An elector that fails to renew releases the Lease before it ends the lead, while
+// this process may still write. Without the release, the Lease runs out instead.
 //
-// The other is that of a Lease that another process has taken. The elector goes by what it saw last, which may be from
-// before this process was frozen.
+// The second is a release of a Lease that another process has taken. The elector goes by the record that it saw last, which may be
+// from before this process was frozen.
 type guardedLock struct {
 	resourcelock.Interface
 	fence  *Fence
 	isHeld atomic.Bool
-	// holder is that of the version of the Lease that the next update replaces.
+	// holder is the holder in the version of the Lease that the next update replaces.
 	holder string
 }
 
@@ -59,8 +59,8 @@ func (l *guardedLock) Update(ctx context.Context, record resourcelock.LeaderElec
 	}
 }
 
-// hold writes the record and then lets writes through. Whoever else wants to lead sees the record after it was begun
-// to be written, counts the same seconds from there, and so waits for longer.
+// hold writes the record and then lets writes through. Other candidates see the record after hold has begun to write it, and count
+// the same seconds from then on. So they wait for longer.
 func (l *guardedLock) hold(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
 	begun := time.Now()
 	if err := write(ctx, record); err != nil {

@@ -18,8 +18,8 @@ import (
 // lost, and a new campaign begins when it has returned. When ctx is done, the Lease is released only after work
 // has returned, so that the next leader never writes beside this one.
 //
-// The fence is open while this process holds the Lease, whether or not it has noticed that it does not any more. work
-// has to write through it, leases must not. marker sees every Lease that is read or written; nil for none.
+// The fence is open while this process holds the Lease, and closes even if the process has not noticed that it lost the Lease. work
+// has to write through the fence, leases must not. marker sees every Lease that is read or written; nil for none.
 func Run(ctx context.Context, leases coordinationv1client.CoordinationV1Interface, config componentbaseconfig.LeaderElectionConfiguration, identity string, fence *Fence, marker Marker, work func(ctx context.Context)) error {
 	if marker != nil {
 		leases = markedLeases{leases, marker}

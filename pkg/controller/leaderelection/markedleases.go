@@ -25,7 +25,7 @@ type markedLeases struct {
 	marker Marker
 }
 
-// Leases returns those of a namespace.
+// Leases returns the Leases of a namespace.
 func (l markedLeases) Leases(namespace string) coordinationv1client.LeaseInterface {
 	return leasesOfNamespace{l.CoordinationV1Interface.Leases(namespace), l.marker}
 }

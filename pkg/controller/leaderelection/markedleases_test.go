@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// counter marks Leases with how often it did, and refuses those of a holder.
+// counter marks each Lease with the number of marks so far, and refuses the Leases of one holder.
 type counter struct {
 	mu      sync.Mutex
 	marks   int
@@ -51,7 +51,7 @@ func TestEveryRenewalIsMarked(t *testing.T) {
 	c := newCluster()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	err := Run(ctx, c.CoordinationV1(), configuration(), "one", &Fence{}, &counter{refused: "nobody"}, func(ctx context.Context) {
+	err := Run(ctx, c.CoordinationV1(), configuration(), "one", &Fence{}, &counter{refused: "two"}, func(ctx context.Context) {
 		for c.marks() < 3 && ctx.Err() == nil {
 			time.Sleep(time.Millisecond)
 		}
@@ -67,7 +67,7 @@ func TestEveryRenewalIsMarked(t *testing.T) {
 
 func TestALeaseThatIsRefusedIsNotTaken(t *testing.T) {
 	c := newCluster()
-	c.store(&coordinationv1.Lease{}, 1) // nobody holds it
+	c.store(&coordinationv1.Lease{}, 1) // no process holds it
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if err := Run(ctx, c.CoordinationV1(), configuration(), "one", &Fence{}, &counter{refused: ""}, func(context.Context) { t.Error("work is done") }); err != nil {
