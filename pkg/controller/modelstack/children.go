@@ -34,7 +34,7 @@ func newKinds(p *ControllerParameters) []*children.Kind {
 		})
 	boxes.Kept = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas"))
 	boxes.HandOver = handOverReplicas
-	// What depends on a box goes before what it needs, and so do its pods.
+	// The boxes that depend on a box are deleted before it, and so are their pods.
 	boxes.Propagation = metav1.DeletePropagationForeground
 
 	services := children.NewKind(serviceKind, "services", p.Services.Informer(),

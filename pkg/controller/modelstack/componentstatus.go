@@ -17,11 +17,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
-// progressDeadline is how long a component that is not held back may come no nearer before it counts as stalled, from when the
-// stack was changed last. It is that of a Deployment.
+// progressDeadline is how long a component that is not held back may make no progress before it counts as stalled, from the last
+// change of the stack. It is the default deadline of a Deployment.
 const progressDeadline = 10 * time.Minute
 
-// lastingReasons are those of failures that do not pass by waiting.
+// lastingReasons are the reasons of failures that do not end by waiting.
 var lastingReasons = []string{
 	modelv1.ReasonNotOwned,
 	modelv1.ReasonForbidden,
@@ -104,8 +104,8 @@ func boxState(p *progress) (state modelv1.ComponentState, reason, message string
 	return modelv1.ComponentProgressing, modelv1.ReasonPending, "the controller has not seen the box yet"
 }
 
-// hasProgressed returns whether a component has come nearer to what the stack says, or may again because it is paused no more.
-// What its pods fail with, and how often they do, is no progress.
+// hasProgressed returns whether a component has come nearer to what the stack says, or may come nearer again because it is no
+// longer paused. Another failure of its pods, or more failures, are no progress.
 func hasProgressed(last, now *modelv1.ModelStackComponentStatus) bool {
 	switch {
 	case now.State == modelv1.ComponentStalled || last.State == modelv1.ComponentStalled && now.State == modelv1.ComponentProgressing && last.ReadyReplicas == now.ReadyReplicas:

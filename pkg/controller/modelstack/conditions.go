@@ -59,7 +59,7 @@ func appliedVerdict(status *modelv1.ModelStackStatus, result *children.Result) v
 	}
 }
 
-// stalledVerdict is True when a component will not become what the stack says until somebody does something.
+// stalledVerdict is True when a component will not become what the stack says until a user acts.
 func stalledVerdict(status *modelv1.ModelStackStatus, applied verdict) verdict {
 	if slices.Contains(lastingReasons, applied.Reason) {
 		return verdict{true, applied.Reason, applied.Message}

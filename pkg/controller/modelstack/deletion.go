@@ -78,8 +78,8 @@ func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.Model
 	return c.updateStatus(ctx, stack, deletingStatus(stack, owned, users))
 }
 
-// usersOf returns, for each component that has children, the nearest of those that depend on it and have children. What a
-// component depends on, the stack says; of one that is no longer in it, its children do.
+// usersOf returns, for each component that has children, the nearest components that depend on it and have children. The stack says
+// what its components depend on. The children of a component that is no longer in the stack say what that component depends on.
 func usersOf(stack *modelv1.ModelStack, owned []children.Object) map[string][]string {
 	dependencies, waiters, isKnown := map[string][]string{}, map[string][]string{}, sets.New[string]()
 	add := func(name string, dependsOn []string) {

@@ -15,8 +15,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
-// eventf records an event about the stack, and about something else unless that is nil: events that are about the same count
-// as one that happens again.
+// eventf records an event about the stack and about a related object, which may be nil. Events about the same objects count as one
+// event that happens again.
 func (c *Controller) eventf(stack *modelv1.ModelStack, related runtime.Object, eventType, reason, format string, args ...any) {
 	c.recorder.Eventf(stack, related, eventType, reason, "Reconcile", "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }
@@ -32,12 +32,12 @@ func (c *Controller) recordReady(s *survey) {
 	}
 }
 
-// transitions are what the events of a stack tell of its conditions.
+// transitions are the transitions of the conditions of a stack that events report.
 var transitions = slices.Concat([]reconciler.Transition{
 	{Condition: modelv1.ConditionReady, Reason: modelv1.ReasonReady, EventType: corev1.EventTypeNormal, Event: "StackReady"},
 }, reconciler.AppliedTransitions)
 
-// recordTransitions records what a new status changes, compared with the last one: nothing is told twice.
+// recordTransitions records events about the changes from the last status to a new one. It reports no change twice.
 func (c *Controller) recordTransitions(stack *modelv1.ModelStack, status *modelv1.ModelStackStatus) {
 	before := make(map[string]modelv1.ComponentState, len(stack.Status.Components))
 	for i := range stack.Status.Components {

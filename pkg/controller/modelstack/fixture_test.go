@@ -203,8 +203,7 @@ func trimmed[T any](kind *children.Kind, items []T) []any {
 	return all
 }
 
-// reconcile reconciles the stack when no status is put off any more, lets the caches see what came of it, and returns what
-// was written.
+// reconcile reconciles the stack when no status is put off, lets the caches catch up, and returns the writes.
 func (f *testController) reconcile() []string {
 	f.t.Helper()
 	f.clock.SetTime(f.clock.Now().Add(reconciler.ProgressPeriod))
@@ -223,7 +222,7 @@ func (f *testController) reconcileAtOnce() []string {
 	return writes
 }
 
-// verbsOf are those of the writes of a resource.
+// verbsOf returns the verbs of the writes of a resource.
 func verbsOf(actions []clienttesting.Action, resource string) []string {
 	var verbs []string
 	for _, action := range actions {
@@ -234,8 +233,7 @@ func verbsOf(actions []clienttesting.Action, resource string) []string {
 	return verbs
 }
 
-// writes are those since the caches caught up, as "patch modelboxes db", without those of the status and of the
-// record.
+// writes returns the writes since the caches caught up, as "patch modelboxes db", without writes of the status and of the record.
 func (f *testController) writes() []string {
 	var writes []string
 	for _, action := range slices.Concat(f.models.Actions(), f.cluster.Actions()) {
@@ -248,7 +246,7 @@ func (f *testController) writes() []string {
 	return writes
 }
 
-// settle reconciles until nothing is written any more, with every box ready at once.
+// settle reconciles until there is nothing left to write, with every box ready at once.
 func (f *testController) settle() {
 	f.t.Helper()
 	for range 20 {
@@ -321,7 +319,7 @@ func (f *testController) fail(name string) {
 	f.setCondition(name, modelv1.ConditionReady, metav1.ConditionFalse, "CrashLoopBackOff")
 }
 
-// states are those of the components, as "web=Waiting(db)".
+// states returns the states of the components, as "web=Waiting(db)".
 func (f *testController) states() string {
 	f.t.Helper()
 	var states []string

@@ -12,7 +12,7 @@ import (
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// maxGraphs is how many graphs are kept. A stack whose graph is not is rendered anew when something happens to it.
+// maxGraphs is how many graphs are kept. A stack whose graph is not kept is rendered again when something happens to it.
 const maxGraphs = 100
 
 // graph is what one generation of a stack says: its components, what they ask for, and how they depend on each other.

@@ -15,8 +15,8 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// hold returns whether a step has to wait for other components. What runs already is never held back because something
-// else fails: only what is new or changed is.
+// hold returns whether a step has to wait for other components. A failure of one component never holds back another one that runs
+// already and has not changed.
 func (c *Controller) hold(s *survey, step *children.Step) bool {
 	if step.Kind.RecordsOwner {
 		return false
@@ -124,7 +124,7 @@ func (c *Controller) holdRefused(s *survey, p *progress, step *children.Step) bo
 	return isGoing
 }
 
-// holdPrune keeps what the stack does not ask for any more while it is still in use.
+// holdPrune keeps a child that the stack no longer asks for while it is still in use.
 func (c *Controller) holdPrune(s *survey, step *children.Step) bool {
 	child := step.Live()
 	name := child.GetLabels()[modelv1.ComponentLabel]
@@ -138,7 +138,8 @@ func (c *Controller) holdPrune(s *survey, step *children.Step) bool {
 // usersOf returns the names of the components that a child has to stay for.
 func (s *survey) usersOf(child children.Object, name string) []string {
 	if successor := s.byChild[child.GetName()]; successor != nil {
-		// The component was a box and is outside, or the other way round. What it becomes has to be possible by then.
+		// The component was a box and is outside now, or was outside and is a box now. The old child stays until the dependencies
+		// of the new one are ready.
 		return s.notReady(successor)
 	}
 	if s.stack.Spec.Rollout != modelv1.ComponentsOrdered {

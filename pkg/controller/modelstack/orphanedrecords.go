@@ -38,8 +38,8 @@ func orphanKeys(obj any) ([]string, error) {
 	return nil, nil
 }
 
-// deleteOrphanedRecords deletes the records of earlier stacks of the name: the garbage collector takes the owner off the record of
-// a stack that is deleted and leaves its components. uid is that of the stack that there is, empty where there is none.
+// deleteOrphanedRecords deletes the records of earlier stacks of the name. The garbage collector removes the owner from the record
+// of a stack that is deleted and orphans its components. uid is the UID of the existing stack, empty if there is none.
 func (c *Controller) deleteOrphanedRecords(ctx context.Context, stack types.NamespacedName, uid types.UID) error {
 	found, err := c.orphans.ByIndex(byOrphan, stack.String())
 	if err != nil {

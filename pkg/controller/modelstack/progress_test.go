@@ -11,7 +11,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// What is mended, or was paused, has as long again as what is new.
+// A component that is fixed, or was paused, has as much time again as a new component.
 func TestProgressBeginsAnew(t *testing.T) {
 	image := func(image string) func(*modelv1.ModelStack) {
 		return func(stack *modelv1.ModelStack) { stack.Spec.Components[0].Box.Image = image }

@@ -109,7 +109,7 @@ func TestEarlierRecordStaysWhileThereIsNoLaterOne(t *testing.T) {
 	f.expectRecorded()
 }
 
-// Somebody may delete what cannot be changed and create it anew.
+// A client that may delete an immutable record can create it again with other contents.
 func TestRecordThatSaysSomethingElseIsReplaced(t *testing.T) {
 	f := newTestController(t, newStack(boxComponent("db")))
 	f.settle()
@@ -125,7 +125,7 @@ func TestRecordThatSaysSomethingElseIsReplaced(t *testing.T) {
 	f.expectRecorded()
 }
 
-// A stack has a record until it has gone, and one whose components are to stay none any more.
+// A stack has a record until it is gone. A stack that is being deleted and orphans its components has none.
 func TestRecordOfAStackThatIsBeingDeleted(t *testing.T) {
 	for _, row := range []struct {
 		name      string

@@ -27,8 +27,8 @@ func (c *Controller) stackOfAutoscaler(autoscaler metav1.Object) (types.Namespac
 	return c.children.OwnerOf(box)
 }
 
-// renderedFor returns the children of a component. The number of pods of a box is left to an autoscaler of the box, which may
-// be that of its own spec.
+// renderedFor returns the children of a component. It leaves the number of pods of a box to the autoscaler of the box, which may
+// come from the spec of the box.
 func (c *Controller) renderedFor(of *component, live children.Live) ([]*unstructured.Unstructured, error) {
 	if of.autoscaled == nil {
 		return of.rendered, nil

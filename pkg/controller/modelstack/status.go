@@ -25,8 +25,8 @@ import (
 // maxNamed is how many components a list for people to read names.
 const maxNamed = 5
 
-// updateStatus writes the status of the stack when it is another than that of the stack, and records the transitions as
-// events. It returns after how long to requeue the stack for what it put off, 0 for not at all.
+// updateStatus writes the status of the stack if it differs from the present one, and records the transitions as events. It returns
+// after how long to requeue the stack for a write that it put off, 0 for not at all.
 func (c *Controller) updateStatus(ctx context.Context, stack *modelv1.ModelStack, status modelv1.ModelStackStatus) (time.Duration, error) {
 	if apiequality.Semantic.DeepEqual(stack.Status, status) {
 		c.unwritten.forget(keyOf(stack))
@@ -113,7 +113,7 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// leftovers are the statuses of components that are not in the stack any more, by name.
+// leftovers are the statuses of components that are no longer in the stack, by name.
 func leftovers(s *survey) []modelv1.ModelStackComponentStatus {
 	seen := sets.New[string]()
 	var left []modelv1.ModelStackComponentStatus

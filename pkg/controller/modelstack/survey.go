@@ -20,16 +20,16 @@ import (
 type survey struct {
 	*graph
 	stack *modelv1.ModelStack
-	// progress is that of each component, by its index.
+	// progress is the progress of each component, by its index.
 	progress []*progress
 	// owned are all children of components that the stack controls.
 	owned []children.Object
-	// needs has the names of the components that one needs, as its children had it when they were last written, and needed those
-	// of the components that need one.
+	// needs has, for each component, the names of the components that it needs, as its children had it when they were last written.
+	// needed has the names of the components that need it.
 	needs, needed map[string][]string
-	// retained has, for components that are not in the stack any more, the names of those that they are retained for.
+	// retained has, for components that are no longer in the stack, the names of the components that they are retained for.
 	retained map[string][]string
-	// lastStates are those of the last status, whether or not it has been written, and isNewGeneration says that it was about
+	// lastStates are the states in the last status, whether or not it has been written. isNewGeneration says that it was about
 	// another generation of the stack.
 	lastStates      map[string]*modelv1.ModelStackComponentStatus
 	isNewGeneration bool
@@ -41,16 +41,16 @@ type progress struct {
 	revision string
 	// box is the component's own, nil while there is none or it is being deleted.
 	box *modelv1.ModelBox
-	// isCurrent says that the children are as the stack says, isReady that the box is also ready. Something outside is ready
-	// as soon as there is a Service that leads to it.
+	// isCurrent says that the children are as the stack says. isReady says that the box is also ready. A component outside is ready
+	// as soon as a Service leads to it.
 	isCurrent, isReady bool
-	// isBlocked says that something that it depends on, at whatever distance, is not ready.
+	// isBlocked says that a component that it depends on, at whatever distance, is not ready.
 	isBlocked bool
 
 	// former is a child that the component had before and that is still there; nil is none.
 	former children.Object
 
-	// What a reconcile finds out:
+	// The results of a reconcile:
 
 	// waitingFor are the components that it is held back for.
 	waitingFor []string

@@ -11,8 +11,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// unwrittenStatuses remembers the statuses that are put off, so that what they say is not lost: which components were ready,
-// and since when others have come no nearer. They are lost with the process.
+// unwrittenStatuses remembers the statuses that are put off, so that their contents are not lost: which components were ready, and
+// since when other components have come no nearer. They are lost with the process.
 type unwrittenStatuses struct {
 	mu       sync.Mutex
 	statuses map[types.NamespacedName]unwrittenStatus
