@@ -35,9 +35,9 @@ func address(box *modelv1.ModelBox, observed *observation) string {
 	return fmt.Sprintf("%s.%s.svc:%d", service.Name, service.Namespace, port)
 }
 
-// firstPort returns the port of the live Service that comes first in the box, whatever the order there or what
-// somebody else put before it. A Service that has none of them, as one that a paused box has yet to change, is reached
-// by its own first port. Nil is a Service without ports.
+// firstPort returns the port of the live Service that comes first in the box, whatever the order in the Service and whatever other
+// managers put before it. If the Service has none of the ports of the box, for example because a paused box has yet to change it,
+// firstPort returns the first port of the Service. Nil is a Service without ports.
 func firstPort(box *modelv1.ModelBox, service *corev1.Service) *corev1.ServicePort {
 	for i := range box.Spec.Ports {
 		wanted := &box.Spec.Ports[i]
@@ -54,8 +54,8 @@ func firstPort(box *modelv1.ModelBox, service *corev1.Service) *corev1.ServicePo
 	return &service.Spec.Ports[0]
 }
 
-// podPort returns the port of the pods that the port of the Service leads to, 0 where they have none of that name. Names
-// are those of the containers that run as long as the pod does.
+// podPort returns the port of the pods that the port of the Service leads to, 0 if they have none of that name. The names are the
+// names of ports of containers that run as long as the pod does.
 func podPort(port *corev1.ServicePort, workload workload) int32 {
 	switch {
 	case port.TargetPort == intstr.IntOrString{}:

@@ -62,7 +62,7 @@ func TestReconcilePrunesTheAutoscaler(t *testing.T) {
 	check(t, "events", []string{"Normal PrunedHorizontalPodAutoscaler Deleted HorizontalPodAutoscaler web, which the box does not ask for any more"}, f.told())
 }
 
-// The number of pods is that of the box, which its own autoscaler scales: the Deployment is not left to anybody.
+// The autoscaler of the box scales the box, and the Deployment has the number of pods of the box. No other client decides it.
 func TestOwnAutoscalerLeavesTheDeploymentToTheBox(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, autoscaled))
 	f.converge(t)

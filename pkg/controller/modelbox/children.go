@@ -53,7 +53,7 @@ func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstr
 	return rendered, nil
 }
 
-// liveBeside returns what of the live children decides about those of the box.
+// liveBeside returns the state of the live children that decides about the children of the box.
 func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (modelboxrender.Live, error) {
 	var beside modelboxrender.Live
 	beside.StableRecord, _ = c.stableRecords.find(box)

@@ -104,7 +104,7 @@ func (c *Controller) patchClaim(ctx context.Context, box *modelv1.ModelBox, clai
 	return patched, nil
 }
 
-// encodePatch returns a merge patch of the very object as it was seen.
+// encodePatch returns a merge patch of exactly this object in the version that was read.
 func encodePatch(object metav1.Object, change map[string]any) ([]byte, error) {
 	metadata, _ := change["metadata"].(map[string]any)
 	if metadata == nil {

@@ -50,7 +50,7 @@ func (c *Controller) isClaimInUse(box types.NamespacedName, child children.Objec
 	return c.isMounted(box, workload, isVolumeOfClaim(child.GetName()))
 }
 
-// isVolumeOfClaim returns what tells a volume that is that of the claim.
+// isVolumeOfClaim returns a function that tells whether a volume is the volume of the claim.
 func isVolumeOfClaim(claim string) func(corev1.Volume) bool {
 	return func(volume corev1.Volume) bool {
 		return volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName == claim
@@ -75,7 +75,7 @@ func isClaimedBy(workload workload, claim string) bool {
 // claimBoxKey returns the box that a claim was made for: by the controller, or by the StatefulSet of the box.
 func claimBoxKey(claim metav1.Object) (types.NamespacedName, bool) { return podBoxKey(claim) }
 
-// lacksOfClaim is about a claim that somebody else has made.
+// lacksOfClaim is Lacks of a claim that does not belong to the box.
 func lacksOfClaim(rendered *unstructured.Unstructured, live children.Object) string {
 	wanted, err := modelboxrender.RenderedClaim(rendered)
 	if err != nil {

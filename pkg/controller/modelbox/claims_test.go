@@ -308,7 +308,7 @@ func TestClaimOfSomebodyElse(t *testing.T) {
 		{name: "one of another class does not serve", box: []func(*modelv1.ModelBox){withStorage(func(s *modelv1.ModelBoxStorage) { s.StorageClassName = ptr.To("fast") })},
 			want: notOwned + `its storage class is "slow" and cannot become "fast"; ` + another},
 		{name: "one that was made for another box is left alone", claim: []func(*corev1.PersistentVolumeClaim){ofBox("web-data")}, want: notOwned + another},
-		{name: "one that somebody controls is left alone", claim: []func(*corev1.PersistentVolumeClaim){controlledBy("v1", "Pod", "job")}, want: notOwned + another},
+		{name: "one that another controller controls is left alone", claim: []func(*corev1.PersistentVolumeClaim){controlledBy("v1", "Pod", "job")}, want: notOwned + another},
 		{name: "one that was made for another box is not adopted", box: []func(*modelv1.ModelBox){withStorage(), adopting}, claim: []func(*corev1.PersistentVolumeClaim){ofBox("web-data")},
 			want: notOwned + "it cannot be adopted, for it was made for web-data; " + another},
 		{name: "a smaller one is adopted", box: []func(*modelv1.ModelBox){withStorage(), adopting}, claim: []func(*corev1.PersistentVolumeClaim){size("1Mi")}, wantChanged: true},
@@ -339,7 +339,7 @@ func TestClaimOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// newTerminatingClaimTest returns a controller of a box whose claim somebody has deleted, which the pods keep from going.
+// newTerminatingClaimTest returns a controller of a box whose claim a user has deleted. The pods keep the claim from going.
 func newTerminatingClaimTest(t *testing.T, storage ...func(*modelv1.ModelBoxStorage)) *testController {
 	t.Helper()
 	f := newTestController(t, fixture.WebBox(t, withStorage(storage...)))
@@ -404,7 +404,7 @@ func TestWorkloadOfAPredecessorGoesBeforeItsClaim(t *testing.T) {
 	check(t, "owner of the Deployment", "next", string(metav1.GetControllerOf(f.deployment(t)).UID))
 }
 
-// Who runs out of space grows the claim by hand.
+// A user who runs out of space grows the claim manually.
 func TestClaimThatGrewKeepsItsSize(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, withStorage()))
 	f.mustReconcile(t)
@@ -412,7 +412,7 @@ func TestClaimThatGrewKeepsItsSize(t *testing.T) {
 	f.mustReconcile(t)
 	claim := f.claim(t, "web-data")
 	claim.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("5Gi")
-	if _, err := f.cluster.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(t.Context(), claim, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+	if _, err := f.cluster.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(t.Context(), claim, metav1.UpdateOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -438,7 +438,7 @@ func TestClaimsOfPodsGrow(t *testing.T) {
 		{"that go with their StatefulSet", func(*modelv1.ModelBox) {}, newClaim("data-web-0", ofBox("web"), ofStatefulSet), "2Gi"},
 		{"but not of other storage", func(*modelv1.ModelBox) {}, newClaim("log-web-0", ofBox("web")), "1Gi"},
 		{"but not of another box", func(*modelv1.ModelBox) {}, newClaim("data-web-0", ofBox("shop")), "1Gi"},
-		{"but not of somebody else", func(*modelv1.ModelBox) {}, newClaim("data-web-0", ofBox("web"), controlledBy("v1", "Pod", "web")), "1Gi"},
+		{"but not of another controller", func(*modelv1.ModelBox) {}, newClaim("data-web-0", ofBox("web"), controlledBy("v1", "Pod", "web")), "1Gi"},
 		{"but not of a box that is paused", func(box *modelv1.ModelBox) { box.Spec.Paused = true }, newClaim("data-web-0", ofBox("web")), "1Gi"},
 		{"but not of a Deployment", func(box *modelv1.ModelBox) { box.Spec.Workload = modelv1.WorkloadDeployment }, newClaim("data-web-0", ofBox("web")), "1Gi"},
 		{"and do not shrink", withStorage(sized("1Mi")), newClaim("data-web-0", ofBox("web")), "1Gi"},
@@ -499,7 +499,7 @@ func TestClaimThatMayNotGrowIsReportedAndTriedAgain(t *testing.T) {
 				message := messageOf(t, f.boxInServer(t).Status.Conditions, modelv1.ConditionApplied)
 				check(t, "message", fmt.Sprintf("persistentvolumeclaims %q is forbidden: %s", row.claim, refusal), message)
 			}
-			// What was not asked for before is asked for at once.
+			// The controller asks at once for a size that it has not asked for before.
 			f.update(t, func(box *modelv1.ModelBox) {
 				box.Spec.Storage[0].RequestedSize, box.Generation = resource.MustParse("3Gi"), box.Generation+1
 			})
@@ -535,7 +535,7 @@ func TestClaimThatIsUsedIsWatchedAndNotReadAgain(t *testing.T) {
 	})
 }
 
-// What is known of the claim is lost with the process.
+// The memory of the claim is lost with the process.
 func TestPausedBoxUsesTheClaimOfSomebodyElseAfterARestart(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, withStorage()), newClaim("web-data"))
 	f.mustReconcile(t)

@@ -13,7 +13,7 @@ import (
 // maxReason is how long the reason of a condition may be.
 const maxReason = 1024
 
-// unknownReason stands for a reason that is not given, or of which nothing is left.
+// unknownReason replaces a reason that is not given, or of which nothing is left.
 const unknownReason = "Unknown"
 
 var (

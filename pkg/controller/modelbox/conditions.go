@@ -43,8 +43,8 @@ func conditionsOf(box *modelv1.ModelBox, observed *observation) []metav1.Conditi
 	return withStalled(conditions, box.Generation, applied, stalledVerdict(box, observed))
 }
 
-// withStalled adds the condition that the box will not get further by itself, or removes it. It is one of the two
-// that tools which wait for any kind of object look for, the other being Ready.
+// withStalled adds the condition that the box gets no further until a user acts, or removes it. Tools that wait for any kind of
+// object look for two conditions: this one and Ready.
 func withStalled(conditions []metav1.Condition, generation int64, applied, rollout verdict) []metav1.Condition {
 	stalled := rollout
 	if slices.Contains(lastingReasons, applied.Reason) {
@@ -72,7 +72,8 @@ var lastingReasons = []string{
 	modelv1.ReasonRolloutFailed,
 }
 
-// stalledVerdict is that of the rollout, but for one that is being rolled back, which will not become what the box says either.
+// stalledVerdict is the verdict of the rollout, except for a rollout that is being rolled back, which will not become what the box
+// says either.
 func stalledVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 	rollout := workloadVerdict(box, observed)
 	if failed := failedVerdict(box, observed, rollout); failed != nil {
@@ -94,7 +95,7 @@ func appliedVerdict(observed *observation) verdict {
 	}
 }
 
-// describeIgnored names fields of children that others have set.
+// describeIgnored names fields of children that other managers have set.
 func describeIgnored(ignored []children.IgnoredDrift) string {
 	var described []string
 	for _, child := range ignored {
@@ -213,8 +214,8 @@ func exposureVerdict(observed *observation) (*verdict, []string) {
 	return nil, notes
 }
 
-// settledReason is that of the failure, but for an image that a kubelet tries to pull again: it has been waiting to do
-// so, and it will be, so that nothing has changed.
+// settledReason is the reason of the failure, except for an image that a kubelet tries to pull again. The kubelet has been waiting
+// for that and will be waiting again, so that nothing has changed.
 func settledReason(box *modelv1.ModelBox, failure *podFailure) string {
 	last := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady)
 	if failure.reason == "ErrImagePull" && last != nil && last.Reason == "ImagePullBackOff" {

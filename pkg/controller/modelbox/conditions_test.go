@@ -82,7 +82,7 @@ func TestConditions(t *testing.T) {
 	notApplied := func(reason string) conditions {
 		return good.with(conditions{ready: "False NotApplied", applied: "False " + reason})
 	}
-	// What does not pass by waiting also stalls the box.
+	// A failure that does not end by waiting also stalls the box.
 	stalledBy := func(reason string) conditions {
 		return notApplied(reason).with(conditions{stalled: "True " + reason})
 	}
@@ -150,9 +150,9 @@ func TestConditions(t *testing.T) {
 			good.with(conditions{ready: "False ProgressDeadlineExceeded", progressing: "False ProgressDeadlineExceeded", stalled: "True ProgressDeadlineExceeded"})},
 		{"a change after a stalled rollout is a new rollout", nil,
 			complete(stalled, func(d *appsv1.Deployment) { d.Status.ObservedGeneration = 4 }), rollingOut},
-		{"a rollout that somebody has paused", nil, complete(paused, func(d *appsv1.Deployment) { d.Status.Replicas, d.Status.UpdatedReplicas = 3, 1 }),
+		{"a rollout that a user has paused", nil, complete(paused, func(d *appsv1.Deployment) { d.Status.Replicas, d.Status.UpdatedReplicas = 3, 1 }),
 			good.with(conditions{ready: "False DeploymentPaused", progressing: "False DeploymentPaused"})},
-		{"a rollout that somebody paused before it began", nil, complete(paused, func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 0 }),
+		{"a rollout that a user paused before it began", nil, complete(paused, func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 0 }),
 			good.with(conditions{ready: "False DeploymentPaused", progressing: "False DeploymentPaused"})},
 		{"a paused Deployment without pods", nil,
 			complete(paused, func(d *appsv1.Deployment) {
@@ -186,7 +186,7 @@ func TestConditions(t *testing.T) {
 		{"a load balancer without an address is not reachable", nil, loadBalancer(), good.with(conditions{ready: "False LoadBalancerPending"})},
 		{"a load balancer with an address is", nil, loadBalancer("192.0.2.1"), good},
 
-		{"somebody else's object", nil, failing(&children.NotOwnedError{Kind: "Service", Name: "web"}), stalledBy("NotOwned")},
+		{"an object that the box does not own", nil, failing(&children.NotOwnedError{Kind: "Service", Name: "web"}), stalledBy("NotOwned")},
 		{"a child that is being deleted", nil, failing(children.ErrBeingDeleted), notApplied("ChildBeingDeleted")},
 		{"a missing right", nil, failing(apierrors.NewForbidden(deployments, "web", errors.New("no"))), stalledBy("Forbidden")},
 		{"a quota", nil, failing(apierrors.NewForbidden(deployments, "web", errors.New("exceeded quota: small"))), notApplied("QuotaExceeded")},

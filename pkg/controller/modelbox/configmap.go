@@ -33,8 +33,7 @@ func (c *Controller) configMapKind(cluster kubernetes.Interface, informer cache.
 	return kind
 }
 
-// isConfigMapInUse returns whether pods of the box have a ConfigMap that the box does not ask for any more, or may still
-// get it.
+// isConfigMapInUse returns whether pods of the box have a ConfigMap that the box no longer asks for, or may still get it.
 func (c *Controller) isConfigMapInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
 	return c.isMounted(box, workloadIn(result, box.Name), func(volume corev1.Volume) bool {
 		return volume.ConfigMap != nil && volume.ConfigMap.Name == child.GetName()
@@ -46,8 +45,8 @@ func workloadIn(result *children.Result, name string) workload {
 	return asWorkload(result.Child(result.Rendered[0].GroupVersionKind(), name))
 }
 
-// isMounted returns whether pods of the box have the volume, or may get it: while a rollout runs, pods that go are made
-// anew from what they were made from.
+// isMounted returns whether pods of the box have the volume, or may get it: while a rollout runs, a pod that is deleted is created
+// again from its former template.
 func (c *Controller) isMounted(box types.NamespacedName, workload workload, isIt func(corev1.Volume) bool) (bool, error) {
 	if workload == nil || workload.rollout().Reason != modelv1.ReasonRolloutComplete || slices.ContainsFunc(workload.podTemplate().Spec.Volumes, isIt) {
 		return true, nil
@@ -63,12 +62,12 @@ func (c *Controller) isMounted(box types.NamespacedName, workload workload, isIt
 	}), nil
 }
 
-// digestManager is the manager of an entry of managed fields by which a ConfigMap is known that has digests in place of its
-// data. No API server takes such an entry, so nobody else can make one.
+// digestManager is the manager of an entry of managed fields that marks a ConfigMap with digests in place of its data. No API
+// server accepts such an entry, so no client can make one.
 const digestManager = render.FieldManager + "-data"
 
-// trimConfigMap replaces the data of a ConfigMap by digests: whoever has the box has the data. It returns the entry of managed
-// fields that says so.
+// trimConfigMap replaces the data of a ConfigMap by digests, because the box has the data. It returns the entry of managed fields
+// that says so.
 func trimConfigMap(configMap *corev1.ConfigMap) metav1.ManagedFieldsEntry {
 	if !isTrimmed(configMap) {
 		for key, value := range configMap.Data {
@@ -87,8 +86,8 @@ func isTrimmed(configMap *corev1.ConfigMap) bool {
 	})
 }
 
-// untrimmedConfigMap returns a ConfigMap of the cache with those of the rendered files whose digests it has, and something
-// else in place of all others. It does not change the ConfigMap, but shares its memory.
+// untrimmedConfigMap returns a ConfigMap of the cache with the rendered files whose digests it has, and other contents in place of
+// all other files. It does not change the ConfigMap, but shares its memory.
 func untrimmedConfigMap(live children.Object, rendered *unstructured.Unstructured) children.Object {
 	trimmed := live.(*corev1.ConfigMap)
 	if !isTrimmed(trimmed) {
@@ -101,7 +100,7 @@ func untrimmedConfigMap(live children.Object, rendered *unstructured.Unstructure
 	return &configMap
 }
 
-// untrimmedFiles returns those of the wanted files whose digests there are, and something else in place of all others.
+// untrimmedFiles returns a file for each digest: the wanted file if it has this digest, and other contents if it does not.
 func untrimmedFiles[T string | []byte](digests, wanted map[string]T) map[string]T {
 	files := make(map[string]T, len(digests))
 	for key, digest := range digests {

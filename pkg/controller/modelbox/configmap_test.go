@@ -58,7 +58,7 @@ func TestReconcileWritesConfigMapsOnce(t *testing.T) {
 	check(t, "requests", 0, len(f.cluster.Actions()))
 }
 
-// One file that somebody changed is known from the cache, which has no file.
+// The controller finds a file that a user has changed with a cache that has no files.
 func TestReconcileRestoresAFile(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, configured))
 	f.converge(t)

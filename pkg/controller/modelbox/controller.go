@@ -45,7 +45,7 @@ import (
 )
 
 const (
-	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
+	// Name is the name of the controller, in --controllers and in the names of its metrics and health check.
 	Name = "modelbox"
 	// noun is what messages call a box.
 	noun = "box"
@@ -80,7 +80,7 @@ type Controller struct {
 	liveness       *livenessRecord
 	stableRecords  *stableRecords
 	newReplicaSets *newReplicaSets
-	// unrecorded are the boxes that were told to be too large for a record.
+	// unrecorded are the boxes that were reported to be too large for a record.
 	unrecorded sync.Map
 	metrics    *controllerMetrics
 }
@@ -101,14 +101,14 @@ type ControllerParameters struct {
 	Claims         coreinformers.PersistentVolumeClaimInformer
 	Ingresses      networkinginformers.IngressInformer
 	IngressClasses networkinginformers.IngressClassInformer
-	// ChildAutoscalers are those that boxes have made, Autoscalers those of anybody.
+	// ChildAutoscalers are the autoscalers that boxes have made, Autoscalers are all autoscalers.
 	ChildAutoscalers  autoscalinginformers.HorizontalPodAutoscalerInformer
 	Autoscalers       autoscalinginformers.HorizontalPodAutoscalerInformer
 	DisruptionBudgets policyinformers.PodDisruptionBudgetInformer
 	Pods              coreinformers.PodInformer
 	// HostCluster knows which fields of children the cluster knows. Nil: it is taken to know all.
 	HostCluster *hostcluster.Cluster
-	// Routes is that of NewRouteInformer.
+	// Routes is the informer that NewRouteInformer returns.
 	Routes *informers.Optional
 	// MountFailures are the events about pods that cannot have a volume.
 	MountFailures eventsinformers.EventInformer
@@ -120,8 +120,8 @@ type ControllerParameters struct {
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
 
-	// ConcurrentSyncs is how many boxes are reconciled at the same time, those of one namespace with at most half of
-	// them, and at least one.
+	// ConcurrentSyncs is how many boxes are reconciled at the same time, at most half of them, and at least one, from one
+	// namespace.
 	ConcurrentSyncs int
 }
 

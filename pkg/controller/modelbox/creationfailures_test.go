@@ -82,6 +82,6 @@ func TestFailedCreateEnqueuesTheBoxOfItsWorkload(t *testing.T) {
 	other := creationEvent("a", "set", time.Now())
 	other.Regarding.Name = "other"
 	if got, ok := f.boxOfWorkloadEvent(other); ok {
-		t.Errorf("an event about a StatefulSet of nobody is about box %v", got)
+		t.Errorf("an event about a StatefulSet without an owner is about box %v", got)
 	}
 }

@@ -51,7 +51,7 @@ func (d daemonSetWorkload) replicas() replicas {
 	}
 }
 
-// rollout does not wait for pods on nodes that are not to run one any more: they stay until somebody evicts them.
+// rollout does not wait for pods on nodes that are no longer to run one: they stay until a user evicts them.
 func (d daemonSetWorkload) rollout() verdict {
 	replicas := d.replicas()
 	switch {
@@ -86,8 +86,8 @@ func (d daemonSetWorkload) creationFailure() *podFailure { return nil }
 // pause is nothing that a DaemonSet has.
 func (d daemonSetWorkload) pause() *pause { return nil }
 
-// earlierPods takes the pods that have the revision of the newest one for those of the DaemonSet: they all have the same
-// by then, and one of them is the newest pod that there is.
+// earlierPods takes the pods that have the revision of the newest pod for the pods of the DaemonSet: all of these have the same
+// revision by then, and one of them is the newest pod of all.
 func (d daemonSetWorkload) earlierPods(pods []*corev1.Pod) int32 {
 	return podsOfEarlierRevisions(d.replicas().desired, pods, appsv1.DefaultDaemonSetUniqueLabelKey,
 		func(string) string { return d.Name + "-" })

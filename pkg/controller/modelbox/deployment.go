@@ -110,8 +110,8 @@ func (d deploymentWorkload) pause() *pause {
 	}
 }
 
-// earlierPods takes the pods that have the hash of the newest one for those of the Deployment: they all have the same hash
-// by then, and one of them is the newest pod that there is.
+// earlierPods takes the pods that have the hash of the newest pod for the pods of the Deployment: all of these have the same hash
+// by then, and one of them is the newest pod of all.
 func (d deploymentWorkload) earlierPods(pods []*corev1.Pod) int32 {
 	return podsOfEarlierRevisions(d.replicas().desired, pods, appsv1.DefaultDeploymentUniqueLabelKey,
 		func(hash string) string { return d.Name + "-" + hash + "-" })

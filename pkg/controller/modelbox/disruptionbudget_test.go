@@ -38,13 +38,13 @@ func TestReconcileWritesTheDisruptionBudgetOnce(t *testing.T) {
 	check(t, "selector", map[string]string{modelv1.SelectorLabel: "web"}, f.disruptionBudget(t).Spec.Selector.MatchLabels)
 }
 
-// Of its two limits a budget has one: what somebody else gave it in place of the box's own goes.
+// A budget has one of two limits. The limit that a user has set in place of the limit of the box goes.
 func TestReconcileRestoresTheLimitOfTheDisruptionBudget(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, budgeted))
 	f.converge(t)
 	changed := f.disruptionBudget(t)
 	changed.Spec.MaxUnavailable, changed.Spec.MinAvailable = nil, ptr.To(intstr.FromString("90%"))
-	if _, err := f.cluster.PolicyV1().PodDisruptionBudgets(changed.Namespace).Update(t.Context(), changed, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+	if _, err := f.cluster.PolicyV1().PodDisruptionBudgets(changed.Namespace).Update(t.Context(), changed, metav1.UpdateOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	f.catchUp(t)

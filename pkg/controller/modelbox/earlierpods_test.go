@@ -43,7 +43,7 @@ func TestEarlierPodsAreNotReady(t *testing.T) {
 		{"one of before", []*corev1.Pod{old1, new1, new2}, nil, 1},
 		{"some of before", []*corev1.Pod{new1, old1, new2, old2}, nil, 2},
 		{"of a Deployment whose name begins the same", []*corev1.Pod{new1, pod("web-api-aaa-1", "aaa", 0), pod("webs-aaa-1", "aaa", 0)}, nil, 0},
-		{"of nobody", []*corev1.Pod{new1, pod("web-1", "", 0)}, nil, 0},
+		{"of no workload", []*corev1.Pod{new1, pod("web-1", "", 0)}, nil, 0},
 		{"its own although it is to have none", []*corev1.Pod{new1, new2}, stopped, 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func (c *Controller) recordPodFailure(box *modelv1.ModelBox, status *modelv1.Mod
 	}
 }
 
-// transitions are what the events of a box tell of its conditions, but for those of pods.
+// transitions are the transitions of the conditions of a box that events report, except for those that are about pods.
 var transitions = slices.Concat([]reconciler.Transition{
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonProgressDeadlineExceeded, EventType: corev1.EventTypeWarning, Event: "RolloutStalled"},
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonRolledBack, EventType: corev1.EventTypeWarning, Event: "RolledBack"},
@@ -73,7 +73,7 @@ var transitions = slices.Concat([]reconciler.Transition{
 	{Condition: modelv1.ConditionApplied, Reason: modelv1.ReasonNotServed, EventType: corev1.EventTypeWarning, Event: "NotServed"},
 }, reconciler.AppliedTransitions)
 
-// recordTransitions records what a new status changes, compared with the last one: nothing is told twice.
+// recordTransitions records events about the changes from the last status to a new one. It reports no change twice.
 func (c *Controller) recordTransitions(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus) {
 	reconciler.VisitTransitions(transitions, box.Status.Conditions, status.Conditions, func(t reconciler.Transition, text string) {
 		c.eventf(box, t.EventType, t.Event, "Reconcile", "%s", text)

@@ -33,7 +33,7 @@ func TestTransitionsAreToldOnce(t *testing.T) {
 		want        []string
 	}{
 		{"a rollout makes no progress", progressing("Progressing"), progressing("ProgressDeadlineExceeded"), []string{"Warning RolloutStalled m"}},
-		{"somebody pauses the Deployment", progressing("Progressing"), progressing("DeploymentPaused"), []string{"Warning DeploymentPaused m"}},
+		{"a user pauses the Deployment", progressing("Progressing"), progressing("DeploymentPaused"), []string{"Warning DeploymentPaused m"}},
 		{"a name is taken", applied("Applied"), applied("NotOwned"), []string{"Warning NotOwned m"}},
 		{"a name stays taken", applied("NotOwned"), applied("NotOwned"), nil},
 		{"one failure after another", applied("NotOwned"), applied("Forbidden"), []string{"Warning Forbidden m"}},
@@ -50,7 +50,7 @@ func TestTransitionsAreToldOnce(t *testing.T) {
 			[]string{"Normal PodsRecovered No pod fails any more because of CrashLoopBackOff: m"}},
 		{"pods no longer fail, and are ready", ready("Unschedulable"), ready("Ready"),
 			[]string{"Normal PodsRecovered No pod fails any more because of Unschedulable: m"}},
-		{"nobody knows whether pods still fail", ready("CrashLoopBackOff"), ready("NotApplied"), nil},
+		{"it is not known whether pods still fail", ready("CrashLoopBackOff"), ready("NotApplied"), nil},
 		{"a pause does not tell whether they do", ready("CrashLoopBackOff"), ready("Paused"), nil},
 		{"the box becomes ready", ready("Progressing"), ready("Ready"), nil},
 		{"the box waits for a load balancer", ready("Ready"), ready("LoadBalancerPending"), nil},
@@ -74,7 +74,7 @@ func TestTransitionsAreToldOnce(t *testing.T) {
 func TestNotesAreCut(t *testing.T) {
 	box := fixture.WebBox(t)
 	f := newTestController(t, box)
-	f.eventf(box, corev1.EventTypeWarning, "Restored", "Restore", "%s had changed %s", "somebody", strings.Repeat("ü", 1000))
+	f.eventf(box, corev1.EventTypeWarning, "Restored", "Restore", "%s had changed %s", "kubectl-edit", strings.Repeat("ü", 1000))
 	note := strings.TrimPrefix(f.told()[0], "Warning Restored ")
 	if len(note) > 1024 || !strings.HasSuffix(note, "ü…") {
 		t.Errorf("the note has %d bytes and ends in %q", len(note), note[len(note)-8:])
@@ -105,7 +105,7 @@ func TestARolloutIsToldOnceAndNothingElseAsOne(t *testing.T) {
 		{"a change that leaves the pods alone", "",
 			[]*appsv1.Deployment{revision("a", "1"), goingOn(revision("a", "1")), revision("a", "1"), goingOn(revision("a", "1")), revision("a", "1")}, []string{told}},
 		{"a new pod template", "", []*appsv1.Deployment{revision("a", "1"), goingOn(revision("a", "2")), revision("a", "2")}, []string{told, told}},
-		{"a new pod template whose rollout nobody saw", "", []*appsv1.Deployment{revision("a", "1"), revision("a", "2")}, []string{told, told}},
+		{"a new pod template whose rollout was not seen", "", []*appsv1.Deployment{revision("a", "1"), revision("a", "2")}, []string{told, told}},
 		{"a new Deployment", "", []*appsv1.Deployment{revision("a", "1"), nil, revision("b", "1")}, []string{told, told}},
 		{"a process that finds a complete rollout", "RolloutComplete", []*appsv1.Deployment{revision("a", "1"), goingOn(revision("a", "1")), revision("a", "1")}, nil},
 		{"a process that finds a rollout going on", "Progressing", []*appsv1.Deployment{goingOn(revision("a", "1")), revision("a", "1")}, []string{told}},

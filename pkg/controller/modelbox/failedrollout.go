@@ -27,11 +27,11 @@ const notRolledBack = "; not rolled back: "
 
 // rolloutObservation is what became of the rollout of a box.
 type rolloutObservation struct {
-	// status is that of the rollout, nil where the box does not ask for one.
+	// status is the status of the rollout, nil if the box does not ask for one.
 	status *modelv1.ModelBoxRolloutStatus
 	// outdated is a pod of a rollout that is tried again which failed before; nil where there is none.
 	outdated *corev1.Pod
-	// recheckAfter is how soon something will count as a failure that only takes its time, 0 for never.
+	// recheckAfter is how soon a step that only takes its time will count as a failure, 0 for never.
 	recheckAfter time.Duration
 }
 
@@ -65,7 +65,7 @@ func (c *Controller) observeRollout(ctx context.Context, box *modelv1.ModelBox, 
 		next.Phase, next.Reason, next.Message = modelv1.RolloutComplete, "", ""
 		return rolloutObservation{status: next}, nil
 	case next.Phase == modelv1.RolloutComplete && next.Stable != nil && next.Stable.PodsHash == hash:
-		return rolloutObservation{status: next}, nil // Pods that fail later are those of no rollout.
+		return rolloutObservation{status: next}, nil // Pods that fail later belong to no rollout.
 	case next.Phase == modelv1.RolloutComplete: // without any pod, which there are to be now
 		next.Phase, next.StartedAt = modelv1.RolloutProgressing, startOf(observed.now)
 	case next.Phase.HasFailed():
@@ -86,8 +86,8 @@ func (c *Controller) observeRollout(ctx context.Context, box *modelv1.ModelBox, 
 	return rolloutObservation{status: next, outdated: found.outdated, recheckAfter: found.recheckAfter}, nil
 }
 
-// nextAttempt returns the status of the rollout of the pods with the hash, as far as the last one tells of it: that of other pods
-// was another rollout.
+// nextAttempt returns the status of the rollout of the pods with the hash. It continues the last status if that is about the same
+// pods. Otherwise, the last status is about another rollout.
 func nextAttempt(last *modelv1.ModelBoxRolloutStatus, hash string, now time.Time) *modelv1.ModelBoxRolloutStatus {
 	next := &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, PodsHash: hash, StartedAt: startOf(now)}
 	if last == nil {
@@ -173,7 +173,7 @@ type lastingFailure struct {
 	// failure is nil where nothing is known to be in the way, and revision the name of what has failed.
 	failure  *podFailure
 	revision string
-	// outdated and recheckAfter are those of rolloutObservation.
+	// outdated and recheckAfter are the fields of rolloutObservation.
 	outdated     *corev1.Pod
 	recheckAfter time.Duration
 }
@@ -215,12 +215,12 @@ func (c *Controller) findLastingFailure(ctx context.Context, box *modelv1.ModelB
 	return found, nil
 }
 
-// exceedsDeadline returns whether the rollout has made no progress for too long, or after how long it will have. What a Deployment
-// says counts if it says it of this attempt.
+// exceedsDeadline returns whether the rollout has made no progress for too long, or after how long it will have. The condition of a
+// Deployment counts if it is about this attempt.
 func exceedsDeadline(box *modelv1.ModelBox, observed *observation, startedAt time.Time) (bool, time.Duration) {
 	deployment, isDeployment := observed.workload.(deploymentWorkload)
 	if !isDeployment {
-		return observed.progress.isOverdue, 0 // reconcile looks again by itself
+		return observed.progress.isOverdue, 0 // reconcile looks again in any case
 	}
 	if deployment.rollout().Reason != modelv1.ReasonProgressDeadlineExceeded {
 		return false, 0
@@ -247,8 +247,8 @@ func progressDeadlineOf(box *modelv1.ModelBox) time.Duration {
 	return time.Duration(ptr.Deref(box.Spec.ProgressDeadlineSeconds, modelv1.DefaultProgressDeadlineSeconds)) * time.Second
 }
 
-// failedVerdict is that of the conditions of a box whose rollout has failed: what has failed, what there is in its place, and what
-// to do about it. It is nil of any other rollout.
+// failedVerdict is the verdict of the conditions of a box whose rollout has failed: what has failed, what runs in its place, and
+// what to do about it. It is nil for any other rollout.
 func failedVerdict(box *modelv1.ModelBox, observed *observation, rollout verdict) *verdict {
 	status := observed.rollout.status
 	if status == nil || !status.Phase.HasFailed() {

@@ -110,7 +110,7 @@ func specOf(object runtime.Object) any {
 	}
 }
 
-// settle reconciles until nothing is written any more.
+// settle reconciles until there is nothing left to write.
 func (r *rolloutTest) settle(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -208,7 +208,7 @@ func (r *rolloutTest) report(t *testing.T, workload workload, updated, unavailab
 	}
 }
 
-// complete lets all pods be those of the workload as it is, and ready.
+// complete makes all pods the pods of the workload as it is, and ready.
 func (r *rolloutTest) complete(t *testing.T) {
 	t.Helper()
 	workload, hash := r.observe(t)

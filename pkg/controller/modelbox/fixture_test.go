@@ -66,7 +66,7 @@ func newTestController(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime
 	f.cluster.PrependWatchReactor("*", func(action clienttesting.Action) (bool, watch.Interface, error) {
 		// Names that are taken are watched beside what a test does.
 		isOne := action.(clienttesting.WatchAction).GetWatchRestrictions().Fields.String() != ""
-		return isOne, nil, errors.New("this cluster lets nobody watch a single object")
+		return isOne, nil, errors.New("this cluster denies watches of a single object")
 	})
 	f.boxLister = modellisters.NewModelBoxLister(f.boxCache)
 	f.restart()
@@ -199,7 +199,7 @@ func workloadOf(deployment *appsv1.Deployment) workload {
 	return asWorkload(deployment)
 }
 
-// pausedBy lets the field manager pause the Deployment, nobody known where it is empty.
+// pausedBy lets the field manager pause the Deployment. The manager is not known if the name is empty.
 func pausedBy(manager string) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
 		deployment.Spec.Paused = true

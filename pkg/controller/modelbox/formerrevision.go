@@ -131,7 +131,7 @@ func (c *Controller) confirmUpdate(ctx context.Context, cached *appsv1.StatefulS
 	return live.Generation == cached.Generation && live.Status.UpdateRevision == cached.Status.UpdateRevision, nil
 }
 
-// liveStatefulSet reads the StatefulSet anew. It returns nil where the one that the cache has is gone or being deleted.
+// liveStatefulSet reads the StatefulSet from the cluster. It returns nil if the one in the cache is gone or being deleted.
 func (c *Controller) liveStatefulSet(ctx context.Context, cached *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
 	live, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.StatefulSet, error) {
 		return c.kubeClient.AppsV1().StatefulSets(cached.Namespace).Get(ctx, cached.Name, metav1.GetOptions{})

@@ -84,7 +84,7 @@ func TestBlockingPod(t *testing.T) {
 		{"a StatefulSet that updates no pod", func(set *appsv1.StatefulSet) {
 			set.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
 		}, []*corev1.Pod{former(0, fails)}, ""},
-		{"somebody has partitioned the StatefulSet", func(set *appsv1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](1) },
+		{"a user has partitioned the StatefulSet", func(set *appsv1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](1) },
 			[]*corev1.Pod{former(0, fails)}, ""},
 		{"the spec of the StatefulSet is not observed yet", func(set *appsv1.StatefulSet) { set.Generation++ }, []*corev1.Pod{former(0, fails)}, ""},
 		{"the StatefulSet is being deleted", func(set *appsv1.StatefulSet) { set.DeletionTimestamp = ptr.To(metav1.Now()) }, []*corev1.Pod{former(0, fails)}, ""},
@@ -254,7 +254,7 @@ func TestFailuresOfAFormerRevisionAreNotNamed(t *testing.T) {
 		{"the box is paused", true, func(*appsv1.StatefulSet) {},
 			[]*corev1.Pod{podOfRevision(now, 1, "web-1", noImage)},
 			"ImagePullBackOff", "pod web-1, container web: no such image web-1"},
-		{"somebody has partitioned the StatefulSet", false, func(set *appsv1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](2) },
+		{"a user has partitioned the StatefulSet", false, func(set *appsv1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](2) },
 			[]*corev1.Pod{podOfRevision(now, 1, "web-1", noImage)},
 			"ImagePullBackOff", "pod web-1, container web: no such image web-1"},
 	} {

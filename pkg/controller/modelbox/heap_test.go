@@ -48,7 +48,7 @@ type caches struct {
 	hasSynced []cache.InformerSynced
 }
 
-// newCaches returns those of a controller.
+// newCaches returns the caches of a controller.
 func newCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Clientset) *caches {
 	b.Helper()
 	f := &testController{boxes: boxes, cluster: cluster}
@@ -125,8 +125,8 @@ func liveHeap() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// serveBoxes lets the servers list that many boxes, each with its children. The objects are made for each list, so that
-// nobody but the caches keeps them.
+// serveBoxes lets the servers list that many boxes, each with its children. It makes the objects for each list, so that only the
+// caches keep them.
 func serveBoxes(b *testing.B, boxServer *boxfake.Clientset, cluster *fake.Clientset, boxes int) {
 	b.Helper()
 	list := func(server *clienttesting.Fake, resource string, list func() k8sruntime.Object) {

@@ -69,8 +69,8 @@ func TestIgnoredDriftStays(t *testing.T) {
 	f.settle(t)
 	check(t, "requests after a restart", []string{"get deployments web"}, f.requests())
 
-	// What is not ignored is restored, and the box changed, without what is.
-	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { d.Spec.MinReadySeconds = 77 })
+	// A restore of another field, and an update of the box, leave the ignored field as it is.
+	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) { d.Spec.MinReadySeconds = 77 })
 	f.settle(t)
 	check(t, "minReadySeconds", f.boxInServer(t).Spec.MinReadySeconds, ptr.To(f.deployment(t).Spec.MinReadySeconds))
 	check(t, "CPU after a restore", "3", cpuOf(f.deployment(t)))
@@ -91,7 +91,7 @@ func TestIgnoredDriftStays(t *testing.T) {
 	check(t, "message", "all children are up to date", f.appliedMessage(t))
 }
 
-// As long as nobody has set what is ignored, the box says what it is.
+// As long as no other manager has set an ignored field, the box decides about it.
 func TestUpdateOfWhatIsIgnoredAndNobodyHasSet(t *testing.T) {
 	f := newTestController(t, newIgnoringBox(t))
 	f.converge(t)
@@ -113,13 +113,13 @@ func TestUpdateOfWhatIsIgnoredAndNobodyHasSet(t *testing.T) {
 	check(t, "CPU that the box says again", "1", cpuOf(f.deployment(t)))
 }
 
-// One that is set in place of another leaves no room for that.
+// A probe that is set in place of another kind of probe leaves no room for that.
 func TestIgnoredProbeOfAnotherKindStays(t *testing.T) {
 	box := newIgnoringBox(t)
 	box.Spec.IgnoreDrift.Deployment = []string{"spec.template.spec.containers[name=app].livenessProbe"}
 	f := newTestController(t, box)
 	f.converge(t)
-	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) {
+	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) {
 		probe := fixture.MainContainer(d).LivenessProbe
 		probe.TCPSocket, probe.HTTPGet = nil, &corev1.HTTPGetAction{Path: "/live", Port: intstr.FromInt32(80)}
 	})

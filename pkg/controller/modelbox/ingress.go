@@ -76,7 +76,7 @@ type ingressClass struct {
 	isMissing bool
 }
 
-// recheckAfter is after how long to look at the class again, of which nobody tells, 0 for not at all.
+// recheckAfter is after how long to look at the class again, because no event reports that it exists now; 0 for not at all.
 func (c ingressClass) recheckAfter() time.Duration {
 	if c.isMissing {
 		return children.RecheckPeriod

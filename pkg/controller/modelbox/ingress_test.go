@@ -145,7 +145,7 @@ func TestReadyWithAnIngressAndARoute(t *testing.T) {
 		{"a class that is not known to give any", class(ingressClass{name: "nginx"}), "Ready: " + available},
 		{"a class that there is not", class(ingressClass{name: "nginx", isMissing: true}), "Ready: " + available + `; there is no IngressClass "nginx"`},
 		{"no class", class(ingressClass{isMissing: true}), "Ready: " + available + "; the Ingress has no class: the cluster had no default one when it was created"},
-		{"a route that nobody has seen", route(), "Ready: " + available + "; no Gateway has accepted the HTTPRoute"},
+		{"a route that no Gateway has seen", route(), "Ready: " + available + "; no Gateway has accepted the HTTPRoute"},
 		{"a route that is accepted", route(parent(gatewayv1.RouteConditionAccepted, metav1.ConditionTrue, 2)), "Ready: " + available},
 		{"a route that is not accepted", route(parent(gatewayv1.RouteConditionAccepted, metav1.ConditionFalse, 2)),
 			"RouteNotAccepted: Gateway public: Accepted is False: NotAllowedByListeners: no listener takes it"},

@@ -79,7 +79,7 @@ func (c *Controller) livenessFailures(ctx context.Context, box types.NamespacedN
 			answer, isKnown := c.liveness.find(box, container)
 			if !isKnown || answer.restarts != status.RestartCount {
 				answer.restarts = status.RestartCount
-				// A kubelet does not repeat all of its events: what was said before holds until something else is said.
+				// A kubelet does not repeat all of its events: the last event holds until another one follows.
 				if note := c.lastLivenessNote(ctx, pod, &status); note != "" {
 					answer.note = note
 				}
@@ -100,7 +100,7 @@ func hasLivenessProbe(template *corev1.PodTemplateSpec, container string) bool {
 	})
 }
 
-// hasRecovered returns whether a container was not restarted, or nothing is told of that any more.
+// hasRecovered returns whether a container was not restarted, or has recovered from its last restart.
 func (c *Controller) hasRecovered(status *corev1.ContainerStatus) bool {
 	running, last := status.State.Running, status.LastTerminationState.Terminated
 	if last == nil {

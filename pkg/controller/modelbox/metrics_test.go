@@ -48,7 +48,7 @@ func TestWritesAreCounted(t *testing.T) {
 		}, `
 modelbox_controller_child_writes_total{kind="Deployment",operation="update"} 1
 `},
-		{"a restore", func(t *testing.T, f *testController) { f.scaleBy(t, "somebody") }, `
+		{"a restore", func(t *testing.T, f *testController) { f.scaleBy(t, "kubectl-edit") }, `
 modelbox_controller_child_writes_total{kind="Deployment",operation="restore"} 1
 `},
 		{"a prune", func(t *testing.T, f *testController) {

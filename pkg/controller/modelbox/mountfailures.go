@@ -28,7 +28,7 @@ func (c *Controller) boxOfPodEvent(object metav1.Object) (types.NamespacedName, 
 	return podBoxKey(pod.(*corev1.Pod))
 }
 
-// mountFailures returns the last that was said about volumes of those of the pods that still wait for theirs.
+// mountFailures returns the last event about the volumes of each pod that still waits for its volumes.
 func (c *Controller) mountFailures(pods []*corev1.Pod) (map[types.UID]string, error) {
 	failures := map[types.UID]string{}
 	for _, pod := range pods {

@@ -14,7 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-// forgeries are controller references with the UID of webBox that name something else than it.
+// forgeries are controller references with the UID of webBox that name another object.
 var forgeries = []struct {
 	name  string
 	forge func(*corev1.Service)
@@ -43,7 +43,7 @@ func TestPlanPrunesNothingWithAForgedOwnerReference(t *testing.T) {
 	}
 }
 
-// A box without ports has no Service: one of its name that somebody else made stays, whatever it carries.
+// A box without ports has no Service. A Service of its name that another client made stays, whatever it carries.
 func TestReconcileKeepsAServiceWithAForgedOwnerReference(t *testing.T) {
 	for _, row := range forgeries {
 		t.Run(row.name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestPlanRestoresAChangedOwnerReference(t *testing.T) {
 				return steps[1].Operation
 			}
 			check(t, "operation", children.Restore, operation())
-			// Of anybody else's record it is anybody's.
+			// Without our managed fields, the record may come from any client.
 			forged.ManagedFields = nil
 			check(t, "operation on what was not applied by the server", children.Refuse, operation())
 		})

@@ -32,8 +32,8 @@ func TestReconcileReclaimsFieldsThatOthersTookOver(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	owned := f.deployment(t).ManagedFields
-	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
-	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:1.7.9" })
+	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
+	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:1.7.9" })
 	f.catchUp(t)
 
 	f.mustReconcile(t)
@@ -54,8 +54,8 @@ func TestReconcileReclaimsFieldsOfAPausedBox(t *testing.T) {
 		box.Spec.Paused = true
 		box.Generation++
 	})
-	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
-	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:1.7.9" })
+	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
+	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:1.7.9" })
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "requests", []string{"patch deployments web", "patch deployments web", "update modelboxes/status web"}, f.requests())
@@ -67,7 +67,7 @@ func TestReconcileReclaimsFieldsOfAPausedBox(t *testing.T) {
 func TestReconcileClaimsSharedFieldsDespiteConflictingWrites(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
-	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
+	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
 	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Image, box.Generation = "nginx:2", box.Generation+1 })
 	f.catchUp(t)
 	conflicts := 0
@@ -82,7 +82,7 @@ func TestReconcileClaimsSharedFieldsDespiteConflictingWrites(t *testing.T) {
 	check(t, "conflicts", 2, conflicts)
 	image := fieldpath.NewSet()
 	for i := range f.deployment(t).ManagedFields {
-		if entry := &f.deployment(t).ManagedFields[i]; entry.Manager == "somebody" {
+		if entry := &f.deployment(t).ManagedFields[i]; entry.Manager == "kubectl-edit" {
 			owned, err := fields.Decode(entry)
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +90,7 @@ func TestReconcileClaimsSharedFieldsDespiteConflictingWrites(t *testing.T) {
 			image = owned.Leaves()
 		}
 	}
-	check(t, "fields of somebody", []string(nil), fixture.Paths(image))
+	check(t, "fields of kubectl-edit", []string(nil), fixture.Paths(image))
 }
 
 func TestConflictBacksOffFromAFieldThatIsChangedAgainAndAgain(t *testing.T) {
@@ -182,20 +182,20 @@ func TestReconcileRejectsAFieldThatTheClusterDrops(t *testing.T) {
 	const message = "Warning Rejected Deployment web: the cluster does not accept what the box asks for in spec.minReadySeconds: " +
 		"its version does not know it, a feature gate is disabled, or an admission policy changes it"
 	if events := f.told(); !slices.Contains(events, message) {
-		t.Errorf("nobody is told: %q", events)
+		t.Errorf("no event reports it: %q", events)
 	}
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "requests of the second time", []string(nil), f.requests())
 
-	// The next process does not know, and finds out without telling of a change that nobody made.
+	// The next process does not know that, and finds it out without an event about a change that no manager made.
 	f.restart()
 	f.told()
 	f.mustReconcile(t)
 	check(t, "requests of the next process", []string{"get deployments web", "patch deployments web"}, f.requests())
 	check(t, "events of the next process", []string(nil), f.told())
 
-	// What somebody changes besides is taken back all the same.
+	// A change by another manager is taken back all the same.
 	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
 	f.catchUp(t)
 	f.mustReconcile(t)
@@ -228,7 +228,7 @@ func TestReconcileLeavesOutAFieldThatTheClusterDoesNotKnow(t *testing.T) {
 	check(t, "field of the Deployment once the cluster knows it", int32(3), f.deployment(t).Spec.MinReadySeconds)
 }
 
-// The API finds a field of somebody else's invalid beside one of the box.
+// The API finds a field of another manager invalid beside a field of the box.
 func TestRestoreRemovesWhatMakesItInvalid(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
@@ -256,7 +256,7 @@ func TestRestoreRemovesWhatMakesItInvalid(t *testing.T) {
 	deployment := f.deployment(t)
 	check(t, "shareProcessNamespace", (*bool)(nil), deployment.Spec.Template.Spec.ShareProcessNamespace)
 	check(t, "grace period", ptr.To[int64](40), deployment.Spec.Template.Spec.TerminationGracePeriodSeconds)
-	check(t, "somebody's label", "shop", deployment.Labels["team"])
+	check(t, "label of another manager", "shop", deployment.Labels["team"])
 }
 
 // changeDeployment lets a manager change the Deployment by an update.

@@ -79,8 +79,8 @@ func TestStatusOfProgressIsWrittenAtItsPace(t *testing.T) {
 	check(t, "the last number", int32(pods), f.boxInServer(t).Status.ReadyReplicas)
 }
 
-// A child that fails is tried again after a delay that grows to minutes. What the pods do meanwhile is told as soon as
-// that of any other box.
+// A child that fails is tried again after a delay that grows to minutes. The status of its pods is reported as soon as for any
+// other box.
 func TestStatusOfProgressIsWrittenBesideAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestController(t, fixture.WebBox(t))
@@ -108,7 +108,7 @@ func TestStatusOfProgressIsWrittenBesideAFailure(t *testing.T) {
 			t.Errorf("it was told after %s, want %s at most", took, reconciler.ProgressPeriod)
 		}
 
-		// Nothing is put off any more, and the child is still tried again.
+		// No status is put off, and the child is still tried again.
 		begin = time.Now()
 		f.catchUp(t)
 		f.ReconcileNext(t.Context())

@@ -70,7 +70,7 @@ func TestAPanicDoesNotEndTheWorker(t *testing.T) {
 	check(t, "failures", 1, f.Queue.NumRequeues(fixture.WebKey))
 }
 
-// What tells of a panic may panic as well.
+// The code that reports a panic may panic as well.
 func TestAPanicThatCannotBeToldIsStillAnError(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.cluster.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { panic("injected") })

@@ -15,19 +15,19 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
 )
 
-// pause is a field of a workload by which somebody keeps rollouts from getting further. A box does not decide it: whoever
-// sets it is left to it, and told about.
+// pause is a field of a workload with which a user keeps rollouts from getting further. A box does not decide about the field: it
+// leaves it to its manager, and reports the manager.
 type pause struct {
 	path fieldpath.Path
-	// reason is that of a rollout which waits for the end of the pause.
+	// reason is the reason of a rollout that waits for the end of the pause.
 	reason string
-	// message says, after the name of who has set the field, what that does and what ends it.
+	// message follows the name of the manager of the field. It says what the manager did and what ends the pause.
 	message string
-	// stopsRollout says that a rollout is going on, and does not get further.
+	// stopsRollout says that a rollout has begun and does not get further.
 	stopsRollout bool
 }
 
-// messageOf says who has paused the workload, and what ends that.
+// messageOf says which manager has paused the workload, and what ends the pause.
 func (p *pause) messageOf(workload workload) string {
 	who := "somebody"
 	for manager := range fields.ChangedBy(workload, fieldpath.NewSet(p.path), fieldpath.NewSet()) {
@@ -36,8 +36,8 @@ func (p *pause) messageOf(workload workload) string {
 	return fmt.Sprintf("%s %s", who, p.message)
 }
 
-// pausersOf returns the managed fields of those who have paused a workload: all that is read of them in a cache beside
-// the fingerprint of our own. There are none for a child that is not paused.
+// pausersOf returns the managed fields of the managers that have paused a workload. A cache reads no other managed fields, except
+// for the fingerprint of our own. There are none for a child that is not paused.
 func pausersOf(object children.Object) []metav1.ManagedFieldsEntry {
 	workload := asWorkload(object)
 	if workload == nil {

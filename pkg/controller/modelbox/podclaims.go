@@ -74,7 +74,8 @@ func (c *Controller) storageOfPodClaim(box *modelv1.ModelBox, claim *corev1.Pers
 	return nil
 }
 
-// isPodClaim returns whether a claim that was made for the box may be one of a pod of its StatefulSet: nobody else controls it.
+// isPodClaim returns whether a claim that was made for the box may belong to a pod of its StatefulSet, because no other controller
+// controls it.
 func (c *Controller) isPodClaim(box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim) bool {
 	controller := metav1.GetControllerOfNoCopy(claim)
 	return controller == nil || c.children.IsOwnedBy(claim, box) || controller.Kind == "StatefulSet" && controller.Name == box.Name &&

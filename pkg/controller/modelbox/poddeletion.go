@@ -13,8 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 )
 
-// deletePod deletes the pod, so that its StatefulSet creates another one in its place. It returns false where there is no such
-// pod any more that meets the preconditions: the cache will tell what there is instead.
+// deletePod deletes the pod, so that its StatefulSet creates another one in its place. It returns false if no pod meets the
+// preconditions now: the cache will show which pods there are instead.
 func (c *Controller) deletePod(ctx context.Context, pod *corev1.Pod, preconditions metav1.Preconditions) (bool, error) {
 	_, err := timeout.Request(ctx, func(ctx context.Context) (struct{}, error) {
 		options := metav1.DeleteOptions{Preconditions: &preconditions}

@@ -18,19 +18,19 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
-// patience is how long a pod may take to start before that is told as a failure.
+// patience is how long a pod may take to start before the delay is reported as a failure.
 const patience = 30 * time.Second
 
 // backOffReset is how long a container has to run before its kubelet restarts it without delay again.
 const backOffReset = 10 * time.Minute
 
-// crashed is how runtimes call the end of a container that failed by itself.
+// crashed is how runtimes call the end of a container that failed on its own.
 const crashed = "Error"
 
 // crashLooping is how a kubelet calls the delay before it restarts a container that has ended again.
 const crashLooping = "CrashLoopBackOff"
 
-// The reasons of failures that are nobody's words but ours.
+// The reasons of failures that are our own words, and not words of the cluster.
 const (
 	containersNotReady = "ContainersNotReady"
 	containerCreating  = "ContainerCreating"
@@ -83,15 +83,14 @@ type podFailures struct {
 	probes        defaultProbes
 	mountFailures map[types.UID]string
 	pendingClaims map[string]string
-	// livenessFailures are those of containers that were restarted and have not recovered.
+	// livenessFailures are the failures of containers that were restarted and have not recovered.
 	livenessFailures map[containerID]string
-	// worst is the failure that comes first in failureOrder, that of the first pod where several have it; nil when
-	// no pod fails.
+	// worst is the failure that comes first in failureOrder, from the first pod if several have it; nil if no pod fails.
 	worst *podFailure
-	// unsettled is that of the first container that is ready and has not run for long enough to have recovered, nil where there
+	// unsettled is the failure of the first container that is ready and has not run for long enough to have recovered, nil if there
 	// is none.
 	unsettled *podFailure
-	// recheckAfter is how soon something that only takes its time will count as a failure, 0 for never.
+	// recheckAfter is how soon a step that only takes its time will count as a failure, 0 for never.
 	recheckAfter time.Duration
 }
 
@@ -228,8 +227,8 @@ func timeToSettle(last *corev1.ContainerStateTerminated) time.Duration {
 	return min(last.FinishedAt.Sub(last.StartedAt.Time)+patience, backOffReset)
 }
 
-// failureOf is why a container ended. A runtime that was not there to see it says Unknown, which of a box would mean
-// something else.
+// failureOf is why a container ended. A runtime that did not see the end says Unknown, which means something else in the status of
+// a box.
 func failureOf(terminated *corev1.ContainerStateTerminated) string {
 	if terminated.Reason == "" || terminated.Reason == "Unknown" {
 		return crashed

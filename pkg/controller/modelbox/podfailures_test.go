@@ -84,7 +84,7 @@ func TestFindPodFailures(t *testing.T) {
 			pod.Status.ContainerStatuses[0].RestartCount = 1
 			pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}
 		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: back-off; restarted once, last exit code 137 (OOMKilled)"}},
-		{"a container whose end nobody saw", []*corev1.Pod{
+		{"a container whose end the runtime did not see", []*corev1.Pod{
 			newPod("web-1", started(time.Second, true, 1, &corev1.ContainerStateTerminated{ExitCode: 255, Reason: "Unknown"}))},
 			&podFailure{"Error", "pod web-1, container app: runs again and is not ready yet; restarted once, last exit code 255"}},
 		{"a container beside the main one", []*corev1.Pod{newPod("web-1", waiting("proxy", "InvalidImageName", "bad name"))},

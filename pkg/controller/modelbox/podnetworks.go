@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 )
 
-// podNetworks are the interfaces of pods in networks beside that of the cluster, in the order of the pods. An annotation that
-// cannot be read tells of none.
+// podNetworks are the interfaces of pods in other networks than the network of the cluster, in the order of the pods. A pod whose
+// annotation cannot be read has none.
 func podNetworks(pods []*corev1.Pod) []modelv1.PodNetwork {
 	var networks []modelv1.PodNetwork
 	for _, pod := range pods {

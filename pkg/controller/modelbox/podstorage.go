@@ -49,7 +49,7 @@ func podWithoutStorage(set *appsv1.StatefulSet, pods []*corev1.Pod, now time.Tim
 	for pod := range inOrdinalOrder(set, pods) {
 		switch {
 		case pod == nil || !metav1.IsControlledBy(pod, set):
-			return nil // or not adopted yet by a StatefulSet that was created anew
+			return nil // or not adopted yet by a StatefulSet that was created again
 		case lacksStorage(pod, set):
 			return pod
 		case !isAvailable(pod, set.Spec.MinReadySeconds, now):

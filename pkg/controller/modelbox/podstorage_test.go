@@ -80,7 +80,7 @@ func TestPodWithoutStorageIsDeleted(t *testing.T) {
 	}{
 		{"it is", false, func(*appsv1.StatefulSet) {}, []string{"delete pods web-0"}},
 		{"but not while the box is paused", true, func(*appsv1.StatefulSet) {}, nil},
-		{"but not of a StatefulSet that somebody has partitioned", false, func(set *appsv1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](1) }, nil},
+		{"but not of a StatefulSet that a user has partitioned", false, func(set *appsv1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](1) }, nil},
 		{"but not of a StatefulSet that is being deleted", false, func(set *appsv1.StatefulSet) { set.DeletionTimestamp = ptr.To(metav1.Now()) }, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {

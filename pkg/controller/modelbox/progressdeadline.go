@@ -17,7 +17,7 @@ import (
 // progressDeadline is how long a workload may make no progress where the box says nothing else, as a Deployment.
 const progressDeadline = time.Duration(modelv1.DefaultProgressDeadlineSeconds) * time.Second
 
-// progress is how a rollout gets on. It is zero of one that is complete, waits for somebody, or has a deadline of its own.
+// progress is how a rollout gets on. It is zero for a rollout that is complete, waits for a user, or has a deadline of its own.
 type progress struct {
 	// isOverdue says that there has been no progress for so long that there will be none.
 	isOverdue bool
@@ -25,8 +25,8 @@ type progress struct {
 	timeLeft time.Duration
 }
 
-// progressRecord remembers when the workload of each box came nearer last to what it is to be. It is lost with the process:
-// what was overdue by the last status stays so, and for all else the time begins anew.
+// progressRecord remembers when the workload of each box last came nearer to what it is to be. It is lost with the process. A
+// workload that was overdue in the last status stays overdue, and the time begins again for all others.
 type progressRecord struct {
 	clock clock.PassiveClock
 

@@ -45,7 +45,7 @@ func TestRolloutWithoutProgressIsOverdue(t *testing.T) {
 		{"it is scaled", false, []look{{0, at(1, 2), left(10 * time.Minute)}, {9 * time.Minute, at(1, 2, scaled), left(10 * time.Minute)}}},
 		{"it gets on after all", false, []look{{0, at(1, 2), left(10 * time.Minute)}, {time.Hour, at(1, 2), overdue}, {0, at(2, 2), left(10 * time.Minute)}}},
 		{"it is complete", false, []look{{0, at(3, 3), none}, {time.Hour, at(3, 3), none}, {0, at(3, 2), left(10 * time.Minute)}}},
-		{"it waits for somebody", false, []look{{0, at(1, 3, partitioned), none}, {time.Hour, at(1, 3, partitioned), none}}},
+		{"it waits for a user", false, []look{{0, at(1, 3, partitioned), none}, {time.Hour, at(1, 3, partitioned), none}}},
 		{"there is no workload any more", false, []look{{0, at(1, 2), left(10 * time.Minute)}, {time.Hour, nil, none}, {0, at(1, 2), left(10 * time.Minute)}}},
 		{"it was overdue for another process", true, []look{{0, at(1, 2), overdue}, {time.Minute, at(2, 2), left(10 * time.Minute)}}},
 		{"it was overdue for another process, and has got on", true, []look{{0, at(2, 2), left(10 * time.Minute)}}},

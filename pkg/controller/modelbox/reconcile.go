@@ -116,7 +116,7 @@ type observation struct {
 	route      *gatewayv1.HTTPRoute
 	autoscaler *autoscalingv2.HorizontalPodAutoscaler
 	pods       []*corev1.Pod
-	// ingressClass is that of the Ingress.
+	// ingressClass is the class of the Ingress.
 	ingressClass ingressClass
 	// mountFailures say, by the UID of the pod, why pods wait for a volume.
 	mountFailures map[types.UID]string
@@ -137,7 +137,7 @@ type observation struct {
 	unreleased []string
 	// failures are what kept children from being what the box says.
 	failures []error
-	// ignored are fields of children that others have set and may have.
+	// ignored are fields of children that other managers have set and may have.
 	ignored []children.IgnoredDrift
 }
 

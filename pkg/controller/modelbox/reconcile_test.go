@@ -213,14 +213,14 @@ func TestReconcileRestoresDrift(t *testing.T) {
 	check(t, "requests", []string{"get deployments web", "patch deployments web"}, f.requests())
 	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed spec.replicas"}, f.told())
 	check(t, "replicas", ptr.To[int32](2), f.deployment(t).Spec.Replicas)
-	check(t, "somebody's own label", "shop", f.deployment(t).Labels["team"])
+	check(t, "label of another manager", "shop", f.deployment(t).Labels["team"])
 }
 
 func TestRestoreStopsWhenTheChildHasAnotherOwner(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.scaleBySomebody(t)
-	// The cache does not show yet that somebody has taken the Deployment.
+	// The cache does not show yet that another owner has taken the Deployment.
 	taken := f.deployment(t)
 	taken.OwnerReferences[0].Name, taken.OwnerReferences[0].UID = "other", "of-the-other"
 	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Update(t.Context(), taken, metav1.UpdateOptions{}); err != nil {
@@ -238,7 +238,7 @@ func TestRestoreStopsWhenTheChildIsGone(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.scaleBySomebody(t)
-	// The cache does not show yet that somebody has deleted the Deployment.
+	// The cache does not show yet that a user has deleted the Deployment.
 	if err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Delete(t.Context(), fixture.WebKey.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestRestoreStopsWhenTheChildIsGone(t *testing.T) {
 	check(t, "requests", []string{"get deployments web"}, f.requests())
 }
 
-// scaleBySomebody lets somebody give the Deployment another number of replicas, and the caches see it.
+// scaleBySomebody lets another manager set another number of replicas of the Deployment, and lets the caches catch up.
 func (f *testController) scaleBySomebody(t *testing.T) {
 	t.Helper()
 	somebodys := applyappsv1.Deployment("web", fixture.WebKey.Namespace).
@@ -348,7 +348,7 @@ func TestReconcileRefusesAForeignObject(t *testing.T) {
 			}
 			check(t, "the object", row.service.ObjectMeta, service.ObjectMeta)
 			if events := f.told(); !slices.ContainsFunc(events, func(event string) bool { return strings.HasPrefix(event, "Warning NotOwned ") }) {
-				t.Errorf("nobody is told: %v", events)
+				t.Errorf("no event reports it: %v", events)
 			}
 
 			f.boxCache.Update(f.boxInServer(t))
@@ -367,7 +367,7 @@ func (f *testController) boxInServer(t *testing.T) *modelv1.ModelBox {
 	return box
 }
 
-// A child whose label somebody removed drops out of the cache, and is found all the same.
+// A child whose label a user has removed drops out of the cache. The controller finds it all the same.
 func TestReconcileRestoresARemovedLabel(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)

@@ -28,7 +28,7 @@ func (f *testController) recorded(t *testing.T) *modelv1.ModelBox {
 	return box
 }
 
-// expectRecord checks that the record is that of the box in the server, and that nothing is left to do.
+// expectRecord checks that the record is the record of the box in the server, and that nothing is left to do.
 func (f *testController) expectRecord(t *testing.T) {
 	t.Helper()
 	want, err := modelboxrender.Record(f.boxInServer(t))
@@ -70,15 +70,15 @@ func TestRecordFollowsTheBox(t *testing.T) {
 		{name: "a label, of which a new process learns", change: labels, restarts: true, requests: []string{"patch deployments web"}},
 		{name: "a Deployment of a release without records", edit: removesRecord, restarts: true,
 			requests: []string{"get deployments web", "patch deployments web"}},
-		{name: "a record that somebody removed", edit: removesRecord,
+		{name: "a record that a user removed", edit: removesRecord,
 			requests: []string{"get deployments web", "patch deployments web"}, events: []string{somebody}},
-		{name: "a record that somebody changed", edit: changesRecord("forged"),
+		{name: "a record that a user changed", edit: changesRecord("forged"),
 			requests: []string{"get deployments web", "patch deployments web"}, events: []string{somebody}},
-		{name: "a record that somebody changed while the server was away", edit: changesRecord("forged"), restarts: true,
+		{name: "a record that a user changed while the server was down", edit: changesRecord("forged"), restarts: true,
 			requests: []string{"get deployments web", "patch deployments web"}, events: []string{somebody}},
-		{name: "a record that somebody changed, of a box that is paused", change: pauses, edit: changesRecord("forged"),
+		{name: "a record that a user changed, of a box that is paused", change: pauses, edit: changesRecord("forged"),
 			requests: []string{"get deployments web", "patch deployments web", "update modelboxes/status web"}, events: []string{somebody}},
-		{name: "a label, and another change by somebody", change: labels, edit: func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" },
+		{name: "a label, and another change by a user", change: labels, edit: func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" },
 			requests: []string{"get deployments web", "patch deployments web"},
 			events:   []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed " + mainImage}},
 	} {
@@ -105,7 +105,7 @@ func TestRecordFollowsTheBox(t *testing.T) {
 
 const mainImage = `spec.template.spec.containers[name="app"].image`
 
-// What is asked of a box while it is paused must not be lost with its store.
+// The loss of the store must not lose a change of a box that is paused.
 func TestRecordOfAPausedBoxHasItsPendingSpec(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
@@ -119,7 +119,7 @@ func TestRecordOfAPausedBoxHasItsPendingSpec(t *testing.T) {
 	f.expectRecord(t)
 
 	for range 2 * children.MaxRestores {
-		f.changeDeployment(t, "somebody", removesRecord)
+		f.changeDeployment(t, "kubectl-edit", removesRecord)
 		f.catchUp(t)
 		f.mustReconcile(t)
 	}
@@ -132,14 +132,14 @@ func TestRecordOfAPausedBoxHasItsPendingSpec(t *testing.T) {
 	f.expectRecord(t)
 }
 
-// The cache does not show yet that somebody has changed more than the record.
+// The cache does not show yet that a user has changed more than the record.
 func TestRecordOfAPausedBoxRestoresNothingElse(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Paused, box.Generation = true, box.Generation+1 })
-	f.changeDeployment(t, "somebody", changesRecord("forged"))
+	f.changeDeployment(t, "kubectl-edit", changesRecord("forged"))
 	f.catchUp(t)
-	f.changeDeployment(t, "somebody", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
+	f.changeDeployment(t, "kubectl-edit", func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" })
 	f.cluster.ClearActions()
 	f.mustReconcile(t)
 	check(t, "requests", []string{"get deployments web", "patch deployments web", "update modelboxes/status web"}, f.requests())
@@ -178,7 +178,7 @@ func TestConflictBacksOffFromARecord(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
 	for range 2 * children.MaxRestores {
-		f.changeDeployment(t, "somebody", changesRecord("forged"))
+		f.changeDeployment(t, "kubectl-edit", changesRecord("forged"))
 		f.catchUp(t)
 		if _, err := f.reconcile(t.Context(), fixture.WebKey); err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestCachedDeploymentHasADigestOfItsRecord(t *testing.T) {
 	}{
 		{"the box's", func(*appsv1.Deployment) {}, children.Keep},
 		{"another one that is ours", changesRecord("of an earlier generation"), children.Record},
-		{"the box's, set by somebody else", func(d *appsv1.Deployment) { d.ManagedFields[0].Manager = "somebody" },
+		{"the box's, set by another manager", func(d *appsv1.Deployment) { d.ManagedFields[0].Manager = "kubectl-edit" },
 			children.Record},
 		{"none", removesRecord, children.Record},
 	} {

@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
-// The cluster is asked again to let a claim grow after a pause that doubles from the first to the last of these: a storage class
-// that comes to allow it tells nobody.
+// The controller asks the cluster again to let a claim grow after a pause, which doubles from the first to the last of these. No
+// event reports that a storage class has come to allow it.
 const (
 	firstGrowthPause = children.RecheckPeriod
 	lastGrowthPause  = 5 * time.Minute

@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// releaseStorage lets go of the claims of storage that the status of the box has as unreleased: it was not retained once, and is
-// now or was when it was taken out. No pod notices that, so it does not wait for the end of a pause.
+// releaseStorage releases the claims of storage that the status of the box has as unreleased: it was not retained once, and is now
+// or was when it was taken out. No pod notices the release, so it does not wait for the end of a pause.
 func (c *Controller) releaseStorage(ctx context.Context, box *modelv1.ModelBox, result *storageResult) error {
 	if len(box.Status.UnreleasedStorage) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (c *Controller) releaseStorage(ctx context.Context, box *modelv1.ModelBox, 
 	return nil
 }
 
-// releaseClaims lets go of the claims that are of the storage, and returns whether none was left to be let go of.
+// releaseClaims releases the claims of the storage, and returns whether there was none left to release.
 func (c *Controller) releaseClaims(ctx context.Context, box *modelv1.ModelBox, set *appsv1.StatefulSet, storage string, claims []*corev1.PersistentVolumeClaim, result *storageResult) (bool, error) {
 	isReleased := true
 	if set != nil && set.DeletionTimestamp == nil && hasClaimTemplate(set, storage) {

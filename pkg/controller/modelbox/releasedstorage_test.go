@@ -96,7 +96,7 @@ func TestClaimsOfRetainedStorageOfAStatefulSetAreReleased(t *testing.T) {
 	}
 }
 
-// What cannot be released is not pruned.
+// A claim that cannot be released is not pruned.
 func TestClaimThatCannotBeReleasedStays(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, withStorage(discarded)))
 	f.mustReconcile(t)

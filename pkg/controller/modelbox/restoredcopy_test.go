@@ -17,7 +17,7 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// restored makes a child one that was created from a backup: of nobody, and with the managed fields of the original.
+// restored makes a child one that was created from a backup: without an owner, and with the managed fields of the original.
 func restored(child metav1.Object) {
 	applied := metav1.NewTime(time.Unix(1_700_000_000, 0))
 	child.SetOwnerReferences(nil)
@@ -50,7 +50,7 @@ func TestABoxTakesBackRestoredCopiesOfItsChildren(t *testing.T) {
 			[2]children.Operation{children.Adopt, children.Adopt}},
 		{"with what others set", func(d *appsv1.Deployment) { d.Labels["velero.io/restore-name"] = "monday" },
 			func(s *corev1.Service) { s.Labels["velero.io/restore-name"] = "monday" }, [2]children.Operation{children.Adopt, children.Adopt}},
-		{"changed by somebody else", func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "other" },
+		{"changed by a user", func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "other" },
 			func(s *corev1.Service) { s.Spec.Ports[0].Port = 81 }, [2]children.Operation{children.Adopt, children.Refuse}},
 		{"recording another box", recordOf(func(box *modelv1.ModelBox) { box.Name = "other" }), func(*corev1.Service) {},
 			[2]children.Operation{children.Refuse, children.Adopt}},
@@ -108,7 +108,7 @@ func TestABoxTakesBackRestoredCopiesOfItsChildren(t *testing.T) {
 	}
 }
 
-// What the box does not ask for goes, as with every other object that it takes over.
+// Fields that the box does not ask for are removed, as from every other object that it takes over.
 func TestARestoredCopyIsTakenBackWithoutWhatIsAddedToIt(t *testing.T) {
 	deployment := fixture.LiveDeployment(t, func(d *appsv1.Deployment) {
 		d.Spec.Template.Spec.HostNetwork = true

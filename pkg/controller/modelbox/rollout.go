@@ -9,7 +9,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// What a rollout waits for, in the words of "kubectl rollout status".
+// These verdicts say what a rollout waits for, in the words of "kubectl rollout status".
 
 func progressing(format string, args ...any) verdict {
 	return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf(format, args...)}

@@ -13,9 +13,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
-// rolloutRecord remembers which rollout of each box was complete last: replicas that are added or replaced are no
-// rollout, nor is a change of the workload that leaves its pods alone. It is lost with the process, and then a rollout
-// is a new one if the last status of the box says that it was going on.
+// rolloutRecord remembers which rollout of each box was complete last. Replicas that are added or replaced are no rollout, nor is a
+// change of the workload that leaves its pods alone. The record is lost with the process. A rollout is a new one then if the last
+// status of the box says that it was in progress.
 type rolloutRecord struct {
 	mu          sync.Mutex
 	completed   map[types.NamespacedName]rolloutID
@@ -32,8 +32,8 @@ func rolloutOf(workload workload) rolloutID {
 	return rolloutID{workload.GetUID(), workload.revision()}
 }
 
-// annotatedGenerations are those of a Deployment, after the first, that only its annotations were changed for. The
-// Deployment controller has nothing to do for them, and they say nothing about a rollout.
+// annotatedGenerations are the generations of a Deployment, after the first, that changed only its annotations. The Deployment
+// controller has nothing to do for them, and they say nothing about a rollout.
 type annotatedGenerations struct {
 	deployment  types.UID
 	first, last int64

@@ -51,8 +51,8 @@ func routeKind(client gatewayclient.Interface, informer *informers.Optional) *ch
 	return kind
 }
 
-// routeVerdict returns why the box cannot be reached by its HTTPRoute, and what is to be known of it where it may be. One that
-// nobody has said anything about is not waited for: a Gateway of which there is only the name never does.
+// routeVerdict returns why the box cannot be reached by its HTTPRoute, or a note about the route if the box may be reached. It does
+// not wait for a status of the route: a Gateway that exists only by name never writes one.
 func routeVerdict(observed *observation) (notReady *verdict, note string) {
 	route := observed.route
 	if route == nil {

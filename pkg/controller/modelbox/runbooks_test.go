@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// runbookEntry is what the runbook says something about: a heading, or the first cell of a row.
+// runbookEntry is a name that the runbook explains: a heading, or the first cell of a row.
 var runbookEntry = regexp.MustCompile("(?m)^(?:#+ ([A-Za-z]+)|\\| ((?:`[A-Za-z]+`(?:, )?)+) \\|)")
 
 // TestEveryConditionAndReasonHasARunbook reads the constants of the API, and the reasons that pods are known to fail for.

@@ -73,7 +73,7 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// scaling returns who decides the number of pods of the box.
+// scaling returns what decides the number of pods of the box.
 func (f *testController) scaling(t *testing.T, box *modelv1.ModelBox) modelboxrender.Scaling {
 	t.Helper()
 	live, err := f.liveBeside(box, f.children.Live(box))
@@ -116,7 +116,7 @@ func TestReplicasAreHandedOverToAnAutoscalerAndBack(t *testing.T) {
 	check(t, "annotation", "", f.deployment(t).Annotations[modelv1.AutoscaledAnnotation])
 }
 
-// What an update may take away depends on whether there is one pod or several, and on nothing else of their number.
+// The number of pods that an update may take away depends only on whether there is one pod or several.
 func TestMaxUnavailableFollowsTheAutoscaler(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.RollingUpdate = modelv1.NewRollingUpdate(intstr.FromInt32(1)) }))
 	f.converge(t)

@@ -43,8 +43,8 @@ func statefulSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInf
 	return kind
 }
 
-// statefulSetReplacePropagation leaves the pods of a StatefulSet alone that is created anew: the new one adopts them. It
-// would not where it selects others.
+// statefulSetReplacePropagation orphans the pods of a StatefulSet that is deleted to be created again: the new one adopts them. It
+// deletes the pods if the new one selects other pods.
 func statefulSetReplacePropagation(rendered *unstructured.Unstructured, live children.Object) metav1.DeletionPropagation {
 	if modelboxrender.ImmutableSelector(rendered, live) != "" {
 		return metav1.DeletePropagationBackground
@@ -120,8 +120,8 @@ func (s statefulSetWorkload) pause() *pause {
 	}
 }
 
-// earlierPods counts pods that have an ordinal beyond those of the StatefulSet: a pod of an earlier one keeps its name
-// until it has gone, and there is no other of that name before.
+// earlierPods counts pods with an ordinal beyond the ordinals of the StatefulSet. A pod of an earlier StatefulSet keeps its name
+// until it is gone, and there is no other pod of that name before.
 func (s statefulSetWorkload) earlierPods(pods []*corev1.Pod) int32 {
 	var start int32
 	if s.Spec.Ordinals != nil {
@@ -142,7 +142,7 @@ func (s statefulSetWorkload) earlierPods(pods []*corev1.Pod) int32 {
 	return earlier
 }
 
-// minimumAvailability is that of workloads which have no condition of their own: true as long as no more pods are
+// minimumAvailability is the availability of workloads that have no condition of their own. It is true as long as no more pods are
 // unavailable than an update may take away, and one serves. A Deployment reports the same in these words.
 func minimumAvailability(workload workload, maxUnavailable *intstr.IntOrString) verdict {
 	replicas := workload.replicas()

@@ -118,7 +118,7 @@ func TestEarlierPodsOfAStatefulSet(t *testing.T) {
 		{"its own", func(*appsv1.StatefulSet) {}, []*corev1.Pod{pod("web-0"), pod("web-1"), pod("web-2")}, 0},
 		{"one of a larger one", func(*appsv1.StatefulSet) {}, []*corev1.Pod{pod("web-0"), pod("web-1"), pod("web-2"), pod("web-3")}, 1},
 		{"of another StatefulSet", func(*appsv1.StatefulSet) {}, []*corev1.Pod{pod("webs-7"), pod("web-api-7")}, 0},
-		{"of nobody", func(*appsv1.StatefulSet) {}, []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "web-7"}}}, 0},
+		{"of no StatefulSet", func(*appsv1.StatefulSet) {}, []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "web-7"}}}, 0},
 		{"any, although it is to have none", func(s *appsv1.StatefulSet) { s.Spec.Replicas = ptr.To[int32](0) }, []*corev1.Pod{pod("web-0")}, 1},
 		{"its own from another ordinal", func(s *appsv1.StatefulSet) { s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 5} },
 			[]*corev1.Pod{pod("web-4"), pod("web-5"), pod("web-7"), pod("web-8")}, 2},
@@ -183,8 +183,8 @@ func TestTrimChildKeepsWhoSetThePartition(t *testing.T) {
 	check(t, "managers", []string{"kubectl-edit "}, managers(trimmed.(metav1.Object)))
 }
 
-// Until the garbage collector has let go of the pods, the StatefulSet stays. What it had is not lost meanwhile, and the
-// new one never has fewer replicas, also where its controller is faster than the next write.
+// The StatefulSet stays until the garbage collector has orphaned its pods. Its values are not lost in the meantime. The new one
+// never has fewer replicas, even if its controller is faster than the next write.
 func TestStatefulSetIsReplacedOnceItHasGone(t *testing.T) {
 	f := newTestController(t, statefulBox(t))
 	f.converge(t)
@@ -198,7 +198,7 @@ func TestStatefulSetIsReplacedOnceItHasGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(set.(*appsv1.StatefulSet))
-		if err := f.cluster.Tracker().Update(resource, set, fixture.WebKey.Namespace, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+		if err := f.cluster.Tracker().Update(resource, set, fixture.WebKey.Namespace, metav1.UpdateOptions{FieldManager: "kubectl-edit"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -253,7 +253,7 @@ func TestStatefulSetIsReplacedOnceItHasGone(t *testing.T) {
 	check(t, "replicas between the writes", []int32{5, 5}, seen)
 	check(t, "replicas", ptr.To[int32](5), set.Spec.Replicas)
 	check(t, "governing Service", "web-headless", set.Spec.ServiceName)
-	check(t, "somebody's label", "shop", set.Labels["team"])
+	check(t, "label of another manager", "shop", set.Labels["team"])
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "requests when all is as it should be", []string(nil), f.requests())
@@ -269,8 +269,8 @@ func TestStatefulSetStaysWhoseReplacementIsDenied(t *testing.T) {
 	}{
 		{"by a policy", apierrors.NewForbidden(appsv1.Resource("statefulsets"), "web", errors.New("denied by policy")), "False Forbidden", false},
 		{"by a webhook that does not answer", apierrors.NewInternalError(errors.New("failed calling webhook")), "False Error", false},
-		{"by nobody, since a quota counts the one that goes", apierrors.NewForbidden(appsv1.Resource("statefulsets"), "web", errors.New("exceeded quota: sets")), "True Applied", true},
-		{"by nobody", nil, "True Applied", true},
+		{"by nothing, since a quota counts the one that goes", apierrors.NewForbidden(appsv1.Resource("statefulsets"), "web", errors.New("exceeded quota: sets")), "True Applied", true},
+		{"by nothing", nil, "True Applied", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := newTestController(t, statefulBox(t))

@@ -17,7 +17,7 @@ import (
 )
 
 func TestStatus(t *testing.T) {
-	// What the status of webBox says whatever is observed.
+	// The status of webBox, whatever is observed.
 	always := modelv1.ModelBoxStatus{ObservedGeneration: 3, Selector: "modelbox=web"}
 	with := func(change func(*modelv1.ModelBoxStatus)) modelv1.ModelBoxStatus {
 		status := always
@@ -89,7 +89,7 @@ func TestStatusNamesPodsUpToALimit(t *testing.T) {
 	}
 }
 
-// What an older spec left behind may not survive in the status of this one.
+// The values of an older spec may not survive in the status of this one.
 func TestStatusDoesNotKeepWhatHasGone(t *testing.T) {
 	box := fixture.WebBox(t)
 	box.Status = modelv1.ModelBoxStatus{

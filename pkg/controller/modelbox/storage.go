@@ -20,7 +20,7 @@ type storageResult struct {
 	unreleased []string
 	// isDisowned says that claims that are to go may be lost sight of if the StatefulSet goes now.
 	isDisowned bool
-	// growing are the claims that the children are to grow with, by name, and held are those of them that are to wait.
+	// growing are the claims that the children are to grow with, by name. held are the ones among them that have to wait.
 	growing map[string]growth
 	held    []string
 	// failures are what keeps claims from being as the box says.

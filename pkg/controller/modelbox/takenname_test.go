@@ -18,7 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-// The name of the box's Service is taken. It is watched until it is free, or nobody wants it any more.
+// The name of the box's Service is taken. The controller watches it until it is free, or until no box wants it.
 func TestTakenNameIsWatchedForItsBox(t *testing.T) {
 	for _, row := range []struct {
 		name       string

@@ -21,8 +21,8 @@ func init() {
 	utilruntime.Must(gatewayv1.Install(childScheme))
 }
 
-// TrimChild is what the cache keeps of children: with their kind, which the API leaves out of lists, and of managed
-// fields only what tells whether a child is as it was written, and who has paused it. Of the data of ConfigMaps there are
+// TrimChild returns what the cache keeps of a child. It sets the kind, which the API leaves out of lists. It keeps only the managed
+// fields that tell whether the child is as it was written, and which managers have paused it. It replaces the data of ConfigMaps by
 // digests.
 func TrimChild(obj any) (any, error) {
 	object, ok := obj.(children.Object)

@@ -50,7 +50,7 @@ func TestTrimChildKeepsWhoPausedADeployment(t *testing.T) {
 		want   []string
 	}{
 		{"paused", pausedBy("kubectl-rollout"), []string{"kubectl-rollout "}},
-		{"paused by nobody known", pausedBy(""), nil},
+		{"paused by an unknown manager", pausedBy(""), nil},
 		{"no longer paused", func(d *appsv1.Deployment) {
 			pausedBy("kubectl-rollout")(d)
 			d.Spec.Paused = false
@@ -66,7 +66,7 @@ func TestTrimChildKeepsWhoPausedADeployment(t *testing.T) {
 	}
 }
 
-// What the cache keeps of managed fields tells the same as they do.
+// The managed fields that the cache keeps say the same as all of them.
 func TestTrimChildKeepsTheFingerprint(t *testing.T) {
 	box := fixture.WebBox(t)
 	live := fixture.LiveDeployment(t)

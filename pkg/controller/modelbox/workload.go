@@ -24,18 +24,18 @@ type workload interface {
 	// rollout is True while its controller brings the pod template to the pods, and RolloutComplete as soon as "kubectl
 	// rollout status" says so.
 	rollout() verdict
-	// hasProgressDeadline returns whether its controller tells of a rollout that makes no progress.
+	// hasProgressDeadline returns whether the controller of the workload reports a rollout that makes no progress.
 	hasProgressDeadline() bool
 	// availability is True while enough pods serve.
 	availability() verdict
-	// creationFailure is why pods are not even created, nil where its status does not say so. That of some kinds never
-	// does: see Controller.creationFailure.
+	// creationFailure is why pods are not even created, nil if the status of the workload does not say so. The status of some kinds
+	// never does: see Controller.creationFailure.
 	creationFailure() *podFailure
 	// pause is what keeps a rollout from getting further, nil for nothing.
 	pause() *pause
-	// earlierPods counts those of the pods that it does not know of although its rollout is complete: those of one that
-	// had its name before, which the garbage collector has not come to yet. They run what the box said then, and the
-	// Service leads to them.
+	// earlierPods counts the pods that the workload does not know of although its rollout is complete. They are pods of an earlier
+	// workload of its name, which the garbage collector has not deleted yet. They run what the box said then, and the Service leads
+	// to them.
 	earlierPods(pods []*corev1.Pod) int32
 }
 
