@@ -12,8 +12,8 @@ import (
 	networkrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/network"
 )
 
-// The API server owns owner references by their UIDs. Were they otherwise here, each definition would look as if somebody had
-// taken fields of it over.
+// The API server owns owner references by their UIDs. If the test owned them otherwise, each definition would look as if another
+// manager had taken over some of its fields.
 func TestFieldsOfDefinitionsAreThoseOfTheAPIServer(t *testing.T) {
 	converter, err := newTypeConverter()
 	if err != nil {

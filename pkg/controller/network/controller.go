@@ -32,12 +32,12 @@ import (
 )
 
 const (
-	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
+	// Name is the name of the controller, in --controllers and in the names of its metrics and health check.
 	Name = "network"
 	// noun is what messages call a network.
 	noun = "network"
 
-	// concurrentSyncs is how many networks are reconciled at the same time, those of one namespace with at most half of them.
+	// concurrentSyncs is how many networks are reconciled at the same time, at most half of them from one namespace.
 	concurrentSyncs = 4
 )
 
@@ -115,7 +115,7 @@ func New(p ControllerParameters) (*Controller, error) {
 }
 
 // watch enqueues a network whenever it, its NetworkAttachmentDefinition, one of its boxes or the addresses of one of their pods
-// change. NetworkAttachmentDefinitions are optional: a server that may not list them still says who uses a network.
+// change. NetworkAttachmentDefinitions are optional: a server that may not list them still reports which boxes use a network.
 func (c *Controller) watch(p *ControllerParameters) error {
 	networks := c.Queue.Handler(func(network metav1.Object) (types.NamespacedName, bool) { return keyOf(network), true })
 	for _, watched := range []struct {

@@ -19,13 +19,13 @@ func (c *Controller) event(network *modelv1.Network, eventType, reason, note str
 	c.recorder.Eventf(network, nil, eventType, reason, "Reconcile", "%s", message.Truncate(note))
 }
 
-// toldReasons are those of the condition Ready that are worth an event.
+// toldReasons are the reasons of the condition Ready that are worth an event.
 var toldReasons = []string{
 	modelv1.ReasonInUse, modelv1.ReasonNotOwned, modelv1.ReasonConflict, modelv1.ReasonForbidden, modelv1.ReasonQuotaExceeded,
 	modelv1.ReasonInvalid, modelv1.ReasonRejected,
 }
 
-// recordTransitions records what a new status changes, compared with the last one: nothing is told twice.
+// recordTransitions records events about the changes from the last status to a new one. It reports no change twice.
 func (c *Controller) recordTransitions(network *modelv1.Network, status *modelv1.NetworkStatus) {
 	ready := meta.FindStatusCondition(status.Conditions, modelv1.ConditionReady)
 	before := meta.FindStatusCondition(network.Status.Conditions, modelv1.ConditionReady)

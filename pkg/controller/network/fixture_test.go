@@ -151,8 +151,8 @@ func (f *testController) cache(objects ...any) {
 	}
 }
 
-// reconcile reconciles the network when no status is put off any more, lets the cache see what came of it, and returns what was
-// written, as "patch" or "update status".
+// reconcile reconciles the network when no status is put off, lets the cache catch up, and returns the writes, as "patch" or
+// "update status".
 func (f *testController) reconcile() []string {
 	f.t.Helper()
 	f.clock.SetTime(f.clock.Now().Add(reconciler.ProgressPeriod))

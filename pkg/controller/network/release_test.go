@@ -11,7 +11,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-// The cluster of the test takes no write of a NetworkAttachmentDefinition: one would be told as a failure.
+// The cluster of the test takes no write of a NetworkAttachmentDefinition: the status would report one as a failure.
 func TestChildrenOfEarlierReleasesNeedNoWrite(t *testing.T) {
 	fixture.ForEachRelease(t, func(t *testing.T, release fixture.Release) {
 		for _, network := range fixture.Objects[*modelv1.Network](t, release) {

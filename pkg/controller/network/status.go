@@ -22,8 +22,8 @@ import (
 	networkrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/network"
 )
 
-// updateStatus writes the status of the network when it is another than that of the network, and records the transitions as
-// events. It returns after how long to requeue the network for what it put off, 0 for not at all.
+// updateStatus writes the status of the network if it differs from the present one, and records the transitions as events. It
+// returns after how long to requeue the network for a write that it put off, 0 for not at all.
 func (c *Controller) updateStatus(ctx context.Context, network *modelv1.Network, status modelv1.NetworkStatus) (time.Duration, error) {
 	if apiequality.Semantic.DeepEqual(network.Status, status) {
 		return 0, nil
@@ -50,14 +50,14 @@ func (c *Controller) updateStatus(ctx context.Context, network *modelv1.Network,
 	return 0, nil
 }
 
-// isMereProgress returns whether nothing but numbers of addresses differ: nobody waits for those.
+// isMereProgress returns whether only numbers of addresses differ: no client waits for those.
 func isMereProgress(before, after *modelv1.NetworkStatus) bool {
 	lasting := *before
 	lasting.UsedAddresses, lasting.FreeAddresses = after.UsedAddresses, after.FreeAddresses
 	return apiequality.Semantic.DeepEqual(&lasting, after)
 }
 
-// statusOf computes the status of a network from who uses it and from what became of its children.
+// statusOf computes the status of a network from its users and from the result for its children.
 func statusOf(network *modelv1.Network, used *usage, applied reconciler.Verdict) modelv1.NetworkStatus {
 	status := modelv1.NetworkStatus{
 		ObservedGeneration: network.Generation,

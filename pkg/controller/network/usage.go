@@ -58,14 +58,14 @@ func attachmentsOf(pod *corev1.Pod) []networkattachment.Attachment {
 	return attachments
 }
 
-// usage is who uses a network, and how many of its addresses.
+// usage has the boxes that use a network, and how many of its addresses they use.
 type usage struct {
 	// boxes are sorted.
 	boxes     []string
 	addresses int
 }
 
-// usageOf returns who uses the network as the caches have it.
+// usageOf returns the usage of the network as the caches have it.
 func (c *Controller) usageOf(network *modelv1.Network) (*usage, error) {
 	key := keyOf(network)
 	cidr, err := netip.ParsePrefix(network.Spec.CIDR)
