@@ -25,7 +25,7 @@ func newIngressKind(cluster kubernetes.Interface, informer cache.SharedIndexInfo
 		func(namespace string) children.Client[*networkingv1.Ingress] {
 			return cluster.NetworkingV1().Ingresses(namespace)
 		})
-	// Where nobody says which, the cluster sets its default class.
+	// If the Service does not name a class, the cluster sets its default class.
 	kind.Kept = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "ingressClassName"))
 	return kind
 }

@@ -33,13 +33,12 @@ import (
 )
 
 const (
-	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
+	// Name is the name of the controller, in --controllers and in the names of its metrics and health check.
 	Name = "serviceingress"
 	// noun is what messages call a Service.
 	noun = "Service"
 
-	// concurrentSyncs is how many Services are reconciled at the same time, those of one namespace with at most half of
-	// them.
+	// concurrentSyncs is how many Services are reconciled at the same time, at most half of them from one namespace.
 	concurrentSyncs = 8
 )
 

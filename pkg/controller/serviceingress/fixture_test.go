@@ -171,7 +171,7 @@ func annotate(object metav1.Object, annotations ...string) {
 	object.SetAnnotations(all)
 }
 
-// changeIngress changes Ingress web as somebody else does.
+// changeIngress changes Ingress web as another client does.
 func (f *testController) changeIngress(change func(*networkingv1.Ingress)) {
 	f.t.Helper()
 	ingress, err := f.cluster.NetworkingV1().Ingresses(shop).Get(f.t.Context(), web, metav1.GetOptions{})
@@ -206,7 +206,7 @@ func (f *testController) createForeignIngress(annotations ...string) {
 	f.settle()
 }
 
-// ofBox makes the Service that of box web.
+// ofBox makes the Service the Service of box web.
 func ofBox(service *corev1.Service) {
 	service.OwnerReferences = []metav1.OwnerReference{{
 		APIVersion: "model.github.com/v1", Kind: "ModelBox", Name: web, UID: "box-1", Controller: ptr.To(true),
@@ -293,7 +293,7 @@ func (f *testController) writes() []string {
 	return writes
 }
 
-// serveService lets whoever reads the Service, and does not watch it, see this one.
+// serveService lets clients that read the Service, and do not watch it, see this one.
 func (f *testController) serveService(service *corev1.Service) {
 	f.cluster.PrependReactor("get", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, service.DeepCopy(), nil

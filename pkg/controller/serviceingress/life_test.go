@@ -81,17 +81,17 @@ func TestLife(t *testing.T) {
 			f.annotateService("ingress/http=True")
 			f.expect("", created, `Warning Invalid metadata.annotations[ingress/http]: Unsupported value: "True": supported values: "true", "false"`, pruned)
 		}},
-		{name: "it comes back when somebody deletes it", test: func(f *testController) {
+		{name: "it comes back when a user deletes it", test: func(f *testController) {
 			f.createService("ingress/http=true")
 			f.deleteIngress()
 			f.expect("/ -> web:80", created, created)
 		}},
-		{name: "it is put back when somebody changes it", test: func(f *testController) {
+		{name: "it is put back when a user changes it", test: func(f *testController) {
 			f.createService("ingress/http=true")
 			f.changeIngress(func(ingress *networkingv1.Ingress) { ingress.Spec.Rules[0].Host = "evil.example.com" })
 			f.expect("/ -> web:80", created, "Warning RestoredIngress Restored Ingress web: somebody had changed spec.rules")
 		}},
-		{name: "what somebody adds stays", test: func(f *testController) {
+		{name: "an annotation that a user adds stays", test: func(f *testController) {
 			f.createService("ingress/http=true")
 			f.changeIngress(func(ingress *networkingv1.Ingress) { annotate(ingress, "example.com/rate-limit=10") })
 			f.expect("/ -> web:80", created)
@@ -99,19 +99,19 @@ func TestLife(t *testing.T) {
 				f.t.Errorf("the annotation is %q", got)
 			}
 		}},
-		{name: "somebody else's is left alone", test: func(f *testController) {
+		{name: "an Ingress that the Service does not own is left alone", test: func(f *testController) {
 			f.createForeignIngress()
 			f.createService("ingress/http=true")
 			f.expect("foreign.example.com/ -> foreign:1", taken)
 		}},
-		{name: "that is told once", test: func(f *testController) {
+		{name: "an event reports a taken name once", test: func(f *testController) {
 			f.createForeignIngress()
 			f.createService("ingress/http=true")
 			f.changeService(func(service *corev1.Service) { service.Labels = map[string]string{"a": "b"} })
 			time.Sleep(time.Minute) // of the bubble
 			f.expect("foreign.example.com/ -> foreign:1", taken)
 		}},
-		{name: "somebody else's stays when the annotation goes", test: func(f *testController) {
+		{name: "an Ingress that the Service does not own stays when the annotation goes", test: func(f *testController) {
 			f.createForeignIngress()
 			f.createService("ingress/http=true")
 			f.annotateService("ingress/http=false")
@@ -133,7 +133,7 @@ func TestLife(t *testing.T) {
 			f.expect("shop.example.com/ -> web:80", created,
 				`Warning Invalid metadata.annotations[ingress/host]: Invalid value: "192.0.2.1": must be a DNS name, not an IP address`)
 		}},
-		{name: "what was invalid and is again is told again", test: func(f *testController) {
+		{name: "an event reports again that an annotation has become invalid again", test: func(f *testController) {
 			const relative = `Warning Invalid metadata.annotations[ingress/path]: Invalid value: "api": must be an absolute path`
 			f.createService("ingress/http=true", "ingress/path=api")
 			f.annotateService("ingress/path=/api")

@@ -41,7 +41,7 @@ func (r *problemRecord) isNew(service metav1.Object, p problem) bool {
 	return true
 }
 
-// forget drops the problem of a Service that has none any more, or is gone.
+// forget drops the problem of a Service that no longer has one, or is gone.
 func (r *problemRecord) forget(service types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -80,8 +80,8 @@ func (c *Controller) problemOf(service *corev1.Service, wants bool) *problem {
 	return nil
 }
 
-// wantsIngress returns whether the Service is to have an Ingress: it asks for one, and the name is not that of the Ingress of
-// the box that it belongs to.
+// wantsIngress returns whether the Service is to have an Ingress: it asks for one, and the Ingress of the box that it belongs to
+// does not have this name.
 func (c *Controller) wantsIngress(service *corev1.Service) (bool, error) {
 	if !serviceingressrender.AsksForIngress(service) {
 		return false, nil
