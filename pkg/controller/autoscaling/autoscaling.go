@@ -70,8 +70,8 @@ func IsScaled(autoscalers cache.Indexer, kind schema.GroupKind, name types.Names
 	return len(found) > 0, nil
 }
 
-// HandOver returns the number of pods of the live child, as an apply configuration, when the rendered one gives it up, and nil
-// otherwise. Nobody's, it would become 1, which is the API's default.
+// HandOver returns the number of pods of the live child, as an apply configuration, when the rendered child gives it up, and nil
+// otherwise. Without a manager, the number would become 1, which is the default of the API.
 func HandOver(rendered *unstructured.Unstructured, live metav1.Object, replicas int32) (*unstructured.Unstructured, error) {
 	if !isAutoscaled(rendered) || isAutoscaled(live) {
 		return nil, nil
