@@ -65,8 +65,8 @@ func liveHeap() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// serveForeignServices lets the server list Services as others have them. They are made for each list, so that nobody but
-// the cache keeps them, and come out of protobuf as from a server, so that no two share a string.
+// serveForeignServices lets the server list Services as other users have them. It makes them for each list, so that only the cache
+// keeps them. It decodes them from protobuf as from a server, so that no two share a string.
 func serveForeignServices(t *testing.T, cluster *fake.Clientset) {
 	cluster.PrependReactor("list", "services", func(clienttesting.Action) (bool, k8sruntime.Object, error) {
 		list := &corev1.ServiceList{ListMeta: metav1.ListMeta{ResourceVersion: "100000"}, Items: make([]corev1.Service, foreignServices)}
