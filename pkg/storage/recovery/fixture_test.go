@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"os"
 	"testing"
 	"time"
 
@@ -36,6 +37,11 @@ import (
 )
 
 const testNamespace = "shop"
+
+func TestMain(m *testing.M) {
+	revisionMargin = 100
+	os.Exit(m.Run())
+}
 
 // fixture is an empty store, and a cluster.
 type fixture struct {

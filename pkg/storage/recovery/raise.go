@@ -13,11 +13,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-const (
-	// revisionMargin is more than what is written to a store between two renewals of the Lease, which knows of no later
-	// revision.
-	revisionMargin = 10_000
+// revisionMargin is more than what is written to a store between two renewals of the Lease, which knows of no later revision. Tests
+// lower it: it is how many writes a recovery takes.
+var revisionMargin int64 = 10_000
 
+const (
 	// maxRaiseByWriting is how much of a difference is made up for by writing, some thousand times a second. A store that
 	// can be stopped is raised while it is not running where it is more.
 	maxRaiseByWriting = 100_000
