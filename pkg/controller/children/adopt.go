@@ -117,6 +117,6 @@ func (e *Engine[O]) adopt(ctx context.Context, owner O, s Step) (Object, error) 
 	if err != nil {
 		return nil, err
 	}
-	e.childEventf(owner, s.Kind, adopted, corev1.EventTypeNormal, "Adopted"+s.Kind.name(), "Adopt", "Took over %s %s, which nobody controlled", s.Kind.name(), adopted.GetName())
+	e.childEventf(owner, s.Kind, adopted, corev1.EventTypeNormal, "Adopted"+s.Kind.name(), "Adopt", "Took over %s %s, which had no controller", s.Kind.name(), adopted.GetName())
 	return adopted, nil
 }

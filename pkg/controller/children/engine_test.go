@@ -466,7 +466,7 @@ func TestReconcileOfATakenName(t *testing.T) {
 			name:     "an object without a controller is adopted by an owner that asks for it",
 			settings: annotated(modelv1.AdoptAnnotation, "true"),
 			requests: []string{"get secrets settings-token", "get configmaps settings", "patch secrets settings-token", "patch secrets settings-token"},
-			events:   []string{"Normal AdoptedSecret Took over Secret settings-token, which nobody controlled"},
+			events:   []string{"Normal AdoptedSecret Took over Secret settings-token, which had no controller"},
 		},
 		{
 			name:     "an object of a box of the owner's name is refused",
@@ -550,7 +550,7 @@ func TestReconcileStartsOverWithWhatTheCacheHides(t *testing.T) {
 	fixture.Check(t, "failures", []string(nil), f.reconcile(t))
 	fixture.Check(t, "requests", []string{"get secrets settings-token", "patch secrets settings-token"}, f.requests())
 	fixture.Check(t, "events", []string{
-		"Warning RestoredSecret Restored Secret settings-token: somebody had changed metadata.labels",
+		"Warning RestoredSecret Restored Secret settings-token: another client had changed metadata.labels",
 	}, f.told())
 }
 

@@ -88,7 +88,7 @@ func (e *Engine[O]) noteRestored(owner O, s Step, byManager map[string]*fieldpat
 // nameOfManager returns the name of a field manager for messages. The manager of a field that was removed is not known.
 func nameOfManager(manager string) string {
 	if manager == "" {
-		return "somebody"
+		return "another client"
 	}
 	return manager
 }

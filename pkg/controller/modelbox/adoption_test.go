@@ -86,7 +86,7 @@ func TestAdoptTakesOverAnObjectWithoutController(t *testing.T) {
 		"get modelboxes web", "update modelboxes/status web",
 	}, f.requests())
 	check(t, "events", []string{
-		"Normal AdoptedDeployment Took over Deployment web, which nobody controlled",
+		"Normal AdoptedDeployment Took over Deployment web, which had no controller",
 		"Normal CreatedService Created Service web",
 		"Normal RolloutComplete 2 of 2 replicas are available",
 	}, f.told())

@@ -339,7 +339,7 @@ func TestConditionMessages(t *testing.T) {
 			complete(pausedBy("kubectl-rollout"), func(d *appsv1.Deployment) { d.Status.Replicas, d.Status.UpdatedReplicas = 3, 1 }),
 			`1 out of 2 new replicas have been updated; kubectl-rollout has paused the Deployment, until "kubectl rollout resume deployment/web"`},
 		{"Ready says that the Deployment is paused", modelv1.ConditionReady, complete(pausedBy("")),
-			`2 of 2 replicas are available; somebody has paused the Deployment, until "kubectl rollout resume deployment/web"`},
+			`2 of 2 replicas are available; another client has paused the Deployment, until "kubectl rollout resume deployment/web"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := meta.FindStatusCondition(conditionsOf(fixture.WebBox(t), row.observed), row.condition)

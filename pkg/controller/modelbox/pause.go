@@ -29,7 +29,7 @@ type pause struct {
 
 // messageOf says which manager has paused the workload, and what ends the pause.
 func (p *pause) messageOf(workload workload) string {
-	who := "somebody"
+	who := "another client"
 	for manager := range fields.ChangedBy(workload, fieldpath.NewSet(p.path), fieldpath.NewSet()) {
 		who = cmp.Or(manager, who)
 	}

@@ -22,7 +22,7 @@ const (
 	pruned  = "Normal PrunedIngress Deleted Ingress web, which the Service does not ask for any more"
 	taken   = "Warning NotOwned an Ingress named web exists already and does not belong to this Service: " +
 		"delete it, give the Service another name, or annotate the Ingress with model.github.com/adopt=true to let the Service take it over"
-	adopted      = "Normal AdoptedIngress Took over Ingress web, which nobody controlled"
+	adopted      = "Normal AdoptedIngress Took over Ingress web, which had no controller"
 	ofBoxInstead = "Warning NotOwned box web has an Ingress of this name by its spec.ingress, and annotation ingress/http does nothing"
 )
 

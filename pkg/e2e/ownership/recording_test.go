@@ -121,7 +121,7 @@ func TestRecordIsRestored(t *testing.T) {
 	}
 	awaitRecord(n, "web")
 	n.Events.Await("web", "RestoredDeployment", "kubectl-annotate had changed", modelv1.RecordAnnotation)
-	n.Events.Await("web", "RestoredDeployment", "somebody had changed", modelv1.RecordAnnotation)
+	n.Events.Await("web", "RestoredDeployment", "another client had changed", modelv1.RecordAnnotation)
 }
 
 // TestPausedBoxIsRecorded asks a paused box for what has to wait. It must not be lost with the store.
