@@ -44,13 +44,13 @@ func TestReconcileRestoresTheAutoscaler(t *testing.T) {
 	f.converge(t)
 	changed := f.autoscaler(t)
 	changed.Spec.MaxReplicas = 9
-	if _, err := f.cluster.AutoscalingV2().HorizontalPodAutoscalers(changed.Namespace).Update(t.Context(), changed, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+	if _, err := f.cluster.AutoscalingV2().HorizontalPodAutoscalers(changed.Namespace).Update(t.Context(), changed, metav1.UpdateOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "largest number of pods", int32(5), f.autoscaler(t).Spec.MaxReplicas)
-	check(t, "events", []string{"Warning RestoredHorizontalPodAutoscaler Restored HorizontalPodAutoscaler web: somebody had changed spec.maxReplicas"}, f.told())
+	check(t, "events", []string{"Warning RestoredHorizontalPodAutoscaler Restored HorizontalPodAutoscaler web: kubectl-edit had changed spec.maxReplicas"}, f.told())
 }
 
 func TestReconcilePrunesTheAutoscaler(t *testing.T) {

@@ -65,7 +65,7 @@ func TestReconcileRestoresAFile(t *testing.T) {
 	f.told()
 	changed := f.configMap(t, "web")
 	changed.Data["web.conf"], changed.BinaryData["logo"] = "workers 5;", []byte{0xfe}
-	if _, err := f.cluster.CoreV1().ConfigMaps(changed.Namespace).Update(t.Context(), changed, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+	if _, err := f.cluster.CoreV1().ConfigMaps(changed.Namespace).Update(t.Context(), changed, metav1.UpdateOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	f.catchUp(t)
@@ -78,7 +78,7 @@ func TestReconcileRestoresAFile(t *testing.T) {
 	f.mustReconcile(t)
 	check(t, "data", map[string]string{"web.conf": "workers 4;", "empty": ""}, f.configMap(t, "web").Data)
 	check(t, "binary data", map[string][]byte{"logo": {0xff}}, f.configMap(t, "web").BinaryData)
-	check(t, "events", []string{"Warning RestoredConfigMap Restored ConfigMap web: somebody had changed binaryData.logo, data.web.conf"}, f.told())
+	check(t, "events", []string{"Warning RestoredConfigMap Restored ConfigMap web: kubectl-edit had changed binaryData.logo, data.web.conf"}, f.told())
 }
 
 func TestDataIsTrimmedOnce(t *testing.T) {

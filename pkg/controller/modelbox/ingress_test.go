@@ -55,12 +55,12 @@ func TestReconcileRestoresAndPrunesTheIngress(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed.Spec.Rules[0].Host = "other.example.com"
-	if _, err := ingresses.Update(t.Context(), changed, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+	if _, err := ingresses.Update(t.Context(), changed, metav1.UpdateOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	f.catchUp(t)
 	f.mustReconcile(t)
-	check(t, "events", []string{"Warning RestoredIngress Restored Ingress web: somebody had changed spec.rules"}, f.told())
+	check(t, "events", []string{"Warning RestoredIngress Restored Ingress web: kubectl-edit had changed spec.rules"}, f.told())
 
 	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Ingress = nil })
 	f.catchUp(t)

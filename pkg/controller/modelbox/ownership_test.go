@@ -100,17 +100,17 @@ func TestConflictBacksOffFromAFieldThatIsChangedAgainAndAgain(t *testing.T) {
 	f.restart()
 	f.converge(t)
 	for range children.MaxRestores {
-		f.scaleBySomebody(t)
+		f.scaleByAnotherClient(t)
 		f.mustReconcile(t)
 		check(t, "requests", []string{"get deployments web", "patch deployments web"}, f.requests())
 	}
 	f.told()
 
-	f.scaleBySomebody(t)
+	f.scaleByAnotherClient(t)
 	check(t, "requeue after", children.FirstPause, f.mustReconcile(t))
 	check(t, "requests", []string{"get deployments web", "update modelboxes/status web"}, f.requests())
 	check(t, "applied", "False Conflict", f.status(t).applied)
-	const message = "Deployment web: somebody keeps changing spec.replicas; back-off restoring what the box asks for"
+	const message = "Deployment web: another-client keeps changing spec.replicas; back-off restoring what the box asks for"
 	check(t, "events", []string{"Warning Conflict " + message}, f.told())
 
 	f.catchUp(t)
@@ -130,10 +130,10 @@ func TestConflictLeavesOtherFieldsRestored(t *testing.T) {
 	f.restart()
 	f.converge(t)
 	for range children.MaxRestores {
-		f.scaleBySomebody(t)
+		f.scaleByAnotherClient(t)
 		f.mustReconcile(t)
 	}
-	f.scaleBySomebody(t)
+	f.scaleByAnotherClient(t)
 	f.mustReconcile(t)
 	f.catchUp(t)
 	f.told()
@@ -153,7 +153,7 @@ func TestConflictLeavesOtherFieldsRestored(t *testing.T) {
 func TestRestoreThatFailsIsNoConflict(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
-	f.scaleBySomebody(t)
+	f.scaleByAnotherClient(t)
 	isAway := true
 	f.cluster.PrependReactor("patch", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return isAway, nil, apierrors.NewServiceUnavailable("later")

@@ -23,7 +23,7 @@ func TestAPanicIsAFailureOfTheBoxAlone(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	registry := f.measure()
 	f.converge(t)
-	f.scaleBySomebody(t)
+	f.scaleByAnotherClient(t)
 	before := f.boxInServer(t).Status
 	isBroken := true
 	f.cluster.PrependReactor("patch", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {

@@ -207,11 +207,11 @@ func TestReconcileUpdatesTheChildrenOfAChangedBox(t *testing.T) {
 func TestReconcileRestoresDrift(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
-	f.scaleBySomebody(t)
+	f.scaleByAnotherClient(t)
 
 	f.mustReconcile(t)
 	check(t, "requests", []string{"get deployments web", "patch deployments web"}, f.requests())
-	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed spec.replicas"}, f.told())
+	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: another-client had changed spec.replicas"}, f.told())
 	check(t, "replicas", ptr.To[int32](2), f.deployment(t).Spec.Replicas)
 	check(t, "label of another manager", "shop", f.deployment(t).Labels["team"])
 }
@@ -219,7 +219,7 @@ func TestReconcileRestoresDrift(t *testing.T) {
 func TestRestoreStopsWhenTheChildHasAnotherOwner(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
-	f.scaleBySomebody(t)
+	f.scaleByAnotherClient(t)
 	// The cache does not show yet that another owner has taken the Deployment.
 	taken := f.deployment(t)
 	taken.OwnerReferences[0].Name, taken.OwnerReferences[0].UID = "other", "of-the-other"
@@ -237,7 +237,7 @@ func TestRestoreStopsWhenTheChildHasAnotherOwner(t *testing.T) {
 func TestRestoreStopsWhenTheChildIsGone(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	f.converge(t)
-	f.scaleBySomebody(t)
+	f.scaleByAnotherClient(t)
 	// The cache does not show yet that a user has deleted the Deployment.
 	if err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Delete(t.Context(), fixture.WebKey.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -250,14 +250,14 @@ func TestRestoreStopsWhenTheChildIsGone(t *testing.T) {
 	check(t, "requests", []string{"get deployments web"}, f.requests())
 }
 
-// scaleBySomebody lets another manager set another number of replicas of the Deployment, and lets the caches catch up.
-func (f *testController) scaleBySomebody(t *testing.T) {
+// scaleByAnotherClient applies another number of replicas to the Deployment as another field manager, and lets the caches catch up.
+func (f *testController) scaleByAnotherClient(t *testing.T) {
 	t.Helper()
-	somebodys := applyappsv1.Deployment("web", fixture.WebKey.Namespace).
+	scaled := applyappsv1.Deployment("web", fixture.WebKey.Namespace).
 		WithLabels(map[string]string{"team": "shop"}).
 		WithSpec(applyappsv1.DeploymentSpec().WithReplicas(7))
-	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Apply(t.Context(), somebodys,
-		metav1.ApplyOptions{FieldManager: "somebody", Force: true}); err != nil {
+	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Apply(t.Context(), scaled,
+		metav1.ApplyOptions{FieldManager: "another-client", Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	f.catchUp(t)
@@ -373,7 +373,7 @@ func TestReconcileRestoresARemovedLabel(t *testing.T) {
 	f.converge(t)
 	deployment := f.deployment(t)
 	delete(deployment.Labels, render.ManagedByLabel)
-	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Update(t.Context(), deployment, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
+	if _, err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Update(t.Context(), deployment, metav1.UpdateOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	f.catchUp(t)
@@ -383,7 +383,7 @@ func TestReconcileRestoresARemovedLabel(t *testing.T) {
 
 	f.mustReconcile(t)
 	check(t, "label", render.ManagedBy, f.deployment(t).Labels[render.ManagedByLabel])
-	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed metadata.labels.app.kubernetes.io/managed-by"}, f.told())
+	check(t, "events", []string{"Warning RestoredDeployment Restored Deployment web: another client had changed metadata.labels.app.kubernetes.io/managed-by"}, f.told())
 }
 
 func TestReconcileOfAPausedBoxKeepsTheChildren(t *testing.T) {

@@ -54,7 +54,10 @@ func removesRecord(d *appsv1.Deployment) { delete(d.Annotations, modelv1.RecordA
 func TestRecordFollowsTheBox(t *testing.T) {
 	labels := func(box *modelv1.ModelBox) { box.Labels = map[string]string{"team": "cart"} }
 	pauses := func(box *modelv1.ModelBox) { box.Spec.Paused, box.Generation = true, box.Generation+1 }
-	const somebody = "Warning RestoredDeployment Restored Deployment web: somebody had changed metadata.annotations.model.github.com/record"
+	restored := func(manager, field string) []string {
+		return []string{"Warning RestoredDeployment Restored Deployment web: " + manager + " had changed " + field}
+	}
+	const record = "metadata.annotations.model.github.com/record"
 	for _, row := range []struct {
 		name     string
 		change   func(*modelv1.ModelBox)
@@ -71,16 +74,16 @@ func TestRecordFollowsTheBox(t *testing.T) {
 		{name: "a Deployment of a release without records", edit: removesRecord, restarts: true,
 			requests: []string{"get deployments web", "patch deployments web"}},
 		{name: "a record that a user removed", edit: removesRecord,
-			requests: []string{"get deployments web", "patch deployments web"}, events: []string{somebody}},
+			requests: []string{"get deployments web", "patch deployments web"}, events: restored("another client", record)},
 		{name: "a record that a user changed", edit: changesRecord("forged"),
-			requests: []string{"get deployments web", "patch deployments web"}, events: []string{somebody}},
+			requests: []string{"get deployments web", "patch deployments web"}, events: restored("kubectl-edit", record)},
 		{name: "a record that a user changed while the server was down", edit: changesRecord("forged"), restarts: true,
-			requests: []string{"get deployments web", "patch deployments web"}, events: []string{somebody}},
+			requests: []string{"get deployments web", "patch deployments web"}, events: restored("kubectl-edit", record)},
 		{name: "a record that a user changed, of a box that is paused", change: pauses, edit: changesRecord("forged"),
-			requests: []string{"get deployments web", "patch deployments web", "update modelboxes/status web"}, events: []string{somebody}},
+			requests: []string{"get deployments web", "patch deployments web", "update modelboxes/status web"}, events: restored("kubectl-edit", record)},
 		{name: "a label, and another change by a user", change: labels, edit: func(d *appsv1.Deployment) { fixture.MainContainer(d).Image = "nginx:2" },
 			requests: []string{"get deployments web", "patch deployments web"},
-			events:   []string{"Warning RestoredDeployment Restored Deployment web: somebody had changed " + mainImage}},
+			events:   restored("kubectl-edit", mainImage)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := newTestController(t, fixture.WebBox(t))
@@ -89,7 +92,7 @@ func TestRecordFollowsTheBox(t *testing.T) {
 				f.update(t, row.change)
 			}
 			if row.edit != nil {
-				f.changeDeployment(t, "somebody", row.edit)
+				f.changeDeployment(t, "kubectl-edit", row.edit)
 			}
 			f.catchUp(t)
 			if row.restarts {

@@ -177,7 +177,7 @@ func (f *testController) changeIngress(change func(*networkingv1.Ingress)) {
 	ingress, err := f.cluster.NetworkingV1().Ingresses(shop).Get(f.t.Context(), web, metav1.GetOptions{})
 	f.must(err)
 	change(ingress)
-	_, err = f.cluster.NetworkingV1().Ingresses(shop).Update(f.t.Context(), ingress, metav1.UpdateOptions{FieldManager: "somebody"})
+	_, err = f.cluster.NetworkingV1().Ingresses(shop).Update(f.t.Context(), ingress, metav1.UpdateOptions{FieldManager: "kubectl-edit"})
 	f.must(err)
 	f.settle()
 }

@@ -89,7 +89,7 @@ func TestLife(t *testing.T) {
 		{name: "it is put back when a user changes it", test: func(f *testController) {
 			f.createService("ingress/http=true")
 			f.changeIngress(func(ingress *networkingv1.Ingress) { ingress.Spec.Rules[0].Host = "evil.example.com" })
-			f.expect("/ -> web:80", created, "Warning RestoredIngress Restored Ingress web: somebody had changed spec.rules")
+			f.expect("/ -> web:80", created, "Warning RestoredIngress Restored Ingress web: kubectl-edit had changed spec.rules")
 		}},
 		{name: "an annotation that a user adds stays", test: func(f *testController) {
 			f.createService("ingress/http=true")

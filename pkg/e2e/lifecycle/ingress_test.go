@@ -55,10 +55,10 @@ func TestIngressFollowsItsBox(t *testing.T) {
 	n.UpdateBox("web", framework.WithIngress("none-such", "a.example.com", "b.example.com"))
 	n.AwaitIngress("web", "follows the box", hasHosts("a.example.com", "b.example.com"))
 
-	n.Kubectl.Run("patch", "ingress", "web", "--type=json", "--field-manager=somebody",
+	n.Kubectl.Run("patch", "ingress", "web", "--type=json", "--field-manager=kubectl-edit",
 		`--patch=[{"op": "replace", "path": "/spec/rules/0/host", "value": "stolen.example.com"}]`)
 	n.AwaitIngress("web", "is restored", hasHosts("a.example.com", "b.example.com"))
-	n.Events.Await("web", "RestoredIngress", "somebody")
+	n.Events.Await("web", "RestoredIngress", "kubectl-edit")
 	n.Kubectl.Run("annotate", "ingress", "web", "example.com/of=others")
 	n.Kubectl.Run("delete", "ingress", "web")
 	n.AwaitIngress("web", "is back", hasHosts("a.example.com", "b.example.com"))

@@ -63,8 +63,8 @@ func TestRouteOfABox(t *testing.T) {
 
 	n.UpdateBox("web", withRoute("other.example.com"))
 	awaitRoute(n, client, "web", "other.example.com")
-	n.Kubectl.Run("patch", "httproute", "web", "--type=merge", "--field-manager=somebody", `--patch={"spec": {"hostnames": ["stolen.example.com"]}}`)
-	n.Events.Await("web", "RestoredHTTPRoute", "somebody")
+	n.Kubectl.Run("patch", "httproute", "web", "--type=merge", "--field-manager=kubectl-edit", `--patch={"spec": {"hostnames": ["stolen.example.com"]}}`)
+	n.Events.Await("web", "RestoredHTTPRoute", "kubectl-edit")
 	route := awaitRoute(n, client, "web", "other.example.com")
 
 	route.Status.Parents = []gatewayv1.RouteParentStatus{{

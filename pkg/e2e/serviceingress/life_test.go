@@ -112,9 +112,9 @@ func TestLife(t *testing.T) {
 		{"it is restored when a user changes it, whose field manager an event names", func(n *framework.Namespace) {
 			create(n, "ingress/http=true")
 			awaitIngress(n, byDefault)
-			n.Kubectl.Run("patch", "ingress", "web", "--field-manager=somebody", "--type=json",
+			n.Kubectl.Run("patch", "ingress", "web", "--field-manager=kubectl-edit", "--type=json",
 				`--patch=[{"op": "replace", "path": "/spec/rules/0/host", "value": "evil.example.com"}]`)
-			n.Events.AwaitAboutKind("Service", "web", "RestoredIngress", "somebody had changed")
+			n.Events.AwaitAboutKind("Service", "web", "RestoredIngress", "kubectl-edit had changed")
 			awaitIngress(n, byDefault)
 		}},
 		{"it gets back its owner and its label", func(n *framework.Namespace) {
