@@ -48,7 +48,7 @@ func (f *findings) judgeBox(ctx context.Context, object *unstructured.Unstructur
 		f.add(refused, "metadata.deletionTimestamp", "the box is being deleted: wait until it is gone")
 	}
 	for _, finalizer := range object.GetFinalizers() {
-		f.add(changed, "metadata.finalizers", "%s is taken from the custom resource, and not carried over: nobody would remove it", finalizer)
+		f.add(changed, "metadata.finalizers", "%s is taken from the custom resource, and not carried over: no controller would remove it", finalizer)
 	}
 	box, unknown, err := decode(object)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestJudgeBoxSaysWhatTheServerRefusesAndChanges(t *testing.T) {
 		{"a box without an image is refused", custom("web", with(map[string]any{"image": ""}), nil),
 			[]told{{refused, "spec.image", `Required value: must name an image, such as "nginx:1.7.9"`}}},
 		{"a finalizer is not carried over", custom("web", complete, map[string]any{"finalizers": []any{"example.com/operator"}}),
-			[]told{{changed, "metadata.finalizers", "example.com/operator is taken from the custom resource, and not carried over: nobody would remove it"}}},
+			[]told{{changed, "metadata.finalizers", "example.com/operator is taken from the custom resource, and not carried over: no controller would remove it"}}},
 		{"a box that is being deleted is refused", custom("web", complete, map[string]any{"deletionTimestamp": "2026-01-01T00:00:00Z"}),
 			[]told{{refused, "metadata.deletionTimestamp", "the box is being deleted: wait until it is gone"}}},
 		{"what is of another type is refused", custom("web", with(map[string]any{"replicas": "two"}), nil),

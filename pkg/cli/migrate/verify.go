@@ -164,7 +164,7 @@ func isSameSpec(a, b *unstructured.Unstructured) bool {
 func (f *findings) compareChild(child *unstructured.Unstructured, live *exportedBox) {
 	i := slices.IndexFunc(live.children, func(c *unstructured.Unstructured) bool { return c.GetUID() == child.GetUID() })
 	if i < 0 {
-		f.add(disruptive, "", "%s %s is gone, or belongs to nobody", child.GetKind(), child.GetName())
+		f.add(disruptive, "", "%s %s is gone, or the box does not own it", child.GetKind(), child.GetName())
 		return
 	}
 	now := live.children[i]

@@ -37,7 +37,7 @@ func TestVerifyFindsWhatIsNotAsItWas(t *testing.T) {
 		{"a label", func(live *exportedBox) { live.object.SetLabels(map[string]string{"a": "b"}) }, []string{"metadata.labels: is not what it was"}},
 		{"an annotation", func(live *exportedBox) { live.object.SetAnnotations(map[string]string{"a": "b"}) }, []string{"metadata.annotations: is not what it was"}},
 		{"the spec", func(live *exportedBox) { live.object.Object["spec"] = map[string]any{"image": "nginx:2"} }, []string{"spec: is not what it was"}},
-		{"a child created anew", func(live *exportedBox) { live.children[0].SetUID("other") }, []string{": Deployment web is gone, or belongs to nobody"}},
+		{"a child created anew", func(live *exportedBox) { live.children[0].SetUID("other") }, []string{": Deployment web is gone, or the box does not own it"}},
 		{"a child of another box", func(live *exportedBox) { live.UID = "other" },
 			[]string{"metadata.ownerReferences: of Deployment web does not name the box as its controller"}},
 		{"a Deployment that is paused", func(live *exportedBox) {
