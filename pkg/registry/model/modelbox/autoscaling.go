@@ -72,7 +72,7 @@ func autoscalingWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 		if len(warnings) == maxWarnings {
 			break
 		}
-		warnings = append(warnings, fmt.Sprintf("%s: the box has no container %q: as long as nobody adds it to the pods, the metric cannot be computed",
+		warnings = append(warnings, fmt.Sprintf("%s: the box has no container %q: the metric cannot be computed unless an admission webhook adds it to the pods",
 			path.Child("metrics").Index(i).Child("containerResource", "container"), source.Container))
 	}
 	return warnings

@@ -98,7 +98,7 @@ func TestAutoscalingWarnings(t *testing.T) {
 		{"a metric of the main container", []func(*model.ModelBox){withAutoscaling(1, 9), ofContainer("web")}, nil},
 		{"a metric of a container of the overlay", []func(*model.ModelBox){withAutoscaling(1, 9), ofContainer("side"), withSide}, nil},
 		{"a metric of a container that another controller must add", []func(*model.ModelBox){withAutoscaling(1, 9), ofContainer("proxy")},
-			[]string{`spec.autoscaling.metrics[0].containerResource.container: the box has no container "proxy": as long as nobody adds it to the pods, the metric cannot be computed`}},
+			[]string{`spec.autoscaling.metrics[0].containerResource.container: the box has no container "proxy": the metric cannot be computed unless an admission webhook adds it to the pods`}},
 		{"a volume that so many pods do not get", []func(*model.ModelBox){withAutoscaling(1, 9), withReplicas(ptr.To[int32](1)), volumeOf("data", corev1.ReadWriteOnce)},
 			[]string{"spec.storage[0].accessModes: ReadWriteOnce lets the pods of one node have the volume at a time: of 9 pods, those on other nodes do not start; use ReadWriteMany, or workload StatefulSet for a volume each"}},
 	} {
