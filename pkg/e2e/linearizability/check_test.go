@@ -137,19 +137,19 @@ func TestCheck(t *testing.T) {
 		}, []string{"create spec=s4 note=n4", "it told of DELETED", "no order"}},
 		{"a double create", tell(3, Done, object("u9", 12, 1, "x1", "x1")), []string{"not in the store: create spec=x1", "no order"}},
 		{"an update in spite of its precondition", tell(5, Done, object("u1", 13, 3, "x2", "x2")), []string{"not in the store: update spec=x2", "13 was told of before", "no order"}},
-		{"a conflict without a cause", tell(4, Conflict, none), []string{"nobody has asked for what is in the store: MODIFIED", "no order"}},
+		{"a conflict without a cause", tell(4, Conflict, none), []string{"a change that no client asked for: MODIFIED", "no order"}},
 		{"an update without a precondition that conflicts", func(h *History) { h.Operations[5].Request.Revision = 0 }, []string{"no order"}},
 		{"a deletion in spite of its precondition", tell(10, Done, Object{UID: "u2"}), []string{"not in the store: delete", "no order"}},
-		{"an object that is deleted twice", tell(10, Done, Object{UID: "u1"}), []string{"that of two clients", "no order"}},
+		{"an object that is deleted twice", tell(10, Done, Object{UID: "u1"}), []string{"answers two clients", "no order"}},
 		{"an object that is created with the UID of the former one", func(h *History) {
 			for _, object := range []*Object{&h.Operations[14].Response.Object, &h.Operations[15].Response.Object, &h.Watches[1].Events[4].Object, &h.Changes[6].Object} {
 				object.UID = "u1"
 			}
 		}, []string{"no order"}},
 		{"a change without a request", func(h *History) { h.Operations = append(h.Operations[:6], h.Operations[7:]...) }, []string{
-			"nobody has asked for what is in the store: MODIFIED modelboxes/a {revision 13", "no order"}},
+			"a change that no client asked for: MODIFIED modelboxes/a {revision 13", "no order"}},
 		{"a write that is acknowledged with what another one wrote", tell(6, Done, object("u1", 12, 2, "s2", "n2")), []string{
-			"that of two clients", "nobody has asked", "told of before", "no order"}},
+			"answers two clients", "no client asked for", "told of before", "no order"}},
 
 		{"a write that was not answered and was served", tell(6, Unknown, none), nil},
 		{"a write that was not answered and was not served", func(h *History) {

@@ -50,7 +50,7 @@ func (s *store) settle(operations []Operation) (settled []Operation, errs []erro
 	asked := map[int]Operation{}
 	account := func(change int, operation Operation) {
 		if other, isKnown := asked[change]; isKnown {
-			errs = append(errs, fmt.Errorf("the change to revision %d of %s is that of two clients: %s, and %s", s.changes[change].Object.Revision,
+			errs = append(errs, fmt.Errorf("the change to revision %d of %s answers two clients: %s, and %s", s.changes[change].Object.Revision,
 				operation.Request.Key, describe(other.Request, other.Response), describe(operation.Request, operation.Response)))
 		}
 		asked[change] = operation
@@ -141,7 +141,7 @@ func (s *store) checkAsked(asked map[int]Operation, unanswered []Operation) (err
 			deletions[change.Key]--
 			continue
 		}
-		errs = append(errs, fmt.Errorf("nobody has asked for what is in the store: %s %s %s", change.Type, change.Key, describeObject(change.Object)))
+		errs = append(errs, fmt.Errorf("the store has a change that no client asked for: %s %s %s", change.Type, change.Key, describeObject(change.Object)))
 	}
 	return errs
 }
