@@ -52,14 +52,14 @@ func newStrategy(boxes ...*model.ModelBox) Strategy {
 		}
 		return nil, apierrors.NewNotFound(model.Resource("modelboxes"), name)
 	}
-	nobody := authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	noOpinion := authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
 		return authorizer.DecisionNoOpinion, "", nil
 	})
 	nodePorts := utilnet.PortRange{Base: 30000, Size: 2768}
 	getNetwork := func(_ context.Context, _, name string) (*model.Network, error) {
 		return nil, apierrors.NewNotFound(model.Resource("networks"), name)
 	}
-	return NewStrategy(scheme, modelbox.NewStrategy(scheme, listAll, getNetwork, nobody, nodePorts), getBox)
+	return NewStrategy(scheme, modelbox.NewStrategy(scheme, listAll, getNetwork, noOpinion, nodePorts), getBox)
 }
 
 // newStack returns the stack named shop of generation 3 that has the components, in YAML, as the server decodes it and as
