@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const nobody = 65534
+const otherUser = 65534
 
 func chmod(t *testing.T, mode os.FileMode, paths ...string) {
 	t.Helper()
@@ -24,7 +24,7 @@ func chmod(t *testing.T, mode os.FileMode, paths ...string) {
 // giveAway gives a directory to another user, or skips the test for a user who may not do that.
 func giveAway(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.Chown(dir, nobody, nobody); err != nil {
+	if err := os.Chown(dir, otherUser, otherUser); err != nil {
 		t.Skip(err)
 	}
 }
