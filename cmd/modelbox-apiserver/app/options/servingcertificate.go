@@ -64,9 +64,9 @@ func NewServingCertificateOptions() *ServingCertificateOptions {
 func (o *ServingCertificateOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Mode, "serving-certificate", o.Mode, ""+
 		"Where the serving certificate comes from. \"issue\": the server issues it and its CA, keeps both in --serving-certificate-secret, which all servers share, "+
-		"renews them and writes the caBundle of its APIService. \"files\": from --tls-cert-file and --tls-private-key-file, whoever renews them there; the caBundle is left alone. "+
-		"\"self-signed\": from --cert-dir, where it is made once; for servers that nobody has to verify. (default \"files\" where these are given, otherwise \"issue\")")
-	fs.StringVar(&o.Secret, "serving-certificate-secret", o.Secret, "Namespace and name of the Secret with the certificate that the servers issue, and with its CA. Nobody else may write it.")
+		"renews them and writes the caBundle of its APIService. \"files\": the server reads it from --tls-cert-file and --tls-private-key-file again when they change, and leaves the caBundle alone. "+
+		"\"self-signed\": the server creates it in --cert-dir once. No client can verify it. (default \"files\" where these are given, otherwise \"issue\")")
+	fs.StringVar(&o.Secret, "serving-certificate-secret", o.Secret, "Namespace and name of the Secret with the certificate that the servers issue, and with its CA. Only the servers may write it.")
 	fs.StringSliceVar(&o.Hosts, "serving-certificate-hosts", o.Hosts, "DNS names and IP addresses of the certificate that is issued. The cluster asks for the Service that the APIService names: <name>.<namespace>.svc.")
 	fs.DurationVar(&o.Lifetime, "serving-certificate-lifetime", o.Lifetime, "How long an issued serving certificate is valid. It is renewed after two thirds of that.")
 	fs.DurationVar(&o.CALifetime, "serving-certificate-ca-lifetime", o.CALifetime, "How long an issued CA is valid. After two thirds of that the cluster is told to trust the next one too, which signs from a minute later on.")
