@@ -29,7 +29,7 @@ func (f *testController) measure() metrics.KubeRegistry {
 // expectWrites compares the counted writes with these lines.
 func expectWrites(t *testing.T, registry metrics.Gatherer, want string) {
 	t.Helper()
-	const metric = `# HELP modelbox_controller_child_writes_total [ALPHA] Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, record (of a box that changed otherwise than in what it asks for), restore, reclaim (of fields that others had taken over unchanged), replace (a deletion and a creation) or prune.
+	const metric = `# HELP modelbox_controller_child_writes_total [ALPHA] Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, record (of a box that changed otherwise than in what it asks for), restore, reclaim (of fields that other field managers had taken over unchanged), replace (a deletion and a creation) or prune.
 # TYPE modelbox_controller_child_writes_total counter
 `
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(metric+want), "modelbox_controller_child_writes_total"); err != nil {

@@ -49,7 +49,7 @@ func NewMetrics(controller, noun string) *Metrics {
 		childWrites: metrics.NewCounterVec(&metrics.CounterOpts{
 			Subsystem:      subsystem,
 			Name:           "child_writes_total",
-			Help:           fmt.Sprintf("Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, record (of a %s that changed otherwise than in what it asks for), restore, reclaim (of fields that others had taken over unchanged), replace (a deletion and a creation) or prune.", noun),
+			Help:           fmt.Sprintf("Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, record (of a %s that changed otherwise than in what it asks for), restore, reclaim (of fields that other field managers had taken over unchanged), replace (a deletion and a creation) or prune.", noun),
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"kind", "operation"}),
 		driftRestored: metrics.NewCounterVec(&metrics.CounterOpts{
