@@ -1332,7 +1332,7 @@ func schema_pkg_apis_model_v1_ModelBoxFieldDiff(ref common.ReferenceCallback) co
 					},
 					"manager": {
 						SchemaProps: spec.SchemaProps{
-							Description: "manager is the field manager that has set the live value: modelbox-apiserver where the box has asked for it before. It is empty where that is not known, as of a field that somebody has taken out.\n\nExample: kubectl-edit",
+							Description: "manager is the field manager that has set the live value: modelbox-apiserver where the box has asked for it before. It is empty if the manager is not known, as of a field that a client has removed.\n\nExample: kubectl-edit",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3552,7 +3552,7 @@ func schema_pkg_apis_model_v1_ModelStackComponentStatus(ref common.ReferenceCall
 					},
 					"state": {
 						SchemaProps: spec.SchemaProps{
-							Description: "state is \"Ready\" for a component that is what the stack says and ready; \"Waiting\" while it is held back until those in waitingFor are; \"Progressing\" on its way; \"Stalled\" when it will not get there until somebody does something; \"Terminating\" while it is being deleted. Required.\n\nExample: Waiting\n\nPossible enum values:\n - `\"Progressing\"` is on its way to what the stack says.\n - `\"Ready\"` is what the stack says.\n - `\"Stalled\"` will not become what the stack says until somebody does something.\n - `\"Terminating\"` is being deleted.\n - `\"Waiting\"` is held back until the components in waitingFor are what they should be.",
+							Description: "state is \"Ready\" for a component that is what the stack says and ready; \"Waiting\" while it is held back until those in waitingFor are; \"Progressing\" on its way; \"Stalled\" when it will not get there until a user intervenes; \"Terminating\" while it is being deleted. Required.\n\nExample: Waiting\n\nPossible enum values:\n - `\"Progressing\"` is on its way to what the stack says.\n - `\"Ready\"` is what the stack says.\n - `\"Stalled\"` will not become what the stack says until a user intervenes.\n - `\"Terminating\"` is being deleted.\n - `\"Waiting\"` is held back until the components in waitingFor are what they should be.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",

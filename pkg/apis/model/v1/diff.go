@@ -125,7 +125,7 @@ type ModelBoxFieldDiff struct {
 	Wanted string `json:"wanted,omitempty" protobuf:"bytes,3,opt,name=wanted"`
 
 	// manager is the field manager that has set the live value: modelbox-apiserver where the box has asked for it before. It is
-	// empty where that is not known, as of a field that somebody has taken out.
+	// empty if the manager is not known, as of a field that a client has removed.
 	//
 	// Example: kubectl-edit
 	// +optional

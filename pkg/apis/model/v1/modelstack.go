@@ -46,7 +46,7 @@ const (
 	ComponentProgressing ComponentState = "Progressing"
 	// ComponentReady is what the stack says.
 	ComponentReady ComponentState = "Ready"
-	// ComponentStalled will not become what the stack says until somebody does something.
+	// ComponentStalled will not become what the stack says until a user intervenes.
 	ComponentStalled ComponentState = "Stalled"
 	// ComponentTerminating is being deleted.
 	ComponentTerminating ComponentState = "Terminating"
@@ -275,7 +275,7 @@ type ModelStackComponentStatus struct {
 	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
 
 	// state is "Ready" for a component that is what the stack says and ready; "Waiting" while it is held back until those
-	// in waitingFor are; "Progressing" on its way; "Stalled" when it will not get there until somebody does something;
+	// in waitingFor are; "Progressing" on its way; "Stalled" when it will not get there until a user intervenes;
 	// "Terminating" while it is being deleted. Required.
 	//
 	// Example: Waiting

@@ -20,7 +20,7 @@ type ModelStackComponentStatusApplyConfiguration struct {
 	// Example: web
 	Name *string `json:"name,omitempty"`
 	// state is "Ready" for a component that is what the stack says and ready; "Waiting" while it is held back until those
-	// in waitingFor are; "Progressing" on its way; "Stalled" when it will not get there until somebody does something;
+	// in waitingFor are; "Progressing" on its way; "Stalled" when it will not get there until a user intervenes;
 	// "Terminating" while it is being deleted. Required.
 	//
 	// Example: Waiting
