@@ -36,9 +36,9 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 
 	const (
 		creates       = "modelbox-apiserver creates only what a ModelBox, a ModelStack or a Network controls"
-		changes       = "modelbox-apiserver changes only what a ModelBox, a ModelStack or a Network controls, or takes over from nobody"
+		changes       = "modelbox-apiserver changes only what a ModelBox, a ModelStack or a Network controls or adopts"
 		deletes       = "modelbox-apiserver deletes only what a ModelBox, a ModelStack or a Network controls"
-		changesClaims = "modelbox-apiserver changes only claims of a ModelBox, or takes them over from nobody"
+		changesClaims = "modelbox-apiserver changes only claims of a ModelBox, or claims that a ModelBox adopts"
 		deletesClaims = "modelbox-apiserver deletes only claims of a ModelBox"
 		deletesPods   = "modelbox-apiserver deletes only pods of the StatefulSet of a ModelBox"
 		nothing       = "modelbox-apiserver writes nothing in the namespaces kube-system and modelbox-system"

@@ -17,7 +17,7 @@ import (
 
 const (
 	creates = "modelbox-apiserver creates only what a ModelBox, a ModelStack or a Network controls"
-	changes = "modelbox-apiserver changes only what a ModelBox, a ModelStack or a Network controls, or takes over from nobody"
+	changes = "modelbox-apiserver changes only what a ModelBox, a ModelStack or a Network controls or adopts"
 	deletes = "modelbox-apiserver deletes only what a ModelBox, a ModelStack or a Network controls"
 )
 
