@@ -16,7 +16,7 @@ STRIP := $(if $(DBG),,-s -w)
 LOCALCLUSTER_LDFLAGS := -s -w $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
   -X $(package).gitVersion=$(KUBERNETES_VERSION) -X $(package).gitMajor=1 -X $(package).gitMinor=$(KUBERNETES_MINOR))
 
-# What pods run on. On a container node (Linux, root) they really run.
+# The kind of node that pods run on. On a container node (Linux, root) they run for real.
 NODE := simulated
 NODE_IMAGES := _output/images/node
 NODE_FLAGS_simulated :=
@@ -35,8 +35,8 @@ export CGO_ENABLED := 0
 # How long to fuzz with each target.
 FUZZTIME := 2m
 
-# What the server may do and does in "make run": all that the samples show. A cluster's administrator adds each, see docs/operate.md,
-# and the end-to-end tests begin without them.
+# The optional features of the server that "make run" turns on, for the samples. An administrator of a cluster turns on each, see
+# docs/operate.md. The end-to-end tests begin without them.
 COMPONENTS := pod-access pod-debugger serviceingress
 COMPONENT_FLAGS := $(COMPONENTS:%=--component=%) '--server-arg=--controllers=*,serviceingress'
 
@@ -204,7 +204,7 @@ test-availability: build ## Stop, kill and cut off one of three servers, etcd an
 test-migrate: build ## Move 500 boxes from a CustomResourceDefinition to the server, and back
 	@MODELBOX_E2E_MIGRATED_BOXES=500 go test ./pkg/e2e/migrate -timeout 60m -v
 
-# The release before: the newest one, or what stands for it as long as there is none.
+# The previous release: the newest one, or a commit in its place as long as there is no release.
 FORMER_RELEASE = $(or $(shell git describe --tags --abbrev=0 --match 'v[0-9]*' HEAD^ 2>/dev/null),b9829ee)
 
 .PHONY: test-upgrade
@@ -234,7 +234,7 @@ test-growth: build ## Move the store to another etcd and back, encrypt it, and s
 	@MODELBOX_E2E_GROWTH=1 go test ./cmd/modelbox-apiserver/app/testing -run '^TestEncryption' -v
 	@MODELBOX_E2E_GROWN_BOXES=25000 go test ./pkg/e2e/server -run '^TestManyBoxesOnThreeServers$$' -timeout 90m -v
 
-# What is measured, and on what.
+# The benchmarks, and the programs that they measure.
 .PHONY: bench-build
 bench-build: build
 	@hack/go-build.sh . go.etcd.io/etcd/server/v3 $(BIN)/etcd

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Builds an image of a database from Debian's packages, as an OCI archive: hack/build-mariadb-image.sh <name> <archive>
-# It starts as images of MySQL do, see hack/images/mariadb/entrypoint.sh. Where there are no such packages, none is built.
+# It starts as images of MySQL do, see hack/images/mariadb/entrypoint.sh. Without these packages, the script builds none.
 
 set -o errexit -o nounset -o pipefail
 
@@ -27,7 +27,7 @@ hack/unpack-debian-packages.sh "${work}/unpacked" busybox-static mariadb-client-
   exit
 }
 
-# What of it runs.
+# The files that run.
 from=${work}/unpacked to=${work}/image
 cp "${entrypoint}" "${to}/entrypoint.sh"
 echo 'root:x:0:0:root:/:/bin/busybox' >"${to}/etc/passwd"

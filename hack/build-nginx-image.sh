@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Builds an image of nginx from Debian's packages, as an OCI archive: hack/build-nginx-image.sh <name> <archive>
-# Where there are no such packages, none is built.
+# Without these packages, the script builds none.
 
 set -o errexit -o nounset -o pipefail
 
@@ -27,7 +27,7 @@ hack/unpack-debian-packages.sh "${work}/unpacked" busybox-static nginx || {
   exit
 }
 
-# What of it runs.
+# The files that run.
 from=${work}/unpacked to=${work}/image
 cp "${source}/entrypoint.sh" "${to}"
 cp "${source}/nginx.conf" "${to}/etc/nginx"

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Draws the dashboard into a file: hack/draw-dashboard.sh <picture> [seconds]
-# A real Prometheus, Debian's, scrapes the server of a local control plane, which is put to work for so long.
+# Prometheus from Debian scrapes the server of a local control plane, which works for that many seconds.
 
 set -o errexit -o nounset -o pipefail
 
@@ -18,7 +18,7 @@ if ! hack/unpack-debian-packages.sh _output/prometheus prometheus; then
 fi
 hack/go-build.sh hack/dashboard . _output/tools/dashboard
 
-# Not in TMPDIR, which may be long: the path of a socket may not.
+# Not in TMPDIR: its path may be too long for the path of a socket.
 dir=$(mktemp -d /tmp/mb-dashboard-XXXXXX)
 prometheus=
 stop() {
@@ -58,7 +58,7 @@ for ((round = 0; SECONDS < until; round++)); do
   for ((number = 0; number < 10; number++)); do
     box "web-$((round % 8))-${number}" "$((round % 3 + 7))" "$((number % 3 + 1))"
   done | kubectl --namespace="${NAMESPACE}" apply --filename=- >"${dir}/logs/load.log"
-  # What users do on the way: look, change what is the controller's, and delete.
+  # Users read boxes, change fields of the controller, and delete objects meanwhile.
   kubectl get modelboxes,modelstacks --all-namespaces --output=wide >>"${dir}/logs/load.log"
   kubectl --namespace="${NAMESPACE}" scale "deployment/web-$((round % 8))-1" --replicas=5 >>"${dir}/logs/load.log" || true
   kubectl --namespace="${NAMESPACE}" set image "deployment/web-$((round % 8))-2" '*=nginx:2' >>"${dir}/logs/load.log" || true

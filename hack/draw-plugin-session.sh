@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 page=$(realpath "$1")
 readonly DEADLINE_SECONDS=180 ELSEWHERE_SECONDS=20
 
-# Not in TMPDIR, which may be long: the path of a socket may not.
+# Not in TMPDIR: its path may be too long for the path of a socket.
 dir=$(mktemp -d /tmp/mb-session-XXXXXX)
 terminal() { tmux -S "${dir}/tmux" "$@"; }
 stop() {

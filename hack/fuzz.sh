@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Fuzzes with every fuzz target there is, for a time each, such as 2m. What makes one fail is left in a testdata/fuzz
-# folder beside it, where the next "go test" tries it again.
+# Runs each fuzz target for a time, such as 2m. go leaves an input that makes a target fail in a testdata/fuzz folder beside the
+# target, where the next "go test" tries it again.
 
 set -o errexit -o nounset -o pipefail
 

@@ -64,7 +64,7 @@ if [[ -n "${MODELBOX_E2E_DIR:-}" ]]; then
   exit
 fi
 
-# Not in TMPDIR, which may be long: the path of a socket may not.
+# Not in TMPDIR: its path may be too long for the path of a socket.
 dir=$(mktemp -d /tmp/mb-e2e-XXXXXX)
 
 stop() {

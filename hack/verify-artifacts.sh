@@ -8,5 +8,5 @@ set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/clients"
 
-# What it reads is outside of its module, where a change does not make Go test again.
+# The tests read files outside of their module. Go does not run tests again when such a file changes.
 go test -count=1 ./chart

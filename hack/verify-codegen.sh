@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Fails when a generated file is not what hack/update-codegen.sh makes of the sources.
+# Fails when a generated file differs from the output of hack/update-codegen.sh.
 
 set -o errexit -o nounset -o pipefail
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Fails when what releases stored cannot be read any more, when the bytes of today's types are not those in
+# Fails when objects that releases stored can no longer be read, when the bytes of today's types are not those in
 # pkg/apis/model/v1/testdata/HEAD, or when an unchanged box renders into other children than before.
 
 set -o errexit -o nounset -o pipefail

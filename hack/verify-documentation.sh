@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Fails when a field of the API is not described, or when its description tells another default than the field has, or
-# gives an example that is not accepted. Fails when a *.md file refers to what does not exist: the target of a link, or in
-# code a path in the repository, a make target, a flag, a metric, a test or a benchmark.
+# Fails when a field of the API has no description, or when its description has another default than the field or an example
+# that the API rejects. Fails when a *.md file refers to something that does not exist: the target of a link, or in code a path
+# in the repository, a make target, a flag, a metric, a test or a benchmark.
 #
 # In code, paths are relative to the root of the repository, <kind> stands for any name, and a flag without a program is
 # one of modelbox-apiserver, or in hack/localcluster one of localcluster.

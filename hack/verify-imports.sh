@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Fails when a package imports one that its place in the layout does not let it know. Data flows one way:
+# Fails when a package imports a package that its place in the layout does not allow. Data flows one way:
 # apis <- render <- controller, and apis <- registry <- apiserver <- cmd. No controller imports another.
 
 set -o errexit -o nounset -o pipefail
@@ -100,7 +100,7 @@ while read -r package imports; do
   done
 done < <(go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...)
 
-# kubectl is for its plugin: the server would carry it without a use.
+# Only the plugin of kubectl may import kubectl: the server has no use for it.
 while read -r package; do
   echo "ERROR: cmd/modelbox-apiserver must not be linked with ${package}"
   failed=1

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Fails when golden boxes render into other bytes with the libraries of the previous Kubernetes. As they are pinned
-# for the present ones as well, an upgrade of the libraries alone rolls nobody's pods.
+# Fails when golden boxes render into other bytes with the libraries of the previous Kubernetes. The same bytes are pinned for the
+# present libraries, so an upgrade of the libraries alone rolls out no pods.
 
 set -o errexit -o nounset -o pipefail
 
