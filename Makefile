@@ -119,17 +119,18 @@ clients: ## Build the programs that others read and write boxes with, for the te
 
 # The packages whose tests need nothing but Go. The slowest one is first: others are tested beside it.
 UNIT_PACKAGES = $$(go list ./pkg/storage/recovery ./... | grep -v /pkg/e2e)
-# Those that are linked with kubectl. Few of them start a goroutine, and all of kubectl would be compiled again for the race detector.
-KUBECTL_PACKAGES = $$(go list ./cmd/kubectl-modelbox/... ./pkg/cli/... ./pkg/render/debugcontainer)
-RACE_PACKAGES = $$(grep --invert-match --line-regexp --fixed-strings --file=<(echo "$(KUBECTL_PACKAGES)") <(echo "$(UNIT_PACKAGES)"))
+# Those that convert, validate, render and print. Few of them start a goroutine, and the plugin is linked with all of kubectl, which
+# would be compiled again for the race detector.
+SEQUENTIAL_PACKAGES = $$(go list ./cmd/kubectl-modelbox/... ./pkg/apis/... ./pkg/cli/... ./pkg/generated/... ./pkg/render/...)
+CONCURRENT_PACKAGES = $$(grep --invert-match --line-regexp --fixed-strings --file=<(echo "$(SEQUENTIAL_PACKAGES)") <(echo "$(UNIT_PACKAGES)"))
 
 .PHONY: test
 test: build clients test-images ## Run all tests, and print where the time goes
 	@rm -rf _output/test
 	@echo "testing the packages"
-	@CGO_ENABLED=$(CGO) hack/go-test.sh race . "$(RACE_PACKAGES)" $(RACE) -timeout 30m
-	@hack/go-test.sh kubectl . "$(KUBECTL_PACKAGES)"
-	@hack/go-test.sh costs . "./pkg/apis/decodedsize ./pkg/registry/model/modelbox" -run '^TestCost'
+	@CGO_ENABLED=$(CGO) hack/go-test.sh concurrent . "$(CONCURRENT_PACKAGES)" $(RACE) -timeout 30m
+	@hack/go-test.sh sequential . "$(SEQUENTIAL_PACKAGES)"
+	@hack/go-test.sh costs . ./pkg/registry/model/modelbox -run '^TestCost'
 	@echo "testing the server in a control plane"
 	@hack/test-e2e.sh
 	@echo "testing the local control plane"

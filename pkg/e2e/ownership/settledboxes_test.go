@@ -20,7 +20,7 @@ import (
 const (
 	// boxesVariable is how many boxes have to be silent, such as 1000.
 	boxesVariable = "MODELBOX_E2E_BOXES"
-	silentBoxes   = 100
+	silentBoxes   = 40
 	// boxWriters is how many clients create them.
 	boxWriters = 8
 )

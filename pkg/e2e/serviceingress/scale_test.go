@@ -21,7 +21,7 @@ import (
 const (
 	// servicesVariable is how many Services there are, such as 10000, of which one in annotatedOneIn is annotated.
 	servicesVariable = "MODELBOX_E2E_SERVICES"
-	fewServices      = 500
+	fewServices      = 150
 	annotatedOneIn   = 10
 	// serviceWriters is how many clients create them.
 	serviceWriters = 16
