@@ -6,8 +6,8 @@ package recovery
 import (
 	"context"
 	"fmt"
-	"slices"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
