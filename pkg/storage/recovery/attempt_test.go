@@ -206,9 +206,9 @@ func TestARecoveryThatDidNotEndIsDoneAgain(t *testing.T) {
 func TestExclusiveStoreThatIsFarBehindIsRaisedByTheNextStart(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")))
 	f.setLease(Position{Identity: earlier.Identity, Revision: 5_000_000})
-	expectRefused(t, f, "5010000")
+	expectRefused(t, f, strconv.FormatInt(5_000_000+revisionMargin, 10))
 	var raise *RaiseRevisionError
-	if !errors.As(f.failed, &raise) || raise.To != 5_010_000 {
+	if !errors.As(f.failed, &raise) || raise.To != 5_000_000+revisionMargin {
 		t.Errorf("the server ends with %v", f.failed)
 	}
 	expectNames(t, f.stored())
