@@ -6,6 +6,7 @@ go 1.26.0
 require (
 	github.com/google/go-cmp v0.7.0
 	github.com/sharelinuxs/modelbox-apiserver v0.0.0
+	github.com/yuin/gopher-lua v1.1.2
 	helm.sh/helm/v4 v4.3.1
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
