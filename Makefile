@@ -27,9 +27,7 @@ ifeq ($(filter $(NODE),simulated container both),)
 endif
 
 # Programs are built without cgo, as those of releases and those in containers are: so no library is compiled twice, and no
-# program is linked by the C compiler. The race detector needs cgo, and is left out where there is no C compiler.
-CGO := $(shell go env CGO_ENABLED)
-RACE := $(if $(filter 1,$(CGO)),-race)
+# program is linked by the C compiler. Only the race detector needs cgo.
 export CGO_ENABLED := 0
 
 # How long to fuzz with each target.
@@ -119,18 +117,12 @@ clients: ## Build the programs that others read and write boxes with, for the te
 
 # The packages whose tests need nothing but Go. The slowest one is first: others are tested beside it.
 UNIT_PACKAGES = $$(go list ./pkg/storage/recovery ./... | grep -v /pkg/e2e)
-# Those that convert, validate, render and print. Few of them start a goroutine, and the plugin is linked with all of kubectl, which
-# would be compiled again for the race detector.
-SEQUENTIAL_PACKAGES = $$(go list ./cmd/kubectl-modelbox/... ./pkg/apis/... ./pkg/cli/... ./pkg/generated/... ./pkg/render/...)
-CONCURRENT_PACKAGES = $$(grep --invert-match --line-regexp --fixed-strings --file=<(echo "$(SEQUENTIAL_PACKAGES)") <(echo "$(UNIT_PACKAGES)"))
 
 .PHONY: test
 test: build clients test-images ## Run all tests, and print where the time goes
 	@rm -rf _output/test
 	@echo "testing the packages"
-	@CGO_ENABLED=$(CGO) hack/go-test.sh concurrent . "$(CONCURRENT_PACKAGES)" $(RACE) -timeout 30m
-	@hack/go-test.sh sequential . "$(SEQUENTIAL_PACKAGES)"
-	@hack/go-test.sh costs . ./pkg/registry/model/modelbox -run '^TestCost'
+	@hack/go-test.sh unit . "$(UNIT_PACKAGES)" -timeout 30m
 	@echo "testing the server in a control plane"
 	@hack/test-e2e.sh
 	@echo "testing the local control plane"
@@ -148,7 +140,7 @@ test-unit: ## Run the tests that need nothing but Go, without what takes long
 	@go test -short $(UNIT_PACKAGES)
 
 .PHONY: test-race
-test-race: ## Run the tests of all packages with the race detector
+test-race: ## Run the tests that need nothing but Go with the race detector
 	@CGO_ENABLED=1 go test -race $(UNIT_PACKAGES) -timeout 30m
 
 .PHONY: test-e2e

@@ -149,3 +149,14 @@ func (p *ControlPlane) SignalProcess(t *testing.T, name string, signal syscall.S
 	})
 	return time.Since(sent)
 }
+
+// WhileFrozen does something while a part of the control plane stands still.
+func (p *ControlPlane) WhileFrozen(t *testing.T, name string, do func()) {
+	t.Helper()
+	pid := p.processID(t, name)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatalf("freezing %s: %v", name, err)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	do()
+}

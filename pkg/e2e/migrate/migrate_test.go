@@ -38,16 +38,16 @@ func TestBoxesMoveThereAndBackWithoutARestart(t *testing.T) {
 	}
 	operator := operatorStopped(t, c.NewNamespace(t))
 	c.awaitRolledOut(rolloutPatience)
-	// A collector that has not observed a custom resource yet asks for it. While the APIService is applied, the server that does
-	// not have the resource answers, and the collector deletes what belongs to it.
-	c.awaitCollector()
 	before, owners := c.running(), c.owners()
 
 	expectObstacles(c, operator)
 
-	// An APIService that is applied too early leaves the discovery of the group stale.
-	c.kubectl("apply", "--filename="+c.apiServiceFile)
-	c.awaitTakenBack()
+	// An APIService that is applied too early leaves the discovery of the group stale. Until the cluster takes it back, the server
+	// answers for the group, and has no custom resources: a collector that asks then deletes what belongs to them.
+	c.WhileFrozen(t, framework.ControllerManagerProcess, func() {
+		c.kubectl("apply", "--filename="+c.apiServiceFile)
+		c.awaitTakenBack()
+	})
 	directory := filepath.Join(t.TempDir(), "boxes")
 	c.migrate("export", "--directory="+directory)
 	if found := c.kubectl("api-resources", "--api-group=model.github.com", "--output=name"); !strings.Contains(found, definition) {

@@ -29,7 +29,7 @@ import (
 const (
 	// healingVariable is which part of the edits is tried: every one of so many.
 	healingVariable = "MODELBOX_E2E_HEALING"
-	shortHealing    = 23
+	shortHealing    = 47
 
 	// maxHealingWrites are those of one child from its creation on: that, what is claimed and what is applied.
 	maxHealingWrites = 4

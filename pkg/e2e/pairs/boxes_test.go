@@ -19,7 +19,7 @@ const (
 	// pairsVariable is which part of the pairs is tried: one of so many, 1 for all of them.
 	pairsVariable = "MODELBOX_E2E_PAIRS"
 	// shortPairs is the part that is tried without it: some of each way, but for those that need a control plane of their own.
-	shortPairs = 40
+	shortPairs = 60
 	// completePairs is the smallest part that leaves out no change and no way.
 	completePairs = 4
 )
