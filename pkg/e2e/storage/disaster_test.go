@@ -390,14 +390,11 @@ func (d *disaster) setDataDirAside(suffix string) {
 // copyFrozen copies the data directory while nothing is written to it.
 func (d *disaster) copyFrozen(to string) {
 	d.T.Helper()
-	pid := d.ControlPlane.ServerPID(d.T)
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		d.T.Fatal(err)
-	}
-	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
-	if output, err := exec.Command("cp", "-a", d.dataDir(), to).CombinedOutput(); err != nil {
-		d.T.Fatalf("copying the data directory: %v: %s", err, output)
-	}
+	d.ControlPlane.WhileFrozen(d.T, framework.ServerProcess, func() {
+		if output, err := exec.Command("cp", "-a", d.dataDir(), to).CombinedOutput(); err != nil {
+			d.T.Fatalf("copying the data directory: %v: %s", err, output)
+		}
+	})
 }
 
 // replaceStore lets a disaster strike, and waits until the server serves.
