@@ -51,12 +51,12 @@ build: build-cluster ## Build the server, the local control plane and the plugin
 	@hack/go-build.sh . ./cmd/kubectl-modelbox $(BIN)/kubectl-modelbox -ldflags "$(STRIP) $$(hack/version-ldflags.sh)"
 	@cp artifacts/plugin/kubectl_complete-modelbox $(BIN)
 
-# Both are built with the same flags, so that the libraries that they share are compiled once.
+# All are built with the same flags, so that the libraries that they share are compiled once.
 .PHONY: build-cluster
 build-cluster:
 	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver -ldflags "$(STRIP) $$(hack/version-ldflags.sh)"
 	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -ldflags '$(LOCALCLUSTER_LDFLAGS)'
-	@ln -sf localcluster $(BIN)/kubectl
+	@hack/go-build.sh hack/localcluster ./kubectl $(BIN)/kubectl -ldflags '$(LOCALCLUSTER_LDFLAGS)'
 
 .PHONY: hosts
 hosts: ## Build control planes of the other versions of Kubernetes that are supported (HOSTS=v1.33: of that one)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command localcluster runs a Kubernetes control plane on one machine. It is also
-// every program of that control plane, and kubectl.
+// every program of that control plane.
 package main
 
 import (

@@ -6,6 +6,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 )
@@ -13,8 +14,7 @@ import (
 // Kubectl runs kubectl as administrator and returns what it prints.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
 	// The home folder's cache and preferences are the user's, not ours.
-	output, err := c.Supervisor.Run(ctx, []string{"KUBERC=off"}, c.binary, append([]string{
-		program.Kubectl,
+	output, err := c.Supervisor.Run(ctx, []string{"KUBERC=off"}, filepath.Join(filepath.Dir(c.binary), program.Kubectl), append([]string{
 		"--kubeconfig=" + c.Kubeconfig(),
 		"--cache-dir=" + c.Run("kubectl-cache"),
 	}, args...)...)

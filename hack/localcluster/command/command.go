@@ -33,7 +33,7 @@ one more network interface, from 198.18.0.0/15, and a cgroup.
 
 Each program of the cluster can also be run by itself, by name:
   localcluster (` + strings.Join(component.Names(), "|") + `) ...
-or through a link of that name, such as kubectl.`,
+or through a link of that name.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

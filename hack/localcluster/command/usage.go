@@ -21,10 +21,7 @@ func howToUse(dir workdir.Dir, sample string) string {
 	kubectl := program.Kubectl
 	if binary, err := os.Executable(); err == nil {
 		self = shortPath(binary)
-		kubectl = self + " " + program.Kubectl
-		if link := filepath.Join(filepath.Dir(binary), program.Kubectl); exists(link) {
-			kubectl = shortPath(link)
-		}
+		kubectl = shortPath(filepath.Join(filepath.Dir(binary), program.Kubectl))
 	}
 	try := "get nodes"
 	if stack := filepath.Join(filepath.Dir(sample), stackSample); sample != "" && exists(stack) {

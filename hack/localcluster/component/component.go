@@ -15,9 +15,6 @@ import (
 	"github.com/spf13/pflag"
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
-	"k8s.io/component-base/logs"
-	kubectl "k8s.io/kubectl/pkg/cmd"
-	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 	kubeapiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	kubecontrollermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	kubeproxy "k8s.io/kubernetes/cmd/kube-proxy/app"
@@ -30,11 +27,10 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 
-	// What the programs' own main packages register: ways to authenticate, JSON
-	// logs, client metrics, time zones for CronJobs.
+	// What the programs' own main packages register: JSON logs, client metrics, time
+	// zones for CronJobs.
 	_ "time/tzdata"
 
-	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
@@ -51,7 +47,6 @@ var programs = map[string]func(){
 	program.Kwok:              runKwok,
 	program.Kubelet:           func() { runCobra(kubelet.NewKubeletCommand(context.Background())) },
 	program.KubeProxy:         func() { runCobra(kubeproxy.NewProxyCommand()) },
-	program.Kubectl:           runKubectl,
 }
 
 // Named returns the program of that name. It reads os.Args as its own main would,
@@ -68,15 +63,6 @@ func Names() []string {
 
 func runCobra(command *cobra.Command) {
 	os.Exit(cli.Run(command))
-}
-
-func runKubectl() {
-	// kubectl writes log lines while its command is being constructed, so the
-	// verbosity has to be known before flags are parsed.
-	_, _ = logs.GlogSetter(kubectl.GetLogVerbosity(os.Args))
-	if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
-		kubectlutil.CheckErr(err)
-	}
 }
 
 func runKwok() {

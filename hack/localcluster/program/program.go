@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package program names the programs of a cluster, all of which are this binary.
+// Package program names the programs of a cluster.
 package program
 
-// Names of the programs, as argv[0] or as the first argument.
+// Names of the programs that this binary is, as argv[0] or as the first argument.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -13,5 +13,7 @@ const (
 	Kwok              = "kwok"
 	Kubelet           = "kubelet"
 	KubeProxy         = "kube-proxy"
-	Kubectl           = "kubectl"
 )
+
+// Kubectl is the name of the program beside this binary that is kubectl.
+const Kubectl = "kubectl"
