@@ -64,7 +64,7 @@ func TestHelmInstallsUpgradesAndRollsBack(t *testing.T) {
 func TestHelmWaitTimesOutWhenNoPodRuns(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
-	complaint := runFailingHelm(n, "install", "shop", "testdata/chart", "--wait", "--timeout=3s", "--set=disk=none")
+	complaint := runFailingHelm(n, "install", "shop", "testdata/chart", "--wait", "--timeout=15s", "--set=disk=none")
 	for _, words := range []string{"ModelBox", "web", "InProgress"} {
 		if !strings.Contains(complaint, words) {
 			t.Errorf("helm does not say %q:\n%s", words, complaint)

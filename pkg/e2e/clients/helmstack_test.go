@@ -48,7 +48,7 @@ func TestHelmInstallsUpgradesAndRollsBackStack(t *testing.T) {
 func TestHelmWaitTimesOutWhenAComponentDoesNotRun(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
-	complaint := runFailingHelm(n, "install", "shop", stackChart, "--wait", "--timeout=3s", "--set=disk=none")
+	complaint := runFailingHelm(n, "install", "shop", stackChart, "--wait", "--timeout=15s", "--set=disk=none")
 	for _, words := range []string{"ModelStack", "shop", "InProgress"} {
 		if !strings.Contains(complaint, words) {
 			t.Errorf("helm does not say %q:\n%s", words, complaint)

@@ -90,10 +90,10 @@ func collectMetrics(n *framework.Namespace) (end func()) {
 	server, api := "--filename="+filepath.Join("testdata", "metrics-server.yaml"), "--filename="+filepath.Join("testdata", "metrics-apiservice.yaml")
 	const inSystem = "--namespace=" + metav1.NamespaceSystem
 	n.Kubectl.Run("apply", server, inSystem)
-	n.Kubectl.Run("rollout", "status", "deployment/metrics-server", "--timeout=120s", inSystem)
+	n.Kubectl.Run("rollout", "status", "deployment/metrics-server", "--timeout=5m", inSystem)
 	// The cluster deletes no namespace while an APIService announces an API that no server serves.
 	n.Kubectl.Run("apply", api)
-	n.Kubectl.Run("wait", "--for=condition=Available", "--timeout=60s", api)
+	n.Kubectl.Run("wait", "--for=condition=Available", "--timeout=5m", api)
 	return func() {
 		n.Kubectl.Run("delete", api)
 		n.Kubectl.Run("delete", server, inSystem)

@@ -25,7 +25,7 @@ const databaseImage = "localcluster/mariadb:1"
 func dataServiceRuns(n *framework.Namespace) {
 	isRealDatabase := hasImage("localcluster-mariadb-1.tar")
 	createDataService(n, isRealDatabase)
-	n.Kubectl.Run("wait", "modelstack/dataservice", "--for=condition=Ready", "--timeout=240s")
+	n.Kubectl.Run("wait", "modelstack/dataservice", "--for=condition=Ready", "--timeout=5m")
 
 	stack, err := n.ControlPlane.ModelClient.ModelV1().ModelStacks(n.Name).Get(n.Ctx, "dataservice", metav1.GetOptions{})
 	if err != nil {
@@ -56,7 +56,7 @@ func dataServiceRuns(n *framework.Namespace) {
 		framework.ExpectEqual(n.T, "rows that the files of the database make", "admin", strings.TrimSpace(rows))
 	}
 
-	n.Kubectl.Run("delete", "modelstack/dataservice", "--timeout=240s")
+	n.Kubectl.Run("delete", "modelstack/dataservice", "--timeout=5m")
 	n.Eventually("nothing is left of the stack", func() error {
 		if left := namesOf(n, "modelboxes,pods,services,configmaps"); !slices.Equal(left, []string{"kube-root-ca.crt"}) {
 			return fmt.Errorf("there are %q", left)

@@ -32,7 +32,7 @@ func drainKeepsTheDisruptionBudget(n *framework.Namespace) {
 
 	drain := make(chan framework.KubectlResult, 1)
 	go func() {
-		drain <- framework.RunKubectl(n.Kubectl.Command("drain", containerNode, "--pod-selector="+modelv1.SelectorLabel+"="+name, "--timeout=120s"), "")
+		drain <- framework.RunKubectl(n.Kubectl.Command("drain", containerNode, "--pod-selector="+modelv1.SelectorLabel+"="+name, "--timeout=5m"), "")
 	}()
 	uncordon := func() { n.Kubectl.Run("uncordon", containerNode) }
 	defer uncordon()

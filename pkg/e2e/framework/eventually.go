@@ -10,7 +10,7 @@ import (
 
 const (
 	// Patience is how long a test waits for what should happen at once. A machine that is busy is no bug.
-	Patience = 2 * time.Minute
+	Patience = 4 * time.Minute
 	// CollectorPatience is how long the garbage collector may take. While the server is away it asks for owners less and
 	// less often, and one that was started then knows of no boxes until it looks for new kinds.
 	CollectorPatience = 5 * time.Minute

@@ -135,7 +135,7 @@ func TestNamespaceDeletionRemovesBoxes(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
 	n.CreateBox(framework.NewBox("paused", framework.Pause))
-	n.Kubectl.Run("delete", "namespace", n.Name, "--timeout="+framework.Patience.String())
+	n.Kubectl.Run("delete", "namespace", n.Name, "--timeout=5m")
 	_, err := n.ControlPlane.KubeClient.CoreV1().Namespaces().Get(n.Ctx, n.Name, metav1.GetOptions{})
 	if err := framework.CheckGone(err); err != nil {
 		t.Errorf("the namespace: %v", err)

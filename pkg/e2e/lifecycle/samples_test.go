@@ -111,8 +111,8 @@ func claimsAreBoundAndRetained(n *framework.Namespace) {
 }
 
 func podsAreScaledAndKept(n *framework.Namespace) {
-	n.Kubectl.Run("wait", "hpa/autoscaled", "--for=condition=AbleToScale", "--timeout=60s")
-	n.Kubectl.Run("wait", "pdb/autoscaled", "--for=condition=DisruptionAllowed", "--timeout=60s")
+	n.Kubectl.Run("wait", "hpa/autoscaled", "--for=condition=AbleToScale", "--timeout=5m")
+	n.Kubectl.Run("wait", "pdb/autoscaled", "--for=condition=DisruptionAllowed", "--timeout=5m")
 }
 
 func containersAreInOrder(n *framework.Namespace) {

@@ -78,8 +78,8 @@ func newCluster(t *testing.T) *cluster {
 
 func (c *cluster) awaitServedByDefinition() {
 	c.t.Helper()
-	c.kubectl("wait", "--for=create", "apiservice/"+apiService, "--timeout=1m")
-	c.kubectl("wait", "--for=condition=Available", "apiservice/"+apiService, "--timeout=1m")
+	c.kubectl("wait", "--for=create", "apiservice/"+apiService, "--timeout=5m")
+	c.kubectl("wait", "--for=condition=Available", "apiservice/"+apiService, "--timeout=5m")
 	framework.Eventually(c.t, framework.Patience, "custom resources are served", func() error {
 		_, err := c.dynamic.Resource(boxes).List(c.t.Context(), metav1.ListOptions{Limit: 1})
 		return err

@@ -94,7 +94,7 @@ func TestBoxesMoveThereAndBackWithoutARestart(t *testing.T) {
 	c.migrate(move...)
 	t.Logf("moved again in %s", time.Since(started).Round(time.Second))
 	expectMoved("after the second move")
-	c.kubectl("delete", "customresourcedefinition", definition, "--timeout=2m")
+	c.kubectl("delete", "customresourcedefinition", definition, "--timeout=5m")
 	expectMoved("without the CustomResourceDefinition")
 }
 

@@ -46,7 +46,7 @@ func (p *pair) checkNothingLeft(rendered []*unstructured.Unstructured) error {
 			isRendered := slices.ContainsFunc(rendered, func(child *unstructured.Unstructured) bool {
 				return child.GetKind() == object.GetKind() && child.GetName() == object.GetName()
 			})
-			if !isRendered && !(resource == claims && p.mayStay(object.GetName())) {
+			if !isRendered && !(resource == claims && p.mayStay(object)) {
 				return fmt.Errorf("%s %s is left", object.GetKind(), object.GetName())
 			}
 		}
@@ -55,9 +55,14 @@ func (p *pair) checkNothingLeft(rendered []*unstructured.Unstructured) error {
 }
 
 // mayStay returns whether a claim is that of a pod, or of storage that was retained at any time.
-func (p *pair) mayStay(claim string) bool {
-	name := p.storageOf(claim)
-	return storageNamed(&p.wanted, name) != nil && p.wanted.Workload == statefulSet || retains(&p.before, name) || retains(&p.after, name)
+//
+// So may a claim without an owner of a StatefulSet that is replaced as soon as it is there: the StatefulSet controller creates a
+// claim first and owns it later, and not at all when its pod fails in between.
+func (p *pair) mayStay(claim *unstructured.Unstructured) bool {
+	name := p.storageOf(claim.GetName())
+	isOfPod := storageNamed(&p.wanted, name) != nil && p.wanted.Workload == statefulSet
+	isNotOwnedYet := p.way.getsStuck && p.change.workload == statefulSet && len(claim.GetOwnerReferences()) == 0
+	return isOfPod || isNotOwnedYet || retains(&p.before, name) || retains(&p.after, name)
 }
 
 // mustStay returns whether nothing may have deleted a claim that there was before.

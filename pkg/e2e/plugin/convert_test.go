@@ -96,8 +96,8 @@ func newDeployments(t *testing.T, file string) *framework.Namespace {
 	t.Helper()
 	n := framework.NewNamespace(t)
 	n.Kubectl.Run("apply", "--filename="+file)
-	n.Kubectl.Run("wait", "deployment", "--all", "--for=condition=Available", "--timeout=2m")
-	n.Kubectl.Run("rollout", "status", "deployment", "--timeout=2m")
+	n.Kubectl.Run("wait", "deployment", "--all", "--for=condition=Available", "--timeout=5m")
+	n.Kubectl.Run("rollout", "status", "deployment", "--timeout=5m")
 	return n
 }
 
@@ -142,7 +142,7 @@ func TestConvertPrintsABoxThatCanBeApplied(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.Kubectl.Run("create", "deployment", "web", "--image="+framework.Image, "--replicas=2", "--port=80")
 	n.Kubectl.Run("expose", "deployment", "web", "--port=80")
-	n.Kubectl.Run("rollout", "status", "deployment/web", "--timeout=2m")
+	n.Kubectl.Run("rollout", "status", "deployment/web", "--timeout=5m")
 	want := `apiVersion: model.github.com/v1
 kind: ModelBox
 metadata:
@@ -205,7 +205,7 @@ func TestConvertRefusesWithTheReason(t *testing.T) {
 		selector: {matchLabels: {app: db}}, template: {metadata: {labels: {app: db}}, spec: {containers: [{name: db, image: "`+framework.Image+`"}]}}}}`,
 		"apply", "--filename=-")
 	for _, name := range []string{"labelled", "1st", "taken"} {
-		n.Kubectl.Run("rollout", "status", "deployment/"+name, "--timeout=2m")
+		n.Kubectl.Run("rollout", "status", "deployment/"+name, "--timeout=5m")
 	}
 	before := n.Kubectl.Run("get", "deployment,replicaset", "--output=name")
 	for _, row := range []struct {
@@ -233,7 +233,7 @@ func TestConvertLeavesServicesOfOthers(t *testing.T) {
 	for _, name := range []string{"web", "canary"} {
 		n.Kubectl.Run("create", "deployment", name, "--image="+framework.Image, "--port=80")
 		n.Kubectl.Run("patch", "deployment", name, "--patch", `{"spec": {"template": {"metadata": {"labels": {"shop": "front"}}}}}`)
-		n.Kubectl.Run("rollout", "status", "deployment/"+name, "--timeout=2m")
+		n.Kubectl.Run("rollout", "status", "deployment/"+name, "--timeout=5m")
 	}
 	n.Kubectl.Run("create", "service", "clusterip", "web", "--tcp=80")
 	n.Kubectl.Run("set", "selector", "service/web", "shop=front")

@@ -37,7 +37,7 @@ func TestStatusIsATree(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.RunWithInput(shop, "apply", "--filename=-")
-	run(n, "wait", "mst/shop", "--timeout=2m")
+	run(n, "wait", "mst/shop", "--timeout=5m")
 	want := []string{
 		"NAME READY STATUS AGE MESSAGE",
 		"ModelStack/shop 3/3 Ready ?",
@@ -137,16 +137,16 @@ func TestWait(t *testing.T) {
 	}
 	expectFailure(n, []string{"error: timed out waiting for the condition on modelboxes/slow: "}, "wait", "web", "slow", "--timeout=1s")
 	n.UpdateBox("slow", func(spec *modelv1.ModelBoxSpec) { spec.MinReadySeconds = ptr.To[int32](0) })
-	if result := modelbox(n, "wait", "slow", "--timeout=2m"); result.Err != nil || !strings.Contains(result.Stderr, "slow: 1/1 Ready") {
+	if result := modelbox(n, "wait", "slow", "--timeout=5m"); result.Err != nil || !strings.Contains(result.Stderr, "slow: 1/1 Ready") {
 		t.Errorf("%v: %s", result.Err, result.Stderr)
 	}
 
 	run(n, "pause", "web")
 	run(n, "set", "image", "web", "web="+framework.NewImage)
 	n.AwaitPaused("web")
-	expectFailure(n, []string{"error: modelboxes/web will not become ready: Paused: "}, "wait", "web", "--timeout=2m")
+	expectFailure(n, []string{"error: modelboxes/web will not become ready: Paused: "}, "wait", "web", "--timeout=5m")
 	run(n, "resume", "web")
-	run(n, "wait", "mb", "--timeout=2m")
+	run(n, "wait", "mb", "--timeout=5m")
 
 	expectFailure(n, []string{"NotFound"}, "wait", "nope")
 	expectFailure(n, []string{"must be specified"}, "wait")

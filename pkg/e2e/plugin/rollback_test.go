@@ -22,7 +22,7 @@ func TestHistoryAndRollback(t *testing.T) {
 	n := newBox(t, "web")
 	expectFailure(n, []string{"no last revision to roll back to"}, "rollback", "web")
 	run(n, "set", "image", "web", "web="+framework.NewImage)
-	run(n, "wait", "web", "--timeout=2m")
+	run(n, "wait", "web", "--timeout=5m")
 	n.Kubectl.Run("annotate", "mb/web", modelv1.ChangeCauseAnnotation+"=a newer one")
 	n.Eventually("the change cause is in the history", func() error {
 		want := []string{
@@ -55,7 +55,7 @@ func TestHistoryAndRollback(t *testing.T) {
 	framework.ExpectEqual(t, "image after a dry run", framework.NewImage, n.GetBox("web").Spec.Image)
 	framework.ExpectEqual(t, "output", "modelbox.model.github.com/web rolled back\n", run(n, "rollback", "web"))
 	framework.ExpectEqual(t, "image", framework.Image, n.GetBox("web").Spec.Image)
-	run(n, "wait", "web", "--timeout=2m")
+	run(n, "wait", "web", "--timeout=5m")
 	expectFailure(n, []string{"Unsupported value: 1: supported values: \"2\", \"3\""}, "rollback", "web", "--to-revision=1")
 	expectFailure(n, []string{"skipped rollback (current template already matches revision 3)"}, "rollback", "web", "--to-revision=3")
 	run(n, "pause", "web")
@@ -67,7 +67,7 @@ func TestHistoryOfStack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.RunWithInput(shop, "apply", "--filename=-")
-	run(n, "wait", "mst/shop", "--timeout=2m")
+	run(n, "wait", "mst/shop", "--timeout=5m")
 	// The controller of stacks writes boxes as the server itself.
 	revision := "1 ? " + framework.Image + " <none> system:apiserver <none>"
 	want := []string{
