@@ -38,7 +38,7 @@ func trimModel(obj any) (any, error) {
 func trim(obj any) (any, error) {
 	switch object := obj.(type) {
 	case *corev1.Pod:
-		return trimPod(object), nil
+		return TrimPod(object), nil
 	case *corev1.Service:
 		return trimService(object), nil
 	case *autoscalingv2.HorizontalPodAutoscaler:
@@ -50,9 +50,9 @@ func trim(obj any) (any, error) {
 	}
 }
 
-// trimPod keeps what the pod is called, by whom it is selected, the StatefulSet that controls it, its networks, its ConfigMaps
-// and claims, and its status.
-func trimPod(pod *corev1.Pod) *corev1.Pod {
+// TrimPod returns what the cache keeps of a pod: its name, its labels, which revision of its workload it is of, its networks, its
+// ConfigMaps and claims, and its status.
+func TrimPod(pod *corev1.Pod) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:              pod.Name,
@@ -63,7 +63,7 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 			Annotations:       trimAnnotations(pod.Annotations),
 			CreationTimestamp: pod.CreationTimestamp,
 			DeletionTimestamp: pod.DeletionTimestamp,
-			OwnerReferences:   controllingStatefulSet(pod),
+			OwnerReferences:   trimController(pod),
 		},
 		Spec: corev1.PodSpec{Volumes: trimVolumes(pod.Spec.Volumes)},
 		Status: corev1.PodStatus{
@@ -86,12 +86,14 @@ func trimAnnotations(annotations map[string]string) map[string]string {
 	return nil
 }
 
-// controllingStatefulSet returns the reference to the StatefulSet that controls the pod, none where another kind does.
-func controllingStatefulSet(pod *corev1.Pod) []metav1.OwnerReference {
-	if controller := metav1.GetControllerOf(pod); controller != nil && controller.Kind == "StatefulSet" {
-		return []metav1.OwnerReference{*controller}
+// trimController keeps the UID of the object that controls the pod: a StatefulSet, a DaemonSet, or a ReplicaSet, which is the
+// revision of a Deployment that the pod is of.
+func trimController(pod *corev1.Pod) []metav1.OwnerReference {
+	controller := metav1.GetControllerOfNoCopy(pod)
+	if controller == nil {
+		return nil
 	}
-	return nil
+	return []metav1.OwnerReference{{UID: controller.UID, Controller: controller.Controller}}
 }
 
 // trimVolumes keeps those that are ConfigMaps or claims, and which.

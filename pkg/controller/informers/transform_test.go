@@ -28,9 +28,12 @@ func TestTrim(t *testing.T) {
 		metadata.Labels = map[string]string{"modelbox": "web"}
 		return metadata
 	}
-	controlledBy := func(metadata metav1.ObjectMeta, kind string) metav1.ObjectMeta {
-		metadata.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: "web", UID: "owner", Controller: ptr.To(true)}}
+	ownedBy := func(metadata metav1.ObjectMeta, owner metav1.OwnerReference) metav1.ObjectMeta {
+		metadata.OwnerReferences = []metav1.OwnerReference{owner}
 		return metadata
+	}
+	controlledBy := func(metadata metav1.ObjectMeta, kind string) metav1.ObjectMeta {
+		return ownedBy(metadata, metav1.OwnerReference{APIVersion: "apps/v1", Kind: kind, Name: "web", UID: "owner", Controller: ptr.To(true)})
 	}
 	annotated := func(metadata metav1.ObjectMeta, annotations ...string) metav1.ObjectMeta {
 		metadata.Annotations = maps.Clone(metadata.Annotations)
@@ -103,13 +106,13 @@ func TestTrim(t *testing.T) {
 			}}, Status: podStatus},
 		},
 		{
-			"of a Pod, a controlling StatefulSet is kept",
-			&corev1.Pod{ObjectMeta: controlledBy(whole, "StatefulSet")},
-			&corev1.Pod{ObjectMeta: controlledBy(metadata, "StatefulSet")},
+			"of a Pod, the UID of its controller is kept",
+			&corev1.Pod{ObjectMeta: controlledBy(whole, "ReplicaSet")},
+			&corev1.Pod{ObjectMeta: ownedBy(metadata, metav1.OwnerReference{UID: "owner", Controller: ptr.To(true)})},
 		},
 		{
-			"of a Pod, a controlling ReplicaSet is not",
-			&corev1.Pod{ObjectMeta: controlledBy(whole, "ReplicaSet")},
+			"of a Pod, an owner that is not its controller is not kept",
+			&corev1.Pod{ObjectMeta: ownedBy(whole, metav1.OwnerReference{Kind: "Node", Name: "node", UID: "owner"})},
 			&corev1.Pod{ObjectMeta: metadata},
 		},
 		{

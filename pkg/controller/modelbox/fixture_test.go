@@ -137,7 +137,10 @@ func (f *testController) cache(t *testing.T, objects ...runtime.Object) {
 		case *appsv1.Deployment, *appsv1.StatefulSet, *appsv1.DaemonSet, *corev1.Service, *corev1.ConfigMap, *networkingv1.Ingress, *policyv1.PodDisruptionBudget:
 			store = f.kind(object.GetObjectKind().GroupVersionKind().Kind).Informer.GetIndexer()
 		case *corev1.Pod:
-			store = f.pods
+			if err := f.pods.Update(informers.TrimPod(object.DeepCopy())); err != nil {
+				t.Fatal(err)
+			}
+			continue
 		case *autoscalingv2.HorizontalPodAutoscaler:
 			store = f.autoscalers
 			if object.Labels[render.ManagedByLabel] == render.ManagedBy {
