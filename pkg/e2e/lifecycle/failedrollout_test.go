@@ -77,6 +77,48 @@ func TestFailedRolloutIsRolledBack(t *testing.T) {
 	}
 }
 
+// TestBadImageIsRolledBack expects a rollback as soon as a new pod cannot pull its image, long before the progress deadline.
+func TestBadImageIsRolledBack(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	for _, workload := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet} {
+		name := strings.ToLower(string(workload))
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := n.In(t)
+			n.CreateReadyBox(framework.NewBox(name, framework.WithWorkload(workload), func(spec *modelv1.ModelBoxSpec) {
+				spec.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback}
+			}))
+			n.UpdateBox(name, func(spec *modelv1.ModelBoxSpec) {
+				spec.Image = framework.NewImage
+				spec.MinReadySeconds = ptr.To[int32](300) // The rollout is not complete before its pod fails.
+			})
+			framework.Eventually(t, framework.Patience, "a pod with the new image fails", func() error {
+				pods, err := n.Pods.List(n.Ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + name})
+				if err != nil {
+					return err
+				}
+				for i := range pods.Items {
+					if pod := &pods.Items[i]; pod.Spec.Containers[0].Image == framework.NewImage && len(pod.Status.ContainerStatuses) > 0 {
+						return failPod(n, pod, corev1.ContainerStatus{Name: name, Image: framework.NewImage, State: corev1.ContainerState{
+							Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image"},
+						}})
+					}
+				}
+				return errors.New("there is none that has started")
+			})
+			box := n.AwaitBox(name, "is rolled back", func(box *modelv1.ModelBox) error {
+				if rollout := box.Status.Rollout; rollout == nil || rollout.Phase != modelv1.RolloutRolledBack {
+					return fmt.Errorf("its rollout is %+v", rollout)
+				}
+				return nil
+			})
+			framework.ExpectEqual(t, "reason", "ImagePullBackOff", box.Status.Rollout.Reason)
+			framework.ExpectEqual(t, "image of the box", framework.NewImage, box.Spec.Image)
+		})
+	}
+}
+
 // awaitRolledBack waits until the former pods of the box serve again, after the retry at that time.
 func awaitRolledBack(n *framework.Namespace, name string, retried *metav1.Time) *modelv1.ModelBox {
 	n.T.Helper()

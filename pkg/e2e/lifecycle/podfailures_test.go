@@ -119,16 +119,22 @@ func failContainer(status corev1.ContainerStatus) func(n *framework.Namespace) {
 		if err != nil {
 			n.T.Fatal(err)
 		}
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
-		for i := range pod.Status.Conditions {
-			if condition := &pod.Status.Conditions[i]; condition.Type == corev1.PodReady || condition.Type == corev1.ContainersReady {
-				condition.Status, condition.Reason = corev1.ConditionFalse, "ContainersNotReady"
-			}
-		}
-		if _, err := n.Pods.UpdateStatus(n.Ctx, pod, metav1.UpdateOptions{}); err != nil {
+		if err := failPod(n, pod, status); err != nil {
 			n.T.Fatal(err)
 		}
 	}
+}
+
+// failPod gives the pod a main container in another state, which is not ready.
+func failPod(n *framework.Namespace, pod *corev1.Pod, status corev1.ContainerStatus) error {
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
+	for i := range pod.Status.Conditions {
+		if condition := &pod.Status.Conditions[i]; condition.Type == corev1.PodReady || condition.Type == corev1.ContainersReady {
+			condition.Status, condition.Reason = corev1.ConditionFalse, "ContainersNotReady"
+		}
+	}
+	_, err := n.Pods.UpdateStatus(n.Ctx, pod, metav1.UpdateOptions{})
+	return err
 }
 
 func noPods(n *framework.Namespace) {
