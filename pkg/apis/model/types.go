@@ -95,6 +95,16 @@ const (
 	StrategyRecreate Strategy = "Recreate"
 )
 
+// PodManagementPolicy is the order in which a StatefulSet creates and deletes pods when it is scaled.
+type PodManagementPolicy string
+
+const (
+	// PodManagementOrderedReady creates one pod at a time, when the one before it is available, and deletes them in reverse order.
+	PodManagementOrderedReady PodManagementPolicy = "OrderedReady"
+	// PodManagementParallel creates and deletes all pods at once.
+	PodManagementParallel PodManagementPolicy = "Parallel"
+)
+
 // RollingUpdateType is the form of a RollingUpdate.
 type RollingUpdateType int64
 
@@ -139,6 +149,8 @@ type ModelBoxSpec struct {
 	RollingUpdate           *RollingUpdate
 	MinReadySeconds         *int32
 	ProgressDeadlineSeconds *int32
+	PodManagementPolicy     *PodManagementPolicy
+	RevisionHistoryLimit    *int32
 	Ports                   []corev1.ServicePort
 	ServiceType             ServiceType
 	Service                 *ModelBoxService

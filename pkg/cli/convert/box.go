@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -66,6 +67,9 @@ func (c *conversion) convert(ctx context.Context, withDefaults defaultDeployment
 	return c.compare(ctx, withDefaults)
 }
 
+// defaultRevisionHistoryLimit is the one of Deployments.
+const defaultRevisionHistoryLimit = 10
+
 // setWorkload sets what fields of a box say of a Deployment. The main container is the first one, for pods list it first.
 func setWorkload(spec *modelv1.ModelBoxSpec, live *appsv1.Deployment) {
 	pod := live.Spec.Template.Spec.DeepCopy()
@@ -87,6 +91,12 @@ func setWorkload(spec *modelv1.ModelBoxSpec, live *appsv1.Deployment) {
 	}
 	if seconds := live.Spec.MinReadySeconds; seconds != modelv1.DefaultMinReadySeconds {
 		spec.MinReadySeconds = &seconds
+	}
+	if seconds := live.Spec.ProgressDeadlineSeconds; seconds != nil && *seconds != modelv1.DefaultProgressDeadlineSeconds {
+		spec.ProgressDeadlineSeconds = seconds
+	}
+	if limit := live.Spec.RevisionHistoryLimit; limit != nil && *limit != defaultRevisionHistoryLimit {
+		spec.RevisionHistoryLimit = ptr.To(min(*limit, modelv1.MaxRevisionHistoryLimit))
 	}
 	if live.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
 		spec.Strategy = modelv1.StrategyRecreate
@@ -251,30 +261,15 @@ func (c *conversion) compare(ctx context.Context, withDefaults defaultDeployment
 	for _, field := range change.Deferred {
 		c.add(note, "%s is set: pods have it from their next start", field)
 	}
+	if limit := ptr.Deref(c.live.Spec.RevisionHistoryLimit, 0); limit > modelv1.MaxRevisionHistoryLimit {
+		c.add(note, "spec.revisionHistoryLimit of the Deployment is %d and becomes %d", limit, modelv1.MaxRevisionHistoryLimit)
+	}
 	for _, key := range slices.Sorted(maps.Keys(c.live.Spec.Template.Annotations)) {
 		if c.template.Annotations[key] != c.live.Spec.Template.Annotations[key] {
 			c.add(note, "spec.template.metadata.annotations[%s] is not carried over", key)
 		}
 	}
-	c.compareRollouts()
 	return nil
-}
-
-// compareRollouts says what a box does not say of rollouts.
-func (c *conversion) compareRollouts() {
-	const historyLimit, progressDeadlineSeconds = 10, 600 // the defaults of Deployments, which those of boxes keep
-	for _, field := range []struct {
-		name    string
-		was     *int32
-		becomes int32
-	}{
-		{"spec.revisionHistoryLimit", c.live.Spec.RevisionHistoryLimit, historyLimit},
-		{"spec.progressDeadlineSeconds", c.live.Spec.ProgressDeadlineSeconds, progressDeadlineSeconds},
-	} {
-		if field.was != nil && *field.was != field.becomes {
-			c.add(note, "%s of the Deployment is %d and becomes %d", field.name, *field.was, field.becomes)
-		}
-	}
 }
 
 // managers are annotations and labels by which tools know what they have made.

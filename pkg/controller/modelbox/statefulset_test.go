@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clienttesting "k8s.io/client-go/testing"
@@ -131,6 +132,9 @@ func TestEarlierPodsOfAStatefulSet(t *testing.T) {
 
 func TestImmutableFieldsOfAStatefulSet(t *testing.T) {
 	rendered := fixture.Rendered(t, statefulBox(t), "StatefulSet")
+	parallelBox := statefulBox(t)
+	parallelBox.Spec.PodManagementPolicy = ptr.To(modelv1.PodManagementParallel)
+	parallel := fixture.Rendered(t, parallelBox, "StatefulSet")
 	live := func(changes ...func(*appsv1.StatefulSetSpec)) *appsv1.StatefulSet {
 		set := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{
 			ServiceName: "web-headless",
@@ -141,17 +145,21 @@ func TestImmutableFieldsOfAStatefulSet(t *testing.T) {
 		}
 		return set
 	}
+	ofPolicy := func(policy appsv1.PodManagementPolicyType) func(*appsv1.StatefulSetSpec) {
+		return func(s *appsv1.StatefulSetSpec) { s.PodManagementPolicy = policy }
+	}
 	otherSelector := func(s *appsv1.StatefulSetSpec) { s.Selector.MatchLabels = map[string]string{"app": "web"} }
 	for _, row := range []struct {
 		name        string
+		rendered    *unstructured.Unstructured
 		live        *appsv1.StatefulSet
 		want        string
 		propagation metav1.DeletionPropagation
 	}{
-		{"the same", live(), "", metav1.DeletePropagationOrphan},
-		{"another Service", live(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "db" }),
+		{"the same", rendered, live(), "", metav1.DeletePropagationOrphan},
+		{"another Service", rendered, live(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "db" }),
 			`its serviceName is "db" and cannot become "web-headless"`, metav1.DeletePropagationOrphan},
-		{"a volume that the box does not have", live(func(s *appsv1.StatefulSetSpec) {
+		{"a volume that the box does not have", rendered, live(func(s *appsv1.StatefulSetSpec) {
 			s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
 				ObjectMeta: metav1.ObjectMeta{Name: "data"},
 				Spec: corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{
@@ -159,11 +167,15 @@ func TestImmutableFieldsOfAStatefulSet(t *testing.T) {
 				}},
 			}}
 		}), "its volumeClaimTemplates are [data 1Gi] and cannot become []", metav1.DeletePropagationOrphan},
-		{"another selector, whose pods would stay", live(otherSelector), `its selector is "app=web" and cannot become "modelbox=web"`, metav1.DeletePropagationBackground},
+		{"a policy of which the box says nothing", rendered, live(ofPolicy(appsv1.ParallelPodManagement)), "", metav1.DeletePropagationOrphan},
+		{"the policy of the box", parallel, live(ofPolicy(appsv1.ParallelPodManagement)), "", metav1.DeletePropagationOrphan},
+		{"another policy", parallel, live(ofPolicy(appsv1.OrderedReadyPodManagement)),
+			`its podManagementPolicy is "OrderedReady" and cannot become "Parallel"`, metav1.DeletePropagationOrphan},
+		{"another selector, whose pods would stay", rendered, live(otherSelector), `its selector is "app=web" and cannot become "modelbox=web"`, metav1.DeletePropagationBackground},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			check(t, "obstacle", row.want, immutable(rendered, row.live))
-			check(t, "propagation", row.propagation, statefulSetReplacePropagation(rendered, row.live))
+			check(t, "obstacle", row.want, immutable(row.rendered, row.live))
+			check(t, "propagation", row.propagation, statefulSetReplacePropagation(row.rendered, row.live))
 		})
 	}
 }

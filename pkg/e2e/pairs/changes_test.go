@@ -56,6 +56,8 @@ var changes = []change{
 	{"rolling update of a DaemonSet", daemonSet, nothing, framework.WithRollingUpdate(intstr.FromInt32(2)), kept},
 	{"time to be ready", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.MinReadySeconds = ptr.To[int32](1) }, kept},
 	{"progress deadline", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.ProgressDeadlineSeconds = ptr.To[int32](300) }, kept},
+	{"revision history", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.RevisionHistoryLimit = ptr.To[int32](2) }, kept},
+	{"pod management of a StatefulSet", statefulSet, framework.WithReplicas(2), both(framework.WithReplicas(2), withParallelPods), kept},
 
 	{"another port", deployment, nothing, framework.WithPorts(corev1.ServicePort{Port: 8080}), replaced},
 	{"ports that come", deployment, framework.WithPorts(), nothing, replaced},
@@ -160,6 +162,10 @@ const (
 )
 
 func nothing(*modelv1.ModelBoxSpec) {}
+
+func withParallelPods(spec *modelv1.ModelBoxSpec) {
+	spec.PodManagementPolicy = ptr.To(modelv1.PodManagementParallel)
+}
 
 func both(first, second func(*modelv1.ModelBoxSpec)) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {

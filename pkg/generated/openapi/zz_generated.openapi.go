@@ -2718,6 +2718,21 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							Format:      "int32",
 						},
 					},
+					"podManagementPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "podManagementPolicy is the order in which a StatefulSet creates and deletes pods when it is scaled: \"OrderedReady\" creates one pod at a time, when the one before it is available, \"Parallel\" creates all pods at once. An update replaces pods as rollingUpdate says in either case. A change replaces the StatefulSet, but not its pods. Without it a new StatefulSet has \"OrderedReady\", and a StatefulSet that exists keeps its policy. For a StatefulSet only. Defaults to none.\n\nExample: Parallel\n\nPossible enum values:\n - `\"OrderedReady\"` creates one pod at a time, when the one before it is available, and deletes them in reverse order.\n - `\"Parallel\"` creates and deletes all pods at once.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"OrderedReady", "Parallel"},
+						},
+					},
+					"revisionHistoryLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "revisionHistoryLimit is the number of former revisions of the pods that are kept, to view them and to roll back to them, from 0 to 100. Without it the workload has the default of Kubernetes, which is 10. Defaults to none.\n\nExample: 5",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
 					"rollout": {
 						SchemaProps: spec.SchemaProps{
 							Description: "rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there. Defaults to none.\n\nExample: {onFailure: Rollback}",

@@ -14,7 +14,7 @@ import (
 )
 
 func daemonSet(box *modelv1.ModelBox, template *applycorev1.PodTemplateSpecApplyConfiguration) *applyappsv1.DaemonSetApplyConfiguration {
-	return applyappsv1.DaemonSet(box.Name, box.Namespace).
+	daemonSet := applyappsv1.DaemonSet(box.Name, box.Namespace).
 		WithLabels(labels(box)).
 		WithAnnotations(box.Spec.Annotations).
 		WithOwnerReferences(render.OwnerReference(box, Kind)).
@@ -23,6 +23,8 @@ func daemonSet(box *modelv1.ModelBox, template *applycorev1.PodTemplateSpecApply
 			WithUpdateStrategy(daemonSetUpdateStrategy(box.Spec.RollingUpdate)).
 			WithSelector(applymetav1.LabelSelector().WithMatchLabels(Selector(box))).
 			WithTemplate(template))
+	daemonSet.Spec.RevisionHistoryLimit = box.Spec.RevisionHistoryLimit
+	return daemonSet
 }
 
 // daemonSetUpdateStrategy leaves to Kubernetes what the box does not say.

@@ -25,6 +25,7 @@ func deployment(box *modelv1.ModelBox, scaling Scaling, template *applycorev1.Po
 			WithSelector(applymetav1.LabelSelector().WithMatchLabels(Selector(box))).
 			WithTemplate(template))
 	deployment.Spec.ProgressDeadlineSeconds = box.Spec.ProgressDeadlineSeconds
+	deployment.Spec.RevisionHistoryLimit = box.Spec.RevisionHistoryLimit
 	if scaling.Autoscaled == nil {
 		deployment.Spec.WithReplicas(*box.Spec.Replicas)
 	} else {

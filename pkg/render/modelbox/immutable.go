@@ -60,6 +60,9 @@ func immutableStatefulSet(rendered *unstructured.Unstructured, live *appsv1.Stat
 	if wanted, _, _ := unstructured.NestedString(rendered.Object, "spec", "serviceName"); spec.ServiceName != wanted {
 		return fmt.Sprintf("its serviceName is %q and cannot become %q", spec.ServiceName, wanted)
 	}
+	if wanted, found, _ := unstructured.NestedString(rendered.Object, "spec", "podManagementPolicy"); found && string(spec.PodManagementPolicy) != wanted {
+		return fmt.Sprintf("its podManagementPolicy is %q and cannot become %q", spec.PodManagementPolicy, wanted)
+	}
 	wanted, _, _ := unstructured.NestedSlice(rendered.Object, "spec", "volumeClaimTemplates")
 	if got, want := claimsOfTemplates(spec.VolumeClaimTemplates), renderedClaims(wanted); got != want {
 		return fmt.Sprintf("its volumeClaimTemplates are [%s] and cannot become [%s]", got, want)

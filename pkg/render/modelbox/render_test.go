@@ -138,6 +138,8 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"Strategy", "another strategy", func(s *modelv1.ModelBoxSpec) { s.Strategy = modelv1.StrategyRecreate }, deploymentOnly},
 		{"MinReadySeconds", "no time to be ready", func(s *modelv1.ModelBoxSpec) { s.MinReadySeconds = ptr.To[int32](0) }, deploymentOnly},
 		{"ProgressDeadlineSeconds", "a deadline", func(s *modelv1.ModelBoxSpec) { s.ProgressDeadlineSeconds = ptr.To[int32](60) }, deploymentOnly},
+		{"RevisionHistoryLimit", "fewer revisions", func(s *modelv1.ModelBoxSpec) { s.RevisionHistoryLimit = ptr.To[int32](1) }, deploymentOnly},
+		{"PodManagementPolicy", "the order of a StatefulSet", func(s *modelv1.ModelBoxSpec) { s.PodManagementPolicy = ptr.To(modelv1.PodManagementParallel) }, neither},
 		{"Rollout", "a rollback", func(s *modelv1.ModelBoxSpec) {
 			s.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback}
 		}, neither},

@@ -186,6 +186,7 @@ func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	spec, now := stable.Spec, &box.Spec
 	spec.Replicas, spec.Strategy, spec.RollingUpdate = now.Replicas, now.Strategy, now.RollingUpdate
 	spec.MinReadySeconds, spec.ProgressDeadlineSeconds, spec.Rollout = now.MinReadySeconds, now.ProgressDeadlineSeconds, now.Rollout
+	spec.PodManagementPolicy, spec.RevisionHistoryLimit = now.PodManagementPolicy, now.RevisionHistoryLimit
 	spec.Autoscaling, spec.DisruptionBudget = now.Autoscaling, now.DisruptionBudget
 	spec.IgnoreDrift, spec.Paused = now.IgnoreDrift, now.Paused
 	var err error

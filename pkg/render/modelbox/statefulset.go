@@ -26,6 +26,10 @@ func statefulSet(box *modelv1.ModelBox, scaling Scaling, template *applycorev1.P
 			WithTemplate(template).
 			WithVolumeClaimTemplates(volumeClaimTemplates(box)...))
 	statefulSet.Spec.PersistentVolumeClaimRetentionPolicy = claimRetentionPolicy(&box.Spec)
+	statefulSet.Spec.RevisionHistoryLimit = box.Spec.RevisionHistoryLimit
+	if policy := box.Spec.PodManagementPolicy; policy != nil {
+		statefulSet.Spec.WithPodManagementPolicy(appsv1.PodManagementPolicyType(*policy))
+	}
 	if scaling.Autoscaled == nil {
 		statefulSet.Spec.WithReplicas(*box.Spec.Replicas)
 	} else {

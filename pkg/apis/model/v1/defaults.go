@@ -28,6 +28,10 @@ const (
 	DefaultMaxRestarts             = int32(3)
 )
 
+// MaxRevisionHistoryLimit is the greatest spec.revisionHistoryLimit, ten times the default of Kubernetes: each former revision of a
+// box has a record of the box, too.
+const MaxRevisionHistoryLimit = int32(100)
+
 func addDefaultingFuncs(scheme *runtime.Scheme) error {
 	return RegisterDefaults(scheme)
 }

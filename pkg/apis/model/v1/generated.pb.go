@@ -2187,6 +2187,22 @@ func (m *ModelBoxSpec) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.RevisionHistoryLimit != nil {
+		i = encodeVarintGenerated(dAtA, i, uint64(*m.RevisionHistoryLimit))
+		i--
+		dAtA[i] = 0x2
+		i--
+		dAtA[i] = 0xd8
+	}
+	if m.PodManagementPolicy != nil {
+		i -= len(*m.PodManagementPolicy)
+		copy(dAtA[i:], *m.PodManagementPolicy)
+		i = encodeVarintGenerated(dAtA, i, uint64(len(*m.PodManagementPolicy)))
+		i--
+		dAtA[i] = 0x2
+		i--
+		dAtA[i] = 0xd2
+	}
 	if m.Rollout != nil {
 		{
 			size, err := m.Rollout.MarshalToSizedBuffer(dAtA[:i])
@@ -4993,6 +5009,13 @@ func (m *ModelBoxSpec) Size() (n int) {
 		l = m.Rollout.Size()
 		n += 2 + l + sovGenerated(uint64(l))
 	}
+	if m.PodManagementPolicy != nil {
+		l = len(*m.PodManagementPolicy)
+		n += 2 + l + sovGenerated(uint64(l))
+	}
+	if m.RevisionHistoryLimit != nil {
+		n += 2 + sovGenerated(uint64(*m.RevisionHistoryLimit))
+	}
 	return n
 }
 
@@ -6204,6 +6227,8 @@ func (this *ModelBoxSpec) String() string {
 		`IgnoreDrift:` + strings.Replace(this.IgnoreDrift.String(), "ModelBoxIgnoreDrift", "ModelBoxIgnoreDrift", 1) + `,`,
 		`ProgressDeadlineSeconds:` + valueToStringGenerated(this.ProgressDeadlineSeconds) + `,`,
 		`Rollout:` + strings.Replace(this.Rollout.String(), "ModelBoxRollout", "ModelBoxRollout", 1) + `,`,
+		`PodManagementPolicy:` + valueToStringGenerated(this.PodManagementPolicy) + `,`,
+		`RevisionHistoryLimit:` + valueToStringGenerated(this.RevisionHistoryLimit) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -15085,6 +15110,59 @@ func (m *ModelBoxSpec) Unmarshal(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 42:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field PodManagementPolicy", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			s := PodManagementPolicy(dAtA[iNdEx:postIndex])
+			m.PodManagementPolicy = &s
+			iNdEx = postIndex
+		case 43:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field RevisionHistoryLimit", wireType)
+			}
+			var v int32
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.RevisionHistoryLimit = &v
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])

@@ -142,6 +142,18 @@ const (
 	StrategyRecreate Strategy = "Recreate"
 )
 
+// PodManagementPolicy is the order in which a StatefulSet creates and deletes pods when it is scaled.
+// +enum
+// +k8s:enum
+type PodManagementPolicy string
+
+const (
+	// PodManagementOrderedReady creates one pod at a time, when the one before it is available, and deletes them in reverse order.
+	PodManagementOrderedReady PodManagementPolicy = "OrderedReady"
+	// PodManagementParallel creates and deletes all pods at once.
+	PodManagementParallel PodManagementPolicy = "Parallel"
+)
+
 // RollingUpdateType is the form of a RollingUpdate.
 type RollingUpdateType int64
 
@@ -300,6 +312,23 @@ type ModelBoxSpec struct {
 	// Example: 120
 	// +optional
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty" protobuf:"varint,40,opt,name=progressDeadlineSeconds"`
+
+	// podManagementPolicy is the order in which a StatefulSet creates and deletes pods when it is scaled: "OrderedReady" creates
+	// one pod at a time, when the one before it is available, "Parallel" creates all pods at once. An update replaces pods as
+	// rollingUpdate says in either case. A change replaces the StatefulSet, but not its pods. Without it a new StatefulSet has
+	// "OrderedReady", and a StatefulSet that exists keeps its policy. For a StatefulSet only. Defaults to none.
+	//
+	// Example: Parallel
+	// +optional
+	// +k8s:optional
+	PodManagementPolicy *PodManagementPolicy `json:"podManagementPolicy,omitempty" protobuf:"bytes,42,opt,name=podManagementPolicy,casttype=PodManagementPolicy"`
+
+	// revisionHistoryLimit is the number of former revisions of the pods that are kept, to view them and to roll back to
+	// them, from 0 to 100. Without it the workload has the default of Kubernetes, which is 10. Defaults to none.
+	//
+	// Example: 5
+	// +optional
+	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty" protobuf:"varint,43,opt,name=revisionHistoryLimit"`
 
 	// rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there.
 	// Defaults to none.

@@ -1012,6 +1012,16 @@ func (in *ModelBoxSpec) DeepCopyInto(out *ModelBoxSpec) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.PodManagementPolicy != nil {
+		in, out := &in.PodManagementPolicy, &out.PodManagementPolicy
+		*out = new(PodManagementPolicy)
+		**out = **in
+	}
+	if in.RevisionHistoryLimit != nil {
+		in, out := &in.RevisionHistoryLimit, &out.RevisionHistoryLimit
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Rollout != nil {
 		in, out := &in.Rollout, &out.Rollout
 		*out = new(ModelBoxRollout)

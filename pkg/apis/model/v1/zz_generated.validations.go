@@ -1538,6 +1538,38 @@ func Validate_ModelBoxSpec(
 	// field ModelBoxSpec.MinReadySeconds has no validation
 	// field ModelBoxSpec.ProgressDeadlineSeconds has no validation
 
+	{ // field ModelBoxSpec.PodManagementPolicy
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *PodManagementPolicy,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_PodManagementPolicy(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *PodManagementPolicy {
+				return oldObj.PodManagementPolicy
+			})
+		errs = append(errs, fn(fldPath.Child("podManagementPolicy"), obj.PodManagementPolicy, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxSpec.RevisionHistoryLimit has no validation
+
 	{ // field ModelBoxSpec.Rollout
 		fn := func(
 			fldPath *field.Path,
@@ -3746,6 +3778,21 @@ func Validate_PodDebuggerStatus(
 	}
 
 	// field PodDebuggerStatus.Conditions has no validation
+	return errs
+}
+
+var symbolsForPodManagementPolicy = sets.New(PodManagementOrderedReady, PodManagementParallel)
+
+// Validate_PodManagementPolicy validates an instance of PodManagementPolicy according
+// to declarative validation rules in the API schema.
+func Validate_PodManagementPolicy(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *PodManagementPolicy) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForPodManagementPolicy, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
 	return errs
 }
 

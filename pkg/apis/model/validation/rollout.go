@@ -24,6 +24,8 @@ func validateRollout(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList
 		validateRollingUpdate(spec.RollingUpdate, spec.Workload, path.Child("rollingUpdate")),
 		validateMinReadySeconds(spec.MinReadySeconds, path.Child("minReadySeconds")),
 		validateProgressDeadline(spec, path.Child("progressDeadlineSeconds")),
+		validatePodManagementPolicy(spec, path.Child("podManagementPolicy")),
+		validateRevisionHistoryLimit(spec.RevisionHistoryLimit, path.Child("revisionHistoryLimit")),
 	)
 }
 
@@ -61,4 +63,18 @@ func validateProgressDeadline(spec *model.ModelBoxSpec, path *field.Path) field.
 	default:
 		return field.ErrorList{field.Invalid(path, *deadline, fmt.Sprintf("must be greater than `minReadySeconds`, which is %d", ready))}
 	}
+}
+
+func validatePodManagementPolicy(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	if spec.PodManagementPolicy == nil || spec.Workload == model.WorkloadStatefulSet {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("may not be set when `workload` is '%s': only a StatefulSet orders its pods", spec.Workload))}
+}
+
+func validateRevisionHistoryLimit(limit *int32, path *field.Path) field.ErrorList {
+	if limit == nil || *limit >= 0 && *limit <= modelv1.MaxRevisionHistoryLimit {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, *limit, fmt.Sprintf("must be between 0 and %d", modelv1.MaxRevisionHistoryLimit))}
 }

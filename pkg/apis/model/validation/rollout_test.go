@@ -67,6 +67,15 @@ func TestRollout(t *testing.T) {
 		{"a deadline that the ready seconds reach", progressDeadlineSeconds(3), []string{"Invalid value: spec.progressDeadlineSeconds"}},
 		{"a deadline of nothing", progressDeadlineSeconds(0), []string{"Invalid value: spec.progressDeadlineSeconds"}},
 
+		{"a policy of a StatefulSet is accepted", podManagementPolicy(model.WorkloadStatefulSet, model.PodManagementParallel), nil},
+		{"another policy of a StatefulSet", podManagementPolicy(model.WorkloadStatefulSet, "Random"), []string{"Unsupported value: spec.podManagementPolicy"}},
+		{"a policy of a Deployment", podManagementPolicy(model.WorkloadDeployment, model.PodManagementOrderedReady), []string{"Forbidden: spec.podManagementPolicy"}},
+
+		{"no former revisions are accepted", revisionHistoryLimit(0), nil},
+		{"100 revisions are accepted", revisionHistoryLimit(100), nil},
+		{"101 revisions are too many", revisionHistoryLimit(101), []string{"Invalid value: spec.revisionHistoryLimit"}},
+		{"revisions are not negative", revisionHistoryLimit(-1), []string{"Invalid value: spec.revisionHistoryLimit"}},
+
 		{"a rollback is accepted", rollout(model.RolloutFailureRollback, 0), nil},
 		{"another policy is refused", rollout("Retry", 1), []string{"Unsupported value: spec.rollout.onFailure"}},
 		{"restarts are not negative", rollout(model.RolloutFailurePause, -1), []string{"Invalid value: spec.rollout.maxRestarts"}},
@@ -98,6 +107,14 @@ func progressDeadlineSeconds(seconds int32) func(*model.ModelBox) {
 	return func(box *model.ModelBox) {
 		box.Spec.MinReadySeconds, box.Spec.ProgressDeadlineSeconds = ptr.To[int32](3), &seconds
 	}
+}
+
+func podManagementPolicy(workload model.Workload, policy model.PodManagementPolicy) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Workload, box.Spec.PodManagementPolicy = workload, &policy }
+}
+
+func revisionHistoryLimit(limit int32) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.RevisionHistoryLimit = &limit }
 }
 
 func rollout(policy model.RolloutFailurePolicy, maxRestarts int32) func(*model.ModelBox) {

@@ -433,6 +433,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: paused
       type:
         scalar: boolean
+    - name: podManagementPolicy
+      type:
+        scalar: string
     - name: podTemplate
       type:
         namedType: io.k8s.api.core.v1.PodTemplateSpec
@@ -460,6 +463,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: resources
       type:
         namedType: io.k8s.api.core.v1.ResourceRequirements
+    - name: revisionHistoryLimit
+      type:
+        scalar: numeric
     - name: rollingUpdate
       type:
         namedType: com.github.model.v1.RollingUpdate

@@ -45,6 +45,7 @@ func ofPods(spec model.ModelBoxSpec) model.ModelBoxSpec {
 	spec.Replicas, spec.Paused = nil, false
 	spec.Strategy, spec.RollingUpdate, spec.MinReadySeconds = "", nil, nil
 	spec.ProgressDeadlineSeconds, spec.Rollout = nil, nil
+	spec.PodManagementPolicy, spec.RevisionHistoryLimit = nil, nil
 	spec.ServiceType, spec.Service, spec.Ingress, spec.Route = "", nil, nil, nil
 	spec.Autoscaling, spec.DisruptionBudget, spec.IgnoreDrift = nil, nil, nil
 	return spec

@@ -74,6 +74,18 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: 120
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+	// podManagementPolicy is the order in which a StatefulSet creates and deletes pods when it is scaled: "OrderedReady" creates
+	// one pod at a time, when the one before it is available, "Parallel" creates all pods at once. An update replaces pods as
+	// rollingUpdate says in either case. A change replaces the StatefulSet, but not its pods. Without it a new StatefulSet has
+	// "OrderedReady", and a StatefulSet that exists keeps its policy. For a StatefulSet only. Defaults to none.
+	//
+	// Example: Parallel
+	PodManagementPolicy *modelv1.PodManagementPolicy `json:"podManagementPolicy,omitempty"`
+	// revisionHistoryLimit is the number of former revisions of the pods that are kept, to view them and to roll back to
+	// them, from 0 to 100. Without it the workload has the default of Kubernetes, which is 10. Defaults to none.
+	//
+	// Example: 5
+	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 	// rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there.
 	// Defaults to none.
 	//
@@ -323,6 +335,22 @@ func (b *ModelBoxSpecApplyConfiguration) WithMinReadySeconds(value int32) *Model
 // If called multiple times, the ProgressDeadlineSeconds field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithProgressDeadlineSeconds(value int32) *ModelBoxSpecApplyConfiguration {
 	b.ProgressDeadlineSeconds = &value
+	return b
+}
+
+// WithPodManagementPolicy sets the PodManagementPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PodManagementPolicy field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithPodManagementPolicy(value modelv1.PodManagementPolicy) *ModelBoxSpecApplyConfiguration {
+	b.PodManagementPolicy = &value
+	return b
+}
+
+// WithRevisionHistoryLimit sets the RevisionHistoryLimit field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RevisionHistoryLimit field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithRevisionHistoryLimit(value int32) *ModelBoxSpecApplyConfiguration {
+	b.RevisionHistoryLimit = &value
 	return b
 }
 
