@@ -61,6 +61,8 @@ podAccess: {enabled: true}
 podDebugger: {enabled: true}
 `},
 		{"encryption at rest", "testdata/encryption", readFile(t, chart+"/values-ha.yaml") + documentedEncryption(t)},
+		{"the network of the host", "testdata/host-network", documentedHostNetwork(t)},
+		{"three servers on the network of their hosts", "testdata/host-network-ha", readFile(t, chart+"/values-ha.yaml") + "hostNetwork: {enabled: true}\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			want := build(t, test.kustomization)
@@ -75,7 +77,10 @@ podDebugger: {enabled: true}
 
 // TestEveryComponentIsCompared keeps a new component from being forgotten in the chart.
 func TestEveryComponentIsCompared(t *testing.T) {
-	compared := readFile(t, "testdata/everything/kustomization.yaml") + readFile(t, artifacts+"/overlays/ha/kustomization.yaml")
+	compared := readFile(t, artifacts+"/overlays/ha/kustomization.yaml")
+	for _, name := range []string{"everything", "host-network", "host-network-ha"} {
+		compared += readFile(t, "testdata/"+name+"/kustomization.yaml")
+	}
 	components, err := filepath.Glob(artifacts + "/components/*")
 	if err != nil {
 		t.Fatal(err)
@@ -139,6 +144,13 @@ func TestValuesReachTheirFields(t *testing.T) {
 		{"node selector", "nodeSelector: {disk: ssd}", "nodeSelector:\n        disk: ssd\n"},
 		{"tolerations", "tolerations: [{operator: Exists}]", "tolerations:\n      - operator: Exists\n"},
 		{"affinity", "affinity: {nodeAffinity: {}}", "affinity:\n        nodeAffinity: {}\n"},
+		{"flag of the port of the host", "hostNetwork: {enabled: true, port: 9000}", "- --secure-port=9000\n"},
+		{"port of the host", "hostNetwork: {enabled: true, port: 9000}", "ports:\n        - containerPort: 9000\n          name: https\n"},
+		{"affinity beside the one of the host network", "hostNetwork: {enabled: true}\naffinity: {nodeAffinity: {}, podAntiAffinity: " +
+			"{requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: rack}]}}", "affinity:\n        nodeAffinity: {}\n" +
+			"        podAntiAffinity:\n          requiredDuringSchedulingIgnoredDuringExecution:\n          - topologyKey: rack\n" +
+			"          - labelSelector:\n              matchLabels:\n                app.kubernetes.io/name: modelbox-apiserver\n" +
+			"            topologyKey: kubernetes.io/hostname\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var all strings.Builder
@@ -165,6 +177,7 @@ func TestSchemaRefusesNonsense(t *testing.T) {
 		{"volume without a size", "storage: {size: big}", "at '/storage/size'"},
 		{"issuer without a name", "certManager: {enabled: true, issuerRef: {kind: ClusterIssuer}}", "at '/certManager/issuerRef'"},
 		{"word in place of a switch", "networkPolicy: {enabled: sure}", "at '/networkPolicy/enabled'"},
+		{"port of the host that needs a capability", "hostNetwork: {enabled: true, port: 443}", "at '/hostNetwork/port'"},
 		{"hosts that are the same for all", "serviceIngress: {hostPattern: example.com}", "at '/serviceIngress/hostPattern'"},
 		{"flag without a dash", "extraArgs: [v=2]", "at '/extraArgs/0'"},
 		{"volume without a name", "extraVolumes: [{emptyDir: {}}]", "at '/extraVolumes/0'"},

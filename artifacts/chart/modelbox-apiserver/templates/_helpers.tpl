@@ -3,9 +3,29 @@ SPDX-FileCopyrightText: The ModelBox Authors
 SPDX-License-Identifier: Apache-2.0
 */ -}}
 
+{{- /* The port on which the server listens. */ -}}
+{{- define "modelbox-apiserver.port" -}}
+{{ if .Values.hostNetwork.enabled }}{{ .Values.hostNetwork.port }}{{ else }}8443{{ end }}
+{{- end }}
+
+{{- /* The affinity of the values, and on the network of the host the one that keeps two servers from the same node. */ -}}
+{{- define "modelbox-apiserver.affinity" -}}
+{{- $affinity := deepCopy (default dict .Values.affinity) }}
+{{- if .Values.hostNetwork.enabled }}
+{{- $term := dict "topologyKey" "kubernetes.io/hostname" "labelSelector" (dict "matchLabels" (dict "app.kubernetes.io/name" "modelbox-apiserver")) }}
+{{- $antiAffinity := default dict $affinity.podAntiAffinity }}
+{{- $terms := default list $antiAffinity.requiredDuringSchedulingIgnoredDuringExecution }}
+{{- $_ := set $antiAffinity "requiredDuringSchedulingIgnoredDuringExecution" (append $terms $term) }}
+{{- $_ := set $affinity "podAntiAffinity" $antiAffinity }}
+{{- end }}
+{{- with $affinity }}
+{{- toYaml . }}
+{{- end }}
+{{- end }}
+
 {{- /* The flags of the server. */ -}}
 {{- define "modelbox-apiserver.args" -}}
-- --secure-port=8443
+- --secure-port={{ include "modelbox-apiserver.port" . }}
 {{- if .Values.etcd.servers }}
 - --etcd-servers={{ join "," .Values.etcd.servers }}
 - --etcd-cafile=/etc/modelbox/etcd/ca.crt
