@@ -114,6 +114,10 @@ check_code() { # file inline|block code
     go_has '*.go' "\"${word}\"" || fail "${file}: there is no metric ${word}"
   done
 
+  if [[ "$2" == inline && "${code}" =~ ^(Test|Fuzz|Benchmark)[A-Z][[:alnum:]]+$ ]]; then
+    go_has '*_test.go' "^func ${code}\\(" || fail "${file}: there is no ${code}"
+  fi
+
   find_matches "${code}" "${test_expression}"
   for word in "${found[@]}"; do
     [[ "${word}" =~ (Test|Fuzz)[[:alnum:]]+$ ]]
