@@ -8,7 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 {{ if .Values.hostNetwork.enabled }}{{ .Values.hostNetwork.port }}{{ else }}8443{{ end }}
 {{- end }}
 
-{{- /* The affinity of the values, and on the network of the host the one that keeps two servers from the same node. */ -}}
+{{- /* The affinity of the values, and on the network of the host another one, which keeps two servers from the same node. */ -}}
 {{- define "modelbox-apiserver.affinity" -}}
 {{- $affinity := deepCopy (default dict .Values.affinity) }}
 {{- if .Values.hostNetwork.enabled }}
