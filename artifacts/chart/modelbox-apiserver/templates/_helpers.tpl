@@ -12,7 +12,7 @@ SPDX-License-Identifier: Apache-2.0
 {{- define "modelbox-apiserver.affinity" -}}
 {{- $affinity := deepCopy (default dict .Values.affinity) }}
 {{- if .Values.hostNetwork.enabled }}
-{{- $term := dict "topologyKey" "kubernetes.io/hostname" "labelSelector" (dict "matchLabels" (dict "app.kubernetes.io/name" "modelbox-apiserver")) }}
+{{- /* The affinity of the values. On the network of the host, a further one keeps two servers from the same node. */ -}}
 {{- $antiAffinity := default dict $affinity.podAntiAffinity }}
 {{- $terms := default list $antiAffinity.requiredDuringSchedulingIgnoredDuringExecution }}
 {{- $_ := set $antiAffinity "requiredDuringSchedulingIgnoredDuringExecution" (append $terms $term) }}
