@@ -8,11 +8,12 @@ SPDX-License-Identifier: Apache-2.0
 {{ if .Values.hostNetwork.enabled }}{{ .Values.hostNetwork.port }}{{ else }}8443{{ end }}
 {{- end }}
 
-{{- /* The affinity of the values, and on the network of the host another one, which keeps two servers from the same node. */ -}}
+{{- /* The affinity of the values. On the network of the host, a further one keeps two servers from the same node. */ -}}
 {{- define "modelbox-apiserver.affinity" -}}
 {{- $affinity := deepCopy (default dict .Values.affinity) }}
 {{- if .Values.hostNetwork.enabled }}
-{{- /* The affinity of the values. On the network of the host, a further one keeps two servers from the same node. */ -}}
+{{- $selector := dict "matchLabels" (dict "app.kubernetes.io/name" "modelbox-apiserver") }}
+{{- $term := dict "topologyKey" "kubernetes.io/hostname" "labelSelector" $selector }}
 {{- $antiAffinity := default dict $affinity.podAntiAffinity }}
 {{- $terms := default list $antiAffinity.requiredDuringSchedulingIgnoredDuringExecution }}
 {{- $_ := set $antiAffinity "requiredDuringSchedulingIgnoredDuringExecution" (append $terms $term) }}
