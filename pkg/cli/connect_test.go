@@ -94,6 +94,7 @@ func TestPortForward(t *testing.T) {
 	web := []string{"GET pods/web-1/portforward", "POST pods/web-1/portforward"}
 	runAll(t, []commandTest{
 		{name: "to a pod that is ready", arguments: []string{"port-forward", "web", ":http"}, fails: "not found", requests: web},
+		{name: "to a port that neither the box nor its pod has", arguments: []string{"port-forward", "web", ":metrics"}, fails: "does not have a named port 'metrics'"},
 		{name: "to all ports", arguments: []string{"port-forward", "mb/web"}, fails: "not found", requests: web},
 		{
 			name: "to a pod that is named", arguments: []string{"port-forward", "web", ":80", "--pod=web-2"}, fails: "not running",
