@@ -46,7 +46,7 @@ const (
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:          "kubectl-modelbox",
-		Short:        "Work with boxes",
+		Short:        "Manage boxes and stacks",
 		Annotations:  map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl modelbox"},
 		SilenceUsage: true,
 	}

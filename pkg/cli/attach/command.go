@@ -19,17 +19,18 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	boxes.TeachKubectl()
 	cmd := kubectlattach.NewCmdAttach(f, streams)
 	cmd.Use = "attach (NAME | TYPE/NAME) [-c CONTAINER] [flags]"
-	cmd.Short = "Attach to what runs in a container of a box"
-	cmd.Long = "Attach to the process that runs in a container of a box, by default in the main one. Of the pods of the box, one that " +
-		"runs and is ready is preferred. The right to create pods/attach is needed, as for kubectl attach."
+	cmd.Short = "Attach to a running container of a box"
+	cmd.Long = "Attach to a process that is already running in a container of a box. The default is the main container. The " +
+		"command selects a pod of the box, and prefers a ready one. You need permission to create pods/attach, as for kubectl " +
+		"attach."
 	cmd.Example = templates.Examples(`
-		# See what the main container of box web prints from now on
+		# Get output from the main container of box web
 		kubectl modelbox attach web
 
-		# Have the terminal of container shell
+		# Attach a terminal to container shell of box web
 		kubectl modelbox attach web -c shell -it
 
-		# To a pod of box web that is named
+		# Get output from a specific pod of box web
 		kubectl modelbox attach web --pod=web-557996f76b-nb7ck`)
 	cmd.ValidArgsFunction = boxes.CompleteName(f)
 	pod := boxes.AddPodFlag(cmd, f)

@@ -69,7 +69,7 @@ func BoxName(argument string) (string, error) {
 		return argument, nil
 	}
 	if resourceOf(resource) != Boxes || name == "" {
-		return "", fmt.Errorf("%q is not the name of a box", argument)
+		return "", fmt.Errorf("%q does not name a box", argument)
 	}
 	return name, nil
 }

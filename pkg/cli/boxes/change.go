@@ -123,7 +123,7 @@ func mergePatch(before, after *modelv1.ModelBox) ([]byte, error) {
 		return nil, err
 	}
 	if len(patch) == 0 {
-		return nil, errors.New("is so already")
+		return nil, errors.New("is already up to date")
 	}
 	patch["metadata"] = map[string]any{"resourceVersion": before.ResourceVersion}
 	return json.Marshal(patch)

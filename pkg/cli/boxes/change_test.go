@@ -27,7 +27,7 @@ func TestMergePatch(t *testing.T) {
 	if string(patch) != want {
 		t.Errorf("got %s, want %s", patch, want)
 	}
-	if _, err := mergePatch(before, before.DeepCopy()); err == nil || err.Error() != "is so already" {
+	if _, err := mergePatch(before, before.DeepCopy()); err == nil || err.Error() != "is already up to date" {
 		t.Errorf("without a change: got %v", err)
 	}
 }

@@ -26,7 +26,7 @@ func PodsArgument(ctx context.Context, f cmdutil.Factory, argument string) (stri
 	}
 	name, component, _ := strings.Cut(name, "/")
 	if component == "" {
-		return "", fmt.Errorf("%s is a stack: name a component, as %s/COMPONENT", argument, argument)
+		return "", fmt.Errorf("%s is a stack: specify a component as %s/COMPONENT", argument, argument)
 	}
 	namespace, _, err := f.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
@@ -57,7 +57,7 @@ func componentBox(stack *modelv1.ModelStack, name string) (string, error) {
 		}
 		names = append(names, component.Name)
 	}
-	return "", fmt.Errorf("stack %s has no component %q with a box: choose one of %s", stack.Name, name, strings.Join(names, ", "))
+	return "", fmt.Errorf("stack %s has no component %q with a box: must be one of %s", stack.Name, name, strings.Join(names, ", "))
 }
 
 // WithComponents returns the boxes, and those of the components of the stacks, each once.

@@ -18,7 +18,7 @@ func TestPodsArgument(t *testing.T) {
 			t.Errorf("%s is %q, %v, want %q", argument, got, err, want)
 		}
 	}
-	if _, err := PodsArgument(t.Context(), nil, "mst/shop"); err == nil || !strings.Contains(err.Error(), "mst/shop is a stack: name a component, as mst/shop/COMPONENT") {
+	if _, err := PodsArgument(t.Context(), nil, "mst/shop"); err == nil || !strings.Contains(err.Error(), "mst/shop is a stack: specify a component as mst/shop/COMPONENT") {
 		t.Errorf("a stack without a component: %v", err)
 	}
 }
@@ -32,7 +32,7 @@ func TestComponentBox(t *testing.T) {
 		t.Errorf("db has box %q, %v, want mysql", got, err)
 	}
 	for _, name := range []string{"mail", "nope"} {
-		if got, err := componentBox(stack, name); err == nil || !strings.Contains(err.Error(), "choose one of db") {
+		if got, err := componentBox(stack, name); err == nil || !strings.Contains(err.Error(), "must be one of db") {
 			t.Errorf("%s has box %q, %v, want an error", name, got, err)
 		}
 	}

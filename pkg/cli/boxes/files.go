@@ -28,7 +28,7 @@ func (s *Selection) ReadFiles() (*Objects, error) {
 	objects := &Objects{}
 	for _, info := range infos {
 		if info.Name == "" {
-			return nil, fmt.Errorf("%s: a %s has no name", info.Source, info.Object.GetObjectKind().GroupVersionKind().Kind)
+			return nil, fmt.Errorf("%s: a %s has no metadata.name", info.Source, info.Object.GetObjectKind().GroupVersionKind().Kind)
 		}
 		if err := objects.addManifest(info); err != nil {
 			return nil, err

@@ -47,7 +47,7 @@ func attachablePod(others polymorphichelpers.AttachablePodForObjectFunc) polymor
 
 // AddPodFlag adds the flag --pod, and returns what it is set to: the pod of the box for ChoosePod.
 func AddPodFlag(cmd *cobra.Command, f cmdutil.Factory) *string {
-	name := cmd.Flags().String("pod", "", "The pod of the box. If left empty, one that runs and is ready.")
+	name := cmd.Flags().String("pod", "", "Name of the pod of the box. If empty, the command selects a running pod, and prefers a ready one.")
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("pod", func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return completion.CompGetResource(f, "pod", toComplete), cobra.ShellCompDirectiveNoFileComp
 	}))
@@ -62,7 +62,7 @@ func ChoosePod(ctx context.Context, name string) {
 	polymorphichelpers.AttachablePodForObjectFn = func(getter genericclioptions.RESTClientGetter, object runtime.Object, _ time.Duration) (*corev1.Pod, error) {
 		box, ok := object.(*modelv1.ModelBox)
 		if !ok {
-			return nil, errors.New("--pod is for boxes")
+			return nil, errors.New("--pod is only valid for a box")
 		}
 		client, err := newCoreClient(getter)
 		if err != nil {
@@ -73,7 +73,7 @@ func ChoosePod(ctx context.Context, name string) {
 			return nil, err
 		}
 		if !PodSelector(box.Name).Matches(labels.Set(pod.Labels)) {
-			return nil, fmt.Errorf("pod %s is not one of box %s", name, box.Name)
+			return nil, fmt.Errorf("pod %s does not belong to box %s", name, box.Name)
 		}
 		return pod, nil
 	}
@@ -99,11 +99,11 @@ func podsOf(
 		}
 		pods, err := polymorphichelpers.GetPodList(client, object.Namespace, PodSelector(object.Name).String(), timeout, order)
 		if err != nil {
-			return nil, fmt.Errorf("looking for the pods of box %s: %w", object.Name, err)
+			return nil, fmt.Errorf("getting the pods of box %s: %w", object.Name, err)
 		}
 		return pods, nil
 	case *modelv1.ModelStack:
-		return nil, fmt.Errorf("stack %s has many boxes: name one of them", object.Name)
+		return nil, fmt.Errorf("stack %s has multiple boxes: specify one of them", object.Name)
 	}
 	return nil, nil
 }

@@ -37,7 +37,7 @@ type Selection struct {
 func (s *Selection) AddFlags(cmd *cobra.Command) {
 	cmdutil.AddFilenameOptionFlags(cmd, &s.FilenameOptions, "identifying the boxes and stacks.")
 	cmdutil.AddLabelSelectorFlagVar(cmd, &s.LabelSelector)
-	cmd.Flags().BoolVarP(&s.AllNamespaces, "all-namespaces", "A", s.AllNamespaces, "If present, those of all namespaces.")
+	cmd.Flags().BoolVarP(&s.AllNamespaces, "all-namespaces", "A", s.AllNamespaces, "If present, select the requested object(s) across all namespaces.")
 }
 
 // Complete takes the arguments, and what the command line says of the cluster.
@@ -58,11 +58,11 @@ func (s *Selection) Validate() error {
 	isFile := s.HasFiles()
 	switch {
 	case isFile && (len(s.Arguments) > 0 || s.LabelSelector != ""):
-		return fmt.Errorf("--filename and --kustomize exclude names and --selector")
+		return fmt.Errorf("names and --selector may not be specified together with --filename or --kustomize")
 	case s.LabelSelector != "" && len(s.Arguments) > 0 && !(len(s.Arguments) == 1 && isType(s.Arguments[0])):
-		return fmt.Errorf("--selector excludes names")
+		return fmt.Errorf("a name may not be specified together with --selector")
 	case s.AllNamespaces && (isFile || s.hasNames()):
-		return fmt.Errorf("--all-namespaces excludes names and files: give --namespace")
+		return fmt.Errorf("--all-namespaces may not be specified together with names or files: use --namespace")
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func OneLine(message string) string { return strings.Join(strings.Fields(message
 // GetObjects returns the boxes and stacks that are selected, boxes where there is no type. There has to be one at least.
 func (s *Selection) GetObjects() (*Objects, error) {
 	if s.IsEmpty() {
-		return nil, errors.New("the names of boxes, --filename or --selector must be specified")
+		return nil, errors.New("one or more boxes must be specified as NAME, TYPE/NAME, or by --filename or --selector")
 	}
 	selection := *s
 	if len(s.Arguments) == 0 && !s.HasFiles() {
@@ -168,7 +168,7 @@ func (s *Selection) GetBoxes() ([]*modelv1.ModelBox, error) {
 	case err != nil:
 		return nil, err
 	case len(objects.Stacks) > 0:
-		return nil, fmt.Errorf("%s/%s is a stack: name its boxes", Stacks, objects.Stacks[0].Name)
+		return nil, fmt.Errorf("%s/%s is a stack: specify its boxes", Stacks, objects.Stacks[0].Name)
 	}
 	return objects.Boxes, nil
 }

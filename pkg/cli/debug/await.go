@@ -32,7 +32,7 @@ func (o *Options) awaitContainer(ctx context.Context, pod, container string) (*c
 	event, err := watchtools.UntilWithSync(ctx, pods, &corev1.Pod{}, nil, func(event watch.Event) (bool, error) {
 		seen, ok := event.Object.(*corev1.Pod)
 		if !ok {
-			return false, fmt.Errorf("the watch returned %T in place of a pod", event.Object)
+			return false, fmt.Errorf("unexpected object in the watch of the pod: %T", event.Object)
 		}
 		if event.Type == watch.Deleted {
 			return false, apierrors.NewNotFound(corev1.Resource("pods"), pod)
@@ -44,7 +44,7 @@ func (o *Options) awaitContainer(ctx context.Context, pod, container string) (*c
 			return true, nil
 		case status.State.Waiting != nil && status.State.Waiting.Message != "":
 			waiting := status.State.Waiting
-			why := fmt.Sprintf("container %s of pod/%s does not run: %s: %s", container, pod, waiting.Reason, boxes.OneLine(waiting.Message))
+			why := fmt.Sprintf("container %s of pod/%s is not running: %s: %s", container, pod, waiting.Reason, boxes.OneLine(waiting.Message))
 			if slices.Contains(lastingReasons, waiting.Reason) {
 				return false, errors.New(why)
 			}
@@ -54,7 +54,7 @@ func (o *Options) awaitContainer(ctx context.Context, pod, container string) (*c
 			}
 		}
 		if seen.Status.Phase == corev1.PodSucceeded || seen.Status.Phase == corev1.PodFailed {
-			return false, fmt.Errorf("pod/%s has ended, with the phase %s", pod, seen.Status.Phase)
+			return false, fmt.Errorf("pod/%s ran to completion with phase %s", pod, seen.Status.Phase)
 		}
 		return false, nil
 	})

@@ -70,22 +70,22 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		Use:                   "debug (NAME | TYPE/NAME) --image=IMAGE [--target=CONTAINER] [--profile=PROFILE] [flags] [-- COMMAND [args...]]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Add an ephemeral container to pods of a box",
-		Long: "Debug a box with a container of another image, which is added to one of its running pods, or to all of them. It sees the processes of " +
-			"the main container, or of the one that --target names. Of the pods of the box, one that runs and is ready is preferred. An ephemeral " +
-			"container can neither be changed nor taken out of its pod. The right to patch pods/ephemeralcontainers is needed, as for " +
-			"kubectl debug.",
+		Long: "Debug a box with an ephemeral container of another image. The command adds the container to one running pod of " +
+			"the box, and prefers a ready one, or to all of them with --all-pods. The container sees the processes of the main " +
+			"container, or of the container that --target names. You cannot change an ephemeral container, or remove it from " +
+			"its pod. You need permission to patch pods/ephemeralcontainers, as for kubectl debug.",
 		Example: templates.Examples(`
-			# Have a shell beside the main container of box web
+			# Start a shell that sees the processes of the main container of box web
 			kubectl modelbox debug web -it --image=busybox
 
-			# See the processes of container sidecar of a certain pod
+			# List the processes of container sidecar in a specific pod
 			kubectl modelbox debug web --image=busybox --pod=web-557996f76b-nb7ck --target=sidecar --attach -- ps
 
-			# Capture packets in all pods of box web, and read what one of them prints
+			# Capture packets in all pods of box web, and print the output
 			kubectl modelbox debug web --image=example.com/tcpdump --profile=netadmin --all-pods -c capture
 			kubectl modelbox logs web -c capture
 
-			# See whether the cluster would allow it
+			# Check whether the cluster allows the container, without adding it
 			kubectl modelbox debug web --image=busybox --profile=sysadmin --dry-run=server`),
 		ValidArgsFunction: boxes.CompleteName(f),
 		RunE:              boxes.RunE(f, o),
@@ -101,17 +101,17 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 func (o *Options) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Debug.Image, "image", o.Debug.Image, "Container image to use for the debug container.")
-	flags.String("image-pull-policy", "", "The image pull policy of the container. If left empty, the cluster decides.")
+	flags.String("image-pull-policy", "", "The image pull policy for the container. If left empty, this value will not be specified by the client and defaulted by the server.")
 	flags.BoolVar(&o.ArgsOnly, "arguments-only", o.ArgsOnly, "If specified, everything after -- will be passed to the new container as args instead of command.")
 	flags.StringToStringVar(&o.Env, "env", o.Env, "Environment variables to set in the container.")
-	flags.StringVarP(&o.Debug.ContainerName, "container", "c", o.Debug.ContainerName, "The name of the debug container. If left empty, one is generated.")
-	flags.StringVar(&o.Debug.TargetContainer, "target", o.Debug.TargetContainer, "The container whose processes are to be seen. If left empty, the main one of the box.")
-	flags.String("profile", string(modelv1.DebugProfileGeneral), "What the container may do: "+strings.Join(profileNames(), ", ")+".")
-	flags.StringVar(&o.Debug.Pod, "pod", o.Debug.Pod, "The pod of the box. If left empty, one that runs and is ready.")
+	flags.StringVarP(&o.Debug.ContainerName, "container", "c", o.Debug.ContainerName, "Container name to use for the debug container. If left empty, the server generates a name.")
+	flags.StringVar(&o.Debug.TargetContainer, "target", o.Debug.TargetContainer, "Name of the container whose processes the debug container sees. If left empty, the main container of the box.")
+	flags.String("profile", string(modelv1.DebugProfileGeneral), "Debugging profile, which sets the permissions of the container: "+strings.Join(profileNames(), ", ")+".")
+	flags.StringVar(&o.Debug.Pod, "pod", o.Debug.Pod, "Name of the pod of the box. If empty, the server selects a running pod, and prefers a ready one.")
 	flags.BoolVar(&o.Debug.AllPods, "all-pods", o.Debug.AllPods, "If true, add the container to all running pods of the box.")
-	flags.BoolVarP(&o.Debug.Stdin, "stdin", "i", o.Debug.Stdin, "Keep stdin of the container open, even if nothing is attached.")
+	flags.BoolVarP(&o.Debug.Stdin, "stdin", "i", o.Debug.Stdin, "Keep stdin open on the container, even if nothing is attached.")
 	flags.BoolVarP(&o.Debug.TTY, "tty", "t", o.Debug.TTY, "Allocate a TTY for the container.")
-	flags.BoolVar(&o.Attach, "attach", o.Attach, "If true, wait until the container runs, and attach to it, or without -i print its logs until it ends. Defaults to true with -i, unless --all-pods or --dry-run is set.")
+	flags.BoolVar(&o.Attach, "attach", o.Attach, "If true, wait for the container to start running, and then attach to it. Without -i/--stdin, print its logs until it terminates. Default false, unless '-i/--stdin' is set without --all-pods and --dry-run, in which case the default is true.")
 	flags.BoolVarP(&o.Quiet, "quiet", "q", o.Quiet, "If true, suppress informational messages.")
 	o.PrintFlags.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)
@@ -133,7 +133,7 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 		names, o.Command = arguments[:dash], arguments[dash:]
 	}
 	if len(names) != 1 {
-		return cmdutil.UsageErrorf(cmd, "the name of one box is required, and the command after --")
+		return cmdutil.UsageErrorf(cmd, "expected the name of one box, and a command only after --")
 	}
 	var err error
 	if o.Box, err = boxes.BoxName(names[0]); err != nil {
@@ -185,17 +185,17 @@ func (o *Options) Validate() error {
 	case o.Debug.TTY && !o.Debug.Stdin:
 		return errors.New("-i/--stdin is required for containers with -t/--tty=true")
 	case o.Debug.AllPods && o.Debug.Pod != "":
-		return errors.New("--all-pods excludes --pod")
+		return errors.New("--all-pods and --pod may not be specified together")
 	case o.ArgsOnly && len(o.Command) == 0:
-		return errors.New("--arguments-only needs arguments after --")
+		return errors.New("--arguments-only requires arguments after --")
 	case o.DryRun == cmdutil.DryRunClient:
-		return errors.New("the server alone knows the pods and what they may get: use --dry-run=server")
+		return errors.New("--dry-run=client is not supported: use --dry-run=server")
 	case o.Attach && o.Debug.AllPods:
-		return errors.New("--attach is to one container: --all-pods excludes it")
+		return errors.New("--attach and --all-pods may not be specified together")
 	case o.Attach && o.DryRun != cmdutil.DryRunNone:
-		return errors.New("nothing can be attached to after a dry run")
+		return errors.New("--attach and --dry-run may not be specified together")
 	case o.Attach && o.output() != "":
-		return errors.New("--attach excludes --output")
+		return errors.New("--attach and --output may not be specified together")
 	}
 	return nil
 }

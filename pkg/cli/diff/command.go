@@ -41,16 +41,17 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "diff (NAME... | TYPE/NAME... | -f FILENAME)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Show what an apply of boxes and stacks changes in what they have become",
-		Long: "Show what an apply of boxes and stacks changes in what they have become, field by field, and what it does to their pods.\n\n" +
-			"The boxes and stacks of files are compared as they are there, without storing them. Those that are named are compared as they are " +
-			"stored: what differs has been changed by others. Of a stack, all its boxes are compared.\n\n" +
-			"Exit status: 0 No differences were found. 1 Differences were found. >1 It failed with an error.",
+		Short:                 "Show the changes that applying boxes and stacks makes to their children",
+		Long: "Show the changes that applying boxes and stacks makes to their children, field by field, and the consequences " +
+			"for their pods. The command changes nothing.\n\nBoxes and stacks in files are compared with their children as if " +
+			"they were applied. Boxes and stacks in the cluster are compared with their children as they are: each difference " +
+			"is a change by another field manager. For a stack, the command compares all its boxes.\n\nExit status: 0 No " +
+			"differences were found. 1 Differences were found. >1 The command failed with an error.",
 		Example: templates.Examples(`
-			# Show what applying a file would change
+			# Show the changes that applying box.yaml would make
 			kubectl modelbox diff -f box.yaml
 
-			# Show what others have changed of what box web has become
+			# Show the changes that other field managers have made to the children of box web
 			kubectl modelbox diff web`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE: func(cmd *cobra.Command, arguments []string) error {

@@ -20,19 +20,19 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := kubectlexec.NewCmdExec(f, streams)
 	cmd.Use = "exec (NAME | TYPE/NAME | -f FILENAME) [-c CONTAINER] [flags] -- COMMAND [args...]"
 	cmd.Short = "Execute a command in a container of a box"
-	cmd.Long = "Execute a command in a container of a box, by default in the main one. Of the pods of the box, one that runs and " +
-		"is ready is preferred. The right to create pods/exec is needed, as for kubectl exec."
+	cmd.Long = "Execute a command in a container of a box. The default is the main container. The command selects a pod of the " +
+		"box, and prefers a ready one. You need permission to create pods/exec, as for kubectl exec."
 	cmd.Example = templates.Examples(`
-		# Get the output of 'date' in a pod of box web
+		# Get output from running the 'date' command in a pod of box web
 		kubectl modelbox exec web -- date
 
-		# Have a shell in the box of component db of stack shop
+		# Start a shell in a pod of component db of stack shop
 		kubectl modelbox exec mst/shop/db -it -- sh
 
-		# Have a shell in container sidecar
+		# Start a shell in container sidecar of box web
 		kubectl modelbox exec web -c sidecar -it -- sh
 
-		# In a pod of box web that is named
+		# Get output from running the 'date' command in a specific pod of box web
 		kubectl modelbox exec web --pod=web-557996f76b-nb7ck -- date`)
 	cmd.ValidArgsFunction = boxes.CompleteName(f)
 	pod := boxes.AddPodFlag(cmd, f)

@@ -46,28 +46,29 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "expose (NAME... | TYPE/NAME... | -f FILENAME) [--port=PORT] [--target-port=NUMBER-OR-NAME] [--type=TYPE] [--host=HOST...]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Give boxes a port, a type of Service or an Ingress",
-		Long: "Give boxes a port, or change one that they have, and say how they are reached there: by the type of their Service, and by an " +
-			"Ingress for the names of hosts. A box makes its Service itself; what is not said stays as it is.",
+		Short:                 "Expose boxes with a port, a Service type or an Ingress",
+		Long: "Expose boxes: add a port to a box or change one of its ports, set the type of its Service, or set the hosts and " +
+			"the path of its Ingress. The command changes the spec of the box, and the server then creates or updates the " +
+			"Service and the Ingress. Fields without a flag keep their values.",
 		Example: templates.Examples(`
-			# Let box web be reached at port 80, which its container serves at 8080
+			# Expose box web on port 80, and connect to its containers on port 8080
 			kubectl modelbox expose web --port=80 --target-port=8080
 
-			# Let a load balancer lead to it
+			# Expose box web through a load balancer
 			kubectl modelbox expose web --type=LoadBalancer
 
-			# Let an Ingress lead to it, and see what the server makes of that
+			# Preview an Ingress for box web, without changing the box
 			kubectl modelbox expose web --host=shop.example.com --dry-run=server -o yaml`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
-	cmd.Flags().Int32Var(&o.Port, "port", o.Port, "The port that the box is reached at.")
+	cmd.Flags().Int32Var(&o.Port, "port", o.Port, "The port that the Service should serve on.")
 	cmd.Flags().StringVar(&o.Protocol, "protocol", o.Protocol, "The network protocol of the port. Default is 'TCP'.")
-	cmd.Flags().StringVar(&o.TargetPort, "target-port", o.TargetPort, "Name or number of the port of the container. Default is the same as --port.")
-	cmd.Flags().StringVar(&o.Type, "type", o.Type, "Type of the Service: ClusterIP, NodePort, LoadBalancer, or Headless.")
-	cmd.Flags().StringSliceVar(&o.Hosts, "host", o.Hosts, "The name of a host for which an Ingress leads to the box. May be repeated.")
-	cmd.Flags().StringVar(&o.Path, "path", o.Path, "The path for which the Ingress leads to the box. Default is '/'.")
+	cmd.Flags().StringVar(&o.TargetPort, "target-port", o.TargetPort, "Name or number for the port on the container that the Service should direct traffic to. Default is the same as --port.")
+	cmd.Flags().StringVar(&o.Type, "type", o.Type, "Type for the Service: ClusterIP, NodePort, LoadBalancer, or Headless.")
+	cmd.Flags().StringSliceVar(&o.Hosts, "host", o.Hosts, "Ingress host (repeatable). Replaces the hosts of the box.")
+	cmd.Flags().StringVar(&o.Path, "path", o.Path, "Ingress path. Default is '/'.")
 	return cmd
 }
 
@@ -78,7 +79,7 @@ func (o *Options) Validate() error {
 	case o.Port == 0 && o.Type == "" && !isIngress:
 		return errors.New("one of --port, --type, --host and --path must be specified")
 	case o.Port == 0 && (o.Protocol != "" || o.TargetPort != ""):
-		return errors.New("--protocol and --target-port are those of --port")
+		return errors.New("--protocol and --target-port require --port")
 	}
 	return o.Selection.Validate()
 }
@@ -94,7 +95,7 @@ func (o *Options) expose(box *modelv1.ModelBox) error {
 		o.exposePort(box)
 	}
 	if len(box.Spec.Ports) == 0 {
-		return errors.New("has no ports: couldn't find port via --port flag or in the box")
+		return errors.New("has no ports: specify one with --port")
 	}
 	if o.Type != "" {
 		box.Spec.ServiceType = modelv1.ServiceType(o.Type)

@@ -44,24 +44,24 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "history (NAME... | TYPE/NAME... | -f FILENAME) [--revision=REVISION]",
 		DisableFlagsInUseLine: true,
-		Short:                 "View the revisions of boxes",
-		Long: "View what the pods of boxes have been, as far as the cluster keeps it, and what has changed each time. A stack has the " +
-			"histories of its boxes.",
+		Short:                 "View the rollout history of boxes",
+		Long: "View the revisions of boxes that the cluster still has, and the changes that each revision made. For a stack, " +
+			"view the revisions of each of its boxes.",
 		Example: templates.Examples(`
-			# View the revisions of box web
+			# View the rollout history of box web
 			kubectl modelbox history web
 
-			# View what revision 3 has changed, with the values before and after
+			# View the details of revision 3, with the values before and after each change
 			kubectl modelbox history web --revision=3
 
-			# View the revisions of each box of stack shop
+			# View the rollout history of each box of stack shop
 			kubectl modelbox history mst/shop`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
-	cmd.Flags().Int64Var(&o.Revision, "revision", o.Revision, "See the details, with the values of what has changed, of the revision.")
+	cmd.Flags().Int64Var(&o.Revision, "revision", o.Revision, "See the details, including the changed values, of the revision specified.")
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("revision", boxes.CompleteRevisions(f)))
 	return cmd
 }
@@ -84,7 +84,7 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 // Validate returns an error for flags that cannot be.
 func (o *Options) Validate() error {
 	if o.Revision < 0 {
-		return fmt.Errorf("--revision must be 0 or more, not %d", o.Revision)
+		return fmt.Errorf("--revision must be a positive integer or 0, got %d", o.Revision)
 	}
 	return o.Selection.Validate()
 }
@@ -107,7 +107,7 @@ func (o *Options) Run(ctx context.Context) error {
 		history, err := o.client.ModelV1().ModelBoxes(box.Namespace).GetHistory(ctx, box.Name, metav1.GetOptions{})
 		switch {
 		case err != nil:
-			err = fmt.Errorf("reading the history of %s: %w", box.Name, err)
+			err = fmt.Errorf("getting the history of box %s: %w", box.Name, err)
 		case o.printer != nil:
 			err = boxes.PrintAnswer(o.printer, o.PrintFlags, box, history, o.Out)
 		case o.Revision > 0:

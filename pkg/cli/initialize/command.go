@@ -54,17 +54,17 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "init [NAME] [--image=IMAGE] [-- COMMAND [ARGUMENT...]]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Write a box as YAML",
-		Long: "Write a box as YAML, from flags. In a terminal, what is missing is asked for.\n\nThe cluster is not asked, and nothing is " +
-			"created: what is printed can be applied.",
+		Short:                 "Generate a box as YAML",
+		Long: "Generate a box as YAML from flags. In a terminal, the command asks for missing values.\n\nThe command does not " +
+			"contact the cluster and creates nothing. You can apply its output.",
 		Example: templates.Examples(`
-			# Answer a few questions, and write what comes of it into a file
+			# Answer a few questions, and write the box to a file
 			kubectl modelbox init > web.yaml
 
-			# A box of two pods that serves HTTP for a host
+			# Generate a box with two pods and an Ingress host
 			kubectl modelbox init web --image=nginx:1.7.9 --replicas=2 --port=80 --host=shop.example.com
 
-			# A database with a volume for each pod
+			# Generate a database with a volume for each pod
 			kubectl modelbox init db --image=mysql:8.4 --port=3306 --workload=StatefulSet --storage=data:/var/lib/mysql:10Gi
 
 			# Create a box without a file
@@ -79,14 +79,14 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	}
 	o.PrintFlags.AddFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.Image, "image", o.Image, "The image of the main container.")
-	flags.StringArrayVar(&o.Ports, "port", o.Ports, "A port, as [NAME:]PORT[:TARGETPORT][/PROTOCOL]. May be given several times.")
-	flags.Int32Var(&o.Replicas, "replicas", o.Replicas, "The number of pods.")
-	flags.StringArrayVar(&o.Envs, "env", o.Envs, "An environment variable, as NAME=VALUE. May be given several times.")
-	flags.StringArrayVar(&o.Storage, "storage", o.Storage, "A volume that outlives the pods, as NAME:MOUNTPATH:SIZE. May be given several times.")
-	flags.StringArrayVar(&o.Hosts, "host", o.Hosts, "A DNS name that an Ingress leads to the box by. May be given several times.")
-	flags.StringVar(&o.Workload, "workload", o.Workload, "The kind that runs the pods: Deployment, StatefulSet or DaemonSet.")
-	flags.StringVar(&o.Size, "resource-type", o.Size, "The size of the main container: small, medium, large or custom.")
+	flags.StringVar(&o.Image, "image", o.Image, "Image of the main container.")
+	flags.StringArrayVar(&o.Ports, "port", o.Ports, "Port as [NAME:]PORT[:TARGETPORT][/PROTOCOL] (repeatable).")
+	flags.Int32Var(&o.Replicas, "replicas", o.Replicas, "Number of pods.")
+	flags.StringArrayVar(&o.Envs, "env", o.Envs, "Environment variable as NAME=VALUE (repeatable).")
+	flags.StringArrayVar(&o.Storage, "storage", o.Storage, "Persistent volume as NAME:MOUNTPATH:SIZE (repeatable).")
+	flags.StringArrayVar(&o.Hosts, "host", o.Hosts, "Ingress host (repeatable).")
+	flags.StringVar(&o.Workload, "workload", o.Workload, "Kind of the workload: Deployment, StatefulSet or DaemonSet.")
+	flags.StringVar(&o.Size, "resource-type", o.Size, "Resource type of the main container: small, medium, large or custom.")
 	for flag, values := range map[string][]string{
 		"workload":      {"Deployment", "StatefulSet", "DaemonSet"},
 		"resource-type": {"small", "medium", "large", "custom"},
@@ -102,7 +102,7 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 		arguments, o.Command = arguments[:dash], arguments[dash:]
 	}
 	if len(arguments) > 1 {
-		return fmt.Errorf("one NAME is expected, got %q; a command comes after --", arguments)
+		return fmt.Errorf("exactly one NAME is required, got %q; specify a command after --", arguments)
 	}
 	if len(arguments) == 1 {
 		o.name = arguments[0]
@@ -120,7 +120,7 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 func (o *Options) Run(ctx context.Context) error {
 	if o.name == "" || o.Image == "" {
 		if !o.asks {
-			return errors.New("NAME and --image must be specified if the input is not a terminal")
+			return errors.New("NAME and --image are required when stdin is not a terminal")
 		}
 		if err := o.ask(); err != nil {
 			return err
@@ -153,7 +153,7 @@ func validate(ctx context.Context, box *modelv1.ModelBox) error {
 	scheme.Scheme.Default(box)
 	internal := &model.ModelBox{}
 	if err := scheme.Scheme.Convert(box, internal, nil); err != nil {
-		return fmt.Errorf("reading the box: %w", err)
+		return fmt.Errorf("converting the box: %w", err)
 	}
 	return validation.ValidateModelBox(ctx, internal).ToAggregate()
 }

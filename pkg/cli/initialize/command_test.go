@@ -65,8 +65,8 @@ spec:
   workload: StatefulSet
 `,
 		},
-		{name: "no terminal", wantErr: "NAME and --image must be specified"},
-		{name: "two names", arguments: []string{"web", "shop"}, wantErr: "a command comes after --"},
+		{name: "no terminal", wantErr: "NAME and --image are required"},
+		{name: "two names", arguments: []string{"web", "shop"}, wantErr: "specify a command after --"},
 		{name: "a port without a number", arguments: []string{"web", "--image=a", "--port=http"}, wantErr: "--port=http: must be [NAME:]PORT"},
 		{name: "a port with too much", arguments: []string{"web", "--image=a", "--port=a:80:81:82"}, wantErr: "must be [NAME:]PORT"},
 		{name: "a variable without a value", arguments: []string{"web", "--image=a", "--env=A"}, wantErr: "--env=A: must be NAME=VALUE"},
@@ -106,7 +106,7 @@ func TestInitAsksUntilAnAnswerCanBeUsed(t *testing.T) {
 	if err := o.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"it needs a name, such as web", "a number is expected", "http: must be [NAME:]PORT"} {
+	for _, want := range []string{"a name is required, such as web", "must be a number", "http: must be [NAME:]PORT"} {
 		if !strings.Contains(errOut.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, errOut)
 		}
@@ -128,7 +128,7 @@ func TestInitAsksOnlyForWhatIsMissing(t *testing.T) {
 	if err := o.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff("Name of the box? ", errOut.String()); diff != "" {
+	if diff := cmp.Diff("Name? ", errOut.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

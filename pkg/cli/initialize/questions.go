@@ -44,20 +44,20 @@ func (o *Options) ask() error {
 
 func (o *Options) questions() []question {
 	return []question{
-		{"Name of the box?", o.name != "", required(&o.name, "a name, such as web")},
-		{"Image?", o.Image != "", required(&o.Image, "an image, such as nginx:1.7.9")},
-		{"How many pods? [1]", o.Replicas != 1, func(answer string) error {
+		{"Name?", o.name != "", required(&o.name, "a name is required, such as web")},
+		{"Image?", o.Image != "", required(&o.Image, "an image is required, such as nginx:1.7.9")},
+		{"Number of pods? [1]", o.Replicas != 1, func(answer string) error {
 			if answer == "" {
 				return nil
 			}
 			replicas, err := strconv.ParseInt(answer, 10, 32)
 			if err != nil || replicas < 0 {
-				return errors.New("a number is expected, such as 2")
+				return errors.New("must be a number, such as 2")
 			}
 			o.Replicas = int32(replicas)
 			return nil
 		}},
-		{"Ports that it serves, such as 80 or 80:8080, with blanks between them? [none]", len(o.Ports) > 0, func(answer string) error {
+		{"Ports, separated by spaces (for example 80 443:8443)? [none]", len(o.Ports) > 0, func(answer string) error {
 			for _, text := range strings.Fields(answer) {
 				if _, err := parsePort(text); err != nil {
 					return fmt.Errorf("%s: %w", text, err)
@@ -66,10 +66,10 @@ func (o *Options) questions() []question {
 			o.Ports = strings.Fields(answer)
 			return nil
 		}},
-		{"Hosts that an Ingress serves it for, such as shop.example.com? [none]", len(o.Hosts) > 0, func(answer string) error {
+		{"Ingress hosts, separated by spaces (for example shop.example.com)? [none]", len(o.Hosts) > 0, func(answer string) error {
 			if o.Hosts = strings.Fields(answer); len(o.Hosts) > 0 && len(o.Ports) == 0 {
 				o.Hosts = nil
-				return errors.New("an Ingress needs a port: there is none")
+				return errors.New("an Ingress requires a port: the box has none")
 			}
 			return nil
 		}},
@@ -77,10 +77,10 @@ func (o *Options) questions() []question {
 }
 
 // required takes an answer that may not be missing.
-func required(to *string, what string) func(string) error {
+func required(to *string, message string) func(string) error {
 	return func(answer string) error {
 		if answer == "" {
-			return fmt.Errorf("it needs %s", what)
+			return errors.New(message)
 		}
 		*to = answer
 		return nil

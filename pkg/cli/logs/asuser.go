@@ -43,9 +43,9 @@ func (o *Options) printAsUser(ctx context.Context, source source, out io.Writer)
 	o.isSaid.Do(func() {
 		later := ""
 		if o.Query.Follow {
-			later = ", and pods that come later are not followed"
+			later = ", and new pods are not followed"
 		}
-		fmt.Fprintf(o.ErrOut, "warning: the server does not have the component pod-access: logs are read with the rights of the user%s\n", later)
+		fmt.Fprintf(o.ErrOut, "warning: the server does not have the component pod-access: reading logs with the permissions of the user%s\n", later)
 	})
 	pods, err := o.podsOf(ctx, box)
 	if err != nil {
@@ -118,12 +118,12 @@ func (o *Options) logsOf(box *modelv1.ModelBox, pods []corev1.Pod) ([]containerL
 	}
 	switch {
 	case len(logs) == 0 && o.Query.Previous:
-		return nil, fmt.Errorf("--previous: no container of %s that is asked for ran before", box.Name)
+		return nil, fmt.Errorf("--previous: no selected container of %s has a previous instance", box.Name)
 	case len(logs) == 0:
-		return nil, fmt.Errorf("container %s is not valid for pod %s: choose one of %s",
+		return nil, fmt.Errorf("container %s is not valid for pod %s out of: %s",
 			o.Query.Container, pods[0].Name, strings.Join(debugcontainer.ContainerNames(&pods[0]), ", "))
 	case o.Query.Follow && int64(len(logs)) > maxLogs:
-		return nil, fmt.Errorf("%s has %d logs to follow, and no more than %d may be: choose a pod with --pod, or raise --max-log-requests",
+		return nil, fmt.Errorf("cannot follow %[2]d logs of %[1]s, the maximum is %[3]d: select a pod with --pod, or use --max-log-requests to increase the limit",
 			box.Name, len(logs), maxLogs)
 	}
 	return logs, nil

@@ -91,9 +91,9 @@ func TestPrintAsUser(t *testing.T) {
 		Name: "web", LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
 	}}
 	both := []corev1.Pod{newPod("web-a", 2, "injected", "web", "late"), restarted}
-	const said = "warning: the server does not have the component pod-access: logs are read with the rights of the user\n"
-	const saidOfFollowing = "warning: the server does not have the component pod-access: logs are read with the rights of the user, " +
-		"and pods that come later are not followed\n"
+	const said = "warning: the server does not have the component pod-access: reading logs with the permissions of the user\n"
+	const saidOfFollowing = "warning: the server does not have the component pod-access: reading logs with the permissions of the user, " +
+		"and new pods are not followed\n"
 	for _, row := range []struct {
 		name    string
 		cluster cluster
@@ -140,7 +140,7 @@ func TestPrintAsUser(t *testing.T) {
 		{
 			name: "more than may be followed", cluster: cluster{refusal: missing, pods: both},
 			query:    modelv1.ModelBoxLogOptions{Follow: true, MaxLogRequests: new(int64(1))},
-			wantErr:  "web has 2 logs to follow, and no more than 1 may be: choose a pod with --pod, or raise --max-log-requests",
+			wantErr:  "cannot follow 2 logs of web, the maximum is 1: select a pod with --pod, or use --max-log-requests to increase the limit",
 			wantSaid: saidOfFollowing,
 		},
 		{
@@ -156,11 +156,11 @@ func TestPrintAsUser(t *testing.T) {
 		},
 		{
 			name: "a container that is not there", cluster: cluster{refusal: missing, pods: both}, wantSaid: said,
-			query: modelv1.ModelBoxLogOptions{Container: "none"}, wantErr: "choose one of injected, web, init",
+			query: modelv1.ModelBoxLogOptions{Container: "none"}, wantErr: "is not valid for pod web-1 out of: injected, web, init",
 		},
 		{
 			name: "none that was started again", cluster: cluster{refusal: missing, pods: both[:1]}, wantSaid: said,
-			query: modelv1.ModelBoxLogOptions{Previous: true}, wantErr: "--previous: no container of web that is asked for ran before",
+			query: modelv1.ModelBoxLogOptions{Previous: true}, wantErr: "--previous: no selected container of web has a previous instance",
 		},
 		{name: "what is refused for another reason", cluster: cluster{refusal: forbidden("Another"), pods: both}, wantErr: "it may not"},
 	} {

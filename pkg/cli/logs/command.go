@@ -60,29 +60,29 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		Use:                   "logs (NAME... | TYPE/NAME... | -l SELECTOR) [-c CONTAINER] [flags]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Print the logs of the pods of boxes and stacks",
-		Long: "Print the logs of all pods of a box, or of one with --pod, by default those of the main container. Each line begins with its pod " +
-			"and container, unless one container of one pod is asked for. Of a stack, the logs of all components are printed, each line with its " +
-			"component.\n\n" +
-			"--follow goes on through restarts and rollouts, with every pod that comes, until the box is deleted. The rights to get modelboxes/log " +
-			"and, for the pods, pods/log are needed.\n\nA server without the component pod-access may not read logs: they are then read as by " +
-			"kubectl logs, which needs the right to list pods as well, and --follow follows the pods that are there when it begins.",
+		Long: "Print the logs of all pods of a box, or of one pod with --pod. The default is the main container. The name of " +
+			"the pod and the container precedes each line, unless the logs are from one container of one pod. For a stack, " +
+			"print the logs of all components. The name of the component precedes each line.\n\n--follow continues through " +
+			"restarts and rollouts, with every new pod, until the box is deleted. You need permission to get modelboxes/log and " +
+			"pods/log.\n\nIf the server does not have the component pod-access, the command reads the logs as kubectl logs " +
+			"does. You then also need permission to list pods, and --follow follows only the pods that exist at its start.",
 		Example: templates.Examples(`
 			# Print the logs of all pods of box web
 			kubectl modelbox logs web
 
-			# Follow the logs of all pods of box web, those of later rollouts included
+			# Follow the logs of all pods of box web, including the pods of later rollouts
 			kubectl modelbox logs web -f
 
 			# Print the last 20 lines of container sidecar of each pod
 			kubectl modelbox logs web -c sidecar --tail=20
 
-			# Print what the containers of one pod wrote before they were started again
+			# Print the logs of the previous instances of all containers of one pod
 			kubectl modelbox logs web --pod=web-557996f76b-nb7ck --all-containers -p
 
-			# Follow the logs of all components of stack shop, each line with its component
+			# Follow the logs of all components of stack shop
 			kubectl modelbox logs mst/shop -f
 
-			# Follow what all boxes with a label write from now on
+			# Follow the new log lines of all boxes with the tier=front label
 			kubectl modelbox logs -l tier=front -f --tail=0`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
@@ -94,7 +94,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 // AddFlags adds the flags, which are those of kubectl logs as far as they mean something for boxes.
 func (o *Options) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.Query.Pod, "pod", o.Query.Pod, "Print the logs of this pod of the box, rather than of all its pods.")
+	flags.StringVar(&o.Query.Pod, "pod", o.Query.Pod, "Print the logs of this pod of the box, instead of all its pods.")
 	flags.StringVarP(&o.Query.Container, "container", "c", o.Query.Container, "Print the logs of this container")
 	flags.BoolVar(&o.Query.AllContainers, "all-containers", o.Query.AllContainers, "Get all containers' logs in the pod(s).")
 	flags.BoolVarP(&o.Query.Follow, "follow", "f", o.Query.Follow, "Specify if the logs should be streamed.")
@@ -102,10 +102,10 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.Query.Timestamps, "timestamps", o.Query.Timestamps, "Include timestamps on each line in the log output")
 	flags.DurationVar(&o.Since, "since", o.Since, "Only return logs newer than a relative duration like 5s, 2m, or 3h. Defaults to all logs. Only one of since-time / since may be used.")
 	flags.StringVar(&o.SinceTime, "since-time", o.SinceTime, "Only return logs after a specific date (RFC3339). Defaults to all logs. Only one of since-time / since may be used.")
-	flags.Int64Var(&o.Tail, "tail", o.Tail, "Lines of recent log file to display, of each log. Defaults to -1 with no selector, showing all log lines otherwise 10, if a selector is provided.")
-	flags.Int64Var(&o.LimitBytes, "limit-bytes", o.LimitBytes, "Maximum bytes of logs to return, of each log. Defaults to no limit.")
-	flags.BoolVar(&o.Prefix, "prefix", o.Prefix, "Prefix each log line with the log source (pod name and container name). Defaults to true unless one container of one pod is asked for.")
-	flags.Int64Var(&o.MaxLogRequests, "max-log-requests", o.MaxLogRequests, "Specify maximum number of concurrent logs to follow, of each box. Defaults to 50.")
+	flags.Int64Var(&o.Tail, "tail", o.Tail, "Lines of recent log file to display for each container. Defaults to -1 with no selector, showing all log lines otherwise 10, if a selector is provided.")
+	flags.Int64Var(&o.LimitBytes, "limit-bytes", o.LimitBytes, "Maximum bytes of logs to return for each container. Defaults to no limit.")
+	flags.BoolVar(&o.Prefix, "prefix", o.Prefix, "Prefix each log line with the log source (pod name and container name). Defaults to true unless the logs are from one container of one pod.")
+	flags.Int64Var(&o.MaxLogRequests, "max-log-requests", o.MaxLogRequests, "Specify maximum number of concurrent logs to follow for each box. Defaults to 50.")
 	cmdutil.AddLabelSelectorFlagVar(cmd, &o.LabelSelector)
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("container", cobra.NoFileCompletions))
 }
@@ -155,10 +155,10 @@ func (o *Options) Validate() error {
 		return err
 	}
 	if o.LabelSelector != "" && o.Query.Pod != "" {
-		return fmt.Errorf("--selector excludes --pod")
+		return fmt.Errorf("--selector and --pod may not be specified together")
 	}
 	if len(o.Arguments) > 1 && o.Query.Pod != "" {
-		return fmt.Errorf("--pod excludes several boxes")
+		return fmt.Errorf("--pod may not be specified together with multiple boxes")
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (o *Options) sources(ctx context.Context) ([]source, error) {
 		return nil, err
 	}
 	if len(selected.Stacks) > 0 && o.Query.Pod != "" {
-		return nil, errors.New("--pod excludes stacks: name the box of the pod")
+		return nil, errors.New("--pod may not be specified together with stacks: specify the box of the pod")
 	}
 	var sources []source
 	for _, stack := range selected.Stacks {

@@ -21,14 +21,14 @@ const usage = " (-f FILENAME | NAME... | TYPE/NAME...)"
 func NewPauseCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := rollout.NewCmdRolloutPause(f, streams)
 	cmd.Use = "pause" + usage
-	cmd.Short = "Leave what boxes and stacks have become as it is"
-	cmd.Long = "Pause boxes and stacks: what they have become stays as it is, and changes wait until they are resumed. " +
-		"A stack that is paused leaves its boxes as they are, which go on themselves."
+	cmd.Short = "Mark boxes and stacks as paused"
+	cmd.Long = "Mark boxes and stacks as paused. The controller does not change the children of a paused box or stack. The " +
+		"boxes of a paused stack are still reconciled. Use \"kubectl modelbox resume\" to resume a paused box or stack."
 	cmd.Example = templates.Examples(`
-		# Pause box web, and stack shop
+		# Mark box web and stack shop as paused
 		kubectl modelbox pause web mst/shop
 
-		# Pause all boxes with a label
+		# Mark all boxes with the tier=front label as paused
 		kubectl modelbox pause mb -l tier=front`)
 	return adapt(cmd, f)
 }
@@ -37,10 +37,11 @@ func NewPauseCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cob
 func NewResumeCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := rollout.NewCmdRolloutResume(f, streams)
 	cmd.Use = "resume" + usage
-	cmd.Short = "Resume boxes and stacks that are paused"
-	cmd.Long = "Resume boxes and stacks that are paused: all that they have been changed in meanwhile is done."
+	cmd.Short = "Resume paused boxes and stacks"
+	cmd.Long = "Resume paused boxes and stacks. The controller then reconciles them again, with the changes that were made in " +
+		"the meantime."
 	cmd.Example = templates.Examples(`
-		# Resume box web
+		# Resume a paused box
 		kubectl modelbox resume web`)
 	return adapt(cmd, f)
 }

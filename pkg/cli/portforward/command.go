@@ -19,21 +19,22 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	boxes.TeachKubectl()
 	cmd := kubectlportforward.NewCmdPortForward(f, streams)
 	cmd.Use = "port-forward NAME [[LOCAL_PORT:]REMOTE_PORT...]"
-	cmd.Short = "Forward local ports to a pod of a box"
-	cmd.Long = "Forward local ports to a pod of a box.\n\nA remote port is a port of the box, by number or name, or one of its pods. " +
-		"Without ports, all TCP ports of the box are forwarded, from the same local ones. The session ends when the pod does. " +
-		"The right to create pods/portforward is needed, as for kubectl port-forward."
+	cmd.Short = "Forward one or more local ports to a pod of a box"
+	cmd.Long = "Forward one or more local ports to a pod of a box.\n\nA remote port is a port of the box, by number or name, or " +
+		"else a port of its pods. Without ports, the command forwards all TCP ports of the box, from the same local ports. The " +
+		"forwarding session ends when the selected pod terminates. You need permission to create pods/portforward, as for " +
+		"kubectl port-forward."
 	cmd.Example = templates.Examples(`
-		# Listen on the ports of box web, forwarding to where they lead
+		# Listen on all TCP ports of box web locally, forwarding to their target ports in a pod
 		kubectl modelbox port-forward web
 
-		# Listen on port 8080, forwarding to where port 80 of the box leads
+		# Listen on port 8080 locally, forwarding to the target port of port 80 of the box
 		kubectl modelbox port-forward web 8080:80
 
-		# Listen on any local port, and on all addresses
+		# Listen on a random port on all addresses, forwarding to the target port of port http of the box
 		kubectl modelbox port-forward web :http --address=0.0.0.0
 
-		# To a pod of box web that is named
+		# Forward to a specific pod of box web
 		kubectl modelbox port-forward web 8080:80 --pod=web-557996f76b-nb7ck`)
 	cmd.ValidArgsFunction = completePorts(f)
 	pod := boxes.AddPodFlag(cmd, f)

@@ -47,7 +47,7 @@ func podPorts(box *modelv1.ModelBox, arguments []string) ([]string, error) {
 			}
 		}
 		if len(arguments) == 0 {
-			return nil, fmt.Errorf("box %s has no TCP ports: name those of its pods", box.Name)
+			return nil, fmt.Errorf("box %s has no TCP ports: specify ports of its pods", box.Name)
 		}
 	}
 	var ports []string
@@ -62,7 +62,7 @@ func podPorts(box *modelv1.ModelBox, arguments []string) ([]string, error) {
 			continue
 		}
 		if !isTCP(port) {
-			return nil, fmt.Errorf("port %s of box %s is of protocol %s, which cannot be forwarded", remote, box.Name, port.Protocol)
+			return nil, fmt.Errorf("cannot forward port %s of box %s: its protocol is %s", remote, box.Name, port.Protocol)
 		}
 		if !both {
 			local = strconv.Itoa(int(port.Port))

@@ -42,20 +42,20 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "render (NAME... | TYPE/NAME... | -f FILENAME)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Print what boxes and stacks become",
-		Long: "Print the objects that boxes and stacks become, as the server applies them: a stack becomes boxes, and what leads outside. Boxes " +
-			"and stacks in files are rendered as they are there, and not stored; others are those of the cluster.",
+		Short:                 "Print the children of boxes and stacks",
+		Long: "Print the children of boxes and stacks as the server applies them. The children of a stack are its boxes, and " +
+			"the Services of its external components. Boxes and stacks in files are rendered without being stored.",
 		Example: templates.Examples(`
-			# Print what box web becomes
+			# Print the children of box web
 			kubectl modelbox render web
 
-			# Print what a box in a file would become
+			# Print the children that the box in box.yaml would have
 			kubectl modelbox render -f box.yaml
 
-			# Print the boxes of stack shop
+			# Print the children of stack shop
 			kubectl modelbox render mst/shop
 
-			# Print the names of what box web becomes
+			# Print the names of the children of box web
 			kubectl modelbox render web -o name`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
@@ -96,7 +96,7 @@ func (o *Options) Run(ctx context.Context) error {
 		for i := range rendered.Items {
 			child := &unstructured.Unstructured{}
 			if err := child.UnmarshalJSON(rendered.Items[i].Raw); err != nil {
-				return fmt.Errorf("reading what %s becomes: %w", name, err)
+				return fmt.Errorf("decoding the children of %s: %w", name, err)
 			}
 			children = append(children, child)
 		}

@@ -45,17 +45,17 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "restart (NAME... | TYPE/NAME... | -f FILENAME)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Replace the pods of boxes and stacks by new ones that are the same",
-		Long: "Restart boxes and stacks: all pods are replaced by new ones that are the same, as a rolling update. The boxes of a stack are " +
-			"restarted in the order in which it updates them.",
+		Short:                 "Restart boxes and stacks",
+		Long: "Restart boxes and stacks. A rolling update replaces all pods of a box with new pods of the same spec. The boxes " +
+			"of a stack restart in the order in which the stack updates them.",
 		Example: templates.Examples(`
-			# Restart box web
+			# Restart a box
 			kubectl modelbox restart web
 
-			# Restart all boxes of stack shop, each when those that it depends on are ready again
+			# Restart all boxes of stack shop, each after its dependencies are ready again
 			kubectl modelbox restart mst/shop
 
-			# Restart all boxes with a label, and wait until their pods are new
+			# Restart all boxes with the tier=front label, and wait until their pods are replaced
 			kubectl modelbox restart mb -l tier=front && kubectl modelbox wait mb -l tier=front`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),

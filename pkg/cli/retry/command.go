@@ -44,11 +44,11 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "retry (NAME... | TYPE/NAME... | -f FILENAME)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Try rollouts of boxes again that have failed",
-		Long: "Try the rollouts of boxes again that have failed, with the same spec: once an image is there that was not, or a Secret. " +
-			"A box that was rolled back gets its new pods again.",
+		Short:                 "Retry failed rollouts of boxes",
+		Long: "Retry the failed rollout of boxes with the same spec, for example after pushing a missing image or creating a " +
+			"missing Secret. A box that was rolled back starts the rollout again.",
 		Example: templates.Examples(`
-			# Try the rollout of box web again, and wait until it is complete, or has failed again
+			# Retry the rollout of box web, and wait until it completes or fails again
 			kubectl modelbox retry web && kubectl modelbox wait web --timeout=5m`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),

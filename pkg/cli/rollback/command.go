@@ -51,15 +51,15 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "rollback (NAME... | TYPE/NAME... | -f FILENAME) [--to-revision=REVISION]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Give boxes the spec of an earlier revision",
-		Long: "Roll boxes back to the spec of an earlier revision, by default the newest one with other pods than they ask for now. " +
-			"The number of pods stays as it is. " +
-			"\"kubectl modelbox history\" has the revisions.",
+		Short:                 "Roll back boxes to a previous revision",
+		Long: "Roll back boxes to the spec of a previous revision. The default is the newest revision whose pods differ from " +
+			"the spec of the box. The number of replicas does not change. Use \"kubectl modelbox history\" to view the " +
+			"revisions.",
 		Example: templates.Examples(`
-			# Roll box web back to the revision before
+			# Roll back box web to the previous revision
 			kubectl modelbox rollback web
 
-			# See what a rollback to revision 3 would do
+			# Roll back box web to revision 3 with dry-run
 			kubectl modelbox rollback web --to-revision=3 --dry-run=server`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
@@ -68,8 +68,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	o.PrintFlags.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)
 	cmdutil.AddFieldManagerFlagVar(cmd, &o.FieldManager, "kubectl-modelbox")
-	cmd.Flags().BoolVar(&o.DeleteStorage, "delete-storage", o.DeleteStorage, "If true, delete storage that the revision is without and whose retain is false, with its data.")
-	cmd.Flags().Int64Var(&o.ToRevision, "to-revision", o.ToRevision, "The revision to roll back to. Zero is the newest one with other pods.")
+	cmd.Flags().BoolVar(&o.DeleteStorage, "delete-storage", o.DeleteStorage, "If true, delete storage that the revision does not have and whose retain is false, including its data.")
+	cmd.Flags().Int64Var(&o.ToRevision, "to-revision", o.ToRevision, "The revision to roll back to. Default to 0 (the newest revision with different pods).")
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("to-revision", boxes.CompleteRevisions(f)))
 	return cmd
 }
@@ -95,9 +95,9 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 func (o *Options) Validate() error {
 	switch {
 	case o.ToRevision < 0:
-		return fmt.Errorf("--to-revision must be 0 or more, not %d", o.ToRevision)
+		return fmt.Errorf("--to-revision must be a positive integer or 0, got %d", o.ToRevision)
 	case o.DryRun == cmdutil.DryRunClient:
-		return errors.New("the server alone knows the revisions: use --dry-run=server")
+		return errors.New("--dry-run=client is not supported: use --dry-run=server")
 	}
 	return o.Selection.Validate()
 }

@@ -21,7 +21,7 @@ func refuseChildren(subcommand string) {
 	update := polymorphichelpers.UpdatePodSpecForObjectFn
 	polymorphichelpers.UpdatePodSpecForObjectFn = func(object runtime.Object, change func(*corev1.PodSpec) error) (bool, error) {
 		if box := controllingBox(object); box != "" {
-			return true, fmt.Errorf("belongs to modelboxes/%[1]s, which restores it: change the box, with kubectl modelbox set %[2]s %[1]s", box, subcommand)
+			return true, fmt.Errorf("is controlled by modelboxes/%[1]s, which reverts changes: use kubectl modelbox set %[2]s %[1]s instead", box, subcommand)
 		}
 		return update(object, change)
 	}

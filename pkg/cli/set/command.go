@@ -18,14 +18,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
 )
 
-const inStacks = "\n\nIn a stack, the main container of a component is called as the component, and any other one COMPONENT/CONTAINER."
+const inStacks = "\n\nIn a stack, the main container of a component has the name of the component. Any other container is COMPONENT/CONTAINER."
 
 // NewCommand returns the command "kubectl modelbox set".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	boxes.TeachKubectl()
 	cmd := &cobra.Command{
 		Use:   "set SUBCOMMAND",
-		Short: "Change the images, the environment or the resources of boxes and stacks, or the files of boxes",
+		Short: "Set images, environment variables, resources and files of boxes and stacks",
 		Run:   cmdutil.DefaultSubCommandRun(streams.ErrOut),
 	}
 	cmd.AddCommand(newImageCommand(f, streams), newEnvCommand(f, streams), newResourcesCommand(f, streams), newConfigCommand(f, streams))
@@ -35,19 +35,19 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 func newImageCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := kubectlset.NewCmdImage(f, streams)
 	cmd.Use = "image (-f FILENAME | NAME | TYPE/NAME) CONTAINER_NAME_1=CONTAINER_IMAGE_1 ... CONTAINER_NAME_N=CONTAINER_IMAGE_N"
-	cmd.Short = "Update the images of boxes and stacks"
-	cmd.Long = "Update the images of containers of boxes and stacks." + inStacks
+	cmd.Short = "Update the container images of boxes and stacks"
+	cmd.Long = "Update existing container images of boxes and stacks." + inStacks
 	cmd.Example = templates.Examples(`
 		# Set the image of the main container of box web
 		kubectl modelbox set image web web=nginx:1.9.1
 
-		# Set the images of all containers of all boxes with a label
+		# Set the image of all containers of all boxes with the tier=front label
 		kubectl modelbox set image mb -l tier=front *=nginx:1.9.1
 
 		# Set the images of two components of stack shop
 		kubectl modelbox set image mst/shop web=nginx:1.9.1 db=mysql:8.4
 
-		# Print the changed file, without asking the server
+		# Print the updated file in YAML format, without contacting the server
 		kubectl modelbox set image -f box.yaml web=nginx:1.9.1 --local -o yaml`)
 	cmd.ValidArgsFunction = boxes.CompleteNamesAndContainers(f)
 	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
@@ -65,16 +65,16 @@ func newEnvCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra
 	cmd.ValidArgsFunction = boxes.CompleteNames(f)
 	cmd.Use = "env (-f FILENAME | NAME | TYPE/NAME) KEY_1=VAL_1 ... KEY_N=VAL_N"
 	cmd.Short = "Update the environment variables of boxes and stacks"
-	cmd.Long = "List or update environment variables of containers of boxes and stacks, of all unless --containers says otherwise. " +
-		"A name with '-' after it removes the variable." + inStacks
+	cmd.Long = "List or update the environment variables of boxes and stacks, in all containers or in those that --containers selects. " +
+		"A name followed by '-' removes the variable." + inStacks
 	cmd.Example = templates.Examples(`
-		# Set a variable in all containers of box web, and remove another one
+		# Set one environment variable in all containers of box web, and remove another one
 		kubectl modelbox set env web MODE=debug OLD-
 
-		# List the variables of the main container of box web
+		# List the environment variables of the main container of box web
 		kubectl modelbox set env web --containers=web --list
 
-		# Set variables of one component of stack shop from a Secret
+		# Set environment variables of a component of stack shop from a Secret, with a prefix
 		kubectl modelbox set env mst/shop --containers=web --from=secret/credentials --prefix=DB_`)
 	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) ([]string, error) {
 		if !cmdutil.GetFlagBool(cmd, "list") {
@@ -93,13 +93,13 @@ func newResourcesCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) 
 	cmd.ValidArgsFunction = boxes.CompleteNames(f)
 	cmd.Use = "resources (-f FILENAME | NAME | TYPE/NAME) [--limits=LIMITS] [--requests=REQUESTS]"
 	cmd.Short = "Update the resource requests and limits of boxes and stacks"
-	cmd.Long = "Update requests and limits of containers of boxes and stacks, of all unless --containers says otherwise. " +
-		"They are for boxes without a resourceType." + inStacks
+	cmd.Long = "Update the resource requests and limits of boxes and stacks, in all containers or in those that --containers selects. " +
+		"A box with a resourceType cannot have them." + inStacks
 	cmd.Example = templates.Examples(`
-		# Set the limits of the main container of box web
+		# Set the CPU and memory limits of the main container of box web
 		kubectl modelbox set resources web --containers=web --limits=cpu=200m,memory=512Mi
 
-		# Set the requests of all components of stack shop
+		# Set the CPU requests of all components of stack shop
 		kubectl modelbox set resources mst/shop --requests=cpu=100m`)
 	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
 		refuseChildren("resources")

@@ -42,27 +42,27 @@ func newConfigCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *co
 	cmd := &cobra.Command{
 		Use:                   "config (NAME... | TYPE/NAME... | -f FILENAME) [--config=NAME] [--mount-path=PATH] [--from-file=[KEY=]SOURCE] [--from-literal=KEY=VALUE]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Update the files of boxes",
-		Long: "Set files in a config of boxes, which makes a ConfigMap of them, or give boxes such a config. A file that is no UTF-8 goes to " +
-			"binaryData. Files that are not given stay, unless --prune says otherwise.",
+		Short:                 "Set the files of boxes",
+		Long: "Set files in a config of a box, or add a config to a box. The server creates a ConfigMap for each config. Files " +
+			"that are not UTF-8 are stored in binaryData. The other files of the config are kept, unless --prune is set.",
 		Example: templates.Examples(`
-			# Give box web the files of a directory, which its container sees in /etc/web
+			# Mount the files of directory conf into the container of box web at /etc/web
 			kubectl modelbox set config web --mount-path=/etc/web --from-file=conf
 
-			# Replace one file of it
+			# Replace one file of the config
 			kubectl modelbox set config web --from-file=web.conf=new.conf
 
-			# Have exactly the files of a directory in config "templates"
+			# Replace all files of config "templates" with the files of a directory
 			kubectl modelbox set config web --config=templates --from-file=templates --prune`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
-	cmd.Flags().StringVar(&o.Config, "config", o.Config, "The name of the config. Default is the one without a name.")
-	cmd.Flags().StringVar(&o.MountPath, "mount-path", o.MountPath, "The directory where the container sees the files. Required for a config that a box does not have yet.")
-	cmd.Flags().StringSliceVar(&o.FileSources, "from-file", o.FileSources, "Key file can be specified using its file path, in which case file basename will be used as key, or optionally with a key and file path. Specifying a directory will take each of its files, whose names have to be keys.")
+	cmd.Flags().StringVar(&o.Config, "config", o.Config, "Name of the config. Default is the config without a name.")
+	cmd.Flags().StringVar(&o.MountPath, "mount-path", o.MountPath, "Directory at which the files are mounted into the container. Required for a new config.")
+	cmd.Flags().StringSliceVar(&o.FileSources, "from-file", o.FileSources, "Key file can be specified using its file path, in which case file basename will be used as key, or optionally with a key and file path. Specifying a directory will iterate each file in the directory, whose basename must be a valid ConfigMap key.")
 	cmd.Flags().StringArrayVar(&o.LiteralSources, "from-literal", o.LiteralSources, "Specify a key and literal value to insert (i.e. mykey=somevalue).")
-	cmd.Flags().BoolVar(&o.Prune, "prune", o.Prune, "If true, take out the files of the config that are not given.")
+	cmd.Flags().BoolVar(&o.Prune, "prune", o.Prune, "If true, remove the files of the config that are not specified.")
 	return cmd
 }
 
@@ -89,7 +89,7 @@ func (o *configOptions) setConfig(box *modelv1.ModelBox) error {
 	i := slices.IndexFunc(box.Spec.Configs, func(config modelv1.ModelBoxConfig) bool { return config.Name == o.Config })
 	if i < 0 {
 		if o.MountPath == "" {
-			return fmt.Errorf("has no config %q: --mount-path must say where its files are seen", o.Config)
+			return fmt.Errorf("has no config %q: --mount-path is required for a new config", o.Config)
 		}
 		i = len(box.Spec.Configs)
 		box.Spec.Configs = append(box.Spec.Configs, modelv1.ModelBoxConfig{Name: o.Config})

@@ -92,7 +92,7 @@ func TestSetConfig(t *testing.T) {
 		{"another path", configOptions{MountPath: "/etc/nginx", files: &files{}}, []config{{MountPath: "/etc/nginx", Rollout: modelv1.ConfigRolloutLive, Data: before.Data}}, ""},
 		{"another config", configOptions{Config: "rules", MountPath: "/rules", files: &files{map[string][]byte{"a": nil}}},
 			[]config{before, {Name: "rules", MountPath: "/rules", Data: map[string]string{"a": ""}}}, ""},
-		{"another config without a path", configOptions{Config: "rules", files: &files{}}, nil, `has no config "rules": --mount-path must say where its files are seen`},
+		{"another config without a path", configOptions{Config: "rules", files: &files{}}, nil, `has no config "rules": --mount-path is required for a new config`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := &modelv1.ModelBox{}

@@ -52,28 +52,29 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "status [NAME... | TYPE/NAME... | -f FILENAME]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Show what boxes and stacks have become, and how it is doing",
-		Long: "Show what boxes and stacks have become as a tree, down to the pods, with what is wrong and the newest events.\n\n" +
-			"Without names, all boxes and stacks of the namespace are shown. A ReplicaSet of a revision before is shown as long as it has pods.",
+		Short:                 "Show the status of boxes, stacks and their resources",
+		Long: "Show the status of boxes, stacks and their resources as a tree, down to the pods, with problems and the newest " +
+			"events.\n\nWithout names, show all boxes and stacks of the namespace. ReplicaSets of older revisions are shown " +
+			"only while they have pods.",
 		Example: templates.Examples(`
-			# Show box web
+			# Show the status of box web
 			kubectl modelbox status web
 
-			# Show stack shop with its boxes, and follow what happens
+			# Show stack shop with its boxes, and watch for changes
 			kubectl modelbox status mst/shop --watch
 
-			# Show all boxes with a label, in all namespaces
+			# Show all boxes with the tier=front label, in all namespaces
 			kubectl modelbox status mb -l tier=front -A
 
-			# Print the names of all that belongs to box web
+			# Print the names of box web and its resources
 			kubectl modelbox status web -o name`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
-	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", o.Watch, "Show it anew whenever it changes.")
-	cmd.Flags().BoolVar(&o.ShowEvents, "show-events", o.ShowEvents, "Show the newest events.")
+	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", o.Watch, "After showing the status, watch for changes and show it again.")
+	cmd.Flags().BoolVar(&o.ShowEvents, "show-events", o.ShowEvents, "If true, show the newest events.")
 	return cmd
 }
 
@@ -176,6 +177,6 @@ func (o *Options) printObjects(roots []*node) error {
 // refused tells once what the user may not read, and is therefore missing.
 func (o *Options) refused(err error) {
 	if _, told := o.told.LoadOrStore(err.Error(), true); !told {
-		fmt.Fprintln(o.ErrOut, "warning: not shown:", err)
+		fmt.Fprintln(o.ErrOut, "warning: omitted:", err)
 	}
 }

@@ -78,7 +78,7 @@ func failureOf(container *corev1.ContainerStatus) (reason, message string) {
 	case state.Waiting != nil && state.Waiting.Reason != "":
 		message := state.Waiting.Message
 		if last := container.LastTerminationState.Terminated; last != nil && last.ExitCode != 0 {
-			message = fmt.Sprintf("%s; the last one ended with exit code %d: %s", message, last.ExitCode, last.Reason)
+			message = fmt.Sprintf("%s; last terminated with exit code %d: %s", message, last.ExitCode, last.Reason)
 		}
 		return state.Waiting.Reason, message
 	case state.Terminated != nil && state.Terminated.ExitCode != 0:
@@ -86,7 +86,7 @@ func failureOf(container *corev1.ContainerStatus) (reason, message string) {
 		if reason == "" {
 			reason = "Error"
 		}
-		return reason, fmt.Sprintf("container %s ended with exit code %d %s", container.Name, state.Terminated.ExitCode, state.Terminated.Message)
+		return reason, fmt.Sprintf("container %s terminated with exit code %d %s", container.Name, state.Terminated.ExitCode, state.Terminated.Message)
 	}
 	return "", ""
 }

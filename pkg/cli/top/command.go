@@ -47,20 +47,21 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "top (NAME... | TYPE/NAME... | -l SELECTOR)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Show what boxes use of CPU and memory, against what they request",
-		Long: "Show what the pods of boxes use of CPU and memory, all together, and which share that is of what their containers request. " +
-			"A stack is its boxes; without names it is all of the namespace.\n\nThe cluster has to serve metrics.k8s.io, as metrics-server does.",
+		Short:                 "Display resource (CPU/memory) usage of boxes",
+		Long: "Display the CPU and memory that the pods of each box use together, and the percentage of the requests of their " +
+			"containers. For a stack, display its boxes. Without names, display all boxes of the namespace.\n\nThe cluster must " +
+			"serve metrics.k8s.io, as metrics-server does.",
 		Example: templates.Examples(`
-			# What all boxes of the namespace use
+			# Show metrics for all boxes of the namespace
 			kubectl modelbox top
 
-			# What those of stack shop use, the most memory first
+			# Show metrics for the boxes of stack shop, sorted by memory
 			kubectl modelbox top mst/shop --sort-by=memory`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
-	cmd.Flags().StringVar(&o.SortBy, "sort-by", o.SortBy, "Those that use the most first: 'cpu' or 'memory'.")
+	cmd.Flags().StringVar(&o.SortBy, "sort-by", o.SortBy, "If non-empty, sort boxes using specified field. The field can be either 'cpu' or 'memory'.")
 	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", o.NoHeaders, "If present, print output without headers.")
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions([]string{"cpu", "memory"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -88,7 +89,7 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 // Validate returns an error for flags that have no meaning.
 func (o *Options) Validate() error {
 	if !slices.Contains([]string{"", "cpu", "memory"}, o.SortBy) {
-		return fmt.Errorf("--sort-by=%s: must be cpu or memory", o.SortBy)
+		return fmt.Errorf("--sort-by accepts only cpu or memory, not %q", o.SortBy)
 	}
 	return o.Selection.Validate()
 }
@@ -135,7 +136,7 @@ func (o *Options) usages(ctx context.Context, selected []*modelv1.ModelBox) ([]*
 			return nil, errors.New("metrics API not available: the cluster does not serve metrics.k8s.io")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading the metrics of pods: %w", err)
+			return nil, fmt.Errorf("getting the metrics of pods: %w", err)
 		}
 		pods, err := o.client.CoreV1().Pods(namespace).List(ctx, ofBoxes)
 		if err != nil {

@@ -77,32 +77,32 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "wait (NAME... | TYPE/NAME... | -f FILENAME | --all) [--for=ready|delete]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Wait until boxes and stacks are ready, and show how far they are",
-		Long: "Wait until boxes and stacks are what their present spec says, and ready. How far each of them is, and each component of a " +
-			"stack, is shown meanwhile on the standard error.\n\nThe command fails as soon as one of them will not become ready until " +
-			"a user changes something, such as one with an image that cannot be pulled, with the reason; and at the timeout.\n\n" +
-			"With --for=delete, the command waits until they are gone, as \"kubectl wait\" does.",
+		Short:                 "Wait until boxes and stacks are ready, and show their progress",
+		Long: "Wait until boxes and stacks match their present spec and are ready. The progress of each box and stack, and of " +
+			"each component of a stack, is printed to standard error.\n\nThe command fails at the timeout. It fails at once, " +
+			"with the reason, if a box or a stack cannot become ready without a change by a user, for example because an image " +
+			"cannot be pulled.\n\nWith --for=delete, wait until the boxes and stacks are deleted, as \"kubectl wait\" does.",
 		Example: templates.Examples(`
-			# Wait for box web
+			# Wait for box web to be ready
 			kubectl modelbox wait web
 
-			# Apply a file, and wait up to five minutes for what is in it
+			# Apply a file, and wait up to five minutes for its boxes and stacks
 			kubectl apply -f shop.yaml && kubectl modelbox wait -f shop.yaml --timeout=5m
 
-			# Wait for all boxes with a label
+			# Wait for all boxes with the tier=front label to be ready
 			kubectl modelbox wait mb -l tier=front
 
-			# Wait for all boxes and stacks of the namespace
+			# Wait for all boxes and stacks of the namespace to be ready
 			kubectl modelbox wait --all
 
-			# Delete box web, and wait until it is gone
+			# Delete box web, and wait for the deletion
 			kubectl delete mb/web --wait=false && kubectl modelbox wait web --for=delete`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
-	cmd.Flags().StringVar(&o.For, "for", o.For, "What to wait for: ready or delete.")
+	cmd.Flags().StringVar(&o.For, "for", o.For, "The condition to wait on: [ready|delete].")
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions([]string{forReady, forDelete}, cobra.ShellCompDirectiveNoFileComp)))
 	cmd.Flags().BoolVar(&o.All, "all", o.All, "Select all boxes and stacks in the namespace, or all of the specified types.")
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", o.Timeout,
@@ -130,11 +130,11 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 func (o *Options) Validate() error {
 	switch {
 	case o.IsEmpty() && !o.All:
-		return errors.New("the names of boxes or stacks, --filename, --selector or --all must be specified")
+		return errors.New("one or more boxes or stacks must be specified as NAME, TYPE/NAME, or by --filename, --selector or --all")
 	case o.All && (!o.Selection.All() || o.LabelSelector != ""):
-		return errors.New("--all excludes names, --filename and --selector")
+		return errors.New("--all may not be specified together with names, --filename or --selector")
 	case o.For != forReady && o.For != forDelete:
-		return fmt.Errorf("--for must be %s or %s, not %q", forReady, forDelete, o.For)
+		return fmt.Errorf("--for must be %s or %s, got %q", forReady, forDelete, o.For)
 	}
 	return o.Selection.Validate()
 }

@@ -144,7 +144,7 @@ func debugByPlugin(n *framework.Namespace) {
 		want, arguments []string
 	}{
 		{"an image that may not be pulled", []string{"error: waiting for container debugger-", "does not run: ErrImageNeverPull:"}, []string{"--image=localhost:1/none:1", "--image-pull-policy=Never"}},
-		{"an image that cannot be pulled", []string{"error: waiting for container debugger-", "does not run: ImagePullBackOff: "}, []string{"--image=localhost:1/none:1", "--image-pull-policy=Always"}},
+		{"an image that cannot be pulled", []string{"error: waiting for container debugger-", "is not running: ImagePullBackOff: "}, []string{"--image=localhost:1/none:1", "--image-pull-policy=Always"}},
 		{"a command that is not in the image", []string{"error: waiting for container debugger-", "does not run: RunContainerError: "}, []string{"--image=" + shellImage, "--", "/none"}},
 	} {
 		run := debug(append([]string{"--attach"}, row.arguments...)...)

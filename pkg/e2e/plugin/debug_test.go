@@ -51,13 +51,13 @@ func TestDebug(t *testing.T) {
 	expectFailure(n, []string{"Error from server (Forbidden): pods", cannot}, "debug", "web", "--image=busybox", "--as="+user)
 	for _, row := range []struct{ words, arguments []string }{
 		{[]string{"you must specify --image"}, []string{"web"}},
-		{[]string{"the name of one box is required"}, []string{"--image=busybox"}},
-		{[]string{"is not the name of a box"}, []string{"mst/shop", "--image=busybox"}},
+		{[]string{"expected the name of one box"}, []string{"--image=busybox"}},
+		{[]string{"does not name a box"}, []string{"mst/shop", "--image=busybox"}},
 		{[]string{"-i/--stdin is required"}, []string{"web", "--image=busybox", "-t"}},
-		{[]string{"--all-pods excludes --pod"}, []string{"web", "--image=busybox", "--all-pods", "--pod=web-1"}},
-		{[]string{"--all-pods excludes it"}, []string{"web", "--image=busybox", "--all-pods", "--attach"}},
+		{[]string{"--all-pods and --pod may not be specified together"}, []string{"web", "--image=busybox", "--all-pods", "--pod=web-1"}},
+		{[]string{"--attach and --all-pods may not be specified together"}, []string{"web", "--image=busybox", "--all-pods", "--attach"}},
 		{[]string{"use --dry-run=server"}, []string{"web", "--image=busybox", "--dry-run=client"}},
-		{[]string{"--attach excludes --output"}, []string{"web", "--image=busybox", "-i", "--output=yaml"}},
+		{[]string{"--attach and --output may not be specified together"}, []string{"web", "--image=busybox", "-i", "--output=yaml"}},
 		{[]string{"NotFound", `"nope" not found`}, []string{"nope", "--image=busybox"}},
 		{[]string{"profile: Unsupported value: \"root\"", `"restricted"`}, []string{"web", "--image=busybox", "--profile=root"}},
 		{[]string{`containerName: Duplicate value: "one"`}, []string{"web", "--image=busybox", "--container=one"}},

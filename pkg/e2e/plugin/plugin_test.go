@@ -78,7 +78,7 @@ func TestStatusTellsWhatMayNotBeSeen(t *testing.T) {
 	}
 	expectFailure(n, []string{"modelboxes.model.github.com is forbidden", "cannot watch"}, "status", "web", "--watch", "--as="+user)
 	for _, resource := range []string{"replicasets.apps", "pods", "events"} {
-		if want := fmt.Sprintf("warning: not shown: %s is forbidden", resource); !strings.Contains(result.Stderr, want) {
+		if want := fmt.Sprintf("warning: omitted: %s is forbidden", resource); !strings.Contains(result.Stderr, want) {
 			t.Errorf("no %q in:\n%s", want, result.Stderr)
 		}
 	}
@@ -213,7 +213,7 @@ func TestRightsOnPods(t *testing.T) {
 	expectFailure(n, []string{"connection refused"}, "exec", "web", "--as="+user, "--", "date")
 	expectFailure(n, []string{"connection refused"}, "attach", "web", "--as="+user)
 	expectFailure(n, []string{"nope", "not found"}, "exec", "nope", "--", "date")
-	expectFailure(n, []string{"not the name of a box"}, "port-forward", "mst/shop", "80")
+	expectFailure(n, []string{"does not name a box"}, "port-forward", "mst/shop", "80")
 }
 
 // TestLogs is not parallel: what the server may do is everybody's. Simulated nodes refuse connections, so that what is allowed fails
@@ -226,16 +226,16 @@ func TestLogs(t *testing.T) {
 	n.Kubectl.Run("create", "role", "log", "--verb=get", "--resource=modelboxes.model.github.com/log")
 	n.Kubectl.Run("create", "rolebinding", "log", "--role=log", "--user="+user)
 	n.Kubectl.AwaitAllowed(user, "get modelboxes.model.github.com --subresource=log")
-	asUser := "warning: the server does not have the component pod-access: logs are read with the rights of the user"
+	asUser := "warning: the server does not have the component pod-access: reading logs with the permissions of the user"
 	expectFailure(n, []string{asUser, "cannot list", "pods"}, "logs", "web", "--as="+user)
 	n.Kubectl.Run("create", "role", "pods", "--verb=list", "--resource=pods")
 	n.Kubectl.Run("create", "rolebinding", "pods", "--role=pods", "--user="+user)
 	n.Kubectl.AwaitAllowed(user, "list pods")
 	expectFailure(n, []string{asUser, "cannot get", "pods/log"}, "logs", "web", "--as="+user)
 	expectFailure(n, []string{asUser, "connection refused"}, "logs", "mb/web")
-	expectFailure(n, []string{asUser + ", and pods that come later are not followed", "no more than 1"}, "logs", "web", "-f", "--max-log-requests=1")
+	expectFailure(n, []string{asUser + ", and new pods are not followed", "the maximum is 1"}, "logs", "web", "-f", "--max-log-requests=1")
 	expectFailure(n, []string{asUser, `pods "nope" not found`}, "logs", "web", "--pod=nope")
-	expectFailure(n, []string{asUser, "choose one of"}, "logs", "web", "-c", "nope")
+	expectFailure(n, []string{asUser, "is not valid for pod"}, "logs", "web", "-c", "nope")
 	n.ControlPlane.GrantPodAccess(t)
 	n.Kubectl.RunAtEnd("delete", "--filename="+framework.PodAccessManifest())
 	expectFailure(n, []string{"cannot get", "pods/log"}, "logs", "web", "--as="+user)
@@ -244,17 +244,17 @@ func TestLogs(t *testing.T) {
 	}
 	expectFailure(n, []string{"nope", "not found"}, "logs", "nope")
 	expectFailure(n, []string{`pods "nope" not found`}, "logs", "web", "--pod=nope")
-	expectFailure(n, []string{"choose one of"}, "logs", "web", "-c", "nope")
+	expectFailure(n, []string{"is not valid for pod"}, "logs", "web", "-c", "nope")
 	expectFailure(n, []string{"tailLines", "must be greater than or equal to 0"}, "logs", "web", "--tail=-2")
 	expectFailure(n, []string{"sinceSeconds", "may not be specified together with sinceTime"}, "logs", "web", "--since=1m", "--since-time=2026-01-01T12:00:00Z")
-	expectFailure(n, []string{"--selector excludes"}, "logs", "mb", "-l", "a=b", "--pod=web")
+	expectFailure(n, []string{"--selector and --pod may not be specified together"}, "logs", "mb", "-l", "a=b", "--pod=web")
 }
 
 func TestTopNeedsMetrics(t *testing.T) {
 	t.Parallel()
 	n := newBox(t, "web")
 	expectFailure(n, []string{"metrics API not available"}, "top")
-	expectFailure(n, []string{"--sort-by=pods: must be cpu or memory"}, "top", "--sort-by=pods")
+	expectFailure(n, []string{"--sort-by accepts only cpu or memory, not \"pods\""}, "top", "--sort-by=pods")
 	expectFailure(n, []string{"NotFound", `"nope" not found`}, "top", "nope")
 }
 

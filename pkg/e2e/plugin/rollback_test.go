@@ -90,7 +90,7 @@ func TestRestart(t *testing.T) {
 		t.Error("it has not been restarted")
 	}
 	n.Kubectl.RunWithInput(shop, "apply", "--filename=-")
-	expectFailure(n, []string{"modelstacks/shop is a stack: name its boxes"}, "rollback", "mst/shop")
+	expectFailure(n, []string{"modelstacks/shop is a stack: specify its boxes"}, "rollback", "mst/shop")
 	expectFailure(n, []string{"must be specified"}, "restart")
 	expectFailure(n, []string{"No resources found"}, "restart", "--selector=a=b")
 	expectFailure(n, []string{"NotFound"}, "restart", "nope")

@@ -45,5 +45,5 @@ func TestCommandsOfAStack(t *testing.T) {
 	// No kubelet runs here: that it is asked says that the boxes were found.
 	expectFailure(n, []string{"connection refused"}, "logs", "mst/shop")
 	expectFailure(n, []string{"connection refused"}, "exec", "mst/shop/web", "--", "date")
-	expectFailure(n, []string{"choose one of db, web"}, "exec", "mst/shop/mail", "--", "date")
+	expectFailure(n, []string{"must be one of db, web"}, "exec", "mst/shop/mail", "--", "date")
 }

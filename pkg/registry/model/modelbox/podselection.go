@@ -104,7 +104,7 @@ func SelectContainer(box *modelv1.ModelBox, pod *corev1.Pod, name string) (strin
 	names := debugcontainer.ContainerNames(pod)
 	if name != "" {
 		if !slices.Contains(names, name) {
-			return "", apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s: choose one of %s", name, pod.Name, strings.Join(names, ", ")))
+			return "", apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s out of: %s", name, pod.Name, strings.Join(names, ", ")))
 		}
 		return name, nil
 	}

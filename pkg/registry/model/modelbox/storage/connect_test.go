@@ -168,7 +168,7 @@ func TestConnect(t *testing.T) {
 		{"a pod of another box", both, "create", "web", podsOf("web-1"), nil, &model.ModelBoxExecOptions{Pod: "mail-1", Command: []string{"ls"}, Stdout: true},
 			`pods "mail-1" not found`, http.StatusNotFound},
 		{"a container that is not there", both, "create", "web", podsOf("web-1"), nil, &model.ModelBoxExecOptions{Container: "none", Command: []string{"ls"}, Stdout: true},
-			"choose one of injected, web", http.StatusBadRequest},
+			"out of: injected, web", http.StatusBadRequest},
 		{"a box without pods", both, "create", "web", podsOf(), nil, options, "it has no pods", http.StatusConflict},
 		{"no command", both, "create", "web", podsOf("web-1"), nil, &model.ModelBoxExecOptions{Stdout: true}, "command", http.StatusBadRequest},
 		{"no stream", both, "create", "web", podsOf("web-1"), nil, &model.ModelBoxExecOptions{Command: []string{"ls"}}, "at least one of stdin, stdout, stderr", http.StatusBadRequest},

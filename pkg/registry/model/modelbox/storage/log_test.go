@@ -83,7 +83,7 @@ func TestLog(t *testing.T) {
 			"--max-pod-streams", http.StatusTooManyRequests},
 		{"a box that is not there", both, "none", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{}, `"none" not found`, http.StatusNotFound},
 		{"a pod of another box", both, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{Pod: "mail-1"}, `pods "mail-1" not found`, http.StatusNotFound},
-		{"a container that is not there", both, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{Container: "none"}, "choose one of injected, web", http.StatusBadRequest},
+		{"a container that is not there", both, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{Container: "none"}, "out of: injected, web", http.StatusBadRequest},
 		{"a box without pods", both, "web", podsOf(), &testAccess{}, model.ModelBoxLogOptions{}, "it has no pods", http.StatusConflict},
 		{"bad options", both, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{TailLines: new(int64(-1))}, "tailLines: Invalid value: -1", http.StatusUnprocessableEntity},
 		{"a cluster that does not answer", both, "web", &testCluster{err: away}, &testAccess{}, model.ModelBoxLogOptions{}, "it is away", http.StatusServiceUnavailable},
