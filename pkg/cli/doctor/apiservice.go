@@ -20,11 +20,11 @@ func (o *Options) checkAPIService(ctx context.Context) findings {
 	apiService, err := o.apiServices.ApiregistrationV1().APIServices().Get(ctx, apiServiceName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return findings{failed(check, "there is none of the name %s: the server is not installed", apiServiceName)}
+		return findings{failed(check, "%s not found: the server is not installed", apiServiceName)}
 	case err != nil:
 		return findings{unanswered(check, err)}
 	case apiService.Spec.Service == nil:
-		return findings{failed(check, "%s is served by the cluster itself, as for a CustomResourceDefinition", apiServiceName)}
+		return findings{failed(check, "%s is served locally, as for a CustomResourceDefinition", apiServiceName)}
 	}
 	o.apiService = apiService
 	service := apiService.Spec.Service
@@ -32,14 +32,14 @@ func (o *Options) checkAPIService(ctx context.Context) findings {
 	condition := helper.GetAPIServiceConditionByType(apiService, apiregistrationv1.Available)
 	switch {
 	case condition == nil:
-		found = append(found, failed(check, "the cluster has not looked at %s yet", apiServiceName))
+		found = append(found, failed(check, "%s has no condition Available yet", apiServiceName))
 	case condition.Status != apiregistrationv1.ConditionTrue:
-		found = append(found, failed(check, "it is not available: %s: %s", condition.Reason, condition.Message))
+		found = append(found, failed(check, "not available: %s: %s", condition.Reason, condition.Message))
 	default:
-		found = append(found, fine(check, "available, by Service %s/%s", service.Namespace, service.Name))
+		found = append(found, fine(check, "available through Service %s/%s", service.Namespace, service.Name))
 	}
 	if apiService.Spec.InsecureSkipTLSVerify {
-		return append(found, warning(check, "the cluster does not verify the certificate of the servers: spec.insecureSkipTLSVerify is true"))
+		return append(found, warning(check, "spec.insecureSkipTLSVerify is true: the cluster does not verify the certificates of the servers"))
 	}
 	return append(found, o.checkBundle(apiService.Spec.CABundle)...)
 }
@@ -48,7 +48,7 @@ func (o *Options) checkAPIService(ctx context.Context) findings {
 func (o *Options) checkBundle(bundle []byte) findings {
 	const check = "Trusted CA"
 	if len(bundle) == 0 {
-		return findings{warning(check, "spec.caBundle is empty: the server has to be in a certificate that the machines of the cluster trust")}
+		return findings{warning(check, "spec.caBundle is empty: the certificates of the servers must be signed by a CA that the nodes of the cluster trust")}
 	}
 	authorities, err := cert.ParseCertsPEM(bundle)
 	if err != nil {
@@ -60,5 +60,5 @@ func (o *Options) checkBundle(bundle []byte) findings {
 			latest = authority
 		}
 	}
-	return findings{certificateFinding(check, "the last of "+count(int64(len(authorities)), "CA", "CAs"), latest.NotBefore, latest.NotAfter, o.clock.Now())}
+	return findings{certificateFinding(check, "latest of "+count(int64(len(authorities)), "CA", "CAs"), latest.NotBefore, latest.NotAfter, o.clock.Now())}
 }

@@ -60,9 +60,10 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the installation",
-		Long: "Check the installation: whether the cluster reaches the servers, their certificates, versions and stores, whether a controller " +
-			"works, and whether the cluster lets the servers do what they do. Nothing is changed.\n\nThe servers themselves are asked through " +
-			"port forwarding, with the credentials of the user. What the user may not see is Unknown. The command fails if something is Failed.",
+		Long: "Check the installation: the APIService and its Service, the servers with their certificates, versions and " +
+			"stores, the leader of the controllers, and the permissions of the servers. The command changes nothing.\n\nThe " +
+			"command connects to the servers through port forwarding, with your credentials. A check that you have no " +
+			"permission for is Unknown. The command fails if a check is Failed.",
 		Example: templates.Examples(`
 			# Check the installation
 			kubectl modelbox doctor`),
@@ -116,7 +117,7 @@ func (o *Options) Run(ctx context.Context) error {
 		err = all.print(o.Out)
 	}
 	if err == nil && all.hasFailed() {
-		err = errors.New("the installation does not work as it should")
+		err = errors.New("the installation has failed checks")
 	}
 	return err
 }
@@ -125,7 +126,7 @@ func (o *Options) Run(ctx context.Context) error {
 func (o *Options) checkCluster(context.Context) findings {
 	version, err := o.client.Discovery().ServerVersion()
 	if err != nil {
-		return findings{failed("Kubernetes", "it does not answer: %v", err)}
+		return findings{failed("Kubernetes", "cannot get the version of the cluster: %v", err)}
 	}
 	return findings{fine("Kubernetes", "version %s", version.GitVersion)}
 }

@@ -120,7 +120,7 @@ func TestCertificates(t *testing.T) {
 		want        string
 	}{
 		{-10 * day, 80 * day, "OK it expires in 80d"},
-		{-80 * day, 10 * day, "Warning it expires in 10d, and should have been renewed"},
+		{-80 * day, 10 * day, "Warning it expires in 10d and was not renewed in time"},
 		{-90 * day, -2 * day, "Failed it has expired 2d ago"},
 		{day, 90 * day, "Failed it is not valid before "},
 	} {
@@ -138,26 +138,26 @@ func TestCheckAPIService(t *testing.T) {
 		apiService *apiregistrationv1.APIService
 		want       []string
 	}{
-		{"not installed", nil, []string{"Failed there is none of the name v1.model.github.com: the server is not installed"}},
+		{"not installed", nil, []string{"Failed v1.model.github.com not found: the server is not installed"}},
 		{
 			"a custom resource", newAPIService(func(s *apiregistrationv1.APIService) { s.Spec.Service = nil }),
-			[]string{"Failed v1.model.github.com is served by the cluster itself"},
+			[]string{"Failed v1.model.github.com is served locally"},
 		},
 		{
 			"available", newAPIService(func(s *apiregistrationv1.APIService) { s.Spec.CABundle = bundle }),
-			[]string{"OK available, by Service modelbox-system/modelbox-apiserver", "OK the last of "},
+			[]string{"OK available through Service modelbox-system/modelbox-apiserver", "OK latest of "},
 		},
 		{
 			"not available", newAPIService(func(s *apiregistrationv1.APIService) {
 				s.Status.Conditions[0].Status, s.Status.Conditions[0].Reason, s.Status.Conditions[0].Message = "False", "MissingEndpoints", "there are none"
 				s.Spec.InsecureSkipTLSVerify = true
 			}),
-			[]string{"Failed it is not available: MissingEndpoints: there are none", "Warning the cluster does not verify"},
+			[]string{"Failed not available: MissingEndpoints: there are none", "Warning spec.insecureSkipTLSVerify is true"},
 		},
 		{"without a CA", newAPIService(nil), []string{"OK available", "Warning spec.caBundle is empty"}},
 		{
 			"a CA that is none", newAPIService(func(s *apiregistrationv1.APIService) { s.Spec.CABundle, s.Status.Conditions = []byte("?"), nil }),
-			[]string{"Failed the cluster has not looked", "Failed spec.caBundle: "},
+			[]string{"Failed v1.model.github.com has no condition Available yet", "Failed spec.caBundle: "},
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -179,10 +179,10 @@ func TestCheckLease(t *testing.T) {
 		}
 	}
 	for want, objects := range map[string][]runtime.Object{
-		"OK a leads, for 60m":                           {lease("a", time.Second)},
-		"Failed a held Lease modelbox-controller until": {lease("a", time.Minute)},
-		"Failed no server holds":                        {lease("", time.Second)},
-		"Failed no server has ever held":                nil,
+		"OK leader a for 60m": {lease("a", time.Second)},
+		"Failed a stopped renewing Lease modelbox-controller": {lease("a", time.Minute)},
+		"Failed Lease modelbox-controller has no holder":      {lease("", time.Second)},
+		"Failed Lease modelbox-controller not found":          nil,
 	} {
 		o := newOptions(t, newAPIService(nil), objects...)
 		o.clock = clocktesting.NewFakePassiveClock(now)
@@ -222,14 +222,14 @@ func TestCheckPermissions(t *testing.T) {
 		want    string
 	}{
 		{"all of them", []runtime.Object{service, pod}, func(*authorizationv1.ResourceAttributes) (bool, error) { return true, nil },
-			"OK system:serviceaccount:modelbox-system:server may do what it has to"},
+			"OK system:serviceaccount:modelbox-system:server has all permissions that it needs"},
 		{"two are missing", []runtime.Object{service, pod}, func(a *authorizationv1.ResourceAttributes) (bool, error) {
 			return describe(a) != "list replicasets.apps" && describe(a) != "update resourcequotas/status", nil
 		}, "Failed system:serviceaccount:modelbox-system:server may not list replicasets.apps, update resourcequotas/status: apply"},
 		{"the user may not ask", []runtime.Object{service, pod}, func(*authorizationv1.ResourceAttributes) (bool, error) {
 			return false, apierrors.NewForbidden(authorizationv1.Resource("subjectaccessreviews"), "", errors.New("no"))
 		}, "Unknown "},
-		{"a server outside", []runtime.Object{&corev1.Service{ObjectMeta: service.ObjectMeta}}, nil, "Unknown the servers are not pods"},
+		{"a server outside", []runtime.Object{&corev1.Service{ObjectMeta: service.ObjectMeta}}, nil, "Unknown cannot determine the ServiceAccount of the servers"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			o := newOptions(t, newAPIService(nil), row.objects...)
@@ -260,23 +260,23 @@ modelbox_storage_shortage{reason="QuotaReached"} %s
 	}{
 		{
 			"ready", answers(http.StatusOK, "", fmt.Sprintf(metrics, "1.048576e+08", "0")),
-			[]string{"OK leads out of the cluster", "OK its certificate expires in", "OK is ready, version v1.2.3", "OK its etcd has 100Mi of 8Gi"},
+			[]string{"OK is an ExternalName Service for", "OK certificate expires in", "OK ready, version v1.2.3", "OK etcd uses 100Mi of 8Gi"},
 		},
 		{
 			"nearly full", answers(http.StatusOK, "", fmt.Sprintf(metrics, "8e+09", "0")),
-			[]string{"OK leads", "OK its certificate", "OK is ready", "Warning its etcd has 7629Mi of 8Gi, and is nearly full"},
+			[]string{"OK is an ExternalName Service", "OK certificate", "OK ready", "Warning etcd uses 7629Mi of 8Gi, nearly full"},
 		},
 		{
 			"full", answers(http.StatusOK, "", fmt.Sprintf(metrics, "8.6e+09", "1")),
-			[]string{"OK leads", "OK its certificate", "OK is ready", "Failed its etcd has 8201Mi of 8Gi, and new objects are refused: QuotaReached"},
+			[]string{"OK is an ExternalName Service", "OK certificate", "OK ready", "Failed etcd uses 8201Mi of 8Gi, and the server refuses new objects: QuotaReached"},
 		},
 		{
 			"an etcd outside", answers(http.StatusOK, "", "modelbox_build_info{version=\"v1.2.3\"} 1\n"),
-			[]string{"OK leads", "OK its certificate", "OK is ready, version v1.2.3"},
+			[]string{"OK is an ExternalName Service", "OK certificate", "OK ready, version v1.2.3"},
 		},
 		{
 			"not ready", answers(http.StatusInternalServerError, "[+]ping ok\n[-]etcd failed: reason withheld\n[-]informer-sync failed\n", ""),
-			[]string{"OK leads", "OK its certificate", "Failed is not ready: etcd, informer-sync"},
+			[]string{"OK is an ExternalName Service", "OK certificate", "Failed not ready: etcd, informer-sync"},
 		},
 		{
 			"the user may not read metrics", func(w http.ResponseWriter, r *http.Request) {
@@ -284,7 +284,7 @@ modelbox_storage_shortage{reason="QuotaReached"} %s
 					http.Error(w, "no", http.StatusForbidden)
 				}
 			},
-			[]string{"OK leads", "OK its certificate", "OK is ready", "Unknown reading its metrics"},
+			[]string{"OK is an ExternalName Service", "OK certificate", "OK ready", "Unknown getting its metrics"},
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {

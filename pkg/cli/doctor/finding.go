@@ -79,11 +79,11 @@ func certificateFinding(check, what string, from, until, now time.Time) finding 
 	left := until.Sub(now)
 	switch {
 	case left <= 0:
-		return failed(check, "%s has expired %s ago", what, duration.HumanDuration(-left))
+		return failed(check, "%s expired %s ago", what, duration.HumanDuration(-left))
 	case now.Before(from):
 		return failed(check, "%s is not valid before %s", what, from.UTC().Format(time.RFC3339))
 	case left < until.Sub(from)/(2*renewalShare):
-		return warning(check, "%s expires in %s, and should have been renewed", what, duration.HumanDuration(left))
+		return warning(check, "%s expires in %s and was not renewed in time", what, duration.HumanDuration(left))
 	}
 	return fine(check, "%s expires in %s", what, duration.HumanDuration(left))
 }

@@ -25,17 +25,17 @@ func (o *Options) checkLease(ctx context.Context) findings {
 	lease, err := o.client.CoordinationV1().Leases(o.apiService.Spec.Service.Namespace).Get(ctx, leaseName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return findings{failed(check, "no server has ever held Lease %s", leaseName)}
+		return findings{failed(check, "Lease %s not found: no server has ever been the leader", leaseName)}
 	case err != nil:
 		return findings{unanswered(check, err)}
 	}
 	holder, renewed := ptr.Deref(lease.Spec.HolderIdentity, ""), lease.Spec.RenewTime
 	if holder == "" || renewed == nil {
-		return findings{failed(check, "no server holds Lease %s", leaseName)}
+		return findings{failed(check, "Lease %s has no holder", leaseName)}
 	}
 	age := o.clock.Now().Sub(renewed.Time)
 	if age > time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0))*time.Second {
-		return findings{failed(check, "%s held Lease %s until %s ago, and no other server has acquired it", holder, leaseName, duration.HumanDuration(age))}
+		return findings{failed(check, "%s stopped renewing Lease %s %s ago, and no other server has acquired it", holder, leaseName, duration.HumanDuration(age))}
 	}
-	return findings{fine(check, "%s leads, for %s", holder, duration.HumanDuration(o.clock.Now().Sub(ptr.Deref(lease.Spec.AcquireTime, *renewed).Time)))}
+	return findings{fine(check, "leader %s for %s", holder, duration.HumanDuration(o.clock.Now().Sub(ptr.Deref(lease.Spec.AcquireTime, *renewed).Time)))}
 }

@@ -69,7 +69,7 @@ func (o *Options) checkPermissions(ctx context.Context) findings {
 		return findings{unanswered(check, err)}
 	}
 	if user == "" {
-		return findings{{statusUnknown, check, "the servers are not pods of the cluster: who they are there is not known"}}
+		return findings{{statusUnknown, check, "cannot determine the ServiceAccount of the servers: they are not pods of the cluster"}}
 	}
 	namespace := o.apiService.Spec.Service.Namespace
 	reviews := reviewsOf(user, append(serviceaccount.MakeGroupNames(namespace), "system:authenticated"))
@@ -91,9 +91,9 @@ func (o *Options) checkPermissions(ctx context.Context) findings {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return findings{failed(check, "%s may not %s: apply the roles of artifacts/base again", user, strings.Join(missing, ", "))}
+		return findings{failed(check, "%s cannot %s: apply the roles of artifacts/base again", user, strings.Join(missing, ", "))}
 	}
-	return findings{fine(check, "%s may do what it has to", user)}
+	return findings{fine(check, "%s has all permissions that it needs", user)}
 }
 
 // serverUser returns who the servers are for the cluster, "" where they are not its pods.

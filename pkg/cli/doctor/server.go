@@ -116,24 +116,24 @@ func (s *server) check(ctx context.Context) (found findings, version string) {
 	name := "Server " + s.name
 	conn, err := s.dial(ctx)
 	if err != nil {
-		return findings{failed(name, "cannot be reached: %v", err)}, ""
+		return findings{failed(name, "cannot connect: %v", err)}, ""
 	}
 	certificate := conn.ConnectionState().PeerCertificates[0]
 	_ = conn.Close()
-	found = append(found, certificateFinding(name, "its certificate", certificate.NotBefore, certificate.NotAfter, s.options.clock.Now()))
+	found = append(found, certificateFinding(name, "certificate", certificate.NotBefore, certificate.NotAfter, s.options.clock.Now()))
 	if text, err := s.client.Get().AbsPath("/readyz").Param("verbose", "").DoRaw(ctx); err != nil {
-		return append(found, failed(name, "is not ready: %s", notReady(text, err))), ""
+		return append(found, failed(name, "not ready: %s", notReady(text, err))), ""
 	}
 	text, err := s.client.Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
-		return append(found, fine(name, "is ready"), unanswered(name, fmt.Errorf("reading its metrics: %w", err))), ""
+		return append(found, fine(name, "ready"), unanswered(name, fmt.Errorf("getting its metrics: %w", err))), ""
 	}
 	families, err := parseMetrics(text)
 	if err != nil {
-		return append(found, fine(name, "is ready"), failed(name, "its metrics cannot be read: %v", err)), ""
+		return append(found, fine(name, "ready"), failed(name, "cannot parse its metrics: %v", err)), ""
 	}
 	version = buildOf(families)
-	found = append(found, fine(name, "is ready, version %s", version))
+	found = append(found, fine(name, "ready, version %s", version))
 	return append(found, storageFinding(name, families)...), version
 }
 
@@ -173,7 +173,7 @@ func buildOf(families map[string]*dto.MetricFamily) string {
 func gauge(families map[string]*dto.MetricFamily, name string) (float64, error) {
 	metrics := families[name].GetMetric()
 	if len(metrics) == 0 {
-		return 0, errors.New("there is no metric " + name)
+		return 0, errors.New("no metric " + name)
 	}
 	return metrics[0].GetGauge().GetValue(), nil
 }
@@ -189,14 +189,14 @@ func storageFinding(check string, families map[string]*dto.MetricFamily) finding
 		return nil
 	}
 	const fullShare = 0.8 // as for the alert ModelBoxStoreNearlyFull
-	text := fmt.Sprintf("its etcd has %s of %s", humanBytes(inUse), humanBytes(quota))
+	text := fmt.Sprintf("etcd uses %s of %s", humanBytes(inUse), humanBytes(quota))
 	for _, metric := range families["modelbox_storage_shortage"].GetMetric() {
 		if metric.GetGauge().GetValue() == 1 {
-			return findings{failed(check, "%s, and new objects are refused: %s", text, metric.GetLabel()[0].GetValue())}
+			return findings{failed(check, "%s, and the server refuses new objects: %s", text, metric.GetLabel()[0].GetValue())}
 		}
 	}
 	if inUse > fullShare*quota {
-		return findings{warning(check, "%s, and is nearly full", text)}
+		return findings{warning(check, "%s, nearly full", text)}
 	}
 	return findings{fine(check, "%s", text)}
 }

@@ -46,7 +46,7 @@ func (o *Options) checkServers(ctx context.Context) findings {
 		}
 	}
 	if versions.Len() > 1 {
-		found = append(found, warning("Versions", "servers differ, as in an update: %v", sets.List(versions)))
+		found = append(found, warning("Versions", "the servers have different versions, as during an upgrade: %v", sets.List(versions)))
 	}
 	return found
 }
@@ -57,7 +57,7 @@ func (o *Options) addresses(ctx context.Context) ([]address, findings) {
 	reference := o.apiService.Spec.Service
 	service, err := o.getService(ctx)
 	if apierrors.IsNotFound(err) {
-		return nil, findings{failed(check, "there is no Service %s/%s", reference.Namespace, reference.Name)}
+		return nil, findings{failed(check, "Service %s/%s not found", reference.Namespace, reference.Name)}
 	}
 	if err != nil {
 		return nil, findings{unanswered(check, err)}
@@ -65,7 +65,7 @@ func (o *Options) addresses(ctx context.Context) ([]address, findings) {
 	if service.Spec.Type == corev1.ServiceTypeExternalName {
 		host, port := service.Spec.ExternalName, ptr.Deref(reference.Port, 443)
 		return []address{{name: net.JoinHostPort(host, strconv.Itoa(int(port))), host: host, port: port}},
-			findings{fine(check, "leads out of the cluster, to %s", host)}
+			findings{fine(check, "is an ExternalName Service for %s", host)}
 	}
 	slices, err := o.client.DiscoveryV1().EndpointSlices(service.Namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: discoveryv1.LabelServiceName + "=" + service.Name,

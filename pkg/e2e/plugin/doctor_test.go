@@ -18,12 +18,12 @@ func TestDoctorFindsAWorkingInstallation(t *testing.T) {
 	table := run(n, "doctor")
 	for _, want := range []string{
 		`OK +Kubernetes +version v1\.`,
-		`OK +APIService +available, by Service modelbox-system/modelbox-apiserver`,
-		`OK +Trusted CA +the last of [0-9]+ CAs? expires in`,
-		`OK +Server \S+ +its certificate expires in`,
-		`OK +Server \S+ +is ready, version v`,
-		`OK +Server \S+ +its etcd has \S+ of \S+`,
-		`OK +Controllers +\S+ leads, for`,
+		`OK +APIService +available through Service modelbox-system/modelbox-apiserver`,
+		`OK +Trusted CA +latest of [0-9]+ CAs? expires in`,
+		`OK +Server \S+ +certificate expires in`,
+		`OK +Server \S+ +ready, version v`,
+		`OK +Server \S+ +etcd uses \S+ of \S+`,
+		`OK +Controllers +leader \S+ for`,
 		`OK +Objects +[1-9][0-9]* box(es)?, .*, [0-9]+ PodDebuggers?`,
 	} {
 		if !regexp.MustCompile(want).MatchString(table) {
