@@ -41,9 +41,9 @@ func (o *Options) adopt(ctx context.Context, c *conversion) error {
 // settle waits until the box has taken over the Deployment, and lets that go on. Before is what it was.
 func (o *Options) settle(ctx context.Context, box *modelv1.ModelBox, before *appsv1.Deployment) error {
 	client := o.boxes.ModelV1().ModelBoxes(box.Namespace)
-	_, err := inplace.AwaitApplied(ctx, client, o.Timeout, "box "+box.Name+" to take over Deployment "+before.Name, box.Name)
+	_, err := inplace.AwaitApplied(ctx, client, o.Timeout, "box "+box.Name+" to adopt Deployment "+before.Name, box.Name)
 	if err != nil {
-		return fmt.Errorf("%w; the Deployment stays paused: run the command again when that is mended", err)
+		return fmt.Errorf("%w; the Deployment stays paused: fix the problem and run the command again", err)
 	}
 	if err := o.rewriter().Settle(ctx, before, false); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (o *Options) settle(ctx context.Context, box *modelv1.ModelBox, before *app
 		return err
 	}
 	if _, err := client.Patch(ctx, box.Name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
-		return fmt.Errorf("taking the annotation %s from box %s: %w", modelv1.AdoptAnnotation, box.Name, err)
+		return fmt.Errorf("removing annotation %s from box %s: %w", modelv1.AdoptAnnotation, box.Name, err)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (o *Options) begun(ctx context.Context, live *appsv1.Deployment) (*modelv1.
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking for box %s: %w", live.Name, err)
+		return nil, nil, fmt.Errorf("getting box %s: %w", live.Name, err)
 	}
 	if controller := metav1.GetControllerOfNoCopy(live); controller != nil && controller.UID != box.UID ||
 		box.Annotations[modelv1.AdoptAnnotation] != "true" || !live.Spec.Paused {

@@ -162,7 +162,7 @@ func (c *conversion) setOverlay(ctx context.Context, box *modelv1.ModelBox, with
 	wanted.Labels = inplace.Merged(made.Labels, wanted.Labels)
 	wanted.Labels[modelv1.SelectorLabel] = box.Name
 	if was, ok := c.live.Spec.Template.Labels[modelv1.SelectorLabel]; ok && was != box.Name {
-		c.add(refused, "spec.template.metadata.labels[%s] of the Deployment is %q, and the server gives it to the pods as %q", modelv1.SelectorLabel, was, box.Name)
+		c.add(refused, "spec.template.metadata.labels[%s] of the Deployment is %q, but the server sets it to %q", modelv1.SelectorLabel, was, box.Name)
 	}
 	overlay, err := difference(made, wanted)
 	if err != nil {
@@ -191,11 +191,11 @@ func difference(from, to *corev1.PodTemplateSpec) (*corev1.PodTemplateSpec, erro
 	}
 	patch := map[string]any{}
 	if err := json.Unmarshal(data, &patch); err != nil {
-		return nil, fmt.Errorf("reading the difference of pod templates: %w", err)
+		return nil, fmt.Errorf("decoding the difference of pod templates: %w", err)
 	}
 	overlay := &corev1.PodTemplateSpec{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(additions(patch).(map[string]any), overlay); err != nil {
-		return nil, fmt.Errorf("reading the difference of pod templates: %w", err)
+		return nil, fmt.Errorf("decoding the difference of pod templates: %w", err)
 	}
 	return overlay, nil
 }
@@ -237,7 +237,7 @@ func (c *conversion) print(box *modelv1.ModelBox) (err error) {
 func (c *conversion) typed() (*modelv1.ModelBox, error) {
 	box := &modelv1.ModelBox{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(c.box.Object, box); err != nil {
-		return nil, fmt.Errorf("reading the box: %w", err)
+		return nil, fmt.Errorf("converting the box: %w", err)
 	}
 	return box, nil
 }
@@ -256,17 +256,17 @@ func (c *conversion) compare(ctx context.Context, withDefaults defaultDeployment
 		return err
 	}
 	for _, field := range change.Disruptive {
-		c.add(disruptive, "%s of the Deployment cannot be expressed: pods would have to be replaced", field)
+		c.add(disruptive, "a box cannot express %s of the Deployment: its pods would be replaced", field)
 	}
 	for _, field := range change.Deferred {
-		c.add(note, "%s is set: pods have it from their next start", field)
+		c.add(note, "%s changes: new pods get the new value", field)
 	}
 	if limit := ptr.Deref(c.live.Spec.RevisionHistoryLimit, 0); limit > modelv1.MaxRevisionHistoryLimit {
-		c.add(note, "spec.revisionHistoryLimit of the Deployment is %d and becomes %d", limit, modelv1.MaxRevisionHistoryLimit)
+		c.add(note, "spec.revisionHistoryLimit of the Deployment changes from %d to %d", limit, modelv1.MaxRevisionHistoryLimit)
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.live.Spec.Template.Annotations)) {
 		if c.template.Annotations[key] != c.live.Spec.Template.Annotations[key] {
-			c.add(note, "spec.template.metadata.annotations[%s] is not carried over", key)
+			c.add(note, "spec.template.metadata.annotations[%s] is dropped", key)
 		}
 	}
 	return nil
@@ -290,11 +290,11 @@ func (c *conversion) judge() {
 		c.add(refused, "it is being deleted")
 	}
 	if !inplace.IsRolledOut(c.live) {
-		c.add(refused, "it is being rolled out: wait until that is complete")
+		c.add(refused, "it is being rolled out: wait until the rollout is complete")
 	}
 	for _, manager := range managers {
 		if cmp.Or(c.live.Annotations[manager.key], c.live.Labels[manager.key]) != "" {
-			c.add(note, "%s has made it: what it does to it later, the box undoes", manager.name)
+			c.add(note, "it is managed by %[1]s: the box reverts later changes by %[1]s", manager.name)
 		}
 	}
 }

@@ -66,27 +66,28 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	cmd := &cobra.Command{
 		Use:                   "convert (NAME... | deployment/NAME... | deployment -l SELECTOR)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Make boxes of Deployments and Services that run",
-		Long: "Make the box that says what a Deployment and the Service of its name are, and print it. What the box does not say, and what " +
-			"it cannot say, is on the standard error.\n\nWith --adopt the box is created, and takes over both with the pods that run: none is " +
-			"replaced. A box that is applied otherwise takes them over as well, and replaces the pods once, by a rolling update, for the " +
-			"labels that it gives them.",
+		Short:                 "Convert running Deployments and Services to boxes",
+		Long: "Convert a running Deployment, and the Service of the same name, to a box, and print the box. Settings that " +
+			"change, and settings that a box cannot express, are printed to standard error.\n\nWith --adopt, the command " +
+			"creates the box, which adopts the Deployment, the Service and the running pods without replacing a pod. If you " +
+			"create the box in another way, such as with kubectl apply, it adopts them as well, but replaces the pods once in a " +
+			"rolling update, because of the labels that it adds.",
 		Example: templates.Examples(`
-			# Print the box of Deployment web and its Service
+			# Convert Deployment web and its Service, and print the box
 			kubectl modelbox convert web > web.yaml
 
-			# Have a box take over Deployment web and its Service
+			# Create a box that adopts Deployment web and its Service
 			kubectl modelbox convert web --adopt
 
-			# Convert all Deployments with a label
+			# Create boxes that adopt all Deployments with the tier=front label
 			kubectl modelbox convert deployment -l tier=front --adopt`),
 		ValidArgsFunction: completion.ResourceNameCompletionFunc(f, "deployment"),
 		RunE:              boxes.RunE(f, o),
 	}
 	o.PrintFlags.AddFlags(cmd)
 	cmdutil.AddLabelSelectorFlagVar(cmd, &o.LabelSelector)
-	cmd.Flags().BoolVar(&o.Adopt, "adopt", o.Adopt, "Create the boxes, and have them take over what runs without replacing a pod.")
-	cmd.Flags().DurationVar(&o.Timeout, "timeout", o.Timeout, "How long each step of --adopt waits for the controllers of the cluster.")
+	cmd.Flags().BoolVar(&o.Adopt, "adopt", o.Adopt, "If true, create the boxes, and adopt the Deployments, Services and pods without replacing a pod.")
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", o.Timeout, "The length of time that each step of --adopt waits for the controllers of the cluster before giving up.")
 	return cmd
 }
 
@@ -133,7 +134,7 @@ func asDeployments(arguments []string) []string {
 // Validate returns an error unless it is said what to convert.
 func (o *Options) Validate() error {
 	if len(o.arguments) == 0 {
-		return errors.New("the names of Deployments, or deployment and --selector, must be specified")
+		return errors.New("one or more Deployments must be specified as NAME, deployment/NAME, or deployment with --selector")
 	}
 	return nil
 }
@@ -161,12 +162,12 @@ func (o *Options) Run(ctx context.Context) error {
 	return utilerrors.NewAggregate(errs)
 }
 
-var errNotAsItIs = errors.New("no box can take it over as it is")
+var errNotAsItIs = errors.New("a box cannot adopt it as it is")
 
 func (o *Options) runOne(ctx context.Context, object runtime.Object) error {
 	live, ok := object.(*appsv1.Deployment)
 	if !ok {
-		return errors.New("only Deployments can be taken over with the pods that they have")
+		return errors.New("only a Deployment can be adopted together with its pods")
 	}
 	if o.Adopt {
 		box, before, err := o.begun(ctx, live)
@@ -231,7 +232,7 @@ func (o *Options) convert(ctx context.Context, live *appsv1.Deployment) (*conver
 			return nil, err
 		}
 		if !prepared {
-			c.add(refused, "it is paused: kubectl rollout resume deployment/%s", live.Name)
+			c.add(refused, "it is paused: run kubectl rollout resume deployment/%s", live.Name)
 			return c, nil
 		}
 		// A run that was interrupted has paused it.

@@ -34,7 +34,7 @@ func (o *Options) addServices(ctx context.Context, c *conversion) error {
 				return err
 			}
 			if len(others) > 0 {
-				c.add(note, "Service %s stays as it is, without a box: it selects other pods, too, such as %s", service.Name, others[0])
+				c.add(note, "Service %s is not adopted: it also selects other pods, such as %s", service.Name, others[0])
 				continue
 			}
 		}
@@ -81,7 +81,7 @@ func (o *Options) judgeBox(ctx context.Context, c *conversion) error {
 	case apierrors.IsInvalid(err), apierrors.IsAlreadyExists(err), apierrors.IsForbidden(err):
 		c.add(refused, "%v", err)
 	case err != nil:
-		return fmt.Errorf("asking for box %s: %w", box.Name, err)
+		return fmt.Errorf("creating box %s with dry-run: %w", box.Name, err)
 	}
 	return nil
 }

@@ -20,14 +20,14 @@ func (c *conversion) setService(box *modelv1.ModelBox) {
 		service := &c.services[i]
 		switch {
 		case service.Name != box.Name:
-			c.add(note, "Service %s stays as it is, without a box: that of a box is called as the box", service.Name)
+			c.add(note, "Service %s is not adopted: the Service of a box has the name of the box", service.Name)
 			continue
 		case len(service.OwnerReferences) > 0:
-			c.add(note, "Service %s stays as it is, without a box: it is owned by %s %s", service.Name, service.OwnerReferences[0].Kind, service.OwnerReferences[0].Name)
+			c.add(note, "Service %s is not adopted: it is owned by %s %s", service.Name, service.OwnerReferences[0].Kind, service.OwnerReferences[0].Name)
 			continue
 		}
 		if fields := inexpressible(&service.Spec); len(fields) > 0 {
-			c.add(note, "Service %s stays as it is, without a box, which has no %s", service.Name, fields[0])
+			c.add(note, "Service %s is not adopted: a box has no field for %s", service.Name, fields[0])
 			continue
 		}
 		setPorts(&box.Spec, &service.Spec)

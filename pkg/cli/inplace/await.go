@@ -29,7 +29,7 @@ func Await(ctx context.Context, timeout time.Duration, what string, check func(c
 		return done, err
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("waited %s for %s: %s", timeout, what, obstacle)
+		return fmt.Errorf("timed out after %s waiting for %s: %s", timeout, what, obstacle)
 	}
 	if err != nil {
 		return fmt.Errorf("waiting for %s: %w", what, err)

@@ -62,7 +62,7 @@ func (r *Rewriter) SetPaused(ctx context.Context, deployment *appsv1.Deployment,
 		}
 	}
 	_, err := r.awaitDeployment(ctx, deployment, func(d *appsv1.Deployment) (bool, string) {
-		return d.Status.ObservedGeneration >= d.Generation, "its controller has not seen the change"
+		return d.Status.ObservedGeneration >= d.Generation, "the Deployment controller has not observed the change"
 	})
 	return err
 }
@@ -76,7 +76,7 @@ func (r *Rewriter) awaitDeployment(ctx context.Context, deployment *appsv1.Deplo
 			return false, "", err
 		}
 		if live.UID != deployment.UID {
-			return false, "", fmt.Errorf("it is another one, with UID %s instead of %s", live.UID, deployment.UID)
+			return false, "", fmt.Errorf("the UID is %s, not %s: it was deleted and created again", live.UID, deployment.UID)
 		}
 		done, obstacle = check(live)
 		return done, obstacle, nil
@@ -143,14 +143,14 @@ func (r *Rewriter) SetTemplate(ctx context.Context, set *appsv1.ReplicaSet, temp
 	set.Labels = Merged(set.Labels, set.Spec.Template.Labels)
 	client := r.Client.AppsV1().ReplicaSets(set.Namespace)
 	if _, err := client.Update(ctx, set, metav1.UpdateOptions{FieldManager: r.FieldManager}); err != nil {
-		return fmt.Errorf("changing the template of ReplicaSet %s: %w", set.Name, err)
+		return fmt.Errorf("updating the pod template of ReplicaSet %s: %w", set.Name, err)
 	}
 	return r.await(ctx, fmt.Sprintf("ReplicaSet %s/%s", set.Namespace, set.Name), func(ctx context.Context) (bool, string, error) {
 		live, err := client.Get(ctx, set.Name, metav1.GetOptions{})
 		if err != nil {
 			return false, "", err
 		}
-		return live.Status.ObservedGeneration >= live.Generation, "its controller has not seen its template", nil
+		return live.Status.ObservedGeneration >= live.Generation, "the ReplicaSet controller has not observed the pod template", nil
 	})
 }
 
@@ -192,7 +192,7 @@ func isLabelled(labels map[string]string, patch map[string]any) bool {
 // Otherwise it would start another one.
 func (r *Rewriter) Resume(ctx context.Context, deployment *appsv1.Deployment) error {
 	deployment, err := r.awaitDeployment(ctx, deployment, func(d *appsv1.Deployment) (bool, string) {
-		return IsRolledOut(d), "its controller has not seen the template of its ReplicaSet"
+		return IsRolledOut(d), "the Deployment controller has not observed the pod template of the ReplicaSet"
 	})
 	if err != nil {
 		return err

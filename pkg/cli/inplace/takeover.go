@@ -24,7 +24,7 @@ func (r *Rewriter) Prepare(ctx context.Context, deployment *appsv1.Deployment, w
 		return err
 	}
 	if set == nil {
-		return fmt.Errorf("no ReplicaSet has the pods of Deployment %s/%s", deployment.Namespace, deployment.Name)
+		return fmt.Errorf("no ReplicaSet of Deployment %s/%s matches its pod template", deployment.Namespace, deployment.Name)
 	}
 	if !IsSameTemplate(&set.Spec.Template, template) {
 		if err := r.SetTemplate(ctx, set, template); err != nil {
@@ -87,7 +87,7 @@ type DisruptionError struct {
 
 // Error says what has changed.
 func (e *DisruptionError) Error() string {
-	return fmt.Sprintf("the Deployment %s stays paused, for %v has changed", e.Deployment, e.Fields)
+	return fmt.Sprintf("the Deployment %s stays paused: %v changed, which would replace its pods", e.Deployment, e.Fields)
 }
 
 // Settle lets a Deployment that was taken over after Prepare continue with the pods that it has. Before is the Deployment as it
@@ -99,7 +99,7 @@ func (r *Rewriter) Settle(ctx context.Context, before *appsv1.Deployment, allowD
 		return err
 	}
 	if live.UID != before.UID {
-		return fmt.Errorf("the Deployment %s was created anew", live.Name)
+		return fmt.Errorf("the Deployment %s was deleted and created again", live.Name)
 	}
 	if !live.Spec.Paused {
 		return nil
@@ -119,7 +119,7 @@ func (r *Rewriter) Settle(ctx context.Context, before *appsv1.Deployment, allowD
 		return err
 	}
 	if set == nil {
-		return fmt.Errorf("no ReplicaSet has the pods of Deployment %s", live.Name)
+		return fmt.Errorf("no ReplicaSet of Deployment %s matches its pod template", live.Name)
 	}
 	if !IsSameTemplate(&set.Spec.Template, &live.Spec.Template) {
 		if err := r.SetTemplate(ctx, set, &live.Spec.Template); err != nil {

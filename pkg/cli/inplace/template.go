@@ -182,7 +182,7 @@ func WithDefaults(ctx context.Context, client kubernetes.Interface, fieldManager
 		DryRun:       []string{metav1.DryRunAll},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("asking for the defaults of Deployment %s: %w", deployment.Name, err)
+		return nil, fmt.Errorf("getting the defaults of Deployment %s: %w", deployment.Name, err)
 	}
 	return created, nil
 }

@@ -180,7 +180,7 @@ func TestConvertGoesOnWithWhatWasBegun(t *testing.T) {
 	before, served := whatRuns(n), selectedPods(n)
 	manifest := run(n, "convert", "redis-master")
 	n.Kubectl.Run("rollout", "pause", "deployment/redis-master")
-	expectFailure(n, []string{"it is paused: kubectl rollout resume deployment/redis-master"}, "convert", "redis-master", "--adopt")
+	expectFailure(n, []string{"it is paused: run kubectl rollout resume deployment/redis-master"}, "convert", "redis-master", "--adopt")
 	// A box that has taken over a Deployment which is paused is what an interruption leaves.
 	n.Kubectl.RunWithInput(manifest, "apply", "--filename=-")
 	n.AwaitApplied("redis-master")
@@ -212,16 +212,16 @@ func TestConvertRefusesWithTheReason(t *testing.T) {
 		argument string
 		want     []string
 	}{
-		{"web", []string{"Refused: it is controlled by ModelBox web", "no box can take it over as it is"}},
+		{"web", []string{"Refused: it is controlled by ModelBox web", "a box cannot adopt it as it is"}},
 		{"labelled", []string{`Refused: spec.template.metadata.labels[modelbox] of the Deployment is "another"`}},
 		{"1st", []string{"Refused:", "metadata.name"}},
 		{"taken", []string{"Refused:", `"taken" already exists`}},
-		{"statefulset/db", []string{"only Deployments can be taken over"}},
+		{"statefulset/db", []string{"only a Deployment can be adopted"}},
 		{"gone", []string{`"gone" not found`}},
 	} {
 		expectFailure(n, row.want, "convert", row.argument, "--adopt")
 	}
-	expectFailure(n, []string{"the names of Deployments"}, "convert")
+	expectFailure(n, []string{"one or more Deployments must be specified"}, "convert")
 	if after := n.Kubectl.Run("get", "deployment,replicaset", "--output=name"); after != before {
 		t.Errorf("there was\n%s\nand is\n%s", before, after)
 	}
@@ -238,7 +238,7 @@ func TestConvertLeavesServicesOfOthers(t *testing.T) {
 	n.Kubectl.Run("create", "service", "clusterip", "web", "--tcp=80")
 	n.Kubectl.Run("set", "selector", "service/web", "shop=front")
 	result := modelbox(n, "convert", "web", "--adopt")
-	if want := "Service web stays as it is, without a box: it selects other pods, too, such as canary-"; result.Err != nil || !strings.Contains(result.Stderr, want) {
+	if want := "Service web is not adopted: it also selects other pods, such as canary-"; result.Err != nil || !strings.Contains(result.Stderr, want) {
 		t.Errorf("%v, want %q\n%s", result.Err, want, result.Stderr)
 	}
 	n.AwaitReady("web")
