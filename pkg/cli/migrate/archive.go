@@ -32,7 +32,7 @@ func (b *exportedBox) file(folder string) string {
 // export.
 func writeExport(directory string, e *export) error {
 	if _, err := os.Stat(filepath.Join(directory, indexFile)); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s has an export already", directory)
+		return fmt.Errorf("%s already has an export", directory)
 	}
 	for _, box := range e.Boxes {
 		children := &unstructured.UnstructuredList{}
@@ -83,7 +83,7 @@ func readExport(directory string) (*export, error) {
 		}
 		box.object = &unstructured.Unstructured{Object: object}
 		if box.object.GetUID() != box.UID {
-			return nil, fmt.Errorf("%s is not the box %s with UID %s", box.file(boxesFolder), box, box.UID)
+			return nil, fmt.Errorf("%s does not have the box %s with UID %s", box.file(boxesFolder), box, box.UID)
 		}
 		list := &unstructured.UnstructuredList{}
 		list.SetUnstructuredContent(children)
@@ -97,7 +97,7 @@ func readExport(directory string) (*export, error) {
 func readYAML(path string, into any) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no %s: \"kubectl modelbox migrate export\" writes it", path)
+		return fmt.Errorf("%s not found: run \"kubectl modelbox migrate export\" first", path)
 	}
 	if err != nil {
 		return fmt.Errorf("reading the export: %w", err)

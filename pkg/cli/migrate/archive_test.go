@@ -40,7 +40,7 @@ func TestExportIsReadAsItWasWritten(t *testing.T) {
 	if diff := cmp.Diff(written, read, cmp.AllowUnexported(exportedBox{})); diff != "" {
 		t.Errorf("(-written +read):\n%s", diff)
 	}
-	if err := writeExport(directory, written); err == nil || !strings.Contains(err.Error(), "has an export already") {
+	if err := writeExport(directory, written); err == nil || !strings.Contains(err.Error(), "already has an export") {
 		t.Errorf("writing over an export: got %v", err)
 	}
 }
@@ -102,15 +102,15 @@ func TestCompareExportsNoticesChanges(t *testing.T) {
 		{"nothing", func(*export) {}, ""},
 		{"children that are orphans already", func(e *export) { e.Boxes[0].children = nil }, ""},
 		{"a finalizer that was taken", func(e *export) { e.Boxes[0].object.SetFinalizers(nil) }, ""},
-		{"another spec", func(e *export) { e.Boxes[0].object.SetGeneration(2) }, "has been changed"},
-		{"another label", func(e *export) { e.Boxes[0].object.SetLabels(map[string]string{"a": "b"}) }, "has been changed"},
-		{"another annotation", func(e *export) { e.Boxes[0].object.SetAnnotations(map[string]string{"a": "b"}) }, "has been changed"},
-		{"another child", func(e *export) { e.Boxes[0].children[0].SetUID("other") }, "has got the Deployment"},
-		{"a box that is gone", func(e *export) { e.Boxes = nil }, "has been changed"},
-		{"a box that was created anew", func(e *export) { e.Boxes[0].UID = types.UID("other") }, "has been changed"},
+		{"another spec", func(e *export) { e.Boxes[0].object.SetGeneration(2) }, "was changed after the export"},
+		{"another label", func(e *export) { e.Boxes[0].object.SetLabels(map[string]string{"a": "b"}) }, "was changed after the export"},
+		{"another annotation", func(e *export) { e.Boxes[0].object.SetAnnotations(map[string]string{"a": "b"}) }, "was changed after the export"},
+		{"another child", func(e *export) { e.Boxes[0].children[0].SetUID("other") }, "has a new child Deployment"},
+		{"a box that is gone", func(e *export) { e.Boxes = nil }, "was changed after the export"},
+		{"a box that was created anew", func(e *export) { e.Boxes[0].UID = types.UID("other") }, "was changed after the export"},
 		{"a box more", func(e *export) {
 			e.Boxes = append(e.Boxes, &exportedBox{Namespace: "shop", Name: "api", UID: "uid-of-api", object: custom("api", nil, nil)})
-		}, "was created since"},
+		}, "was created after the export"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			current := newExport()

@@ -25,9 +25,10 @@ func newCheckCommand(o *options) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Say what a migration would change, and what is in its way",
-		Long: "Say of each box, and of what belongs to it, what a migration would change, and what is in its way. Nothing is changed.\n\n" +
-			"Refused is what cannot be moved, Disruptive what cannot be moved without restarting pods. The command fails if there is one.",
+		Short: "Check whether boxes can be migrated",
+		Long: "Check whether boxes can be migrated, and show the changes that a migration would make to each box and its " +
+			"children. The command changes nothing.\n\nRefused means that the box cannot be moved, and Disruptive that moving " +
+			"it restarts pods. The command fails if it finds one of them.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
@@ -70,7 +71,7 @@ func (o *options) runCheck(ctx context.Context, printer printers.ResourcePrinter
 		return err
 	}
 	if has(found, refused) || has(found, disruptive) {
-		return errors.New("not all boxes can be moved as they are")
+		return errors.New("some boxes cannot be moved, or only with disruption")
 	}
 	return nil
 }
@@ -140,9 +141,9 @@ func (o *options) checkCluster(ctx context.Context, f *findings) error {
 		switch {
 		case group != modelv1.GroupName:
 		case definition.GetName() != definitionName:
-			f.add(refused, "", "CustomResourceDefinition %s has the same group: its objects could not be reached any more", definition.GetName())
+			f.add(refused, "", "CustomResourceDefinition %s has the same group: its objects would become unreachable", definition.GetName())
 		case scope != "Namespaced":
-			f.add(refused, "spec.scope", "CustomResourceDefinition %s is not of objects in namespaces", definitionName)
+			f.add(refused, "spec.scope", "CustomResourceDefinition %s is not namespaced", definitionName)
 		}
 	}
 	wanted, err := o.readAPIService()
@@ -153,9 +154,9 @@ func (o *options) checkCluster(ctx context.Context, f *findings) error {
 	_, err = o.clients.cluster.CoreV1().Services(service.Namespace).Get(ctx, service.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		f.add(refused, "", "the server is not installed: there is no Service %s/%s", service.Namespace, service.Name)
+		f.add(refused, "", "the server is not installed: Service %s/%s not found", service.Namespace, service.Name)
 	case err != nil:
-		return fmt.Errorf("looking for the server: %w", err)
+		return fmt.Errorf("getting the Service of the server: %w", err)
 	}
 	return nil
 }
@@ -169,7 +170,7 @@ func (o *options) checkOperator(ctx context.Context, f *findings) error {
 	case noOperator:
 		return nil
 	case "":
-		f.add(note, "", "whether the operator runs is not known: --operator names it")
+		f.add(note, "", "unknown whether the operator is running: specify it with --operator")
 		return nil
 	}
 	namespace, name, ok := strings.Cut(o.operator, "/")
@@ -181,9 +182,9 @@ func (o *options) checkOperator(ctx context.Context, f *findings) error {
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
-		return fmt.Errorf("looking for the operator: %w", err)
+		return fmt.Errorf("getting the Deployment of the operator: %w", err)
 	case deployment.Status.Replicas > 0 || deployment.Spec.Replicas == nil || *deployment.Spec.Replicas > 0:
-		f.add(refused, "", "the operator runs: kubectl --namespace=%s scale deployment/%s --replicas=0", namespace, name)
+		f.add(refused, "", "the operator is running: run kubectl --namespace=%s scale deployment/%s --replicas=0", namespace, name)
 	}
 	return nil
 }

@@ -41,10 +41,10 @@ type options struct {
 func NewCommand(flags genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring boxes from a CustomResourceDefinition to the aggregated server, and back",
-		Long: "Bring all boxes of a cluster from a CustomResourceDefinition to the aggregated server, and back.\n\n" +
-			"Deployments and Services that an operator has made are taken over as they run. The way back is open until the " +
-			"CustomResourceDefinition is deleted.",
+		Short: "Migrate boxes from a CustomResourceDefinition to the aggregated server",
+		Long: "Migrate all boxes of a cluster from a CustomResourceDefinition to the aggregated server, and back.\n\nThe boxes " +
+			"of the server adopt the Deployments and Services that an operator created, without restarting pods. You can roll " +
+			"back until you delete the CustomResourceDefinition.",
 		Example: "  kubectl modelbox migrate check --operator=box-system/box-operator\n" +
 			"  kubectl --namespace=box-system scale deployment/box-operator --replicas=0\n" +
 			"  kubectl modelbox migrate export --directory=boxes\n" +
@@ -64,16 +64,16 @@ func (o *options) complete() (err error) {
 }
 
 func (o *options) addDirectoryFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.directory, "directory", "d", "", "Directory of the export.")
+	cmd.Flags().StringVarP(&o.directory, "directory", "d", "", "Directory of the exported files.")
 	utilruntime.Must(cmd.MarkFlagRequired("directory"))
 }
 
 func (o *options) addOperatorFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.operator, "operator", "", "Deployment of the operator, as NAMESPACE/NAME, which must not run; "+noOperator+" if there is none.")
+	cmd.Flags().StringVar(&o.operator, "operator", "", "Deployment of the operator as NAMESPACE/NAME, or '"+noOperator+"' if there is no operator. The operator must not be running.")
 }
 
 func (o *options) addTimeoutFlag(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 5*time.Minute, "How long to wait for the cluster, such as for one box to be taken over.")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 5*time.Minute, "The length of time to wait for each step in the cluster, such as the adoption by one box, before giving up.")
 }
 
 // rewriter changes Deployments without replacing their pods.

@@ -27,8 +27,8 @@ import (
 const discoveryTimeout = time.Minute
 
 const (
-	staleDiscovery = "the discovery of " + modelv1.GroupName + "/v1 is stale, since an APIService of the server was applied while the CustomResourceDefinition serves the group"
-	freshDiscovery = "kubectl delete apiservice " + apiServiceName + " makes it whole: the cluster makes the APIService again at once"
+	staleDiscovery = "discovery of " + modelv1.GroupName + "/v1 is stale, because an APIService of the server was applied while the CustomResourceDefinition serves the group"
+	freshDiscovery = "kubectl delete apiservice " + apiServiceName + " fixes it: the cluster recreates the APIService"
 )
 
 // checkDiscovery returns an error that says what to do if the custom resources are served and not discovered.
@@ -55,26 +55,26 @@ func (o *options) healDiscovery(ctx context.Context) error {
 		}},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("asking whether you may delete APIService %s: %w", apiServiceName, err)
+		return fmt.Errorf("checking the permission to delete APIService %s: %w", apiServiceName, err)
 	}
 	if !review.Status.Allowed {
-		return fmt.Errorf("%s. Ask a user who may delete APIServices: %s", staleDiscovery, freshDiscovery)
+		return fmt.Errorf("%s. Ask a user with permission to delete APIServices: %s", staleDiscovery, freshDiscovery)
 	}
 	client := o.clients.apiServices.ApiregistrationV1().APIServices()
 	if err := client.Delete(ctx, apiServiceName, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("deleting APIService %s, for %s: %w", apiServiceName, staleDiscovery, err)
+		return fmt.Errorf("deleting APIService %s because %s: %w", apiServiceName, staleDiscovery, err)
 	}
-	fmt.Fprintf(o.ErrOut, "apiservice.apiregistration.k8s.io/%s deleted, for the cluster to make it again: %s\n", apiServiceName, staleDiscovery)
-	return inplace.Await(ctx, discoveryTimeout, modelv1.GroupName+"/v1 to be discovered", func(ctx context.Context) (bool, string, error) {
+	fmt.Fprintf(o.ErrOut, "apiservice.apiregistration.k8s.io/%s deleted, so that the cluster recreates it: %s\n", apiServiceName, staleDiscovery)
+	return inplace.Await(ctx, discoveryTimeout, modelv1.GroupName+"/v1 in discovery", func(ctx context.Context) (bool, string, error) {
 		_, err := client.Get(ctx, apiServiceName, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return false, "there is no APIService", nil
+			return false, "APIService not found", nil
 		}
 		if err != nil {
 			return false, "", err
 		}
 		isStale, err := o.clients.isDiscoveryStale(ctx)
-		return !isStale, "it is stale", err
+		return !isStale, "discovery is stale", err
 	})
 }
 

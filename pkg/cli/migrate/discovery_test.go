@@ -50,7 +50,7 @@ func TestStaleDiscoveryIsHealedByDeletingTheAPIService(t *testing.T) {
 		{"that of a server is, which does not answer", defaultAPIService(), ours, true, dryRunNone, "", false},
 		{"that of custom resources is", automanaged(), ours, true, dryRunNone, "", true},
 		{"that of custom resources is, in a dry run", automanaged(), ours, true, dryRunServer, "kubectl delete apiservice v1.model.github.com", false},
-		{"that of custom resources is, and the user may not delete it", automanaged(), ours, false, dryRunNone, "who may delete APIServices", false},
+		{"that of custom resources is, and the user may not delete it", automanaged(), ours, false, dryRunNone, "with permission to delete APIServices", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			o := newOptions(t)

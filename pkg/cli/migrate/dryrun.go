@@ -21,8 +21,8 @@ const (
 
 func (o *options) addDryRunFlag(cmd *cobra.Command) {
 	o.dryRun = dryRunNone
-	cmd.Flags().Var(&o.dryRun, "dry-run", `Must be "none", "server", or "client". If client strategy, only print what would be done. `+
-		`If server strategy, send the requests that do not depend on others without having them persisted.`)
+	cmd.Flags().Var(&o.dryRun, "dry-run", `Must be "none", "server", or "client". If client strategy, only print the changes that would be made. `+
+		`If server strategy, submit server-side requests that do not depend on earlier ones, without persisting them.`)
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = string(dryRunClient)
 }
 

@@ -48,9 +48,9 @@ func (b *exportedBox) String() string { return b.Namespace + "/" + b.Name }
 func newExportCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Write boxes and what belongs to them into files",
-		Long: "Write all boxes of a CustomResourceDefinition, what belongs to them, and the UIDs of their pods into files.\n\n" +
-			"They are needed to move the boxes, and for the way back: keep them until the CustomResourceDefinition is deleted.",
+		Short: "Export boxes and their children to files",
+		Long: "Export all boxes of a CustomResourceDefinition, their children, and the UIDs of their pods to files.\n\nA move " +
+			"and a rollback need the files. Keep them until you delete the CustomResourceDefinition.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
@@ -78,7 +78,7 @@ func (o *options) runExport(ctx context.Context) error {
 	return nil
 }
 
-var errServedByServer = errors.New("the group is served by the aggregated server already: custom resources cannot be read any more")
+var errServedByServer = errors.New("the aggregated server already serves the group: the custom resources are unreachable")
 
 // export reads all custom resources and what belongs to them.
 func (c *clients) export(ctx context.Context) (*export, error) {

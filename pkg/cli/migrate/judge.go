@@ -45,18 +45,18 @@ func defaulted(box *modelv1.ModelBox) *modelv1.ModelBox {
 // judgeBox returns the box as the server would store it, nil where it would not, and says what becomes of it.
 func (f *findings) judgeBox(ctx context.Context, object *unstructured.Unstructured) *modelv1.ModelBox {
 	if object.GetDeletionTimestamp() != nil {
-		f.add(refused, "metadata.deletionTimestamp", "the box is being deleted: wait until it is gone")
+		f.add(refused, "metadata.deletionTimestamp", "the box is being deleted: wait until the deletion is complete")
 	}
 	for _, finalizer := range object.GetFinalizers() {
-		f.add(changed, "metadata.finalizers", "%s is taken from the custom resource, and not carried over: no controller would remove it", finalizer)
+		f.add(changed, "metadata.finalizers", "%s is removed from the custom resource, and the box does not get it: no controller would remove it there", finalizer)
 	}
 	box, unknown, err := decode(object)
 	if err != nil {
-		f.add(refused, "", "cannot be read: %v", err)
+		f.add(refused, "", "cannot be decoded: %v", err)
 		return nil
 	}
 	for _, err := range unknown {
-		f.add(refused, "", "is not known to the server: %v", err)
+		f.add(refused, "", "is unknown to the server: %v", err)
 	}
 	stored := defaulted(box)
 	internal := &model.ModelBox{}

@@ -49,17 +49,17 @@ func TestJudgeBoxSaysWhatTheServerRefusesAndChanges(t *testing.T) {
 		{"a default is told", custom("web", func() map[string]any { spec := with(nil); delete(spec, "replicas"); return spec }(), nil),
 			[]told{{note, "spec.replicas", "is set to its default, 1"}}},
 		{"a field that is not known is refused", custom("web", with(map[string]any{"owner": "me"}), nil),
-			[]told{{refused, "", `is not known to the server: unknown field "spec.owner"`}}},
+			[]told{{refused, "", `is unknown to the server: unknown field "spec.owner"`}}},
 		{"a name that no Service can have is refused", custom("no.label", complete, nil),
 			[]told{{refused, "metadata.name", `Invalid value: "no.label": a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`}}},
 		{"a box without an image is refused", custom("web", with(map[string]any{"image": ""}), nil),
 			[]told{{refused, "spec.image", `Required value: must name an image, such as "nginx:1.7.9"`}}},
-		{"a finalizer is not carried over", custom("web", complete, map[string]any{"finalizers": []any{"example.com/operator"}}),
-			[]told{{changed, "metadata.finalizers", "example.com/operator is taken from the custom resource, and not carried over: no controller would remove it"}}},
+		{"a finalizer is dropped", custom("web", complete, map[string]any{"finalizers": []any{"example.com/operator"}}),
+			[]told{{changed, "metadata.finalizers", "example.com/operator is removed from the custom resource, and the box does not get it: no controller would remove it there"}}},
 		{"a box that is being deleted is refused", custom("web", complete, map[string]any{"deletionTimestamp": "2026-01-01T00:00:00Z"}),
-			[]told{{refused, "metadata.deletionTimestamp", "the box is being deleted: wait until it is gone"}}},
+			[]told{{refused, "metadata.deletionTimestamp", "the box is being deleted: wait until the deletion is complete"}}},
 		{"what is of another type is refused", custom("web", with(map[string]any{"replicas": "two"}), nil),
-			[]told{{refused, "", "cannot be read: json: cannot unmarshal string into Go struct field ModelBoxSpec.spec.replicas of type int32"}}},
+			[]told{{refused, "", "cannot be decoded: json: cannot unmarshal string into Go struct field ModelBoxSpec.spec.replicas of type int32"}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := &findings{}

@@ -31,14 +31,14 @@ func (r *rollbackOptions) awaitGone(ctx context.Context, deleted []*modelv1.Mode
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	r.say("the garbage collector lets go of none of %d boxes, such as %s: letting go of what belongs to them in its place", len(left), left[0])
+	r.say("the garbage collector does not orphan the children of %d boxes, such as %s: orphaning them instead", len(left), left[0])
 	if err := r.clients.addChildren(ctx, left); err != nil {
 		return err
 	}
 	if err := inParallel(ctx, left, r.letGo); err != nil {
 		return fmt.Errorf("%w; run the command again", err)
 	}
-	return r.await(ctx, "the boxes of the server to be gone", func(ctx context.Context) (bool, string, error) {
+	return r.await(ctx, "the deletion of the boxes of the server", func(ctx context.Context) (bool, string, error) {
 		left, err := r.notGone(ctx, deleted)
 		if err != nil || len(left) == 0 {
 			return err == nil, "", err
@@ -109,7 +109,7 @@ func (r *rollbackOptions) letGo(ctx context.Context, box *exportedBox) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("letting go of what belongs to box %s: %w", box, err)
+		return fmt.Errorf("orphaning the children of box %s: %w", box, err)
 	}
 	return nil
 }

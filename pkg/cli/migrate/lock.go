@@ -24,7 +24,7 @@ const (
 	retryPeriod   = time.Second
 )
 
-var errLostLease = errors.New("another migrate command is running")
+var errLostLease = errors.New("another command holds the migration lock")
 
 // exclusively waits for the Lease, and calls do while no other command changes the cluster.
 func (o *options) exclusively(ctx context.Context, do func(context.Context) error) error {
@@ -33,11 +33,11 @@ func (o *options) exclusively(ctx context.Context, do func(context.Context) erro
 	}
 	_, err := o.clients.cluster.CoreV1().Namespaces().Get(ctx, serverNamespace, metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("looking for the namespace of the server: %w", err)
+		return fmt.Errorf("getting the namespace of the server: %w", err)
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return fmt.Errorf("finding a name for the Lease: %w", err)
+		return fmt.Errorf("getting the hostname for the migration lock: %w", err)
 	}
 	identity := host + "_" + string(uuid.NewUUID())
 	ctx, cancel := context.WithCancel(ctx)
@@ -62,13 +62,13 @@ func (o *options) exclusively(ctx context.Context, do func(context.Context) erro
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(holder string) {
 				if holder != identity {
-					fmt.Fprintf(o.ErrOut, "waiting for %s, which runs a migrate command\n", holder)
+					fmt.Fprintf(o.ErrOut, "waiting: the migration lock is held by %s\n", holder)
 				}
 			},
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("preparing the Lease: %w", err)
+		return fmt.Errorf("preparing the migration lock: %w", err)
 	}
 	elector.Run(ctx)
 	return result

@@ -41,9 +41,9 @@ func newMoveCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "move",
 		Short: "Move exported boxes to the aggregated server",
-		Long: "Move all boxes of an export to the aggregated server, which takes over what an operator has made of them.\n\n" +
-			"From then on the server serves the API group. The custom resources stay in the cluster, where they cannot be reached, " +
-			"until the CustomResourceDefinition is deleted. When the command is interrupted, run it again.",
+		Long: "Move all boxes of an export to the aggregated server. The boxes then adopt the children that an operator " +
+			"created.\n\nThe server serves the API group from then on. The custom resources stay in the cluster, but are " +
+			"unreachable, until you delete the CustomResourceDefinition. If the command is interrupted, run it again.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := m.complete(); err != nil {
@@ -60,9 +60,9 @@ func newMoveCommand(o *options) *cobra.Command {
 	utilruntime.Must(cmd.MarkFlagRequired("operator"))
 	o.addTimeoutFlag(cmd)
 	o.addDryRunFlag(cmd)
-	cmd.Flags().StringVarP(&o.filename, "filename", "f", "", "File with the APIService of the server. By default it is that of an installation in "+serverNamespace+".")
-	cmd.Flags().BoolVar(&m.allowDisruption, "allow-disruption", false, "Move boxes whose pods have to be replaced, too.")
-	cmd.Flags().BoolVar(&m.allowRefused, "allow-refused", false, "Leave behind boxes that cannot be moved. What belongs to them runs on without a box.")
+	cmd.Flags().StringVarP(&o.filename, "filename", "f", "", "File with the APIService of the server. Default is the APIService of an installation in "+serverNamespace+".")
+	cmd.Flags().BoolVar(&m.allowDisruption, "allow-disruption", false, "If true, also move boxes whose pods must be replaced.")
+	cmd.Flags().BoolVar(&m.allowRefused, "allow-refused", false, "If true, skip boxes that cannot be moved. Their children keep running without a box.")
 	return cmd
 }
 
@@ -104,14 +104,14 @@ func (c *clients) checkIdentity(ctx context.Context, exported *export) error {
 		return err
 	}
 	if cluster != exported.ClusterUID {
-		return errors.New("the export is of another cluster")
+		return errors.New("the export is from another cluster")
 	}
 	definition, err := c.definition(ctx)
 	if err != nil {
 		return err
 	}
 	if definition.GetUID() != exported.DefinitionUID {
-		return errors.New("the export is of another CustomResourceDefinition")
+		return errors.New("the export is from another CustomResourceDefinition")
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (m *moveOptions) leave(ctx context.Context, exported *export) error {
 	if err != nil {
 		return err
 	}
-	m.say("%d boxes have let go of what belongs to them", len(exported.Boxes))
+	m.say("orphaned the children of %d boxes", len(exported.Boxes))
 	if m.dryRun.isDry() {
 		if m.dryRun.sends() {
 			err = m.clients.handToServer(ctx, wanted, m.dryRun)
@@ -178,17 +178,17 @@ func compareExports(exported, current *export) error {
 		live := now[box.UID]
 		if live == nil || live.object.GetGeneration() != box.object.GetGeneration() ||
 			!maps.Equal(live.object.GetLabels(), box.object.GetLabels()) || !maps.Equal(live.object.GetAnnotations(), box.object.GetAnnotations()) {
-			return fmt.Errorf("%s has been changed since it was exported: export again, into another directory", box)
+			return fmt.Errorf("%s was changed after the export: export to another directory", box)
 		}
 		for _, child := range live.children {
 			if !slices.ContainsFunc(box.children, func(c *unstructured.Unstructured) bool { return c.GetUID() == child.GetUID() }) {
-				return fmt.Errorf("%s has got the %s %s since it was exported: export again, into another directory", box, child.GetKind(), child.GetName())
+				return fmt.Errorf("%s has a new child %s %s since the export: export to another directory", box, child.GetKind(), child.GetName())
 			}
 		}
 		delete(now, box.UID)
 	}
 	for _, box := range now {
-		return fmt.Errorf("%s was created since the export: export again, into another directory", box)
+		return fmt.Errorf("%s was created after the export: export to another directory", box)
 	}
 	return nil
 }
@@ -211,16 +211,16 @@ func (m *moveOptions) decide(exported *export, found []finding) error {
 		f := &found[i]
 		switch {
 		case f.Severity == refused && f.Name == "":
-			return errors.New("the cluster is not ready")
+			return errors.New("the cluster is not ready for the migration")
 		case f.Severity == refused && !m.allowRefused:
-			return errors.New("there are boxes that cannot be moved: mend them, or leave them behind with --allow-refused")
+			return errors.New("some boxes cannot be moved: fix them, or skip them with --allow-refused")
 		case f.Severity == refused:
 			i := slices.IndexFunc(exported.Boxes, func(b *exportedBox) bool { return b.Namespace == f.Namespace && b.Name == f.Name })
 			m.left[exported.Boxes[i]] = true
 		}
 	}
 	if has(found, disruptive) && !m.allowDisruption {
-		return errors.New("there are boxes that cannot be moved without disruption: --allow-disruption moves them all the same")
+		return errors.New("moving some boxes replaces their pods: use --allow-disruption to move them")
 	}
 	return nil
 }
@@ -253,10 +253,10 @@ func (m *moveOptions) judgeAgain(ctx context.Context, exported *export) error {
 	for _, box := range exported.Boxes {
 		switch err := refusals[box]; {
 		case err != nil && !m.allowRefused:
-			return fmt.Errorf("the server refuses %d boxes, such as %w; \"kubectl modelbox migrate rollback\" is the way back", len(refusals), err)
+			return fmt.Errorf("the server refuses %d boxes, such as %w; use \"kubectl modelbox migrate rollback\" to roll back", len(refusals), err)
 		case err != nil:
 			m.left[box] = true
-			m.say("modelbox.%s/%s stays behind: %v", modelv1.GroupName, box, err)
+			m.say("modelbox.%s/%s skipped: %v", modelv1.GroupName, box, err)
 		}
 	}
 	return nil
@@ -303,7 +303,7 @@ func (m *moveOptions) prepare(ctx context.Context, box *exportedBox) error {
 	}
 	deployment, err := m.clients.cluster.AppsV1().Deployments(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && deployment.UID != child.GetUID() {
-		return fmt.Errorf("the Deployment of box %s is gone: export again", box)
+		return fmt.Errorf("the Deployment of box %s was deleted: export again", box)
 	}
 	if err != nil {
 		return err
@@ -364,7 +364,7 @@ func (m *moveOptions) create(ctx context.Context, exported *exportedBox, dryRun 
 
 // settle waits until a box has adopted its children, and lets its Deployment continue.
 func (m *moveOptions) settle(ctx context.Context, exported *exportedBox) error {
-	box, err := inplace.AwaitApplied(ctx, m.clients.boxes.ModelV1().ModelBoxes(exported.Namespace), m.timeout, "it to take over what belonged to it", exported.Name)
+	box, err := inplace.AwaitApplied(ctx, m.clients.boxes.ModelV1().ModelBoxes(exported.Namespace), m.timeout, "the adoption of its children", exported.Name)
 	if err != nil {
 		return err
 	}
@@ -404,7 +404,7 @@ func ownedBy(references []metav1.OwnerReference, from, to types.UID) []metav1.Ow
 func (m *moveOptions) settleDeployment(ctx context.Context, before *appsv1.Deployment) error {
 	err := m.rewriter().Settle(ctx, before, m.allowDisruption)
 	if disruption := (*inplace.DisruptionError)(nil); errors.As(err, &disruption) {
-		return fmt.Errorf("%w: --allow-disruption replaces its pods", err)
+		return fmt.Errorf("%w: use --allow-disruption to replace them", err)
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func (o *options) setOwners(ctx context.Context, live *unstructured.Unstructured
 		return err
 	}
 	if _, err := client.Patch(ctx, live.GetName(), types.MergePatchType, data, o.patchOptions()); err != nil {
-		return fmt.Errorf("changing the owners of %s %s/%s: %w", live.GetKind(), live.GetNamespace(), live.GetName(), err)
+		return fmt.Errorf("updating the owner references of %s %s/%s: %w", live.GetKind(), live.GetNamespace(), live.GetName(), err)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (c *clients) checkOrphans(ctx context.Context, exported []*exportedBox) err
 				return err
 			}
 			if live != nil && len(ownersOtherThan(live, box.UID)) != len(live.GetOwnerReferences()) {
-				return fmt.Errorf("%s %s/%s belongs to its box again: stop the operator", child.GetKind(), child.GetNamespace(), child.GetName())
+				return fmt.Errorf("%s %s/%s has its owner reference to the box again: stop the operator", child.GetKind(), child.GetNamespace(), child.GetName())
 			}
 		}
 		return nil
@@ -140,7 +140,7 @@ func (o *options) setFinalizers(ctx context.Context, box *exportedBox, finalizer
 	}
 	_, err = o.clients.dynamic.Resource(boxes).Namespace(box.Namespace).Patch(ctx, box.Name, types.MergePatchType, data, o.patchOptions())
 	if err != nil {
-		return fmt.Errorf("changing the finalizers of %s: %w", box, err)
+		return fmt.Errorf("updating the finalizers of %s: %w", box, err)
 	}
 	return nil
 }

@@ -39,10 +39,10 @@ func newRollbackCommand(o *options) *cobra.Command {
 	r := &rollbackOptions{options: o, collectorPatience: collectorPatience}
 	cmd := &cobra.Command{
 		Use:   "rollback",
-		Short: "Go back to the CustomResourceDefinition",
-		Long: "Go back to the custom resources of an export, as long as their CustomResourceDefinition is there.\n\n" +
-			"Boxes of the server are deleted, and what belongs to them becomes what it was when it was exported. Start the operator " +
-			"afterwards. When the command is interrupted, run it again.",
+		Short: "Roll back to the CustomResourceDefinition",
+		Long: "Roll back to the custom resources of an export, while their CustomResourceDefinition still exists.\n\nThe " +
+			"command deletes the boxes of the server, and restores their children to the state of the export. Start the " +
+			"operator afterwards. If the command is interrupted, run it again.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := r.complete(); err != nil {
@@ -57,7 +57,7 @@ func newRollbackCommand(o *options) *cobra.Command {
 	o.addDirectoryFlag(cmd)
 	o.addTimeoutFlag(cmd)
 	o.addDryRunFlag(cmd)
-	cmd.Flags().BoolVar(&r.discardChanges, "discard-changes", false, "Lose what has been changed of boxes since they were moved, and boxes that have been created since. What belongs to those runs on without a box.")
+	cmd.Flags().BoolVar(&r.discardChanges, "discard-changes", false, "If true, discard the changes to boxes since the move, and the boxes created since. The children of the latter keep running without a box.")
 	return cmd
 }
 
@@ -93,7 +93,7 @@ func (r *rollbackOptions) run(ctx context.Context) error {
 	if err := inParallel(ctx, exported.Boxes, r.arriveBack); err != nil {
 		return fmt.Errorf("%w; run the command again", err)
 	}
-	r.say("customresourcedefinition.apiextensions.k8s.io/%s has its %d boxes again: start the operator", definitionName, len(exported.Boxes))
+	r.say("customresourcedefinition.apiextensions.k8s.io/%s serves its %d boxes again: start the operator", definitionName, len(exported.Boxes))
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (r *rollbackOptions) leaveServer(ctx context.Context, exported *export) err
 		return err
 	}
 	if len(lost) > 0 && !r.discardChanges {
-		return fmt.Errorf("would lose what has been changed since the boxes were moved: --discard-changes goes back all the same: %s", strings.Join(lost, ", "))
+		return fmt.Errorf("a rollback would discard changes since the move, use --discard-changes to discard them: %s", strings.Join(lost, ", "))
 	}
 	if !r.discardChanges {
 		if err := inParallel(ctx, exported.Boxes, r.checkPods); err != nil {
@@ -167,7 +167,7 @@ func (r *rollbackOptions) checkPods(ctx context.Context, box *exportedBox) error
 	}
 	change, err := inplace.CompareTemplates(&before.Spec.Template, &live.Spec.Template)
 	if err == nil && len(change.Disruptive) > 0 {
-		err = fmt.Errorf("box %s: pods are not what they were in %v: --discard-changes replaces them", box, change.Disruptive)
+		err = fmt.Errorf("box %s: %v of its pods changed: use --discard-changes to replace them", box, change.Disruptive)
 	}
 	return err
 }
@@ -258,7 +258,7 @@ func (r *rollbackOptions) restoreDeployment(ctx context.Context, box *exportedBo
 		return err
 	}
 	if set == nil && !r.discardChanges {
-		return errors.New("no ReplicaSet has the pods of the Deployment: --discard-changes replaces them")
+		return errors.New("no ReplicaSet matches the pod template of the Deployment: use --discard-changes to replace its pods")
 	}
 	var labels, annotations map[string]any
 	if set != nil {
@@ -329,7 +329,7 @@ func (r *rollbackOptions) arriveBack(ctx context.Context, box *exportedBox) erro
 		if apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) {
 			return false, err.Error(), nil
 		}
-		return err == nil && object.GetUID() == box.UID, "another one is served", err
+		return err == nil && object.GetUID() == box.UID, "its UID is another one", err
 	})
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func (o *options) readAPIService() (*apiregistrationv1.APIService, error) {
 		return nil, fmt.Errorf("reading the APIService from %s: %w", o.filename, err)
 	}
 	if service.Kind != "APIService" || service.Name != apiServiceName || service.Spec.Service == nil {
-		return nil, fmt.Errorf("%s is not the APIService %s of a server", o.filename, apiServiceName)
+		return nil, fmt.Errorf("%s does not have APIService %s with a Service", o.filename, apiServiceName)
 	}
 	return service, nil
 }
@@ -111,7 +111,7 @@ func (c *clients) handToServer(ctx context.Context, wanted *apiregistrationv1.AP
 	service.Annotations = inplace.Merged(service.Annotations, wanted.Annotations)
 	service.Spec = wanted.Spec
 	if _, err := client.Update(ctx, service, metav1.UpdateOptions{FieldManager: fieldManager, DryRun: dry.option()}); err != nil {
-		return fmt.Errorf("changing APIService %s: %w", apiServiceName, err)
+		return fmt.Errorf("updating APIService %s: %w", apiServiceName, err)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (o *options) awaitAvailable(ctx context.Context, byServer bool) error {
 	return o.await(ctx, "APIService "+apiServiceName+" to be available", func(ctx context.Context) (bool, string, error) {
 		service, err := o.clients.apiServices.ApiregistrationV1().APIServices().Get(ctx, apiServiceName, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return false, "there is none", nil
+			return false, "not found", nil
 		}
 		if err != nil {
 			return false, "", err
@@ -153,7 +153,7 @@ func (o *options) awaitAvailable(ctx context.Context, byServer bool) error {
 			return c.Type == apiregistrationv1.Available
 		})
 		if i < 0 {
-			return false, "it has no condition yet", nil
+			return false, "it has no condition Available yet", nil
 		}
 		condition := &service.Status.Conditions[i]
 		return condition.Status == apiregistrationv1.ConditionTrue, condition.Message, nil

@@ -21,9 +21,9 @@ import (
 func newVerifyCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Compare moved boxes and what belongs to them with an export",
-		Long: "Compare each box, what belongs to it, and its pods with an export, wherever the boxes are now.\n\n" +
-			"The command fails if something is missing or different, or a pod has been restarted.",
+		Short: "Compare boxes and their children with an export",
+		Long: "Compare each box, its children and its pods with an export, before or after a move.\n\nThe command fails if " +
+			"something is missing or different, or if a pod was restarted.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
@@ -60,9 +60,9 @@ func (o *options) runVerify(ctx context.Context) error {
 		children, pods = children+len(box.children), pods+len(box.Pods)
 	}
 	if len(found) > 0 {
-		return errors.Join(printFindings(o.Out, found), errors.New("not all is as it was"))
+		return errors.Join(printFindings(o.Out, found), errors.New("some boxes differ from the export"))
 	}
-	o.say("%d boxes, %d objects of theirs and %d pods are as they were: no pod was restarted", len(exported.Boxes), children, pods)
+	o.say("%d boxes, %d children and %d pods match the export: no pod was restarted", len(exported.Boxes), children, pods)
 	return nil
 }
 
@@ -96,7 +96,7 @@ func compareOrder(exported []*exportedBox, live map[types.NamespacedName]*export
 		}
 		if latest != nil && createdAt(now).Before(createdAt(latest)) {
 			f := &findings{namespace: box.Namespace, name: box.Name}
-			f.add(changed, "metadata.creationTimestamp", "is before that of %s", latest)
+			f.add(changed, "metadata.creationTimestamp", "is earlier than the creation of %s", latest)
 			found = append(found, f.list...)
 			continue
 		}
@@ -119,7 +119,7 @@ func (f *findings) compareBox(exported, live *exportedBox) {
 		i := slices.IndexFunc(live.Pods, func(p pod) bool { return p.UID == before.UID })
 		switch {
 		case i < 0:
-			f.add(disruptive, "", "pod %s is gone", before.Name)
+			f.add(disruptive, "", "pod %s was deleted", before.Name)
 		case live.Pods[i].Restarts != before.Restarts:
 			f.add(disruptive, "", "pod %s was restarted %d times", before.Name, live.Pods[i].Restarts-before.Restarts)
 		}
@@ -143,7 +143,7 @@ func (f *findings) compareObject(before, now *unstructured.Unstructured) {
 		{"spec", isSameSpec(before, now)},
 	} {
 		if !field.isSame {
-			f.add(changed, field.name, "is not what it was")
+			f.add(changed, field.name, "differs from the export")
 		}
 	}
 }
@@ -164,7 +164,7 @@ func isSameSpec(a, b *unstructured.Unstructured) bool {
 func (f *findings) compareChild(child *unstructured.Unstructured, live *exportedBox) {
 	i := slices.IndexFunc(live.children, func(c *unstructured.Unstructured) bool { return c.GetUID() == child.GetUID() })
 	if i < 0 {
-		f.add(disruptive, "", "%s %s is gone, or the box does not own it", child.GetKind(), child.GetName())
+		f.add(disruptive, "", "%s %s was deleted, or the box does not own it", child.GetKind(), child.GetName())
 		return
 	}
 	now := live.children[i]
@@ -175,7 +175,7 @@ func (f *findings) compareChild(child *unstructured.Unstructured, live *exported
 	wasPaused, _, _ := unstructured.NestedBool(child.Object, "spec", "paused")
 	isPaused, _, _ := unstructured.NestedBool(now.Object, "spec", "paused")
 	if child.GroupVersionKind() == deploymentKind && wasPaused != isPaused {
-		f.add(changed, "spec.paused", "of Deployment %s is not what it was", child.GetName())
+		f.add(changed, "spec.paused", "of Deployment %s differs from the export", child.GetName())
 	}
 }
 

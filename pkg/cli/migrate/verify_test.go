@@ -34,17 +34,17 @@ func TestVerifyFindsWhatIsNotAsItWas(t *testing.T) {
 		want   []string
 	}{
 		{"nothing", func(*exportedBox) {}, nil},
-		{"a label", func(live *exportedBox) { live.object.SetLabels(map[string]string{"a": "b"}) }, []string{"metadata.labels: is not what it was"}},
-		{"an annotation", func(live *exportedBox) { live.object.SetAnnotations(map[string]string{"a": "b"}) }, []string{"metadata.annotations: is not what it was"}},
-		{"the spec", func(live *exportedBox) { live.object.Object["spec"] = map[string]any{"image": "nginx:2"} }, []string{"spec: is not what it was"}},
-		{"a child created anew", func(live *exportedBox) { live.children[0].SetUID("other") }, []string{": Deployment web is gone, or the box does not own it"}},
+		{"a label", func(live *exportedBox) { live.object.SetLabels(map[string]string{"a": "b"}) }, []string{"metadata.labels: differs from the export"}},
+		{"an annotation", func(live *exportedBox) { live.object.SetAnnotations(map[string]string{"a": "b"}) }, []string{"metadata.annotations: differs from the export"}},
+		{"the spec", func(live *exportedBox) { live.object.Object["spec"] = map[string]any{"image": "nginx:2"} }, []string{"spec: differs from the export"}},
+		{"a child created anew", func(live *exportedBox) { live.children[0].SetUID("other") }, []string{": Deployment web was deleted, or the box does not own it"}},
 		{"a child of another box", func(live *exportedBox) { live.UID = "other" },
 			[]string{"metadata.ownerReferences: of Deployment web does not name the box as its controller"}},
 		{"a Deployment that is paused", func(live *exportedBox) {
 			if err := unstructured.SetNestedField(live.children[0].Object, true, "spec", "paused"); err != nil {
 				t.Fatal(err)
 			}
-		}, []string{"spec.paused: of Deployment web is not what it was"}},
+		}, []string{"spec.paused: of Deployment web differs from the export"}},
 		{"a pod replaced", func(live *exportedBox) { live.Pods[0].UID = "other" }, []string{": pod web-abc-1 is gone"}},
 		{"a pod restarted", func(live *exportedBox) { live.Pods[0].Restarts = 2 }, []string{": pod web-abc-1 was restarted 2 times"}},
 	} {

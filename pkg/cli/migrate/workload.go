@@ -65,7 +65,7 @@ func (f *findings) judgeChildren(ctx context.Context, c *clients, exported *expo
 		return err
 	}
 	if deployment == nil {
-		f.add(note, "", "has no Deployment of its name: the server creates one")
+		f.add(note, "", "has no Deployment with its name: the server creates one")
 	}
 	if err := f.judgeNames(ctx, c, exported, rendered); err != nil {
 		return err
@@ -98,9 +98,9 @@ func (f *findings) judgeNames(ctx context.Context, c *clients, exported *exporte
 func (f *findings) judgeName(kind, name string, err error) error {
 	switch {
 	case err == nil:
-		f.add(refused, "", "%s %s is there and does not belong to the box", kind, name)
+		f.add(refused, "", "%s %s exists and does not belong to the box", kind, name)
 	case !apierrors.IsNotFound(err):
-		return fmt.Errorf("looking for %s %s: %w", kind, name, err)
+		return fmt.Errorf("getting %s %s: %w", kind, name, err)
 	}
 	return nil
 }
@@ -110,16 +110,16 @@ func (f *findings) judgeKind(exported *exportedBox, child *unstructured.Unstruct
 	kind := child.GroupVersionKind()
 	switch {
 	case kind.Group == appsv1.GroupName && (kind != deploymentKind || child.GetName() != exported.Name):
-		f.add(refused, "", "%s %s runs pods and is not the Deployment %s: the server would run others beside them", child.GetKind(), child.GetName(), exported.Name)
+		f.add(refused, "", "%s %s runs pods and is not Deployment %s: the server would start more pods", child.GetKind(), child.GetName(), exported.Name)
 	case kind == deploymentKind, kind == serviceKind && child.GetName() == exported.Name:
 	default:
-		f.add(note, "", "its %s stays as it is, and is deleted with the box", child.GetKind())
+		f.add(note, "", "its %s is not changed, and is deleted with the box", child.GetKind())
 	}
 }
 
 func (f *findings) judgeDeployment(ctx context.Context, c *clients, live, rendered *appsv1.Deployment) error {
 	if !inplace.IsRolledOut(live) {
-		f.add(refused, "", "Deployment %s is being rolled out: wait until that is complete", live.Name)
+		f.add(refused, "", "Deployment %s is being rolled out: wait until the rollout is complete", live.Name)
 	}
 	selector, err := metav1.LabelSelectorAsSelector(live.Spec.Selector)
 	if err != nil {
@@ -140,13 +140,13 @@ func (f *findings) judgeDeployment(ctx context.Context, c *clients, live, render
 		return err
 	}
 	for _, field := range change.Disruptive {
-		f.add(disruptive, field, "of the Deployment becomes what the box says: pods have to be replaced")
+		f.add(disruptive, field, "of the Deployment changes to the value of the box: its pods must be replaced")
 	}
 	for _, field := range change.Deferred {
-		f.add(note, field, "of the Deployment is set: pods have it from their next start")
+		f.add(note, field, "of the Deployment changes: new pods get the new value")
 	}
 	if live.Spec.Replicas != nil && *live.Spec.Replicas != *wanted.Spec.Replicas {
-		f.add(disruptive, "spec.replicas", "of the Deployment is %d and becomes %d, unless an autoscaler decides", *live.Spec.Replicas, *wanted.Spec.Replicas)
+		f.add(disruptive, "spec.replicas", "of the Deployment changes from %d to %d, unless an autoscaler sets it", *live.Spec.Replicas, *wanted.Spec.Replicas)
 	}
 	f.judgeRollouts(live, wanted)
 	return nil
@@ -164,7 +164,7 @@ func (f *findings) judgeRollouts(live, wanted *appsv1.Deployment) {
 		{"spec.progressDeadlineSeconds", live.Spec.ProgressDeadlineSeconds, wanted.Spec.ProgressDeadlineSeconds},
 	} {
 		if from, to := compact(field.from), compact(field.to); from != to {
-			f.add(changed, field.name, "of the Deployment becomes %s", to)
+			f.add(changed, field.name, "of the Deployment changes to %s", to)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func (f *findings) judgeService(exported *exportedBox, rendered *corev1.Service)
 		f.add(refused, "spec.serviceType", "Service %s has the clusterIP %q, which cannot be changed", live.Name, live.Spec.ClusterIP)
 	}
 	if live.Spec.Type != rendered.Spec.Type {
-		f.add(disruptive, "spec.serviceType", "Service %s is of type %s and becomes %s", live.Name, live.Spec.Type, rendered.Spec.Type)
+		f.add(disruptive, "spec.serviceType", "the type of Service %s changes from %s to %s", live.Name, live.Spec.Type, rendered.Spec.Type)
 	}
 	return nil
 }

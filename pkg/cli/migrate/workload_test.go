@@ -43,28 +43,28 @@ func TestJudgeSaysWhatBecomesOfChildren(t *testing.T) {
 			name:     "a Deployment of another owner",
 			there:    []runtime.Object{webDeployment()},
 			children: func(*testing.T) []*unstructured.Unstructured { return nil },
-			want:     []string{"Refused: Deployment web is there and does not belong to the box"},
+			want:     []string{"Refused: Deployment web exists and does not belong to the box"},
 		},
 		{
 			name: "another image",
 			children: func(t *testing.T) []*unstructured.Unstructured {
 				return deployment(t, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "nginx:0" })
 			},
-			want: []string{"Disruptive: of the Deployment becomes what the box says: pods have to be replaced"},
+			want: []string{"Disruptive: of the Deployment changes to the value of the box: its pods must be replaced"},
 		},
 		{
 			name: "another number of pods",
 			children: func(t *testing.T) []*unstructured.Unstructured {
 				return deployment(t, func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](4) })
 			},
-			want: []string{"Disruptive: of the Deployment is 4 and becomes 1, unless an autoscaler decides"},
+			want: []string{"Disruptive: of the Deployment changes from 4 to 1, unless an autoscaler sets it"},
 		},
 		{
 			name: "a rollout",
 			children: func(t *testing.T) []*unstructured.Unstructured {
 				return deployment(t, func(d *appsv1.Deployment) { d.Status.Replicas = 1 })
 			},
-			want: []string{"Refused: Deployment web is being rolled out: wait until that is complete"},
+			want: []string{"Refused: Deployment web is being rolled out: wait until the rollout is complete"},
 		},
 		{
 			name: "a selector of other pods",
@@ -87,14 +87,14 @@ func TestJudgeSaysWhatBecomesOfChildren(t *testing.T) {
 			children: func(*testing.T) []*unstructured.Unstructured {
 				return []*unstructured.Unstructured{child("apps/v1", "Deployment", "main")}
 			},
-			want: []string{"Refused: Deployment main runs pods and is not the Deployment web: the server would run others beside them"},
+			want: []string{"Refused: Deployment main runs pods and is not Deployment web: the server would start more pods"},
 		},
 		{
 			name: "a StatefulSet",
 			children: func(*testing.T) []*unstructured.Unstructured {
 				return []*unstructured.Unstructured{child("apps/v1", "StatefulSet", "web")}
 			},
-			want: []string{"Refused: StatefulSet web runs pods and is not the Deployment web: the server would run others beside them"},
+			want: []string{"Refused: StatefulSet web runs pods and is not Deployment web: the server would start more pods"},
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -61,7 +61,7 @@ func TestBoxesMoveThereAndBackWithoutARestart(t *testing.T) {
 	expectOwners(t, "after dry runs", owners, c.owners())
 
 	started := time.Now()
-	killAfter(c, move, " have let go of what belongs to them")
+	killAfter(c, move, " boxes")
 	killAfter(c, move, " moved")
 	var both sync.WaitGroup
 	for range 2 {
