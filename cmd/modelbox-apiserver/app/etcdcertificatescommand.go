@@ -28,13 +28,13 @@ func newEtcdCertificatesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "etcd-certificates",
 		Short: "Issue and renew the certificates of an etcd and its clients",
-		Long: `Issue the certificates that the members of an etcd and their clients know each other by, into Secrets that exist. Run again,
-it renews those that have no more than a third of their life left. Neither etcd nor its clients have to be restarted.`,
+		Long: `Issue the certificates for mutual TLS between the members of an etcd and their clients, into existing Secrets. If you run the command
+again, it renews certificates with a third of their lifetime or less left. You need not restart etcd or its clients.`,
 		Example: `  modelbox-apiserver etcd-certificates --member-hosts=etcd-0.etcd.modelbox-system.svc`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(certificates.MemberHosts) == 0 {
-				return errors.New("--member-hosts must name a host")
+				return errors.New("--member-hosts must have at least one host")
 			}
 			if certificates.Lifetime <= 0 {
 				return fmt.Errorf("--lifetime is %s and must be positive", certificates.Lifetime)
@@ -50,13 +50,13 @@ it renews those that have no more than a third of their life left. Neither etcd 
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&kubeconfig, "kubeconfig", "", "The kubeconfig of the cluster; in a pod, none is needed.")
+	flags.StringVar(&kubeconfig, "kubeconfig", "", "Path to a kubeconfig of the cluster. Only required outside of a pod.")
 	flags.StringVar(&certificates.Namespace, "namespace", certificates.Namespace, "Namespace of the Secrets.")
 	flags.StringVar(&certificates.CASecret, "ca-secret", certificates.CASecret, "Secret with the CA and its private key.")
 	flags.StringVar(&certificates.MemberSecret, "member-secret", certificates.MemberSecret, "Secret with the certificate of the members.")
 	flags.StringVar(&certificates.ClientSecret, "client-secret", certificates.ClientSecret, "Secret with the certificate of the clients.")
 	flags.StringSliceVar(&certificates.MemberHosts, "member-hosts", nil, "DNS names and IP addresses of the members.")
-	flags.DurationVar(&certificates.Lifetime, "lifetime", certificates.Lifetime, "How long the certificates are valid. The CA is for ten years.")
+	flags.DurationVar(&certificates.Lifetime, "lifetime", certificates.Lifetime, "Lifetime of the certificates. The lifetime of the CA is ten years.")
 	usePlainHelp(cmd)
 	return cmd
 }

@@ -30,9 +30,9 @@ import (
 func NewCommand(ctx context.Context, o *options.Options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "modelbox-apiserver",
-		Short: "Serve ModelBoxes and keep their Deployments and Services as they say",
+		Short: "Run the ModelBox API server and its controllers",
 		Long: `modelbox-apiserver is an aggregated API server. It serves ModelBox objects (model.github.com/v1) from an etcd
-of its own and turns each of them into a Deployment and a Service in the cluster.`,
+of its own, and runs the controllers that create a Deployment and a Service in the cluster for each of them.`,
 		Args:         cobra.NoArgs,
 		Version:      version.Get().String(),
 		SilenceUsage: true,
@@ -58,7 +58,7 @@ of its own and turns each of them into a Deployment and a Service in the cluster
 
 	flags := o.Flags()
 	globalflag.AddGlobalFlags(flags.FlagSet("global"), cmd.Name())
-	flags.FlagSet("global").Bool("version", false, "Print the version of the server and of what it is built from, and quit")
+	flags.FlagSet("global").Bool("version", false, "Print the version of the server and of its dependencies, and quit")
 	for _, set := range flags.FlagSets {
 		cmd.Flags().AddFlagSet(set)
 	}

@@ -23,9 +23,9 @@ import (
 func newSnapshotCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "snapshot",
-		Short: "Save all boxes to a file, and restore them",
-		Long: `A snapshot is everything that an etcd holds at one moment. The files are those of etcdctl and etcdutl, which an
-outside etcd is restored with.`,
+		Short: "Save, verify and restore snapshots of etcd",
+		Long: `Save, verify and restore snapshots. A snapshot has all data of an etcd at one time. The files have the format of etcdctl and etcdutl,
+which restore an outside etcd from them.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -41,7 +41,7 @@ func newSaveCommand() *cobra.Command {
 		Use:   "save FILE",
 		Short: "Save a snapshot to a new file",
 		Long: `Save a snapshot of the embedded etcd in --data-dir, whether its server is running or not, or of the first of
---etcd-servers. The file is whole and verified, or not there.`,
+--etcd-servers. If the snapshot is incomplete or cannot be verified, the command creates no file.`,
 		Example: `  modelbox-apiserver snapshot save /backup/boxes.db --data-dir=/var/lib/modelbox`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,7 +73,7 @@ func newEtcdOptions() *genericoptions.EtcdOptions {
 func save(ctx context.Context, storage *options.StorageOptions, transport storagebackend.TransportConfig, file string) (*snapshot.Status, error) {
 	if storage.DataDir != "" {
 		if !embeddedetcd.Exists(storage.DataDir) {
-			return nil, fmt.Errorf("--data-dir: %s holds no data", storage.DataDir)
+			return nil, fmt.Errorf("--data-dir: %s has no data", storage.DataDir)
 		}
 		etcd, err := embeddedetcd.Start(ctx, storage.EmbeddedEtcd())
 		if err == nil {
@@ -94,7 +94,7 @@ func newStatusCommand() *cobra.Command {
 	var output output
 	cmd := &cobra.Command{
 		Use:   "status FILE",
-		Short: "Verify a snapshot and say what is in it",
+		Short: "Verify a snapshot and print its hash, revision, keys and size",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			status, err := snapshot.Read(args[0])
@@ -113,11 +113,11 @@ func newRestoreCommand() *cobra.Command {
 	var output output
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Make the embedded etcd of an empty data directory from a snapshot",
-		Long: fmt.Sprintf(`Make the embedded etcd of an empty --data-dir from a snapshot of any etcd. Revisions go on %d above that of the
-snapshot, so that clients which have seen later ones list anew. The directory is whole, or has no etcd.
+		Short: "Restore a snapshot into an empty data directory",
+		Long: fmt.Sprintf(`Restore a snapshot of any etcd into the embedded etcd of an empty --data-dir. The new revision is %d above the revision of the
+snapshot, so that clients that have seen later revisions list again. If the command fails, the directory has no etcd.
 
-Run it as the user of the server, which has to be stopped.`, snapshot.RevisionBump),
+Stop the server first, and run the command as the user of the server.`, snapshot.RevisionBump),
 		Example: `  modelbox-apiserver snapshot restore /backup/boxes.db --data-dir=/var/lib/modelbox`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -140,10 +140,10 @@ Run it as the user of the server, which has to be stopped.`, snapshot.RevisionBu
 type output string
 
 func (o *output) addFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP((*string)(o), "output", "o", "", "Output format: json, or nothing for people.")
+	cmd.Flags().StringVarP((*string)(o), "output", "o", "", "Output format. One of: (json).")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if *o != "" && *o != "json" {
-			return fmt.Errorf("--output is %q and must be json, or left out", *o)
+			return fmt.Errorf("--output is %q and must be json or empty", *o)
 		}
 		return nil
 	}

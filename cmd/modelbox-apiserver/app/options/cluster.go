@@ -23,7 +23,7 @@ func NewClusterOptions() *ClusterOptions {
 
 // AddFlags adds the flags.
 func (o *ClusterOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.Var(&o.ServiceNodePortRange, "service-node-port-range", "The range of node ports that the cluster gives out: what its kube-apiserver has in --service-node-port-range. A box that asks for a node port outside of it is refused. Inclusive at both ends; empty leaves it to the cluster to refuse the Service of the box.")
+	fs.Var(&o.ServiceNodePortRange, "service-node-port-range", "The port range of the cluster for Services with NodePort visibility: the value of --service-node-port-range of its kube-apiserver. Example: '30000-32767'. Inclusive at both ends of the range. The server refuses a box with a node port outside of the range. If empty, the server does not check node ports, and the cluster refuses the Service of the box.")
 }
 
 // ApplyTo adds the options to the configuration of the server.

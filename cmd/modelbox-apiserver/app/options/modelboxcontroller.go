@@ -30,8 +30,8 @@ func NewModelBoxControllerOptions() *ModelBoxControllerOptions {
 
 // AddFlags adds the flags to the set of the controller.
 func (o *ModelBoxControllerOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.IntVar(&o.ConcurrentSyncs, "concurrent-modelbox-syncs", o.ConcurrentSyncs, "The number of boxes that are reconciled at the same time, at most half of them of one namespace. Larger number = more responsive boxes, but more CPU (and network) load.")
-	fs.DurationVar(&o.ResyncPeriod, "modelbox-resync-period", o.ResyncPeriod, "How often every box is reconciled although nothing happened. This costs no request where nothing is wrong.")
+	fs.IntVar(&o.ConcurrentSyncs, "concurrent-modelbox-syncs", o.ConcurrentSyncs, "The number of boxes that are allowed to sync concurrently, at most half of them from one namespace. Larger number = more responsive boxes, but more CPU (and network) load.")
+	fs.DurationVar(&o.ResyncPeriod, "modelbox-resync-period", o.ResyncPeriod, "Interval at which each box is reconciled without a change. It sends no request for a box that is up to date.")
 }
 
 // Validate returns every error in the options.

@@ -235,7 +235,7 @@ func TestRefusedOptions(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"two places for the objects", []string{"--data-dir=/data", "--etcd-servers=http://one:2379"}, "give only one of them"},
+		{"two places for the objects", []string{"--data-dir=/data", "--etcd-servers=http://one:2379"}, "may not be specified together with --etcd-servers"},
 		{"a data directory whose socket would have too long a path", []string{"--data-dir=/" + strings.Repeat("d", 100)}, "--data-dir: data directory /ddd"},
 		{"no workers", []string{"--concurrent-modelbox-syncs=0"}, "--concurrent-modelbox-syncs is 0 and must be at least 1"},
 		{"fewer than no workers", []string{"--concurrent-modelbox-syncs=-1"}, "--concurrent-modelbox-syncs is -1"},
@@ -255,13 +255,13 @@ func TestRefusedOptions(t *testing.T) {
 		{"a placeholder that there is not", []string{"--service-ingress-host-pattern={name}.{cluster}.example.com"}, `and must become a host as {name}.{namespace}.example.com does, and becomes "name.{cluster}.example.com": a lowercase RFC 1123 subdomain`},
 		{"hosts with a port", []string{"--service-ingress-host-pattern={name}.example.com:443"}, `and becomes "name.example.com:443": a lowercase RFC 1123 subdomain`},
 		{"a certificate from nowhere", []string{"--serving-certificate=acme"}, `--serving-certificate is "acme" and must be one of issue, files, self-signed`},
-		{"a certificate that is issued and given", []string{"--serving-certificate=issue", "--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key"}, "--serving-certificate=issue contradicts --tls-cert-file and --tls-private-key-file"},
-		{"a certificate that is self-signed and given", []string{"--serving-certificate=self-signed", "--tls-cert-file=tls.crt"}, "--serving-certificate=self-signed contradicts --tls-cert-file"},
-		{"files that are not given", []string{"--serving-certificate=files"}, "--serving-certificate=files needs both --tls-cert-file and --tls-private-key-file"},
-		{"a certificate without a key", []string{"--tls-cert-file=tls.crt"}, "--serving-certificate=files needs both --tls-cert-file and --tls-private-key-file"},
+		{"a certificate that is issued and given", []string{"--serving-certificate=issue", "--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key"}, "--serving-certificate=issue may not be specified together with --tls-cert-file and --tls-private-key-file"},
+		{"a certificate that is self-signed and given", []string{"--serving-certificate=self-signed", "--tls-cert-file=tls.crt"}, "--serving-certificate=self-signed may not be specified together with --tls-cert-file"},
+		{"files that are not given", []string{"--serving-certificate=files"}, "--serving-certificate=files requires both --tls-cert-file and --tls-private-key-file"},
+		{"a certificate without a key", []string{"--tls-cert-file=tls.crt"}, "--serving-certificate=files requires both --tls-cert-file and --tls-private-key-file"},
 		{"a Secret without a namespace", []string{"--serving-certificate-secret=certificate"}, `--serving-certificate-secret is "certificate" and must be <namespace>/<name>`},
 		{"a Secret that can be none", []string{"--serving-certificate-secret=system/a/b"}, `--serving-certificate-secret is "system/a/b" and must be <namespace>/<name>`},
-		{"a certificate without a host", []string{"--serving-certificate-hosts="}, "--serving-certificate-hosts must name a host"},
+		{"a certificate without a host", []string{"--serving-certificate-hosts="}, "--serving-certificate-hosts must have at least one host"},
 		{"a host that is a URL", []string{"--serving-certificate-hosts=localhost,https://localhost"}, `--serving-certificate-hosts has "https://localhost"`},
 		{"a certificate that expires at once", []string{"--serving-certificate-lifetime=59s"}, "--serving-certificate-lifetime is 59s and must be at least 1m0s"},
 		{"a CA that expires before its certificates", []string{"--serving-certificate-ca-lifetime=24h"}, "--serving-certificate-ca-lifetime is 24h0m0s and must not be shorter than --serving-certificate-lifetime, which is 2160h0m0s"},

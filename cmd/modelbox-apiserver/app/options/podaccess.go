@@ -33,9 +33,9 @@ func NewPodAccessOptions() *PodAccessOptions {
 
 // AddFlags adds the flags.
 func (o *PodAccessOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.IntVar(&o.MaxStreams, "max-pod-streams", o.MaxStreams, "The maximum number of streams to pods that this server serves at a time, of all users together: each request for log, exec, attach and portforward of a box is one, and each further log that such a request has open at the same time is another one. A stream takes some 200 KiB of memory. The server refuses more streams with 429.")
-	fs.IntVar(&o.MaxStreamsPerNamespace, "max-pod-streams-per-namespace", o.MaxStreamsPerNamespace, "The maximum number of the streams of --max-pod-streams that the pods of one namespace may have at a time. If 0, it is two fifths of --max-pod-streams. The server refuses more streams with 429.")
-	fs.IntVar(&o.MaxStreamsPerUser, "max-pod-streams-per-user", o.MaxStreamsPerUser, "The maximum number of the streams of --max-pod-streams that one user may have at a time. If 0, it is a fifth of --max-pod-streams. The server refuses more streams with 429.")
+	fs.IntVar(&o.MaxStreams, "max-pod-streams", o.MaxStreams, "The maximum number of concurrent streams to pods on this server. Each log, exec, attach and portforward request for a box is one stream. Each further log that a request has open at the same time is another one. A stream takes about 200 KiB of memory. The server rejects further streams with status code 429.")
+	fs.IntVar(&o.MaxStreamsPerNamespace, "max-pod-streams-per-namespace", o.MaxStreamsPerNamespace, "The maximum number of concurrent streams to the pods of one namespace. They also count against --max-pod-streams. If 0, it is two fifths of --max-pod-streams. The server rejects further streams with status code 429.")
+	fs.IntVar(&o.MaxStreamsPerUser, "max-pod-streams-per-user", o.MaxStreamsPerUser, "The maximum number of concurrent streams of one user. They also count against --max-pod-streams. If 0, it is a fifth of --max-pod-streams. The server rejects further streams with status code 429.")
 }
 
 // Validate returns every error in the options.

@@ -43,11 +43,11 @@ func NewRecoveryOptions() *RecoveryOptions {
 
 // AddFlags adds the flags.
 func (o *RecoveryOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar((*string)(&o.Policy), "store-recovery", string(o.Policy), "What is done when the store is empty, older than it was before, "+
-		"or not the one that the cluster knows, while the cluster has what its objects have made. "+
-		"recover: bring it up to date from the records that the cluster has of boxes, stacks and networks, before it is served from. "+
-		"refuse: never become ready, and say what was found. "+
-		"ignore: serve from it as it is, for a fresh start on purpose; what belongs to objects that it does not have is deleted by the cluster.")
+	fs.StringVar((*string)(&o.Policy), "store-recovery", string(o.Policy), "Action if the store is empty, older than before, "+
+		"or not the store that the cluster knows, while the cluster has children of its objects. "+
+		"recover: restore boxes, stacks and networks from their records in the cluster before the server becomes ready. "+
+		"refuse: do not become ready, and report the reason. "+
+		"ignore: serve the store as it is, for an intentional fresh start; the cluster then deletes the children of all missing objects.")
 }
 
 // Validate returns every error in the options.

@@ -25,8 +25,8 @@ func NewServiceIngressControllerOptions() *ServiceIngressControllerOptions {
 
 // AddFlags adds the flags to the set of the controller.
 func (o *ServiceIngressControllerOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.Defaults.Class, "service-ingress-class", o.Defaults.Class, fmt.Sprintf("The IngressClass of Services without the annotation %s. Empty leaves it to the cluster's default class.", serviceingressrender.ClassAnnotation))
-	fs.StringVar(&o.Defaults.HostPattern, "service-ingress-host-pattern", o.Defaults.HostPattern, fmt.Sprintf("The host of Services without the annotation %s, with {name} and {namespace} in place of those of the Service, such as {name}.{namespace}.example.com. Empty is any host.", serviceingressrender.HostAnnotation))
+	fs.StringVar(&o.Defaults.Class, "service-ingress-class", o.Defaults.Class, fmt.Sprintf("The IngressClass for Services without the annotation %s. If empty, the default IngressClass of the cluster.", serviceingressrender.ClassAnnotation))
+	fs.StringVar(&o.Defaults.HostPattern, "service-ingress-host-pattern", o.Defaults.HostPattern, fmt.Sprintf("The host for Services without the annotation %s. {name} and {namespace} are replaced by the name and the namespace of the Service, as in {name}.{namespace}.example.com. If empty, any host.", serviceingressrender.HostAnnotation))
 }
 
 // Validate returns every error in the options.

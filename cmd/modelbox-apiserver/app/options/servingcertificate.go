@@ -63,13 +63,13 @@ func NewServingCertificateOptions() *ServingCertificateOptions {
 // AddFlags adds the flags.
 func (o *ServingCertificateOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Mode, "serving-certificate", o.Mode, ""+
-		"Where the serving certificate comes from. \"issue\": the server issues it and its CA, keeps both in --serving-certificate-secret, which all servers share, "+
-		"renews them and writes the caBundle of its APIService. \"files\": the server reads it from --tls-cert-file and --tls-private-key-file again when they change, and leaves the caBundle alone. "+
-		"\"self-signed\": the server creates it in --cert-dir once. No client can verify it. (default \"files\" where these are given, otherwise \"issue\")")
-	fs.StringVar(&o.Secret, "serving-certificate-secret", o.Secret, "Namespace and name of the Secret with the certificate that the servers issue, and with its CA. Only the servers may write it.")
-	fs.StringSliceVar(&o.Hosts, "serving-certificate-hosts", o.Hosts, "DNS names and IP addresses of the certificate that is issued. The cluster asks for the Service that the APIService names: <name>.<namespace>.svc.")
-	fs.DurationVar(&o.Lifetime, "serving-certificate-lifetime", o.Lifetime, "How long an issued serving certificate is valid. It is renewed after two thirds of that.")
-	fs.DurationVar(&o.CALifetime, "serving-certificate-ca-lifetime", o.CALifetime, "How long an issued CA is valid. After two thirds of that the cluster is told to trust the next one too, which signs from a minute later on.")
+		"Source of the serving certificate. \"issue\": the server issues the certificate and its CA, stores both in --serving-certificate-secret, which all servers share, "+
+		"renews them and sets the caBundle of its APIService. \"files\": the server reads --tls-cert-file and --tls-private-key-file, reloads them when they change, and does not set the caBundle. "+
+		"\"self-signed\": the server creates the certificate in --cert-dir once. No client can verify it. (default \"files\" if these flags are set, otherwise \"issue\")")
+	fs.StringVar(&o.Secret, "serving-certificate-secret", o.Secret, "Namespace and name of the Secret with the issued certificate and its CA. Only the servers may write it.")
+	fs.StringSliceVar(&o.Hosts, "serving-certificate-hosts", o.Hosts, "DNS names and IP addresses of the issued certificate. The cluster connects to the Service of the APIService as <name>.<namespace>.svc.")
+	fs.DurationVar(&o.Lifetime, "serving-certificate-lifetime", o.Lifetime, "Lifetime of an issued serving certificate. The server renews it after two thirds of the lifetime.")
+	fs.DurationVar(&o.CALifetime, "serving-certificate-ca-lifetime", o.CALifetime, "Lifetime of an issued CA. After two thirds of the lifetime, the server adds the next CA to the caBundle, and issues certificates from it a minute later.")
 }
 
 // Complete decides for files where some are given, and else to issue certificates, unless it was said.
@@ -94,9 +94,9 @@ func (o *ServingCertificateOptions) Validate(serving *genericoptions.SecureServi
 	case !slices.Contains(servingCertificateModes, o.Mode):
 		return []error{fmt.Errorf("--serving-certificate is %q and must be one of %s", o.Mode, strings.Join(servingCertificateModes, ", "))}
 	case o.Mode == servingCertificateFiles && (files.CertFile == "" || files.KeyFile == ""):
-		return []error{errors.New("--serving-certificate=files needs both --tls-cert-file and --tls-private-key-file")}
+		return []error{errors.New("--serving-certificate=files requires both --tls-cert-file and --tls-private-key-file")}
 	case o.Mode != servingCertificateFiles && hasFiles(serving):
-		return []error{fmt.Errorf("--serving-certificate=%s contradicts --tls-cert-file and --tls-private-key-file: give only one of them", o.Mode)}
+		return []error{fmt.Errorf("--serving-certificate=%s may not be specified together with --tls-cert-file and --tls-private-key-file", o.Mode)}
 	case o.Mode != servingCertificateIssued:
 		return nil
 	}
@@ -105,7 +105,7 @@ func (o *ServingCertificateOptions) Validate(serving *genericoptions.SecureServi
 		errs = append(errs, err)
 	}
 	if len(o.Hosts) == 0 {
-		errs = append(errs, errors.New("--serving-certificate-hosts must name a host"))
+		errs = append(errs, errors.New("--serving-certificate-hosts must have at least one host"))
 	}
 	for _, host := range o.Hosts {
 		if net.ParseIP(host) == nil && len(utilvalidation.IsDNS1123Subdomain(host)) > 0 {

@@ -32,9 +32,9 @@ func NewSnapshotOptions() *SnapshotOptions {
 
 // AddFlags adds the flags.
 func (o *SnapshotOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.DurationVar(&o.Period, "snapshot-period", o.Period, "Time between two snapshots of the embedded etcd, across restarts. 0 for none.")
-	fs.StringVar(&o.Dir, "snapshot-dir", o.Dir, "Folder of these snapshots; a disk of its own also helps when the one of --data-dir is lost. (default the folder snapshots in --data-dir)")
-	fs.IntVar(&o.Keep, "snapshot-keep", o.Keep, "Number of these snapshots that are kept. Fewer are kept, but one at least, where the disk would not have room for boxes otherwise.")
+	fs.DurationVar(&o.Period, "snapshot-period", o.Period, "Interval between snapshots of the embedded etcd, across restarts. If 0, take no snapshots.")
+	fs.StringVar(&o.Dir, "snapshot-dir", o.Dir, "Directory of the periodic snapshots. Use a separate disk to keep them if the disk of --data-dir is lost. (default the directory snapshots in --data-dir)")
+	fs.IntVar(&o.Keep, "snapshot-keep", o.Keep, "Number of periodic snapshots to keep. The server keeps fewer, but at least one, if the disk would otherwise have no room for boxes.")
 }
 
 // Complete fills in what follows from the data directory.

@@ -47,15 +47,15 @@ func NewStorageOptions() *StorageOptions {
 func (o *StorageOptions) AddFlags(fs *pflag.FlagSet) {
 	o.AddDataDirFlag(fs)
 	fs.Int64Var(&o.MaxNamespaceBytes, "max-modelbox-bytes-per-namespace", o.MaxNamespaceBytes, "Maximum size, in bytes, of all objects in a namespace, before they are compressed. "+
-		"0 stands for half of the space for objects in the embedded etcd, or an eighth of the memory limit of the server (GOMEMLIMIT) where that is less. -1 stands for no limit. Use a ResourceQuota to limit object counts.")
-	fs.Int64Var(&o.QuotaBackendBytes, "quota-backend-bytes", o.QuotaBackendBytes, "Size of the embedded etcd's database, in bytes, at which it refuses writes. Objects may fill three quarters of it, and never the last 8 MiB. "+
-		"0 stands for nearly half of the disk that --data-dir is on, for a database is defragmented by copying it, and for at most 8 GiB.")
+		"If 0, half of the space for objects in the embedded etcd, or an eighth of the memory limit of the server (GOMEMLIMIT) if that is less. If -1, no limit. Use a ResourceQuota to limit object counts.")
+	fs.Int64Var(&o.QuotaBackendBytes, "quota-backend-bytes", o.QuotaBackendBytes, "Size of the database of the embedded etcd, in bytes, at which it refuses writes. Objects can use three quarters of it, but not the last 8 MiB. "+
+		"If 0, nearly half of the disk of --data-dir, because a defragmentation copies the database, but at most 8 GiB.")
 }
 
 // AddDataDirFlag adds the flag that says where the embedded etcd is.
 func (o *StorageOptions) AddDataDirFlag(fs *pflag.FlagSet) {
-	fs.StringVar(&o.DataDir, "data-dir", o.DataDir, "Folder of the embedded etcd, which is used unless --etcd-servers is given. "+
-		"It holds every object: keep it on a disk that stays. (default \""+defaultDataDir+"\")")
+	fs.StringVar(&o.DataDir, "data-dir", o.DataDir, "Directory of the embedded etcd, which the server uses unless --etcd-servers is set. "+
+		"It holds every object: use a persistent disk. (default \""+defaultDataDir+"\")")
 }
 
 // Complete chooses between the two, and points etcd's clients at the one chosen.
@@ -63,7 +63,7 @@ func (o *StorageOptions) Complete(etcd *genericoptions.EtcdOptions) error {
 	servers := &etcd.StorageConfig.Transport.ServerList
 	switch {
 	case len(*servers) > 0 && o.DataDir != "":
-		return errors.New("--data-dir is the folder of the embedded etcd and --etcd-servers an outside one: give only one of them")
+		return errors.New("--data-dir is for the embedded etcd and may not be specified together with --etcd-servers")
 	case len(*servers) > 0:
 		return nil
 	case o.DataDir == "":
