@@ -89,7 +89,7 @@ func appliedVerdict(observed *observation) verdict {
 	case len(observed.pending) > 0:
 		return verdict{false, modelv1.ReasonPaused, "the box is paused; not up to date: " + strings.Join(observed.pending, ", ")}
 	case len(observed.ignored) > 0:
-		return verdict{true, modelv1.ReasonApplied, "all children are up to date; others have set what the box ignores: " + describeIgnored(observed.ignored)}
+		return verdict{true, modelv1.ReasonApplied, "all children are up to date; ignored drift: " + describeIgnored(observed.ignored)}
 	default:
 		return verdict{true, modelv1.ReasonApplied, "all children are up to date"}
 	}

@@ -60,7 +60,7 @@ func (c *Controller) recordPodFailure(box *modelv1.ModelBox, status *modelv1.Mod
 	case !ownReadyReasons.Has(now.Reason):
 		c.eventf(box, corev1.EventTypeWarning, now.Reason[:min(len(now.Reason), maxEventReason)], "Reconcile", "%s", now.Message)
 	case !ownReadyReasons.Has(before):
-		c.eventf(box, corev1.EventTypeNormal, "PodsRecovered", "Reconcile", "No pod fails any more because of %s: %s", before, now.Message)
+		c.eventf(box, corev1.EventTypeNormal, "PodsRecovered", "Reconcile", "Pods recovered from %s: %s", before, now.Message)
 	}
 }
 

@@ -59,7 +59,7 @@ func TestIgnoredDriftStays(t *testing.T) {
 	check(t, "requests", []string{"get deployments web", "update modelboxes/status web"}, f.requests())
 	check(t, "events", []string(nil), f.told())
 	check(t, "applied", "True Applied", f.status(t).applied)
-	const message = `all children are up to date; others have set what the box ignores: spec.template.spec.containers[name="app"].resources.limits.cpu of Deployment web`
+	const message = `all children are up to date; ignored drift: spec.template.spec.containers[name="app"].resources.limits.cpu of Deployment web`
 	check(t, "message", message, f.appliedMessage(t))
 
 	f.settle(t)

@@ -181,7 +181,7 @@ func TestReadySettlesWhileALivenessProbeFails(t *testing.T) {
 	}{{time.Second, "CrashLoopBackOff"}, {69 * time.Second, "CrashLoopBackOff"}, {70 * time.Second, "Ready"}, {time.Hour, "Ready"}} {
 		check(t, fmt.Sprintf("ready after %s", look.ran), look.want, observe(at.Add(look.ran), restarted(at.Add(look.ran), look.ran, 6)))
 	}
-	if told := f.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Normal PodsRecovered No pod fails any more because of CrashLoopBackOff") {
+	if told := f.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Normal PodsRecovered Pods recovered from CrashLoopBackOff") {
 		t.Errorf("events: got %q", told)
 	}
 }

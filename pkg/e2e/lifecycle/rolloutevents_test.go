@@ -87,7 +87,7 @@ func TestPodFailureIsReportedOnce(t *testing.T) {
 
 	n.Kubectl.Run("delete", "pod", n.GetBox("web").Status.PodNames[0])
 	n.AwaitReady("web")
-	n.Events.Await("web", "PodsRecovered", "No pod fails any more because of CrashLoopBackOff")
+	n.Events.Await("web", "PodsRecovered", "Pods recovered from CrashLoopBackOff")
 	warnings := slices.DeleteFunc(n.Events.About("web"), func(event eventsv1.Event) bool { return event.Type != corev1.EventTypeWarning })
 	if len(warnings) != 1 || warnings[0].Series != nil {
 		t.Errorf("the warnings are %+v, want one", warnings)
