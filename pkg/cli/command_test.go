@@ -147,7 +147,7 @@ func TestCommands(t *testing.T) {
 		{"wait for all boxes", []string{"wait", "--all"}, []string{"modelbox.model.github.com/front condition met", "modelbox.model.github.com/mail condition met", "modelbox.model.github.com/web condition met"}, "", nil},
 		{"wait for all of a type", []string{"wait", "mst", "--all"}, nil, "no matching resources found", nil},
 		{"wait for all and a name", []string{"wait", "web", "--all"}, nil, "--all may not be specified together with names", nil},
-		{"wait for something else", []string{"wait", "web", "--for=create"}, nil, `--for must be ready or delete, not "create"`, nil},
+		{"wait for something else", []string{"wait", "web", "--for=create"}, nil, `--for must be ready or delete, got "create"`, nil},
 		{"wait for a deletion", []string{"wait", "web", "nope", "--for=delete"}, []string{"modelbox.model.github.com/web condition met"}, "", nil},
 		{"wait for the deletion of nothing", []string{"wait", "nope", "--for=delete"}, nil, "", nil},
 		{"look for a deletion", []string{"wait", "web", "--for=delete", "--timeout=0"}, nil, "timed out waiting for the deletion of modelboxes/web", nil},
