@@ -24,7 +24,7 @@ func Lock(ctx context.Context, dir string) (release func(), err error) {
 	if err := durable.MkdirAll(dir, privateDirMode); err != nil {
 		return nil, fmt.Errorf("creating the data directory: %w", err)
 	}
-	isOpen, err := keepOthersOut(dir)
+	isOpen, err := restrictPermissions(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -13,11 +13,11 @@ import (
 
 const privateDirMode = 0o700
 
-// keepOthersOut removes the permission of other users to put files into a data directory of this user: the server could take their
+// restrictPermissions removes the permission of other users to put files into a data directory of this user: the server could take their
 // files for its own. It refuses a directory for the files of all users, such as /tmp. It leaves a directory of another user as it
 // is, and returns isOpen: the volumes of some provisioners are like that, and only the pod of the server has them. The files of
 // etcd in the directory are private in any case.
-func keepOthersOut(dir string) (isOpen bool, err error) {
+func restrictPermissions(dir string) (isOpen bool, err error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return false, fmt.Errorf("reading the mode of the data directory: %w", err)
@@ -30,7 +30,7 @@ func keepOthersOut(dir string) (isOpen bool, err error) {
 		return false, fmt.Errorf("data directory %s has the mode %s, and is for everybody's files: give a directory of its own", dir, mode)
 	case isOwn(info):
 		if err := os.Chmod(dir, mode&^othersWrite); err != nil {
-			return false, fmt.Errorf("keeping others out of the data directory: %w", err)
+			return false, fmt.Errorf("restricting the permissions of the data directory: %w", err)
 		}
 		return false, nil
 	}
