@@ -46,7 +46,7 @@ func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstr
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := modelboxrender.ChildrenBeside(box, beside)
+	rendered, err := modelboxrender.RenderForLive(box, beside)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the children: %w", err)
 	}

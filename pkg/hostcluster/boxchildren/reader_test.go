@@ -158,7 +158,7 @@ func TestLiveOfObjectsThatTheBoxDoesNotControl(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			children, err := modelboxrender.ChildrenBeside(box, live)
+			children, err := modelboxrender.RenderForLive(box, live)
 			if err != nil {
 				t.Fatal(err)
 			}

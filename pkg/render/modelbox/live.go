@@ -44,10 +44,10 @@ func ClaimNames(box *modelv1.ModelBox) []string {
 	return names
 }
 
-// ChildrenBeside returns the Children of the box beside the live objects in the cluster. The number of pods of an autoscaler, the
+// RenderForLive returns the Children of the box beside the live objects in the cluster. The number of pods of an autoscaler, the
 // selector of an adopted Deployment, and the size of a claim that has grown stay as they are. The pods of a box that is rolled back
 // are the pods of its stable revision.
-func ChildrenBeside(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured, error) {
+func RenderForLive(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured, error) {
 	plan, err := planRollout(box, live)
 	if err != nil {
 		return nil, err

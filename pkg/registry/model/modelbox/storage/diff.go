@@ -100,7 +100,7 @@ func (r *DiffREST) diff(ctx context.Context, box, old *model.ModelBox) (*model.M
 		if err != nil {
 			return nil, err
 		}
-		rendered, err := modelboxrender.ChildrenBeside(served, live)
+		rendered, err := modelboxrender.RenderForLive(served, live)
 		if err != nil {
 			return nil, fmt.Errorf("rendering the children of %s: %w", box.Name, err)
 		}
