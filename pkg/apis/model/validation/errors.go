@@ -27,9 +27,9 @@ const (
 	ellipsis = "..."
 )
 
-// Told returns the errors as a user is told of them: at most validate.MaxErrors, with what the user gave cut where it is long.
+// TruncateErrors returns the errors as a user is told of them: at most validate.MaxErrors, with what the user gave cut where it is long.
 // Together they are small enough for a response of 64 KiB. Where some are left out, the last one says so.
-func Told(errs field.ErrorList) field.ErrorList {
+func TruncateErrors(errs field.ErrorList) field.ErrorList {
 	var told field.ErrorList
 	size := 0
 	for _, err := range errs {

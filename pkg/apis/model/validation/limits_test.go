@@ -148,15 +148,15 @@ func TestToldErrors(t *testing.T) {
 	for i := range 1000 {
 		many = append(many, field.Invalid(field.NewPath("spec", "envs").Index(i).Key(long), long, long))
 	}
-	told := Told(many)
+	told := TruncateErrors(many)
 	if len(told) > validate.MaxErrors+1 || told[len(told)-1].Field != "spec" {
 		t.Errorf("%d errors are told, the last one is %v", len(told), told[len(told)-1])
 	}
 	few := field.ErrorList{field.Invalid(field.NewPath("spec"), "a", "b"), field.Forbidden(field.NewPath("spec"), "c")}
-	if diff := cmp.Diff(few, Told(few)); diff != "" {
+	if diff := cmp.Diff(few, TruncateErrors(few)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	short := Told(many[:1])[0]
+	short := TruncateErrors(many[:1])[0]
 	if text := short.Error(); len(text) > 2000 || !strings.Contains(text, `..."`) || !strings.HasSuffix(text, "...") {
 		t.Errorf("a long error is told as %d bytes: %.200q", len(text), text)
 	}

@@ -105,7 +105,7 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	if len(errs) == 0 {
 		errs = append(validation.ValidateModelBoxMeta(box), s.validator.Validate(ctx, box, validation.ObjectPaths)...)
 	}
-	return validation.Told(errs)
+	return validation.TruncateErrors(errs)
 }
 
 // ValidateUpdate checks a changed box. What was wrong with it already does not count.
@@ -119,7 +119,7 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 			validateClientSideApply(box, oldBox),
 		)
 	}
-	return validation.Told(errs)
+	return validation.TruncateErrors(errs)
 }
 
 // convertToV1 returns the box in the served version. The two share memory: neither may be changed.
@@ -207,5 +207,5 @@ func (StatusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.
 
 // ValidateUpdate checks a changed status.
 func (StatusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.Told(validation.ValidateModelBoxStatusUpdate(ctx, obj.(*model.ModelBox), old.(*model.ModelBox)))
+	return validation.TruncateErrors(validation.ValidateModelBoxStatusUpdate(ctx, obj.(*model.ModelBox), old.(*model.ModelBox)))
 }

@@ -92,7 +92,7 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	if len(errs) == 0 {
 		errs = append(validation.ValidateModelStack(ctx, stack), s.validateBoxes(ctx, stack, nil)...)
 	}
-	return validation.Told(errs)
+	return validation.TruncateErrors(errs)
 }
 
 // ValidateUpdate checks a changed stack. What was wrong with it already does not count.
@@ -109,7 +109,7 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 			validateClientSideApply(stack, oldStack),
 		)
 	}
-	return validation.Told(errs)
+	return validation.TruncateErrors(errs)
 }
 
 // WarningsOnCreate returns what the user of a new stack may not expect.
@@ -165,5 +165,5 @@ func (StatusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.
 
 // ValidateUpdate checks a changed status.
 func (StatusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.Told(validation.ValidateModelStackStatusUpdate(ctx, obj.(*model.ModelStack), old.(*model.ModelStack)))
+	return validation.TruncateErrors(validation.ValidateModelStackStatusUpdate(ctx, obj.(*model.ModelStack), old.(*model.ModelStack)))
 }

@@ -77,12 +77,12 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 
 // Validate checks a new network.
 func (Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	return validation.Told(validation.ValidateNetwork(ctx, obj.(*model.Network)))
+	return validation.TruncateErrors(validation.ValidateNetwork(ctx, obj.(*model.Network)))
 }
 
 // ValidateUpdate checks a changed network.
 func (Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.Told(validation.ValidateNetworkUpdate(ctx, obj.(*model.Network), old.(*model.Network)))
+	return validation.TruncateErrors(validation.ValidateNetworkUpdate(ctx, obj.(*model.Network), old.(*model.Network)))
 }
 
 // WarningsOnCreate names the networks that a new one overlaps.
@@ -142,5 +142,5 @@ func (StatusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.
 
 // ValidateUpdate checks a changed status.
 func (StatusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.Told(validation.ValidateNetworkStatusUpdate(ctx, obj.(*model.Network), old.(*model.Network)))
+	return validation.TruncateErrors(validation.ValidateNetworkStatusUpdate(ctx, obj.(*model.Network), old.(*model.Network)))
 }

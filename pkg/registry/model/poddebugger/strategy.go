@@ -73,12 +73,12 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 
 // Validate checks a new PodDebugger.
 func (Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	return validation.Told(validation.ValidatePodDebugger(ctx, obj.(*model.PodDebugger)))
+	return validation.TruncateErrors(validation.ValidatePodDebugger(ctx, obj.(*model.PodDebugger)))
 }
 
 // ValidateUpdate checks a changed PodDebugger.
 func (Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.Told(validation.ValidatePodDebuggerUpdate(ctx, obj.(*model.PodDebugger), old.(*model.PodDebugger)))
+	return validation.TruncateErrors(validation.ValidatePodDebuggerUpdate(ctx, obj.(*model.PodDebugger), old.(*model.PodDebugger)))
 }
 
 // WarningsOnCreate returns no warnings.
@@ -127,5 +127,5 @@ func (StatusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Objec
 
 // ValidateUpdate checks a changed status.
 func (StatusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.Told(validation.ValidatePodDebuggerStatusUpdate(ctx, obj.(*model.PodDebugger), old.(*model.PodDebugger)))
+	return validation.TruncateErrors(validation.ValidatePodDebuggerStatusUpdate(ctx, obj.(*model.PodDebugger), old.(*model.PodDebugger)))
 }
