@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
-// tellPanic says in the status and in an event of the box what happened.
-func (c *Controller) tellPanic(ctx context.Context, key types.NamespacedName, failure *reconciler.PanicError) error {
+// reportPanic says in the status and in an event of the box what happened.
+func (c *Controller) reportPanic(ctx context.Context, key types.NamespacedName, failure *reconciler.PanicError) error {
 	box, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
 	if err != nil {
 		return ignoreNotFound(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
-// tellPanic says in the status and in an event of the stack what happened.
-func (c *Controller) tellPanic(ctx context.Context, key types.NamespacedName, failure *reconciler.PanicError) error {
+// reportPanic says in the status and in an event of the stack what happened.
+func (c *Controller) reportPanic(ctx context.Context, key types.NamespacedName, failure *reconciler.PanicError) error {
 	stack, err := c.stackLister.ModelStacks(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -38,18 +38,18 @@ func (r *Reconciler) recovered(ctx context.Context, key types.NamespacedName, va
 	failure := &PanicError{value}
 	klog.FromContext(ctx).Error(failure, "Panic while reconciling", "stack", string(debug.Stack()))
 	r.Metrics.panics.Inc()
-	r.tellPanic(ctx, key, failure)
+	r.reportPanic(ctx, key, failure)
 	return failure
 }
 
-// tellPanic calls TellPanic, which may panic for the same reason.
-func (r *Reconciler) tellPanic(ctx context.Context, key types.NamespacedName, failure *PanicError) {
+// reportPanic calls ReportPanic, which may panic for the same reason.
+func (r *Reconciler) reportPanic(ctx context.Context, key types.NamespacedName, failure *PanicError) {
 	defer func() {
 		if again := recover(); again != nil {
 			klog.FromContext(ctx).Error(&PanicError{again}, "Panic while telling of a panic", "stack", string(debug.Stack()))
 		}
 	}()
-	if err := r.TellPanic(ctx, key, failure); err != nil {
+	if err := r.ReportPanic(ctx, key, failure); err != nil {
 		klog.FromContext(ctx).Error(err, "Telling of a panic in the status failed")
 	}
 }

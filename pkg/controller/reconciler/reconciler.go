@@ -37,8 +37,8 @@ type Reconciler struct {
 	// Reconcile brings one object nearer to what it says. It returns after how long to requeue it although nothing
 	// happens, 0 for not at all, and an error to be tried again after a delay.
 	Reconcile func(ctx context.Context, key types.NamespacedName) (time.Duration, error)
-	// TellPanic says in the status and in an event of the object that Reconcile panicked.
-	TellPanic func(ctx context.Context, key types.NamespacedName, failure *PanicError) error
+	// ReportPanic says in the status and in an event of the object that Reconcile panicked.
+	ReportPanic func(ctx context.Context, key types.NamespacedName, failure *PanicError) error
 }
 
 // Name is what the controller is called.

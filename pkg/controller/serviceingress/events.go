@@ -33,8 +33,8 @@ func (c *Controller) reportFailure(service *corev1.Service, err error) {
 	}
 }
 
-// tellPanic says in an event of the Service what happened.
-func (c *Controller) tellPanic(_ context.Context, key types.NamespacedName, failure *reconciler.PanicError) error {
+// reportPanic says in an event of the Service what happened.
+func (c *Controller) reportPanic(_ context.Context, key types.NamespacedName, failure *reconciler.PanicError) error {
 	service, err := c.serviceLister.Services(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil
