@@ -157,7 +157,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		ConcurrentSyncs: p.ConcurrentSyncs,
 		Metrics:         c.metrics.Metrics,
 		Reconcile:       c.reconcile,
-		ReportPanic:       c.reportPanic,
+		ReportPanic:     c.reportPanic,
 	}
 	configMaps := c.configMapKind(p.KubeClient, p.ConfigMaps.Informer())
 	claims := c.claimKind(p.KubeClient, p.Claims.Informer())

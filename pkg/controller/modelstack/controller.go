@@ -114,7 +114,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		ConcurrentSyncs: concurrentSyncs,
 		Metrics:         c.metrics.Metrics,
 		Reconcile:       c.reconcile,
-		ReportPanic:       c.reportPanic,
+		ReportPanic:     c.reportPanic,
 	}
 	c.kinds = newKinds(&p)
 	caches := map[schema.GroupResource]consistency.LastSyncRVGetter{stackResource: p.Stacks.Informer().GetStore()}

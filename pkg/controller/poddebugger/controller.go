@@ -100,7 +100,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		ConcurrentSyncs: concurrentSyncs,
 		Metrics:         c.metrics.Metrics,
 		Reconcile:       c.reconcile,
-		ReportPanic:       c.reportPanic,
+		ReportPanic:     c.reportPanic,
 	}
 	c.consistency = consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
 		debuggerResource: p.PodDebuggers.Informer().GetStore(),
