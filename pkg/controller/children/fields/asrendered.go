@@ -11,23 +11,23 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// glance finds out whether a live object is as rendered, which it nearly always is, at a fraction of the cost of a comparison. It
-// reads only the fields of the live object that the render asks for, does not copy the object, and writes nothing down. If glance
-// calls an object as rendered, a comparison finds no difference. If an object needs a second look, glance says no.
-type glance struct{ schema *schema.Schema }
+// fastPath finds out whether a live object is as rendered, which it nearly always is, at a fraction of the cost of a comparison. It
+// reads only the fields of the live object that the render asks for, does not copy the object, and writes nothing down. If fastPath
+// calls an object as rendered, a comparison finds no difference. If an object needs a second look, fastPath says no.
+type fastPath struct{ schema *schema.Schema }
 
 // isAsRendered returns whether the live object has all that the render asks for.
-func (g glance) isAsRendered(root schema.TypeRef, rendered *unstructured.Unstructured, live Object) (bool, error) {
+func (f fastPath) isAsRendered(root schema.TypeRef, rendered *unstructured.Unstructured, live Object) (bool, error) {
 	have, err := valueOf(live)
 	if err != nil {
 		return false, fmt.Errorf("reading the live %s: %w", rendered.GetKind(), err)
 	}
-	atom, fields := resolve(g.schema, root), have.AsMap()
+	atom, fields := resolve(f.schema, root), have.AsMap()
 	for name, want := range rendered.Object {
 		if !isCompared(name) {
 			continue
 		}
-		if value, _ := fields.Get(name); !g.has(fieldOf(atom, name), want, value) {
+		if value, _ := fields.Get(name); !f.has(fieldOf(atom, name), want, value) {
 			return false, nil
 		}
 	}
@@ -42,7 +42,7 @@ func valueOf(object Object) (value.Value, error) {
 }
 
 // has returns whether the live value, nil for none, is at first sight as wanted.
-func (g glance) has(ref schema.TypeRef, want any, live value.Value) bool {
+func (f fastPath) has(ref schema.TypeRef, want any, live value.Value) bool {
 	if want == nil {
 		return true
 	}
@@ -51,21 +51,21 @@ func (g glance) has(ref schema.TypeRef, want any, live value.Value) bool {
 	}
 	switch want := want.(type) {
 	case map[string]any:
-		return live.IsMap() && g.hasFields(ref, want, live.AsMap())
+		return live.IsMap() && f.hasFields(ref, want, live.AsMap())
 	case []any:
-		return live.IsList() && g.hasElements(resolve(g.schema, ref), want, live.AsList())
+		return live.IsList() && f.hasElements(resolve(f.schema, ref), want, live.AsList())
 	default:
 		return value.Equals(value.NewValueInterface(want), live)
 	}
 }
 
-func (g glance) hasFields(ref schema.TypeRef, want map[string]any, live value.Map) bool {
-	atom := resolve(g.schema, ref)
+func (f fastPath) hasFields(ref schema.TypeRef, want map[string]any, live value.Map) bool {
+	atom := resolve(f.schema, ref)
 	if isAtomic(atom) && !isStruct(atom) && len(want) != live.Length() {
 		return false
 	}
 	for name, want := range want {
-		if value, _ := live.Get(name); !g.has(fieldOf(atom, name), want, value) {
+		if value, _ := live.Get(name); !f.has(fieldOf(atom, name), want, value) {
 			return false
 		}
 	}
@@ -76,7 +76,7 @@ func (g glance) hasFields(ref schema.TypeRef, want map[string]any, live value.Ma
 		if _, isWanted := want[name]; isWanted {
 			continue
 		}
-		if value, isThere := live.Get(name); isThere && !g.has(fieldOf(atom, name), implied, value) {
+		if value, isThere := live.Get(name); isThere && !f.has(fieldOf(atom, name), implied, value) {
 			return false
 		}
 	}
@@ -91,12 +91,12 @@ var impliedValues = map[string]map[string]any{
 
 // hasElements takes no other order, and no element more: whose that is, and what it is in the way of, takes a second look. So
 // does what an element of a list that has one owner has beyond what is wanted.
-func (g glance) hasElements(atom schema.Atom, want []any, live value.List) bool {
+func (f fastPath) hasElements(atom schema.Atom, want []any, live value.List) bool {
 	if len(want) != live.Length() {
 		return false
 	}
 	for i, want := range want {
-		if isAtomic(atom) && !value.Equals(value.NewValueInterface(want), live.At(i)) || !g.has(elementType(atom), want, live.At(i)) {
+		if isAtomic(atom) && !value.Equals(value.NewValueInterface(want), live.At(i)) || !f.has(elementType(atom), want, live.At(i)) {
 			return false
 		}
 	}

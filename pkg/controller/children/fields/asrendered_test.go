@@ -23,9 +23,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-// TestGlanceOverlooksNothing changes all that there is in children of boxes, one thing at a time. Where a glance says that a child
+// TestFastPathOverlooksNothing changes all that there is in children of boxes, one thing at a time. Where the fast path says that a child
 // is as rendered, a walk over all of its fields must find nothing either.
-func TestGlanceOverlooksNothing(t *testing.T) {
+func TestFastPathOverlooksNothing(t *testing.T) {
 	t.Parallel()
 	compare := fixture.NewComparer()
 	changed, unnoticed := 0, 0
@@ -49,7 +49,7 @@ func TestGlanceOverlooksNothing(t *testing.T) {
 				}
 				unnoticed++
 				if found, err := fields.Find(compare, rendered, live); err != nil || !found.IsEmpty() || found.IsObstructed() {
-					t.Errorf("%s: %s: a glance overlooks %v, %v", name, what, fixture.Paths(found.Fields), err)
+					t.Errorf("%s: %s: the fast path overlooks %v, %v", name, what, fixture.Paths(found.Fields), err)
 				}
 			})
 		}

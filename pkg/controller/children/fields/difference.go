@@ -71,7 +71,7 @@ func (c *Comparer) Compare(rendered *unstructured.Unstructured, live Object) (*D
 	if err != nil {
 		return nil, err
 	}
-	if isAsRendered, err := (glance{kind.schema}).isAsRendered(kind.root, rendered, live); err != nil {
+	if isAsRendered, err := (fastPath{kind.schema}).isAsRendered(kind.root, rendered, live); err != nil {
 		return nil, err
 	} else if isAsRendered {
 		return newDifference(), nil
