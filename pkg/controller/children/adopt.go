@@ -36,8 +36,8 @@ func (e *Engine[O]) refusal(owner O, s Step) error {
 	default:
 		refused.Remedy = fmt.Sprintf("delete it or give the %s another name", e.Noun)
 	}
-	if lack := s.Kind.lacks(s.rendered, s.live); lack != "" {
-		refused.Remedy = lack + "; " + refused.Remedy
+	if mismatch := s.Kind.mismatch(s.rendered, s.live); mismatch != "" {
+		refused.Remedy = mismatch + "; " + refused.Remedy
 	}
 	return refused
 }

@@ -121,7 +121,7 @@ func (e *Engine[O]) claimAdopted(ctx context.Context, owner O, s Step) (Step, er
 	if err != nil {
 		return s, err
 	}
-	exclusive := fields.Below(live, content).Difference(content).Difference(fields.Below(live, s.Kind.kept()))
+	exclusive := fields.Below(live, content).Difference(content).Difference(fields.Below(live, s.Kind.preservedFields()))
 	if e.ConsentIsOnChild {
 		exclusive = exclusive.Union(consent)
 	}

@@ -37,9 +37,9 @@ type Kind struct {
 	// Immutable returns what keeps the live child from becoming the rendered one, because the API does not let it be
 	// changed, as "its selector is ...". It is empty where nothing does. Nil is a kind of which everything can be changed.
 	Immutable func(rendered *unstructured.Unstructured, live Object) string
-	// Kept are the fields of its content that a child keeps when it is adopted, although the render leaves them out: fields that
-	// the API allocates, and fields that other managers may set. Nil is none.
-	Kept *fieldpath.Set
+	// PreservedFields are the fields of its content that a child keeps when it is adopted, although the render leaves them out:
+	// fields that the API allocates, and fields that other managers may set. Nil is none.
+	PreservedFields *fieldpath.Set
 	// HandOver returns fields of the live child that the render gives up and that keep their values until another manager sets
 	// them, nil if there are none. They are applied under HandoverManager before the render is. Nil is a kind that hands over no
 	// fields.
@@ -164,12 +164,12 @@ func (k *Kind) known(rendered *unstructured.Unstructured) *unstructured.Unstruct
 	return k.Known(rendered)
 }
 
-// kept is Kept of a kind that may have none.
-func (k *Kind) kept() *fieldpath.Set {
-	if k.Kept == nil {
+// preservedFields is PreservedFields of a kind that may have none.
+func (k *Kind) preservedFields() *fieldpath.Set {
+	if k.PreservedFields == nil {
 		return fieldpath.NewSet()
 	}
-	return k.Kept
+	return k.PreservedFields
 }
 
 // inherited is Inherited of a kind that may have none.

@@ -67,7 +67,7 @@ func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s Step) (Objec
 	if err != nil {
 		return nil, err
 	}
-	carried, err := e.compare.Foreign(predecessor, s.rendered, s.Kind.kept())
+	carried, err := e.compare.Foreign(predecessor, s.rendered, s.Kind.preservedFields())
 	if err != nil {
 		return nil, err
 	}

@@ -18,11 +18,11 @@ import (
 // its owner is deleted, and belongs to the next owner of the name. It is never deleted to be created again because it cannot become
 // as rendered. An object that has the name of such a child is used as it is if it has no controller and was made for no owner.
 type Retention struct {
-	// MadeFor returns the name of the owner that an object was made for; false where there is none.
-	MadeFor func(object metav1.Object) (types.NamespacedName, bool)
-	// Lacks returns what keeps a live object from serving in the place of the rendered one, such as "it has 1Gi, not 2Gi";
+	// ClaimedFor returns the name of the owner that an object was made for; false where there is none.
+	ClaimedFor func(object metav1.Object) (types.NamespacedName, bool)
+	// Mismatch returns what keeps a live object from serving in the place of the rendered one, such as "it has 1Gi, not 2Gi";
 	// empty where nothing does.
-	Lacks func(rendered *unstructured.Unstructured, live Object) string
+	Mismatch func(rendered *unstructured.Unstructured, live Object) string
 }
 
 // isRetained returns whether the live object was made for an owner of this name, and it has no controller.
@@ -30,14 +30,14 @@ func (e *Engine[O]) isRetained(owner O, s Step) bool {
 	if s.Kind.Retention == nil || metav1.GetControllerOfNoCopy(s.live) != nil || fields.Fingerprint(s.live) == "" {
 		return false
 	}
-	madeFor, ok := s.Kind.Retention.MadeFor(s.live)
-	return ok && madeFor == keyOf(owner)
+	claimedFor, ok := s.Kind.Retention.ClaimedFor(s.live)
+	return ok && claimedFor == keyOf(owner)
 }
 
 // isUsed returns whether the live object, which is not the owner's, is used in the place of its child.
 func (e *Engine[O]) isUsed(owner O, s Step) bool {
 	return s.Kind.Retention != nil && !e.hasConsent(owner, s.live) && metav1.GetControllerOfNoCopy(s.live) == nil &&
-		madeForAnother(owner, s) == "" && s.Kind.Retention.Lacks(s.rendered, s.live) == ""
+		madeForAnother(owner, s) == "" && s.Kind.Retention.Mismatch(s.rendered, s.live) == ""
 }
 
 // madeForAnother says for which other owner the live object was made, nothing where for none.
@@ -45,19 +45,19 @@ func madeForAnother(owner metav1.Object, s Step) string {
 	if s.Kind.Retention == nil {
 		return ""
 	}
-	madeFor, ok := s.Kind.Retention.MadeFor(s.live)
-	if !ok || madeFor == keyOf(owner) {
+	claimedFor, ok := s.Kind.Retention.ClaimedFor(s.live)
+	if !ok || claimedFor == keyOf(owner) {
 		return ""
 	}
-	return fmt.Sprintf("it was made for %s", madeFor.Name)
+	return fmt.Sprintf("it was made for %s", claimedFor.Name)
 }
 
-// lacks is Lacks of a kind that may have no Retention.
-func (k *Kind) lacks(rendered *unstructured.Unstructured, live Object) string {
+// mismatch is Mismatch of a kind that may have no Retention.
+func (k *Kind) mismatch(rendered *unstructured.Unstructured, live Object) string {
 	if k.Retention == nil {
 		return ""
 	}
-	return k.Retention.Lacks(rendered, live)
+	return k.Retention.Mismatch(rendered, live)
 }
 
 // servesAsItWas returns whether a step failed that would have changed a child which holds data, and is there.

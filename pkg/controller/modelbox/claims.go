@@ -34,9 +34,9 @@ func (c *Controller) claimKind(cluster kubernetes.Interface, informer cache.Shar
 			return cluster.CoreV1().PersistentVolumeClaims(namespace)
 		})
 	kind.Immutable = immutable
-	kind.Kept = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
+	kind.PreservedFields = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
 	kind.InUse = c.isClaimInUse
-	kind.Retention = &children.Retention{MadeFor: claimBoxKey, Lacks: lacksOfClaim}
+	kind.Retention = &children.Retention{ClaimedFor: claimBoxKey, Mismatch: claimMismatch}
 	return kind
 }
 
@@ -75,8 +75,8 @@ func isClaimedBy(workload workload, claim string) bool {
 // claimBoxKey returns the box that a claim was made for: by the controller, or by the StatefulSet of the box.
 func claimBoxKey(claim metav1.Object) (types.NamespacedName, bool) { return podBoxKey(claim) }
 
-// lacksOfClaim is Lacks of a claim that does not belong to the box.
-func lacksOfClaim(rendered *unstructured.Unstructured, live children.Object) string {
+// claimMismatch is Mismatch of a claim that does not belong to the box.
+func claimMismatch(rendered *unstructured.Unstructured, live children.Object) string {
 	wanted, err := modelboxrender.RenderedClaim(rendered)
 	if err != nil {
 		return err.Error()

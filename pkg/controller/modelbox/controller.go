@@ -204,7 +204,7 @@ func (c *Controller) watch(p *ControllerParameters) error {
 	for _, kind := range c.kinds {
 		owner := c.children.OwnerOf
 		if kind.Retention != nil {
-			owner = kind.Retention.MadeFor
+			owner = kind.Retention.ClaimedFor
 		}
 		dependOn := reconciler.DependFunc(c.Caches.AddRequired)
 		if kind.IsServed != nil {

@@ -22,7 +22,7 @@ func daemonSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInfor
 			return cluster.AppsV1().DaemonSets(namespace)
 		})
 	kind.Immutable = immutable
-	kind.Kept = fieldpath.NewSet(podMetadataPath)
+	kind.PreservedFields = fieldpath.NewSet(podMetadataPath)
 	return kind
 }
 

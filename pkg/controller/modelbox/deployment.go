@@ -27,7 +27,7 @@ func (c *Controller) deploymentKind(cluster kubernetes.Interface, informer cache
 			return cluster.AppsV1().Deployments(namespace)
 		})
 	kind.Immutable = immutable
-	kind.Kept = fieldpath.NewSet(replicasPath, podMetadataPath, pausedPath)
+	kind.PreservedFields = fieldpath.NewSet(replicasPath, podMetadataPath, pausedPath)
 	kind.HandOver = handOverReplicas
 	kind.Written = c.rollouts.annotated
 	return kind

@@ -28,7 +28,7 @@ func ingressKind(cluster kubernetes.Interface, informer cache.SharedIndexInforme
 			return cluster.NetworkingV1().Ingresses(namespace)
 		})
 	// The cluster's default class is set by the API when an Ingress is created, and not again.
-	kind.Kept = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "ingressClassName"))
+	kind.PreservedFields = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "ingressClassName"))
 	return kind
 }
 

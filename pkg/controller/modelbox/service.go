@@ -17,7 +17,7 @@ func serviceKind(cluster kubernetes.Interface, informer cache.SharedIndexInforme
 	kind := children.NewKind(corev1.SchemeGroupVersion.WithKind("Service"), "services", informer,
 		func(namespace string) children.Client[*corev1.Service] { return cluster.CoreV1().Services(namespace) })
 	kind.Immutable = immutable
-	kind.Kept = fieldpath.NewSet(
+	kind.PreservedFields = fieldpath.NewSet(
 		fieldpath.MakePathOrDie("spec", "clusterIP"),
 		fieldpath.MakePathOrDie("spec", "clusterIPs"),
 		fieldpath.MakePathOrDie("spec", "healthCheckNodePort"),

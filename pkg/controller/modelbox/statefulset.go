@@ -31,7 +31,7 @@ func statefulSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInf
 			return cluster.AppsV1().StatefulSets(namespace)
 		})
 	kind.Immutable = immutable
-	kind.Kept = fieldpath.NewSet(
+	kind.PreservedFields = fieldpath.NewSet(
 		replicasPath,
 		podMetadataPath,
 		fieldpath.MakePathOrDie("spec", "ordinals"),

@@ -32,7 +32,7 @@ func newKinds(p *ControllerParameters) []*children.Kind {
 		func(namespace string) children.Client[*modelv1.ModelBox] {
 			return p.ModelClient.ModelV1().ModelBoxes(namespace)
 		})
-	boxes.Kept = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas"))
+	boxes.PreservedFields = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas"))
 	boxes.HandOver = handOverReplicas
 	// The boxes that depend on a box are deleted before it, and so are their pods.
 	boxes.Propagation = metav1.DeletePropagationForeground
@@ -41,7 +41,7 @@ func newKinds(p *ControllerParameters) []*children.Kind {
 		func(namespace string) children.Client[*corev1.Service] {
 			return p.KubeClient.CoreV1().Services(namespace)
 		})
-	services.Kept = fieldpath.NewSet(
+	services.PreservedFields = fieldpath.NewSet(
 		fieldpath.MakePathOrDie("spec", "clusterIP"),
 		fieldpath.MakePathOrDie("spec", "clusterIPs"),
 		fieldpath.MakePathOrDie("spec", "ipFamilies"),

@@ -26,7 +26,7 @@ func newIngressKind(cluster kubernetes.Interface, informer cache.SharedIndexInfo
 			return cluster.NetworkingV1().Ingresses(namespace)
 		})
 	// If the Service does not name a class, the cluster sets its default class.
-	kind.Kept = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "ingressClassName"))
+	kind.PreservedFields = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "ingressClassName"))
 	return kind
 }
 
