@@ -21,8 +21,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/laterrelease"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/versionskew"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/version"
 )
 
@@ -114,7 +114,7 @@ func run(ctx context.Context, o *options.Options) error {
 	if err != nil {
 		return err
 	}
-	config.GenericConfig.RESTOptionsGetter = laterrelease.WithCheck(config.GenericConfig.RESTOptionsGetter, apiserver.Scheme, cancel)
+	config.GenericConfig.RESTOptionsGetter = versionskew.WithCheck(config.GenericConfig.RESTOptionsGetter, apiserver.Scheme, cancel)
 	store, err := o.Recovery(config.GenericConfig, cancel)
 	if err != nil {
 		return err

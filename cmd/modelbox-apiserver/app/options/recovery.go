@@ -20,7 +20,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/insufficient"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/nospace"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
 
@@ -110,7 +110,7 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 		decorator = runner.Decorator()
 	}
 	// Last: the decorator takes the place of any other.
-	config.RESTOptionsGetter = insufficient.WithStatus(corrupt.WithWarnings(decorated{config.RESTOptionsGetter, decorator}))
+	config.RESTOptionsGetter = nospace.WithStatus(corrupt.WithWarnings(decorated{config.RESTOptionsGetter, decorator}))
 	config.AddReadyzChecks(runner)
 	refuseWhile(config, runner)
 	return runner, config.AddPostStartHook(runner.Name(), func(hook genericapiserver.PostStartHookContext) error {

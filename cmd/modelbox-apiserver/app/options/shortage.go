@@ -10,7 +10,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/insufficient"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/nospace"
 )
 
 // shortageOf returns what says with which error boxes may not grow. It is nil where nothing is known of the storage.
@@ -20,7 +20,7 @@ func shortageOf(etcd *embeddedetcd.Server) func() error {
 	}
 	return func() error {
 		if shortage := etcd.Shortage(); shortage != nil {
-			return insufficient.NewError(shortage.Message)
+			return nospace.NewError(shortage.Message)
 		}
 		return nil
 	}

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package laterrelease keeps a server from objects that a later release has stored with fields that this one does not know.
+// Package versionskew keeps a server from objects that a later release has stored with fields that this one does not know.
 // It would drop them with its next write, and reconcile what the objects make as if the fields had never been set. Objects
 // without such fields are everybody's, whichever release has stored them.
-package laterrelease
+package versionskew
 
 import (
 	"bytes"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package insufficient tells clients that a storage has no room, in place of the error of etcd that a request ends with
+// Package nospace tells clients that a storage has no room, in place of the error of etcd that a request ends with
 // otherwise.
-package insufficient
+package nospace
 
 import (
 	"net/http"

@@ -15,7 +15,7 @@ import (
 	apiservertesting "github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/testing"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/laterrelease"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/versionskew"
 )
 
 const (
@@ -74,10 +74,10 @@ func TestServerEndsBeforeItLosesWhatALaterReleaseStored(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			if err := server.AwaitEnd(t); !errors.Is(err, laterrelease.ErrStored) {
+			if err := server.AwaitEnd(t); !errors.Is(err, versionskew.ErrStored) {
 				t.Errorf("the server that ran ended with: %v", err)
 			}
-			if err := apiservertesting.RunTestServer(t, flags...); !errors.Is(err, laterrelease.ErrStored) || !strings.Contains(err.Error(), "modelboxes default/web") {
+			if err := apiservertesting.RunTestServer(t, flags...); !errors.Is(err, versionskew.ErrStored) || !strings.Contains(err.Error(), "modelboxes default/web") {
 				t.Errorf("the server that was started ended with: %v", err)
 			}
 			if response, err = outside.EtcdClient.Get(t.Context(), key); err != nil {
