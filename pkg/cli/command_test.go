@@ -43,7 +43,7 @@ type commandTest struct {
 // the process.
 func (row *commandTest) run(t *testing.T, objects, answers map[string]runtime.Object) {
 	t.Helper()
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	defer keepFunctions()()
 	arguments := slices.Clone(row.arguments)
 	if row.file != "" {

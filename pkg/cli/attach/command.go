@@ -16,7 +16,7 @@ import (
 
 // NewCommand returns the command "kubectl modelbox attach".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	cmd := kubectlattach.NewCmdAttach(f, streams)
 	cmd.Use = "attach (NAME | TYPE/NAME) [-c CONTAINER] [flags]"
 	cmd.Short = "Attach to a running container of a box"

@@ -123,7 +123,7 @@ func TestUpdatePodSpecOfOtherKindsIsLeftToKubectl(t *testing.T) {
 }
 
 func TestPauseAndResume(t *testing.T) {
-	TeachKubectl()
+	RegisterTypes()
 	for _, object := range []runtime.Object{box(), stack()} {
 		paused, err := pausedField(object)
 		if err != nil {

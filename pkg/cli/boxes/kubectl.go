@@ -17,11 +17,11 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// TeachKubectl makes the commands in kubectl's packages work on boxes and stacks, in this process. It may be called repeatedly.
+// RegisterTypes makes the commands in kubectl's packages work on boxes and stacks, in this process. It may be called repeatedly.
 //
 // kubectl decodes objects with a scheme of its own, port-forward with that of client-go, and asks functions in variables what is
 // particular to a kind.
-var TeachKubectl = sync.OnceFunc(func() {
+var RegisterTypes = sync.OnceFunc(func() {
 	utilruntime.Must(modelv1.AddToScheme(scheme.Scheme))
 	utilruntime.Must(modelv1.AddToScheme(clientgoscheme.Scheme))
 	polymorphichelpers.UpdatePodSpecForObjectFn = updatePodSpec(polymorphichelpers.UpdatePodSpecForObjectFn)

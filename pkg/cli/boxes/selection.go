@@ -42,7 +42,7 @@ func (s *Selection) AddFlags(cmd *cobra.Command) {
 
 // Complete takes the arguments, and what the command line says of the cluster.
 func (s *Selection) Complete(f cmdutil.Factory, arguments []string) (err error) {
-	TeachKubectl()
+	RegisterTypes()
 	s.Arguments, s.builder = arguments, f.NewBuilder
 	s.Namespace, s.enforceNamespace, err = f.ToRawKubeConfigLoader().Namespace()
 	return err

@@ -64,7 +64,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox debug".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("debugged").WithTypeSetter(scheme.Scheme)}
 	cmd := &cobra.Command{
 		Use:                   "debug (NAME | TYPE/NAME) --image=IMAGE [--target=CONTAINER] [--profile=PROFILE] [flags] [-- COMMAND [args...]]",

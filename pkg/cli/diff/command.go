@@ -36,7 +36,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox diff".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme)}
 	cmd := &cobra.Command{
 		Use:                   "diff (NAME... | TYPE/NAME... | -f FILENAME)",

@@ -16,7 +16,7 @@ import (
 
 // NewCommand returns the command "kubectl modelbox exec".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	cmd := kubectlexec.NewCmdExec(f, streams)
 	cmd.Use = "exec (NAME | TYPE/NAME | -f FILENAME) [-c CONTAINER] [flags] -- COMMAND [args...]"
 	cmd.Short = "Execute a command in a container of a box"

@@ -41,7 +41,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox expose".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	o := &Options{Changer: boxes.Changer{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("exposed").WithTypeSetter(scheme.Scheme)}}
 	cmd := &cobra.Command{
 		Use:                   "expose (NAME... | TYPE/NAME... | -f FILENAME) [--port=PORT] [--target-port=NUMBER-OR-NAME] [--type=TYPE] [--host=HOST...]",

@@ -39,7 +39,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox history".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme)}
 	cmd := &cobra.Command{
 		Use:                   "history (NAME... | TYPE/NAME... | -f FILENAME) [--revision=REVISION]",

@@ -54,7 +54,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox logs".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	o := &Options{IOStreams: streams, Tail: -1}
 	cmd := &cobra.Command{
 		Use:                   "logs (NAME... | TYPE/NAME... | -l SELECTOR) [-c CONTAINER] [flags]",

@@ -47,7 +47,7 @@ func NewResumeCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *co
 }
 
 func adapt(cmd *cobra.Command, f cmdutil.Factory) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	cmd.ValidArgsFunction = boxes.CompleteNames(f)
 	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
 		return boxes.Arguments(arguments), nil

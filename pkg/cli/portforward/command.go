@@ -16,7 +16,7 @@ import (
 
 // NewCommand returns the command "kubectl modelbox port-forward".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	cmd := kubectlportforward.NewCmdPortForward(f, streams)
 	cmd.Use = "port-forward NAME [[LOCAL_PORT:]REMOTE_PORT...]"
 	cmd.Short = "Forward one or more local ports to a pod of a box"

@@ -37,7 +37,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox render".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("").WithDefaultOutput("yaml")}
 	cmd := &cobra.Command{
 		Use:                   "render (NAME... | TYPE/NAME... | -f FILENAME)",

@@ -40,7 +40,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox restart".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("restarted").WithTypeSetter(scheme.Scheme)}
 	cmd := &cobra.Command{
 		Use:                   "restart (NAME... | TYPE/NAME... | -f FILENAME)",

@@ -39,7 +39,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox retry".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("retried").WithTypeSetter(scheme.Scheme)}
 	cmd := &cobra.Command{
 		Use:                   "retry (NAME... | TYPE/NAME... | -f FILENAME)",

@@ -22,7 +22,7 @@ const inStacks = "\n\nIn a stack, the main container of a component has the name
 
 // NewCommand returns the command "kubectl modelbox set".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	cmd := &cobra.Command{
 		Use:   "set SUBCOMMAND",
 		Short: "Set images, environment variables, resources and files of boxes and stacks",

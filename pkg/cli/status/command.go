@@ -43,7 +43,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox status".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	o := &Options{
 		IOStreams:  streams,
 		ShowEvents: true,

@@ -67,7 +67,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox wait".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.TeachKubectl()
+	boxes.RegisterTypes()
 	o := &Options{
 		IOStreams:  streams,
 		For:        forReady,
