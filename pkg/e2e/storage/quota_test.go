@@ -37,7 +37,7 @@ func TestFullStorageRefusesOnlyGrowth(t *testing.T) {
 	acknowledged := fillStorage(n, "web")
 	expectHas(n, acknowledged)
 	whileFull(n, "no box is created in another namespace", func() error { return isRefused(createOnce(other, newLargeBox("last"))) })
-	whileFull(n, "readyz says so", func() error { return hasWarning(t, p, "the storage is full: boxes take") })
+	whileFull(n, "readyz says so", func() error { return hasWarning(t, p, "the storage is full: boxes use") })
 	whileFull(n, "a metric says so", func() error {
 		if framework.Sum(framework.Scrape(t, p.DirectClient(t)), "modelbox_storage_shortage", map[string]string{"reason": quotaReached}) != 1 {
 			return errors.New("it does not")

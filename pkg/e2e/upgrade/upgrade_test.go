@@ -115,7 +115,7 @@ func (c *cluster) expectRefusal(before map[string]string) {
 		if err != nil {
 			return err
 		}
-		if !strings.Contains(string(log), "a later release has stored what this one would lose") {
+		if !strings.Contains(string(log), "a later release has stored fields that this release would drop") {
 			return errors.New("its log does not say it")
 		}
 		return nil

@@ -78,16 +78,16 @@ func (s *streams) check(namespace, user string, more int) error {
 		return nil
 	}
 	if s.total+more > s.limits.Streams {
-		return apierrors.NewTooManyRequests(fmt.Sprintf("this server has %d connections to pods, and %d are all that --max-pod-streams allows: try again later",
+		return apierrors.NewTooManyRequests(fmt.Sprintf("this server has %d connections to pods, the limit of --max-pod-streams is %d: try again later",
 			s.total, s.limits.Streams), retryAfterSeconds)
 	}
 	if own := s.byNamespace[namespace]; own+more > s.limits.StreamsPerNamespace {
-		return apierrors.NewTooManyRequests(fmt.Sprintf("the namespace %q has %d connections to pods at this server, and %d are all that --max-pod-streams-per-namespace allows: "+
+		return apierrors.NewTooManyRequests(fmt.Sprintf("the namespace %q has %d connections to pods on this server, the limit of --max-pod-streams-per-namespace is %d: "+
 			"try again later", namespace, own, s.limits.StreamsPerNamespace), retryAfterSeconds)
 	}
 	if own := s.byUser[user]; own+more > s.limits.StreamsPerUser {
-		return apierrors.NewTooManyRequests(fmt.Sprintf("%s has %d connections to pods at this server, and %d are all that --max-pod-streams-per-user allows: "+
-			"end some of them, or try again later", user, own, s.limits.StreamsPerUser), retryAfterSeconds)
+		return apierrors.NewTooManyRequests(fmt.Sprintf("%s has %d connections to pods on this server, the limit of --max-pod-streams-per-user is %d: "+
+			"close some of them, or try again later", user, own, s.limits.StreamsPerUser), retryAfterSeconds)
 	}
 	return nil
 }

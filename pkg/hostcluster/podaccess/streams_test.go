@@ -23,12 +23,12 @@ func TestStreams(t *testing.T) {
 	}{
 		{"alice", "shop", ""},
 		{"alice", "shop", ""},
-		{"alice", "mail", "alice has 2 connections to pods at this server, and 2 are all that --max-pod-streams-per-user allows"},
+		{"alice", "mail", "alice has 2 connections to pods on this server, the limit of --max-pod-streams-per-user is 2"},
 		{"bob", "shop", ""},
-		{"bob", "shop", `the namespace "shop" has 3 connections to pods at this server, and 3 are all that --max-pod-streams-per-namespace allows`},
-		{"carol", "shop", `the namespace "shop" has 3 connections to pods at this server, and 3 are all that --max-pod-streams-per-namespace allows`},
+		{"bob", "shop", `the namespace "shop" has 3 connections to pods on this server, the limit of --max-pod-streams-per-namespace is 3`},
+		{"carol", "shop", `the namespace "shop" has 3 connections to pods on this server, the limit of --max-pod-streams-per-namespace is 3`},
 		{"bob", "mail", ""},
-		{"carol", "mail", "this server has 4 connections to pods, and 4 are all that --max-pod-streams allows"},
+		{"carol", "mail", "this server has 4 connections to pods, the limit of --max-pod-streams is 4"},
 	} {
 		checked := s.checkRoom(as(row.user), row.namespace, 1)
 		release, err := s.acquire(as(row.user), row.namespace)

@@ -29,7 +29,7 @@ func Lock(ctx context.Context, dir string) (release func(), err error) {
 		return nil, err
 	}
 	if isOpen {
-		klog.FromContext(ctx).Info("Everybody may write to the data directory. No other user may have access to its volume", "dir", dir)
+		klog.FromContext(ctx).Info("The data directory is world-writable. Make sure that no other user has access to its volume", "dir", dir)
 	}
 	lock, err := lockDirectory(dir)
 	if err != nil {
@@ -47,7 +47,7 @@ type directoryLock struct {
 func lockDirectory(dir string) (*directoryLock, error) {
 	file, err := fileutil.TryLockFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_WRONLY, fileutil.PrivateFileMode)
 	if errors.Is(err, fileutil.ErrLocked) {
-		return nil, fmt.Errorf("data directory %s is %w: stop that one, or give this one a --data-dir of its own", dir, ErrInUse)
+		return nil, fmt.Errorf("data directory %s is %w: stop that process, or specify another --data-dir", dir, ErrInUse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("locking data directory %s: %w", dir, err)

@@ -27,7 +27,7 @@ func restrictPermissions(dir string) (isOpen bool, err error) {
 	case mode.Perm()&othersWrite == 0:
 		return false, nil
 	case mode&os.ModeSticky != 0:
-		return false, fmt.Errorf("data directory %s has the mode %s, and is for everybody's files: give a directory of its own", dir, mode)
+		return false, fmt.Errorf("data directory %s has the mode %s, and is shared by all users: specify a separate directory", dir, mode)
 	case isOwn(info):
 		if err := os.Chmod(dir, mode&^othersWrite); err != nil {
 			return false, fmt.Errorf("restricting the permissions of the data directory: %w", err)
@@ -50,16 +50,16 @@ func MakePrivateDir(dir string) error {
 		return fmt.Errorf("reading the mode of %s: %w", dir, err)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	}
 	if !isOwn(info) {
-		return fmt.Errorf("%s belongs to user %d and has to belong to user %d, as whom this runs", dir, info.Sys().(*syscall.Stat_t).Uid, os.Geteuid())
+		return fmt.Errorf("%s belongs to user %d, but must belong to user %d, which runs this process", dir, info.Sys().(*syscall.Stat_t).Uid, os.Geteuid())
 	}
 	if info.Mode().Perm() == privateDirMode {
 		return nil
 	}
 	if err := os.Chmod(dir, privateDirMode); err != nil {
-		return fmt.Errorf("keeping %s to its owner: %w", dir, err)
+		return fmt.Errorf("restricting the permissions of %s: %w", dir, err)
 	}
 	return nil
 }

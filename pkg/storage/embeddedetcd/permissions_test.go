@@ -84,7 +84,7 @@ func TestADirectoryForEverybodysFilesIsRefused(t *testing.T) {
 	}
 	chmod(t, 0o777|os.ModeSticky, dir)
 	_, err := Start(t.Context(), Config{Dir: dir})
-	if err == nil || !strings.Contains(err.Error(), "data directory "+dir+" has the mode dtrwxrwxrwx, and is for everybody's files") {
+	if err == nil || !strings.Contains(err.Error(), "data directory "+dir+" has the mode dtrwxrwxrwx, and is shared by all users") {
 		t.Errorf("got %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {

@@ -118,7 +118,7 @@ func startLocked(ctx context.Context, config Config, socket string) (*Server, er
 	}
 	if err := os.Chmod(socket, fileutil.PrivateFileMode); err != nil {
 		server.close()
-		return nil, fmt.Errorf("keeping the socket of etcd to its owner: %w", err)
+		return nil, fmt.Errorf("restricting the permissions of the socket of etcd: %w", err)
 	}
 	space.of(etcd.Server)
 	server.maintenance = startMaintenance(ctx, etcd.Server, dir, space)

@@ -114,7 +114,7 @@ func TestADirectoryIsOfOneServer(t *testing.T) {
 		second.Stop()
 		t.Fatal("a second server was started")
 	}
-	want := "data directory " + dir + " is in use by another process: stop that one, or give this one a --data-dir of its own"
+	want := "data directory " + dir + " is in use by another process: stop that process, or specify another --data-dir"
 	if err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}

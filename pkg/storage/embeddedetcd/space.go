@@ -122,11 +122,11 @@ func (s *space) shortage() *Shortage {
 	switch {
 	case s.diskFull:
 		return &Shortage{ReasonDiskFull, fmt.Sprintf(
-			"the disk of the data directory is full: %s are free beside the reserve, %s have to be. Make room on it, or enlarge the volume",
+			"the disk of the data directory is full: %s are free besides the reserve, but %s are required. Free disk space, or enlarge the volume",
 			Quantity(available), Quantity(enoughFreeBytes))}
 	case s.quotaFull:
 		return &Shortage{ReasonQuotaReached, fmt.Sprintf(
-			"the storage is full: boxes take %s of the %s there are for them. Delete boxes, or raise --quota-backend-bytes on a disk of twice its size",
+			"the storage is full: boxes use %s of %s. Delete boxes, or increase --quota-backend-bytes on a disk of twice that size",
 			Quantity(inUse), Quantity(limit))}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-const etcdFull = "etcd has reached its quota: delete objects, or raise the quota. An outside etcd also has to be compacted and defragmented, and its alarm disarmed"
+const etcdFull = "etcd has reached its quota: delete objects, or increase the quota. For an outside etcd, also compact and defragment it, and disarm its alarm"
 
 // WithStatus returns a getter of storages that turn etcd's error about its quota into NewError.
 func WithStatus(getter generic.RESTOptionsGetter) generic.RESTOptionsGetter {

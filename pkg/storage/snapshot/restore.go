@@ -48,7 +48,7 @@ func Restore(ctx context.Context, file, dir string) (*Status, error) {
 func restore(file, dir string) error {
 	member := embeddedetcd.MemberConfig(dir)
 	if embeddedetcd.Exists(dir) {
-		return fmt.Errorf("%s holds data already: give another --data-dir, or move it away", member.Dir)
+		return fmt.Errorf("%s already has data: specify another --data-dir, or move the data", member.Dir)
 	}
 	part := member.Dir + partSuffix
 	if err := os.RemoveAll(part); err != nil {

@@ -173,7 +173,7 @@ func (s *Scheduler) makeRoom(ctx context.Context) error {
 			return err
 		}
 		if len(names) <= 1 {
-			return fmt.Errorf("%s are free on the disk of %s and %s have to be: make room there, or give another --snapshot-dir",
+			return fmt.Errorf("%s are free on the disk of %s, but %s are required: free disk space, or specify another --snapshot-dir",
 				embeddedetcd.Quantity(free), s.Dir, embeddedetcd.Quantity(wanted))
 		}
 		if err := s.remove(names[:1]); err != nil {

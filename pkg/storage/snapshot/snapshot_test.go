@@ -184,9 +184,9 @@ func TestADamagedSnapshotIsRefused(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		{"damaged", flipped, "its checksum is wrong"},
+		{"damaged", flipped, "its checksum does not match"},
 		{"cut off", content[:len(content)-100], "it has no checksum at its end"},
-		{"cut off by a page", content[:len(content)-4096], "its checksum is wrong"},
+		{"cut off by a page", content[:len(content)-4096], "its checksum does not match"},
 		{"the database of a data directory", content[:len(content)-32], "it has no checksum at its end"},
 		{"empty", nil, "it has no checksum at its end"},
 		{"of something else", []byte("boxes"), "it has no checksum at its end"},
@@ -220,7 +220,7 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 		t.Errorf("while a server runs: %v", err)
 	}
 	stop()
-	if _, err := Restore(t.Context(), file, dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "etcd")+" holds data already") {
+	if _, err := Restore(t.Context(), file, dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "etcd")+" already has data") {
 		t.Errorf("of a server that was stopped: %v", err)
 	}
 	client, _ = start(t, dir)

@@ -54,7 +54,7 @@ func verifyChecksum(name string) error {
 		return err
 	}
 	if info.Size() == 0 || info.Size()%sectorBytes != sha256.Size {
-		return errors.New("it has no checksum at its end: it is no snapshot, or was cut off")
+		return errors.New("it has no checksum at its end: it is not a snapshot, or is truncated")
 	}
 	hash := sha256.New()
 	if _, err := io.CopyN(hash, file, info.Size()-sha256.Size); err != nil {
@@ -65,7 +65,7 @@ func verifyChecksum(name string) error {
 		return err
 	}
 	if !bytes.Equal(hash.Sum(nil), want) {
-		return errors.New("its checksum is wrong: it was damaged")
+		return errors.New("its checksum does not match: it is damaged")
 	}
 	return nil
 }

@@ -25,8 +25,8 @@ import (
 )
 
 // ErrStored is why a server ends, or does not start: its store has objects of a later release.
-var ErrStored = errors.New("a later release has stored what this one would lose: run the later one again; " +
-	"before this one can run, the field has to be taken out of the object there")
+var ErrStored = errors.New("a later release has stored fields that this release would drop: run the later release again; " +
+	"before you run this release, remove the fields from the object there")
 
 // WithCheck returns a getter of options whose storage decodes no object that has a field which its type in the scheme
 // lacks. fail is told of each, with ErrStored.
