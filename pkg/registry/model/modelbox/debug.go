@@ -46,7 +46,7 @@ func SelectDebugPods(box *modelv1.ModelBox, pods []corev1.Pod, debug *model.Mode
 		return nil, apierrors.NewConflict(modelv1.Resource("modelboxes"), box.Name, errors.New("it has no pods that run"))
 	case len(selected) > modelv1.MaxDebugPods:
 		return nil, apierrors.NewInvalid(model.Kind("ModelBoxDebug"), box.Name, field.ErrorList{field.Invalid(field.NewPath("allPods"), true,
-			fmt.Sprintf("the box has %d pods, of which %d can be debugged at once: name one as pod", len(selected), modelv1.MaxDebugPods))})
+			fmt.Sprintf("the box has %d pods, of which %d can be debugged at once: specify one with pod", len(selected), modelv1.MaxDebugPods))})
 	}
 	slices.SortFunc(selected, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return selected, nil
@@ -58,7 +58,7 @@ func canDebug(pod *corev1.Pod) error {
 	case pod.DeletionTimestamp != nil:
 		return errors.New("it is being deleted")
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
-		return fmt.Errorf("it has ended, with the phase %s", pod.Status.Phase)
+		return fmt.Errorf("it ran to completion with phase %s", pod.Status.Phase)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func canDebug(pod *corev1.Pod) error {
 func NewDebugContainer(box *modelv1.ModelBox, pod *corev1.Pod, debug *model.ModelBoxDebug, name string) (*corev1.EphemeralContainer, error) {
 	if len(pod.Spec.EphemeralContainers) >= maxEphemeralContainers {
 		return nil, apierrors.NewConflict(corev1.Resource("pods"), pod.Name,
-			fmt.Errorf("it has %d ephemeral containers, which cannot be taken out: delete the pod to get a new one", len(pod.Spec.EphemeralContainers)))
+			fmt.Errorf("it has %d ephemeral containers, which cannot be removed: delete the pod to replace it", len(pod.Spec.EphemeralContainers)))
 	}
 	var errs field.ErrorList
 	if debugcontainer.HasContainer(pod, name) {

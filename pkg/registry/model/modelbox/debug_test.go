@@ -62,7 +62,7 @@ func TestSelectDebugPods(t *testing.T) {
 		{"all by their names, without those that end", []corev1.Pod{newPod("c"), newPod("b", ending), newPod("a"), newPod("d", inPhase(corev1.PodFailed))}, all, []string{"a", "c"}, "", 0},
 		{"one that does not exist", []corev1.Pod{newPod("a")}, model.ModelBoxDebug{Pod: "b"}, nil, `pods "b" not found`, http.StatusNotFound},
 		{"one that is being deleted", []corev1.Pod{newPod("a", ending)}, model.ModelBoxDebug{Pod: "a"}, nil, "it is being deleted", http.StatusConflict},
-		{"one that has ended", []corev1.Pod{newPod("a", inPhase(corev1.PodSucceeded))}, model.ModelBoxDebug{}, nil, "it has ended, with the phase Succeeded", http.StatusConflict},
+		{"one that has ended", []corev1.Pod{newPod("a", inPhase(corev1.PodSucceeded))}, model.ModelBoxDebug{}, nil, "it ran to completion with phase Succeeded", http.StatusConflict},
 		{"none", nil, model.ModelBoxDebug{}, nil, "it has no pods", http.StatusConflict},
 		{"all of none that run", []corev1.Pod{newPod("a", ending)}, all, nil, "it has no pods that run", http.StatusConflict},
 		{"as many as there may be, and one that ends", append([]corev1.Pod{newPod("a", ending)}, many...), all, namesOf(many), "", 0},
@@ -147,7 +147,7 @@ func TestNewDebugContainerIsWhatIsAsked(t *testing.T) {
 	expectCode(t, err, http.StatusUnprocessableEntity, `containerName: Duplicate value: "debugger-0"`)
 	pod = newPod("a", withDebuggers(maxEphemeralContainers))
 	_, err = NewDebugContainer(box, &pod, &model.ModelBoxDebug{}, "debugger")
-	expectCode(t, err, http.StatusConflict, "it has 50 ephemeral containers, which cannot be taken out")
+	expectCode(t, err, http.StatusConflict, "it has 50 ephemeral containers, which cannot be removed")
 }
 
 // TestEveryProfileMakesAContainer knows those of the API, and no other one.

@@ -200,7 +200,7 @@ func (f *follower) forget(there map[types.UID]bool) {
 
 func (f *follower) reportWaiting(isWaiting bool) {
 	if isWaiting && !f.waiting {
-		f.report(fmt.Errorf("maxLogRequests: %d logs are followed, as many as are asked for: others wait for one of them to end", f.running))
+		f.report(fmt.Errorf("maxLogRequests: %d logs are followed, which is the maximum: further logs wait until one of them ends", f.running))
 	}
 	f.waiting = isWaiting
 }

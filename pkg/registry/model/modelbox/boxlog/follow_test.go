@@ -376,7 +376,7 @@ func TestFollowNoMoreThanAreAskedFor(t *testing.T) {
 		c.run("web-1")
 		c.run("web-2")
 		request := c.request(model.ModelBoxLogOptions{Follow: true, MaxLogRequests: new(int64(1))})
-		if err := request.Validate(); !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), "maxLogRequests: there are 2 logs") {
+		if err := request.Validate(); !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), "maxLogRequests: cannot follow 2 logs") {
 			t.Errorf("got %v", err)
 		}
 		c.deletePod("web-2")
@@ -388,7 +388,7 @@ func TestFollowNoMoreThanAreAskedFor(t *testing.T) {
 		c.write("web-2", "b")
 		synctest.Wait()
 		c.write("web-1", "a")
-		said := "error: maxLogRequests: 1 logs are followed, as many as are asked for: others wait for one of them to end"
+		said := "error: maxLogRequests: 1 logs are followed, which is the maximum: further logs wait until one of them ends"
 		logs.expect(t, said, "[pod/web-1/main] a")
 		c.end("web-1")
 		c.deletePod("web-1")

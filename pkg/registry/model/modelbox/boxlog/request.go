@@ -55,9 +55,9 @@ func (r *Request) Validate() error {
 		_, err := modelbox.SelectContainer(r.Box, &r.Pods[0], r.Options.Container)
 		return err
 	case logs == 0 && len(r.Pods) > 0 && r.Options.Previous:
-		return apierrors.NewBadRequest("previous: no container of the pods that is asked for ran before")
+		return apierrors.NewBadRequest("previous: no selected container has a previous instance")
 	case r.Options.Follow && logs > r.maxLogs():
-		return apierrors.NewBadRequest(fmt.Sprintf("maxLogRequests: there are %d logs to follow, and no more than %d are asked for: name a pod, or raise it", logs, r.maxLogs()))
+		return apierrors.NewBadRequest(fmt.Sprintf("maxLogRequests: cannot follow %d logs, the maximum is %d: select a pod, or increase maxLogRequests", logs, r.maxLogs()))
 	}
 	return nil
 }

@@ -166,7 +166,7 @@ func forEach(ctx context.Context, additions []addition, do func(i int) error) {
 	})
 	for i := range additions {
 		if !done[i] {
-			additions[i].err = apierrors.NewTimeoutError("the request has ended before", 0)
+			additions[i].err = apierrors.NewTimeoutError("the request ended before the container was added", 0)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 			return rollbackConflict(name, err)
 		}
 		if claims := modelbox.DiscardedClaims(box, before); len(claims) > 0 && !rollback.DeleteStorage {
-			return rollbackConflict(name, fmt.Errorf("revision %d is without storage whose retain is false: it would delete %s with the data; "+
+			return rollbackConflict(name, fmt.Errorf("revision %d does not have storage whose retain is false: a rollback would delete %s and its data; "+
 				"retain the storage, or set deleteStorage (kubectl modelbox rollback --delete-storage)", number, strings.Join(claims, ", ")))
 		}
 		return nil

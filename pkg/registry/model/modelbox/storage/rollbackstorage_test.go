@@ -52,7 +52,7 @@ func TestRollbackDeletesStorageOnRequestOnly(t *testing.T) {
 					}
 					continue
 				}
-				const want = "it would delete PersistentVolumeClaim web-data with the data; retain the storage, or set deleteStorage (kubectl modelbox rollback --delete-storage)"
+				const want = "a rollback would delete PersistentVolumeClaim web-data and its data; retain the storage, or set deleteStorage (kubectl modelbox rollback --delete-storage)"
 				if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), want) {
 					t.Errorf("dry run %v: got error %v, want %s", dryRun, err, want)
 				}
