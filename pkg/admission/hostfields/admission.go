@@ -30,8 +30,8 @@ import (
 // PluginName is the name by which the plugin is turned off.
 const PluginName = "HostFieldValidation"
 
-// patience is how long a request waits for what the cluster says of its fields.
-const patience = 2 * time.Second
+// timeout is how long a request waits for what the cluster says of its fields.
+const timeout = 2 * time.Second
 
 // Register registers the plugin.
 func Register(plugins *admission.Plugins) {
@@ -81,7 +81,7 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var errs field.ErrorList
 	for _, write := range writes {

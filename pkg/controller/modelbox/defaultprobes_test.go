@@ -89,7 +89,7 @@ func TestReadyNamesAFailingDefaultProbe(t *testing.T) {
 			if diff := cmp.Diff(row.want, got.worst, cmp.AllowUnexported(podFailure{})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if isYoung := row.want == nil || row.want.reason == "Progressing"; isYoung && (got.recheckAfter <= 0 || got.recheckAfter > patience) {
+			if isYoung := row.want == nil || row.want.reason == "Progressing"; isYoung && (got.recheckAfter <= 0 || got.recheckAfter > startTimeout) {
 				t.Errorf("it is looked at again after %s", got.recheckAfter)
 			}
 		})

@@ -92,7 +92,7 @@ func timeToRecover(failure *podFailure) time.Duration {
 	if failure == nil || slices.Contains([]string{containersNotReady, containerCreating, modelv1.ReasonProgressing}, failure.reason) {
 		return progressDeadline
 	}
-	return patience
+	return startTimeout
 }
 
 // isRolledBack returns whether the rollout of the box has failed, and is taken back: what is not ready of it need not be waited for.

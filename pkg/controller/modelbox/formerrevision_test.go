@@ -134,7 +134,7 @@ func TestBlockingPodIsDeleted(t *testing.T) {
 		// requeued says that it will be deleted later.
 		requeued bool
 	}{
-		{"a pod whose image cannot be pulled", podOfRevision(now, 0, "web-1", unready(ago(patience)), noImage), deletes,
+		{"a pod whose image cannot be pulled", podOfRevision(now, 0, "web-1", unready(ago(startTimeout)), noImage), deletes,
 			[]string{"Normal DeletedPod Deleted pod web-0 of former revision web-1, which kept the StatefulSet from its update: pod web-0, container web: " + backOff}, false},
 		{"a pod that has just begun to fail", podOfRevision(now, 0, "web-1", unready(ago(time.Second)), noImage), nil, nil, true},
 		{"a pod that runs and may get ready", podOfRevision(now, 0, "web-1", unready(ago(time.Minute))), nil, nil, true},

@@ -42,7 +42,7 @@ func lastingFailureOf(pod *corev1.Pod, observed *observation, maxRestarts int32)
 		return nil, 0
 	}
 	// The kubelet tries again: an image is pulled three times, and what is not there yet may be created.
-	if left := unreadySince(pod).Add(patience).Sub(observed.now); left > 0 {
+	if left := unreadySince(pod).Add(startTimeout).Sub(observed.now); left > 0 {
 		return nil, left
 	}
 	return failure, 0

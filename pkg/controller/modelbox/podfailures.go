@@ -18,8 +18,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
-// patience is how long a pod may take to start before the delay is reported as a failure.
-const patience = 30 * time.Second
+// startTimeout is how long a pod may take to start before the delay is reported as a failure.
+const startTimeout = 30 * time.Second
 
 // backOffReset is how long a container has to run before its kubelet restarts it without delay again.
 const backOffReset = 10 * time.Minute
@@ -178,8 +178,8 @@ func (f *podFailures) visitContainer(pod *corev1.Pod, status *corev1.ContainerSt
 	case terminated != nil:
 		report(failureOf(terminated), "ended with exit code %d", terminated.ExitCode)
 	case waiting != nil && waiting.Reason == containerCreating:
-		if f.hasTaken(pod.Status.StartTime, patience) {
-			report(containerCreating, "still being created after %s", patience)
+		if f.hasTaken(pod.Status.StartTime, startTimeout) {
+			report(containerCreating, "still being created after %s", startTimeout)
 		}
 	case waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing":
 		report(waiting.Reason, "%s", cmp.Or(waiting.Message, waiting.Reason))
@@ -204,8 +204,8 @@ func (f *podFailures) visitRunning(status *corev1.ContainerStatus, isLooping boo
 		report(crashLooping, "%s", cmp.Or(silence, "runs again"))
 	case last != nil:
 		report(failureOf(last), "%s", cmp.Or(silence, "runs again and is not ready yet"))
-	case f.hasTaken(since, patience):
-		report(containersNotReady, "%s", cmp.Or(silence, fmt.Sprintf("still not ready after %s: its %s probe does not succeed", patience, probeOf(status))))
+	case f.hasTaken(since, startTimeout):
+		report(containersNotReady, "%s", cmp.Or(silence, fmt.Sprintf("still not ready after %s: its %s probe does not succeed", startTimeout, probeOf(status))))
 	case silence != "":
 		report(modelv1.ReasonProgressing, "%s", silence)
 	}
@@ -224,7 +224,7 @@ func isCrashLooping(status *corev1.ContainerStatus) bool {
 // timeToSettle is for how long a container that is restarted again and again has to run before it has recovered: for longer
 // than it ran the last time, so that it does not recover between two restarts of a liveness probe that fails each time.
 func timeToSettle(last *corev1.ContainerStateTerminated) time.Duration {
-	return min(last.FinishedAt.Sub(last.StartedAt.Time)+patience, backOffReset)
+	return min(last.FinishedAt.Sub(last.StartedAt.Time)+startTimeout, backOffReset)
 }
 
 // failureOf is why a container ended. A runtime that did not see the end says Unknown, which means something else in the status of
@@ -237,11 +237,11 @@ func failureOf(terminated *corev1.ContainerStateTerminated) string {
 }
 
 // hasTaken returns whether what began then has taken longer than it may. If not, it will be looked at again.
-func (f *podFailures) hasTaken(since *metav1.Time, patience time.Duration) bool {
+func (f *podFailures) hasTaken(since *metav1.Time, limit time.Duration) bool {
 	if since.IsZero() {
 		return false
 	}
-	left := patience - f.now.Sub(since.Time)
+	left := limit - f.now.Sub(since.Time)
 	if left <= 0 {
 		return true
 	}

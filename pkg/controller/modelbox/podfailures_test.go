@@ -201,7 +201,7 @@ func TestReconcileRequeuesWhilePodsTakeTheirTime(t *testing.T) {
 		}}
 	}))
 	f.pace.Forget(fixture.WebKey)
-	if after := f.mustReconcile(t); after <= 0 || after > patience {
-		t.Errorf("it is looked at again after %s, want at most %s", after, patience)
+	if after := f.mustReconcile(t); after <= 0 || after > startTimeout {
+		t.Errorf("it is looked at again after %s, want at most %s", after, startTimeout)
 	}
 }

@@ -73,10 +73,10 @@ func (p *pair) createBox(spec modelv1.ModelBoxSpec, annotations map[string]strin
 func (p *pair) deleteBox(propagation metav1.DeletionPropagation) {
 	p.T.Helper()
 	uid := p.GetBox(p.box).UID
-	framework.Eventually(p.T, patience, "box "+p.box+" is deleted", func() error {
+	framework.Eventually(p.T, timeout, "box "+p.box+" is deleted", func() error {
 		return p.Boxes.Delete(p.Ctx, p.box, metav1.DeleteOptions{PropagationPolicy: &propagation, Preconditions: &metav1.Preconditions{UID: &uid}})
 	})
-	framework.Eventually(p.T, patience, "box "+p.box+" is gone", func() error {
+	framework.Eventually(p.T, timeout, "box "+p.box+" is gone", func() error {
 		_, err := p.Boxes.Get(p.Ctx, p.box, metav1.GetOptions{})
 		return framework.CheckGone(err)
 	})
@@ -131,7 +131,7 @@ func (p *pair) rollBack() {
 	rollback := &modelv1.ModelBoxRollback{DeleteStorage: discards(&p.wanted, &p.before)}
 	p.wanted = p.earlier()
 	p.wanted.Replicas = p.GetBox(p.box).Spec.Replicas // the number of pods stays
-	framework.Eventually(p.T, patience, "box "+p.box+" is rolled back", func() error {
+	framework.Eventually(p.T, timeout, "box "+p.box+" is rolled back", func() error {
 		_, err := p.Boxes.CreateRollback(p.Ctx, p.box, rollback, metav1.CreateOptions{})
 		return err
 	})
@@ -178,7 +178,7 @@ func (p *pair) rendered() ([]*unstructured.Unstructured, error) {
 func (p *pair) await(what string, check func(*modelv1.ModelBox) error) *modelv1.ModelBox {
 	p.T.Helper()
 	var box *modelv1.ModelBox
-	framework.Eventually(p.T, patience, "box "+p.box+" "+what, func() (err error) {
+	framework.Eventually(p.T, timeout, "box "+p.box+" "+what, func() (err error) {
 		if box, err = p.Boxes.Get(p.Ctx, p.box, metav1.GetOptions{}); err != nil {
 			return err
 		}

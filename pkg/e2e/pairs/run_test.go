@@ -10,8 +10,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// patience is how long a step of a pair may take. What is denied is tried again after five minutes at most.
-const patience = 10 * time.Minute
+// timeout is how long a step of a pair may take. What is denied is tried again after five minutes at most.
+const timeout = 10 * time.Minute
 
 // way is one to make a change, or to take it back. Its steps are taken with all pairs of it, one step after the other.
 type way[P subject] struct {

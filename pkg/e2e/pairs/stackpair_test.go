@@ -86,7 +86,7 @@ func (p *stackPair) deleteStack(propagation metav1.DeletionPropagation) {
 	if err := p.stacks().Delete(p.Ctx, p.stack, metav1.DeleteOptions{PropagationPolicy: &propagation}); err != nil {
 		p.T.Fatal(err)
 	}
-	framework.Eventually(p.T, patience, "stack "+p.stack+" is gone", func() error {
+	framework.Eventually(p.T, timeout, "stack "+p.stack+" is gone", func() error {
 		_, err := p.stacks().Get(p.Ctx, p.stack, metav1.GetOptions{})
 		return framework.CheckGone(err)
 	})
@@ -126,7 +126,7 @@ func (p *stackPair) set(spec modelv1.ModelStackSpec, changes ...func(*modelv1.Mo
 func (p *stackPair) await(what string, check func(*modelv1.ModelStack) error) *modelv1.ModelStack {
 	p.T.Helper()
 	var stack *modelv1.ModelStack
-	framework.Eventually(p.T, patience, "stack "+p.stack+" "+what, func() (err error) {
+	framework.Eventually(p.T, timeout, "stack "+p.stack+" "+what, func() (err error) {
 		if stack, err = p.stacks().Get(p.Ctx, p.stack, metav1.GetOptions{}); err != nil {
 			return err
 		}

@@ -117,7 +117,7 @@ func concurrently(count int, do func(i int)) {
 // awaitReadyBoxes waits until there are that many boxes and all are Ready.
 func awaitReadyBoxes(n *framework.Namespace, count int) {
 	n.T.Helper()
-	framework.Eventually(n.T, patience(count), fmt.Sprintf("%d boxes are Ready", count), func() error {
+	framework.Eventually(n.T, timeout(count), fmt.Sprintf("%d boxes are Ready", count), func() error {
 		time.Sleep(time.Second) // what is read costs as well
 		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{FieldSelector: "status.ready=true"})
 		if err != nil {
@@ -133,7 +133,7 @@ func awaitReadyBoxes(n *framework.Namespace, count int) {
 // awaitReadyStacks waits until that many stacks of so many components together are Ready.
 func awaitReadyStacks(n *framework.Namespace, count, components int) {
 	n.T.Helper()
-	framework.Eventually(n.T, patience(components), fmt.Sprintf("%d stacks are Ready", count), func() error {
+	framework.Eventually(n.T, timeout(components), fmt.Sprintf("%d stacks are Ready", count), func() error {
 		time.Sleep(time.Second) // what is read costs as well
 		stacks, err := n.ControlPlane.ModelClient.ModelV1().ModelStacks(n.Name).List(n.Ctx, metav1.ListOptions{FieldSelector: "status.ready=true"})
 		if err != nil {
@@ -146,7 +146,7 @@ func awaitReadyStacks(n *framework.Namespace, count, components int) {
 	})
 }
 
-func patience(components int) time.Duration {
+func timeout(components int) time.Duration {
 	return framework.Patience + time.Duration(components)*time.Second
 }
 
@@ -208,7 +208,7 @@ func measureIn(t *testing.T, bring func(*framework.Namespace) int) cost {
 		}
 	}
 	reconciles := reconcileCount(n)
-	framework.Eventually(t, patience(made.components), "the server has looked at everything again", func() error {
+	framework.Eventually(t, timeout(made.components), "the server has looked at everything again", func() error {
 		if now := reconcileCount(n); now < reconciles+2*float64(made.components) {
 			return fmt.Errorf("it has looked %.0f times", now-reconciles)
 		}

@@ -33,7 +33,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-const patience = 30 * time.Second
+const timeout = 30 * time.Second
 
 // cluster is an API server that upgrades connections to pods, and sends back all data that it gets on them. Logs have one line, and
 // do not end.
@@ -195,9 +195,9 @@ func (s *stream) expectEcho(t *testing.T, size int) {
 
 func eventually(t *testing.T, what string, check func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !check(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(timeout); !check(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", patience, what)
+			t.Fatalf("not within %s: %s", timeout, what)
 		}
 	}
 }
@@ -292,7 +292,7 @@ func TestConnectEndsWithEitherSide(t *testing.T) {
 			test.end(server, all)
 			eventually(t, "the connections to the cluster end", func() bool { return c.open.Load() == 0 })
 			for _, stream := range all {
-				_ = stream.SetReadDeadline(time.Now().Add(patience))
+				_ = stream.SetReadDeadline(time.Now().Add(timeout))
 				if _, err := stream.reader.ReadByte(); err == nil {
 					t.Fatal("a connection of a user goes on")
 				}

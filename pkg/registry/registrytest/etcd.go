@@ -26,8 +26,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
 )
 
-// patience is how long is waited for what should happen at once. A machine that is busy is no bug.
-const patience = 60 * time.Second
+// timeout is how long is waited for what should happen at once. A machine that is busy is no bug.
+const timeout = 60 * time.Second
 
 // Backend is an etcd that servers keep the objects of a resource in.
 type Backend struct {
@@ -70,7 +70,7 @@ func NewBackend(t testing.TB, resource schema.GroupResource, example runtime.Obj
 func Await(t testing.TB, store *genericregistry.Store) {
 	t.Helper()
 	t.Cleanup(store.Destroy)
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	for {
 		err := store.ReadinessCheckFunc()
 		if err == nil && !etcdfeature.DefaultFeatureSupportChecker.Supports(storage.RequestWatchProgress) {
@@ -80,7 +80,7 @@ func Await(t testing.TB, store *genericregistry.Store) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %s for the watch cache. At last: %v", patience, err)
+			t.Fatalf("waited %s for the watch cache. At last: %v", timeout, err)
 		}
 		time.Sleep(time.Millisecond)
 	}

@@ -210,15 +210,15 @@ func get(t *testing.T, config *rest.Config, path string) error {
 // eventually tries check until it returns nil.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
-	const patience = time.Minute
-	deadline := time.Now().Add(patience)
+	const timeout = time.Minute
+	deadline := time.Now().Add(timeout)
 	for {
 		err := check()
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %s for this: %s. At last: %v", patience, what, err)
+			t.Fatalf("waited %s for this: %s. At last: %v", timeout, what, err)
 		}
 		time.Sleep(time.Millisecond)
 	}
