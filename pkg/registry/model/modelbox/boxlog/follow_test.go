@@ -104,7 +104,7 @@ func (c *cluster) request(options model.ModelBoxLogOptions) *Request {
 		Open: c.Open,
 		CheckPod: func(_ context.Context, pod string) error {
 			if slices.Contains(c.forbidden, pod) {
-				return apierrors.NewForbidden(corev1.Resource("pods"), pod, errors.New("who asks may not read it"))
+				return apierrors.NewForbidden(corev1.Resource("pods"), pod, errors.New("the requester may not read it"))
 			}
 			return nil
 		},
@@ -358,8 +358,8 @@ func TestFollowTellsWhatIsForbidden(t *testing.T) {
 			c.write(pod, "a")
 		}
 		logs.expect(t,
-			`error: pods "web-1" is forbidden: who asks may not read it`,
-			`error: pods "web-3" is forbidden: who asks may not read it`,
+			`error: pods "web-1" is forbidden: the requester may not read it`,
+			`error: pods "web-3" is forbidden: the requester may not read it`,
 			`[pod/web-2/main] a`)
 		cancel()
 		<-logs.done
