@@ -121,7 +121,7 @@ func TestCertificates(t *testing.T) {
 	}{
 		{-10 * day, 80 * day, "OK it expires in 80d"},
 		{-80 * day, 10 * day, "Warning it expires in 10d and was not renewed in time"},
-		{-90 * day, -2 * day, "Failed it has expired 2d ago"},
+		{-90 * day, -2 * day, "Failed it expired 2d ago"},
 		{day, 90 * day, "Failed it is not valid before "},
 	} {
 		expect(t, findings{certificateFinding("CA", "it", now.Add(row.from), now.Add(row.until), now)}, row.want)
@@ -225,7 +225,7 @@ func TestCheckPermissions(t *testing.T) {
 			"OK system:serviceaccount:modelbox-system:server has all permissions that it needs"},
 		{"two are missing", []runtime.Object{service, pod}, func(a *authorizationv1.ResourceAttributes) (bool, error) {
 			return describe(a) != "list replicasets.apps" && describe(a) != "update resourcequotas/status", nil
-		}, "Failed system:serviceaccount:modelbox-system:server may not list replicasets.apps, update resourcequotas/status: apply"},
+		}, "Failed system:serviceaccount:modelbox-system:server cannot list replicasets.apps, update resourcequotas/status: apply"},
 		{"the user may not ask", []runtime.Object{service, pod}, func(*authorizationv1.ResourceAttributes) (bool, error) {
 			return false, apierrors.NewForbidden(authorizationv1.Resource("subjectaccessreviews"), "", errors.New("no"))
 		}, "Unknown "},
