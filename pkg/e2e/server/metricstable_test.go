@@ -47,7 +47,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, libraries, found := strings.Cut(string(text), "\n## Of its libraries")
+	own, libraries, found := strings.Cut(string(text), "\n## Metrics of libraries")
 	if !found {
 		t.Fatalf("%s has no section about libraries", file)
 	}
@@ -66,7 +66,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		}
 	}
 	if *updateMetrics {
-		writeTable(t, file, own, want, "\n## Of its libraries"+libraries)
+		writeTable(t, file, own, want, "\n## Metrics of libraries"+libraries)
 	} else if diff := cmp.Diff(want, documented); diff != "" {
 		t.Errorf("docs/metrics.md, -want +got; to write it, add the flag -update-metrics:\n%s", diff)
 	}
