@@ -156,7 +156,7 @@ func TestPrintAsUser(t *testing.T) {
 		},
 		{
 			name: "a container that is not there", cluster: cluster{refusal: missing, pods: both}, wantSaid: said,
-			query: modelv1.ModelBoxLogOptions{Container: "none"}, wantErr: "is not valid for pod web-1 out of: injected, web, init",
+			query: modelv1.ModelBoxLogOptions{Container: "none"}, wantErr: "is not valid for pod web-b out of: injected, web, init",
 		},
 		{
 			name: "none that was started again", cluster: cluster{refusal: missing, pods: both[:1]}, wantSaid: said,

@@ -45,7 +45,7 @@ func TestVerifyFindsWhatIsNotAsItWas(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, []string{"spec.paused: of Deployment web differs from the export"}},
-		{"a pod replaced", func(live *exportedBox) { live.Pods[0].UID = "other" }, []string{": pod web-abc-1 is gone"}},
+		{"a pod replaced", func(live *exportedBox) { live.Pods[0].UID = "other" }, []string{": pod web-abc-1 was deleted"}},
 		{"a pod restarted", func(live *exportedBox) { live.Pods[0].Restarts = 2 }, []string{": pod web-abc-1 was restarted 2 times"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -35,7 +35,7 @@ func TestPodPorts(t *testing.T) {
 		{name: "a port of pods", box: box, given: []string{"6060", "9000:debug"}, want: []string{"6060", "9000:debug"}},
 		{name: "of two protocols the one that can be forwarded", box: box, given: []string{"53"}, want: []string{"53:53"}},
 		{name: "all TCP ports", box: box, want: []string{"80:8080", "81:metrics", "53:53"}},
-		{name: "UDP", box: box, given: []string{"514"}, wantErr: "protocol UDP"},
+		{name: "UDP", box: box, given: []string{"514"}, wantErr: "its protocol is UDP"},
 		{name: "none", box: &modelv1.ModelBox{}, wantErr: "no TCP ports"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
