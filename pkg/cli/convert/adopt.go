@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 )
 
-func (o *Options) rewriter() *inplace.Rewriter {
-	return &inplace.Rewriter{Client: o.client, FieldManager: fieldManager, Timeout: o.Timeout}
+func (o *Options) rewriter() *adopt.Rewriter {
+	return &adopt.Rewriter{Client: o.client, FieldManager: fieldManager, Timeout: o.Timeout}
 }
 
 // adopt creates the box, which takes over the Deployment and its Service, and lets them go on with the pods that run.
@@ -41,14 +41,14 @@ func (o *Options) adopt(ctx context.Context, c *conversion) error {
 // settle waits until the box has taken over the Deployment, and lets that go on. Before is what it was.
 func (o *Options) settle(ctx context.Context, box *modelv1.ModelBox, before *appsv1.Deployment) error {
 	client := o.boxes.ModelV1().ModelBoxes(box.Namespace)
-	_, err := inplace.AwaitApplied(ctx, client, o.Timeout, "box "+box.Name+" to adopt Deployment "+before.Name, box.Name)
+	_, err := adopt.AwaitApplied(ctx, client, o.Timeout, "box "+box.Name+" to adopt Deployment "+before.Name, box.Name)
 	if err != nil {
 		return fmt.Errorf("%w; the Deployment stays paused: fix the problem and run the command again", err)
 	}
 	if err := o.rewriter().Settle(ctx, before, false); err != nil {
 		return err
 	}
-	data, err := inplace.Patch(box.UID, map[string]any{"metadata": map[string]any{"annotations": map[string]any{modelv1.AdoptAnnotation: nil}}})
+	data, err := adopt.Patch(box.UID, map[string]any{"metadata": map[string]any{"annotations": map[string]any{modelv1.AdoptAnnotation: nil}}})
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/scheme"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -155,11 +155,11 @@ func (c *conversion) setOverlay(ctx context.Context, box *modelv1.ModelBox, with
 		return err
 	}
 	wanted := c.live.Spec.Template.DeepCopy()
-	inplace.Defer(&wanted.Spec, &made.Spec)
+	adopt.Defer(&wanted.Spec, &made.Spec)
 	if seconds := c.live.Spec.Template.Spec.TerminationGracePeriodSeconds; seconds != nil && *seconds != corev1.DefaultTerminationGracePeriodSeconds {
 		wanted.Spec.TerminationGracePeriodSeconds = seconds
 	}
-	wanted.Labels = inplace.Merged(made.Labels, wanted.Labels)
+	wanted.Labels = adopt.Merged(made.Labels, wanted.Labels)
 	wanted.Labels[modelv1.SelectorLabel] = box.Name
 	if was, ok := c.live.Spec.Template.Labels[modelv1.SelectorLabel]; ok && was != box.Name {
 		c.add(refused, "spec.template.metadata.labels[%s] of the Deployment is %q, but the server sets it to %q", modelv1.SelectorLabel, was, box.Name)
@@ -251,7 +251,7 @@ func (c *conversion) compare(ctx context.Context, withDefaults defaultDeployment
 	if c.template, err = c.inDeployment(ctx, box, withDefaults); err != nil {
 		return err
 	}
-	change, err := inplace.CompareTemplates(&c.live.Spec.Template, c.template)
+	change, err := adopt.CompareTemplates(&c.live.Spec.Template, c.template)
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (c *conversion) judge() {
 	if c.live.DeletionTimestamp != nil {
 		c.add(refused, "it is being deleted")
 	}
-	if !inplace.IsRolledOut(c.live) {
+	if !adopt.IsRolledOut(c.live) {
 		c.add(refused, "it is being rolled out: wait until the rollout is complete")
 	}
 	for _, manager := range managers {

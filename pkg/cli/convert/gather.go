@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 )
 
 // addServices finds the Services that select the pods of a Deployment.
@@ -67,7 +67,7 @@ func (o *Options) podsOfOthers(ctx context.Context, service *corev1.Service, liv
 }
 
 func (o *Options) withDefaults(ctx context.Context, deployment *appsv1.Deployment) (*appsv1.Deployment, error) {
-	return inplace.WithDefaults(ctx, o.client, fieldManager, deployment)
+	return adopt.WithDefaults(ctx, o.client, fieldManager, deployment)
 }
 
 // judgeBox asks the server what it says of the box, without storing it.

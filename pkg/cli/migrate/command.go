@@ -20,7 +20,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 )
 
 // options are the options of all commands of the package.
@@ -77,8 +77,8 @@ func (o *options) addTimeoutFlag(cmd *cobra.Command) {
 }
 
 // rewriter changes Deployments without replacing their pods.
-func (o *options) rewriter() *inplace.Rewriter {
-	return &inplace.Rewriter{Client: o.clients.cluster, FieldManager: fieldManager, Timeout: o.timeout}
+func (o *options) rewriter() *adopt.Rewriter {
+	return &adopt.Rewriter{Client: o.clients.cluster, FieldManager: fieldManager, Timeout: o.timeout}
 }
 
 func (o *options) patchOptions() metav1.PatchOptions {
@@ -87,7 +87,7 @@ func (o *options) patchOptions() metav1.PatchOptions {
 
 // await polls until check is true, and says at last what it was told was in the way.
 func (o *options) await(ctx context.Context, what string, check func(context.Context) (done bool, obstacle string, err error)) error {
-	return inplace.Await(ctx, o.timeout, what, check)
+	return adopt.Await(ctx, o.timeout, what, check)
 }
 
 // say prints a line about what was done, or would be.

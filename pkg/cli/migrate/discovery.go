@@ -16,7 +16,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 )
 
 // If an APIService of the server is applied while a CustomResourceDefinition serves the group, the cluster takes the APIService
@@ -65,7 +65,7 @@ func (o *options) healDiscovery(ctx context.Context) error {
 		return fmt.Errorf("deleting APIService %s because %s: %w", apiServiceName, staleDiscovery, err)
 	}
 	fmt.Fprintf(o.ErrOut, "apiservice.apiregistration.k8s.io/%s deleted, so that the cluster recreates it: %s\n", apiServiceName, staleDiscovery)
-	return inplace.Await(ctx, discoveryTimeout, modelv1.GroupName+"/v1 in discovery", func(ctx context.Context) (bool, string, error) {
+	return adopt.Await(ctx, discoveryTimeout, modelv1.GroupName+"/v1 in discovery", func(ctx context.Context) (bool, string, error) {
 		_, err := client.Get(ctx, apiServiceName, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return false, "APIService not found", nil

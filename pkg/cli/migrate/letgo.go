@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 )
 
 // collectorPatience is how long the garbage collector may orphan no children before the command does so in its place. After the
@@ -51,7 +51,7 @@ func (r *rollbackOptions) awaitGone(ctx context.Context, deleted []*modelv1.Mode
 // collectorPatience.
 func (r *rollbackOptions) awaitCollector(ctx context.Context, deleted []*modelv1.ModelBox) (left []*exportedBox, err error) {
 	count, since := -1, time.Now()
-	err = wait.PollUntilContextCancel(ctx, inplace.PollInterval, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextCancel(ctx, adopt.PollInterval, true, func(ctx context.Context) (bool, error) {
 		if left, err = r.notGone(ctx, deleted); err != nil {
 			return false, err
 		}
@@ -98,7 +98,7 @@ func (r *rollbackOptions) letGo(ctx context.Context, box *exportedBox) error {
 			return err
 		}
 		finalizers := slices.DeleteFunc(slices.Clone(live.Finalizers), func(name string) bool { return name == metav1.FinalizerOrphanDependents })
-		data, err := inplace.Patch(box.UID, map[string]any{"metadata": map[string]any{"finalizers": finalizers, "resourceVersion": live.ResourceVersion}})
+		data, err := adopt.Patch(box.UID, map[string]any{"metadata": map[string]any{"finalizers": finalizers, "resourceVersion": live.ResourceVersion}})
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 )
 
 // sourceAnnotation is on a box that was moved, with the UID of the custom resource. It distinguishes such a box from one that
@@ -328,7 +328,7 @@ func (b *exportedBox) arriving() (*modelv1.ModelBox, error) {
 		Namespace: b.Namespace,
 		Name:      b.Name,
 		Labels:    box.Labels,
-		Annotations: inplace.Merged(box.Annotations, map[string]string{
+		Annotations: adopt.Merged(box.Annotations, map[string]string{
 			modelv1.AdoptAnnotation: "true",
 			sourceAnnotation:        string(b.UID),
 		}),
@@ -364,7 +364,7 @@ func (m *moveOptions) create(ctx context.Context, exported *exportedBox, dryRun 
 
 // settle waits until a box has adopted its children, and lets its Deployment continue.
 func (m *moveOptions) settle(ctx context.Context, exported *exportedBox) error {
-	box, err := inplace.AwaitApplied(ctx, m.clients.boxes.ModelV1().ModelBoxes(exported.Namespace), m.timeout, "the adoption of its children", exported.Name)
+	box, err := adopt.AwaitApplied(ctx, m.clients.boxes.ModelV1().ModelBoxes(exported.Namespace), m.timeout, "the adoption of its children", exported.Name)
 	if err != nil {
 		return err
 	}
@@ -403,7 +403,7 @@ func ownedBy(references []metav1.OwnerReference, from, to types.UID) []metav1.Ow
 // settleDeployment lets a Deployment that was taken over continue with the pods that it has, unless they must be replaced.
 func (m *moveOptions) settleDeployment(ctx context.Context, before *appsv1.Deployment) error {
 	err := m.rewriter().Settle(ctx, before, m.allowDisruption)
-	if disruption := (*inplace.DisruptionError)(nil); errors.As(err, &disruption) {
+	if disruption := (*adopt.DisruptionError)(nil); errors.As(err, &disruption) {
 		return fmt.Errorf("%w: use --allow-disruption to replace them", err)
 	}
 	return err
@@ -419,7 +419,7 @@ func (m *moveOptions) stopAdopting(ctx context.Context, exported *exportedBox, b
 	if had {
 		annotation[modelv1.AdoptAnnotation] = original
 	}
-	data, err := inplace.Patch(box.UID, map[string]any{"metadata": map[string]any{"annotations": annotation}})
+	data, err := adopt.Patch(box.UID, map[string]any{"metadata": map[string]any{"annotations": annotation}})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 )
 
 func TestDecideStopsAMoveUnlessItIsTold(t *testing.T) {
@@ -105,7 +105,7 @@ func TestCreateTakesOnlyItsOwnBoxForDone(t *testing.T) {
 			there.UID = "uid-in-server"
 			row.change(there)
 			m := &moveOptions{options: newOptions(t)}
-			m.timeout = 2 * inplace.PollInterval
+			m.timeout = 2 * adopt.PollInterval
 			m.store(t, there)
 			err = m.create(t.Context(), exported, nil)
 			if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {

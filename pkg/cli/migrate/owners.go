@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/util/retry"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 )
 
 // resource returns the client of the resource that an object is of.
@@ -68,7 +68,7 @@ func (o *options) setOwners(ctx context.Context, live *unstructured.Unstructured
 		return err
 	}
 	// With the resourceVersion, the patch fails if another client has changed the owners meanwhile.
-	data, err := inplace.Patch(live.GetUID(), map[string]any{"metadata": map[string]any{
+	data, err := adopt.Patch(live.GetUID(), map[string]any{"metadata": map[string]any{
 		"ownerReferences": owners,
 		"resourceVersion": live.GetResourceVersion(),
 	}})
@@ -134,7 +134,7 @@ func (o *options) setFinalizers(ctx context.Context, box *exportedBox, finalizer
 	if len(box.object.GetFinalizers()) == 0 || !o.dryRun.sends() {
 		return nil
 	}
-	data, err := inplace.Patch(box.UID, map[string]any{"metadata": map[string]any{"finalizers": finalizers}})
+	data, err := adopt.Patch(box.UID, map[string]any{"metadata": map[string]any{"finalizers": finalizers}})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -165,7 +165,7 @@ func (r *rollbackOptions) checkPods(ctx context.Context, box *exportedBox) error
 	if err != nil {
 		return err
 	}
-	change, err := inplace.CompareTemplates(&before.Spec.Template, &live.Spec.Template)
+	change, err := adopt.CompareTemplates(&before.Spec.Template, &live.Spec.Template)
 	if err == nil && len(change.Disruptive) > 0 {
 		err = fmt.Errorf("box %s: %v of its pods changed: use --discard-changes to replace them", box, change.Disruptive)
 	}
@@ -201,7 +201,7 @@ func (r *rollbackOptions) restore(ctx context.Context, box *exportedBox) error {
 
 // restoredAnnotations returns the annotations of a live child as they were. It keeps the present annotations of Kubernetes itself.
 func restoredAnnotations(before, now map[string]string) map[string]string {
-	annotations := inplace.Merged(before, nil)
+	annotations := adopt.Merged(before, nil)
 	for key, value := range now {
 		if strings.HasPrefix(key, "deployment.kubernetes.io/") {
 			annotations[key] = value
@@ -253,7 +253,7 @@ func (r *rollbackOptions) restoreDeployment(ctx context.Context, box *exportedBo
 		}
 		return fmt.Errorf("the Deployment %s is controlled by %s %s", live.Name, controller.Kind, controller.Name)
 	}
-	set, err := r.rewriter().CurrentReplicaSet(ctx, live, &live.Spec.Template, inplace.WithMetadata(&before.Spec.Template, &live.Spec.Template), &before.Spec.Template)
+	set, err := r.rewriter().CurrentReplicaSet(ctx, live, &live.Spec.Template, adopt.WithMetadata(&before.Spec.Template, &live.Spec.Template), &before.Spec.Template)
 	if err != nil {
 		return err
 	}
@@ -290,14 +290,14 @@ func (r *rollbackOptions) restorePods(ctx context.Context, before, live *appsv1.
 	if set == nil {
 		return r.rewriter().SetPaused(ctx, live, before.Spec.Paused)
 	}
-	change, err := inplace.CompareTemplates(&before.Spec.Template, &set.Spec.Template)
+	change, err := adopt.CompareTemplates(&before.Spec.Template, &set.Spec.Template)
 	if err != nil {
 		return err
 	}
 	if len(change.Disruptive) > 0 {
 		return r.rewriter().SetPaused(ctx, live, before.Spec.Paused)
 	}
-	if !inplace.IsSameTemplate(&set.Spec.Template, &live.Spec.Template) {
+	if !adopt.IsSameTemplate(&set.Spec.Template, &live.Spec.Template) {
 		if err := r.rewriter().SetTemplate(ctx, set, &live.Spec.Template); err != nil {
 			return err
 		}

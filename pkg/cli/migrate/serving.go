@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 )
 
 const (
@@ -107,8 +107,8 @@ func (c *clients) handToServer(ctx context.Context, wanted *apiregistrationv1.AP
 	}
 	service.Labels, service.Annotations = maps.Clone(service.Labels), maps.Clone(service.Annotations)
 	delete(service.Labels, automanagedLabel)
-	service.Labels = inplace.Merged(service.Labels, wanted.Labels)
-	service.Annotations = inplace.Merged(service.Annotations, wanted.Annotations)
+	service.Labels = adopt.Merged(service.Labels, wanted.Labels)
+	service.Annotations = adopt.Merged(service.Annotations, wanted.Annotations)
 	service.Spec = wanted.Spec
 	if _, err := client.Update(ctx, service, metav1.UpdateOptions{FieldManager: fieldManager, DryRun: dry.option()}); err != nil {
 		return fmt.Errorf("updating APIService %s: %w", apiServiceName, err)

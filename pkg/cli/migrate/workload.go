@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/inplace"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -118,24 +118,24 @@ func (f *findings) judgeKind(exported *exportedBox, child *unstructured.Unstruct
 }
 
 func (f *findings) judgeDeployment(ctx context.Context, c *clients, live, rendered *appsv1.Deployment) error {
-	if !inplace.IsRolledOut(live) {
+	if !adopt.IsRolledOut(live) {
 		f.add(refused, "", "Deployment %s is being rolled out: wait until the rollout is complete", live.Name)
 	}
 	selector, err := metav1.LabelSelectorAsSelector(live.Spec.Selector)
 	if err != nil {
 		return fmt.Errorf("reading the selector of Deployment %s: %w", live.Name, err)
 	}
-	podLabels := inplace.Merged(live.Spec.Template.Labels, rendered.Spec.Template.Labels)
+	podLabels := adopt.Merged(live.Spec.Template.Labels, rendered.Spec.Template.Labels)
 	if !selector.Matches(labels.Set(podLabels)) {
 		f.add(refused, "", "Deployment %s has the selector %q, which does not select the pods of the box", live.Name, selector)
 		return nil
 	}
 	wanted := rendered.DeepCopy()
 	wanted.Spec.Selector, wanted.Spec.Template.Labels = live.Spec.Selector, podLabels
-	if wanted, err = inplace.WithDefaults(ctx, c.cluster, fieldManager, wanted); err != nil {
+	if wanted, err = adopt.WithDefaults(ctx, c.cluster, fieldManager, wanted); err != nil {
 		return err
 	}
-	change, err := inplace.CompareTemplates(&live.Spec.Template, &wanted.Spec.Template)
+	change, err := adopt.CompareTemplates(&live.Spec.Template, &wanted.Spec.Template)
 	if err != nil {
 		return err
 	}

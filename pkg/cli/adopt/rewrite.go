@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inplace changes the pod template of a Deployment without replacing its pods, as the Deployment controller itself once
+// Package adopt changes the pod template of a Deployment without replacing its pods, as the Deployment controller itself once
 // did to add labels: the Deployment is paused, its ReplicaSet and its pods get the labels, the Deployment its template, the
 // ReplicaSet the very same one, and the Deployment goes on. For its controller, nothing has to be rolled out.
-package inplace
+package adopt
 
 import (
 	"context"
