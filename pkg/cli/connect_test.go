@@ -45,7 +45,7 @@ func TestExec(t *testing.T) {
 		{name: "in a component of a stack that is not found", arguments: []string{"exec", "mst/nope/db", "--", "date"}, fails: `"nope" not found`},
 		{name: "in another object", arguments: []string{"exec", "pod/web-1", "--", "date"}, fails: "not found", requests: connections(web)},
 		{name: "in a pod that has ended", arguments: []string{"exec", "done", "--", "date"}, fails: "completed pod"},
-		{name: "in a box without pods", arguments: []string{"exec", "idle", "--pod-running-timeout=1s", "--", "date"}, fails: "looking for the pods of box idle"},
+		{name: "in a box without pods", arguments: []string{"exec", "idle", "--pod-running-timeout=1s", "--", "date"}, fails: "the pods of box idle"},
 		{name: "in a box that is not found", arguments: []string{"exec", "nope", "--", "date"}, fails: `"nope" not found`},
 		{
 			name: "without the right to list pods", arguments: []string{"exec", "web", "--", "date"}, fails: "pods.model.github.com is forbidden",
@@ -105,7 +105,7 @@ func TestPortForward(t *testing.T) {
 			}()},
 		},
 		{name: "to a box without ports", arguments: []string{"port-forward", "idle"}, fails: "box idle has no TCP ports"},
-		{name: "to a stack", arguments: []string{"port-forward", "mst/shop", ":80"}, fails: "not the name of a box"},
+		{name: "to a stack", arguments: []string{"port-forward", "mst/shop", ":80"}, fails: `"mst/shop" does not name a box`},
 		{name: "to a box that is not found", arguments: []string{"port-forward", "nope", ":80"}, fails: `"nope" not found`},
 		{
 			name: "without the right to forward", arguments: []string{"port-forward", "web", ":80"}, fails: "forbidden", requests: web,

@@ -69,7 +69,7 @@ func TestExpose(t *testing.T) {
 		},
 		{name: "none where one is not found", arguments: []string{"expose", "front", "nope", "--type=NodePort"}, fails: `"nope" not found`},
 		{name: "a stack", arguments: []string{"expose", "mst/shop", "--type=NodePort"}, fails: "modelstacks/shop is a stack"},
-		{name: "a label and a name", arguments: []string{"expose", "front", "-l", "tier=front", "--type=NodePort"}, fails: "--selector excludes"},
+		{name: "a label and a name", arguments: []string{"expose", "front", "-l", "tier=front", "--type=NodePort"}, fails: "together with --selector"},
 		{name: "nothing", arguments: []string{"expose", "--type=NodePort"}, fails: "must be specified"},
 	}, stored(labelled, newExposedBox("back"), newBox("idle"), newStack()), answers)
 }

@@ -49,7 +49,7 @@ func TestHistory(t *testing.T) {
 			output: []string{"modelbox.model.github.com/mail", "modelbox.model.github.com/web"},
 		},
 		{
-			name: "one of several may not be read", arguments: []string{"history", "web", "mail", "-o", "name"}, fails: "history of web: modelboxes/history.model.github.com is forbidden",
+			name: "one of several may not be read", arguments: []string{"history", "web", "mail", "-o", "name"}, fails: "web: modelboxes/history.model.github.com is forbidden",
 			answers: map[string]runtime.Object{"GET modelboxes/web/history": forbidden("modelboxes/history")},
 			output:  []string{"modelbox.model.github.com/mail"}, requests: []string{"GET modelboxes/web/history", "GET modelboxes/mail/history"},
 		},

@@ -44,9 +44,9 @@ func TestLogs(t *testing.T) {
 			answers: map[string]runtime.Object{"GET modelboxes/web/log": forbidden("modelboxes/log")},
 		},
 		{name: "a box that is not found", arguments: []string{"logs", "nope"}, fails: `"nope" not found`},
-		{name: "a stack and a pod", arguments: []string{"logs", "mst/shop", "--pod=web-1"}, fails: "--pod excludes stacks"},
-		{name: "boxes and a pod", arguments: []string{"logs", "web", "mail", "--pod=web-1"}, fails: "--pod excludes several"},
-		{name: "a label and a pod", arguments: []string{"logs", "-l", "tier=front", "--pod=web-1"}, fails: "--selector excludes --pod"},
+		{name: "a stack and a pod", arguments: []string{"logs", "mst/shop", "--pod=web-1"}, fails: "together with stacks"},
+		{name: "boxes and a pod", arguments: []string{"logs", "web", "mail", "--pod=web-1"}, fails: "together with multiple boxes"},
+		{name: "a label and a pod", arguments: []string{"logs", "-l", "tier=front", "--pod=web-1"}, fails: "--selector and --pod may not"},
 		{name: "a time that is none", arguments: []string{"logs", "web", "--since-time=yesterday"}, fails: "--since-time: "},
 		{name: "nothing", arguments: []string{"logs"}, fails: "must be specified"},
 	}, withComponents("shop"), answers)

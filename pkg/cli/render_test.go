@@ -53,7 +53,7 @@ func TestRender(t *testing.T) {
 		{name: "a file with an unknown field", arguments: []string{"render"}, file: `{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {imag: a}}`,
 			fails: `unknown field "spec.imag"`},
 		{name: "a file with a box without a name", arguments: []string{"render"}, file: `{apiVersion: model.github.com/v1, kind: ModelBox, spec: {image: a}}`,
-			fails: "a ModelBox has no name"},
+			fails: "a ModelBox has no metadata.name"},
 		{name: "a file without boxes", arguments: []string{"render"}, file: `{apiVersion: v1, kind: Pod, metadata: {name: other}}`, fails: "No boxes or stacks found in the files"},
 		{name: "nothing", arguments: []string{"render"}, fails: "must be specified"},
 		{name: "a box that is not found", arguments: []string{"render", "nope"}, fails: `"nope" not found`},

@@ -64,8 +64,8 @@ func TestRestart(t *testing.T) {
 		},
 		{name: "a file with a box that is not found", arguments: []string{"restart"}, file: nopeFile, fails: `"nope" not found`},
 		{name: "a file and a name", arguments: []string{"restart", "web"}, file: webFile, fails: "--filename"},
-		{name: "a label and a name", arguments: []string{"restart", "web", "--selector=tier=front"}, fails: "--selector excludes"},
-		{name: "all namespaces and a name", arguments: []string{"restart", "web", "-A"}, fails: "--all-namespaces excludes"},
+		{name: "a label and a name", arguments: []string{"restart", "web", "--selector=tier=front"}, fails: "together with --selector"},
+		{name: "all namespaces and a name", arguments: []string{"restart", "web", "-A"}, fails: "--all-namespaces may not"},
 		{name: "nothing", arguments: []string{"restart"}, fails: "must be specified"},
 		{name: "something else", arguments: []string{"restart", "deploy/web"}, fails: "is neither a box nor a stack"},
 		{

@@ -31,7 +31,7 @@ func TestRetry(t *testing.T) {
 		{name: "a stack", arguments: []string{"retry", "web", "mst/shop"}, fails: "modelstacks/shop is a stack"},
 		{name: "a file with a stack", arguments: []string{"retry"}, file: allFile, fails: "modelstacks/shop is a stack"},
 		{name: "nothing", arguments: []string{"retry"}, fails: "must be specified"},
-		{name: "a label and a name", arguments: []string{"retry", "web", "--selector=tier=front"}, fails: "--selector excludes"},
+		{name: "a label and a name", arguments: []string{"retry", "web", "--selector=tier=front"}, fails: "together with --selector"},
 		{name: "none where one is not found", arguments: []string{"retry", "web", "nope"}, fails: `"nope" not found`},
 		{
 			name: "one of several may not be retried", arguments: []string{"retry", "web", "mail"},

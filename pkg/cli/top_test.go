@@ -45,7 +45,7 @@ func TestTop(t *testing.T) {
 			answers: map[string]runtime.Object{"GET pods": forbidden("pods")},
 		},
 		{name: "a box that is not found", arguments: []string{"top", "nope"}, fails: `"nope" not found`},
-		{name: "by something else", arguments: []string{"top", "--sort-by=pods"}, fails: "--sort-by=pods"},
+		{name: "by something else", arguments: []string{"top", "--sort-by=pods"}, fails: "--sort-by accepts"},
 	}, objects, answers)
 	runAll(t, []commandTest{{name: "a cluster without metrics", arguments: []string{"top", "web"}, fails: "metrics API not available"}}, objects, nil)
 	runAll(t, []commandTest{{name: "nothing", arguments: []string{"top"}, says: []string{"No resources found in default namespace"}}}, nil, answers)
