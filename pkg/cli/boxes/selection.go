@@ -6,12 +6,14 @@ package boxes
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/scheme"
@@ -130,6 +132,28 @@ func (s *Selection) Get() (*Objects, error) {
 		}
 	}
 	return found, err
+}
+
+// Object is a box or a stack.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// All returns the stacks and then the boxes, each after its resource.
+func (o *Objects) All() iter.Seq2[string, Object] {
+	return func(yield func(string, Object) bool) {
+		for _, stack := range o.Stacks {
+			if !yield(Stacks, stack) {
+				return
+			}
+		}
+		for _, box := range o.Boxes {
+			if !yield(Boxes, box) {
+				return
+			}
+		}
+	}
 }
 
 // IsEmpty returns whether nothing has been found.

@@ -12,10 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
-	"k8s.io/kubectl/pkg/scheme"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -24,7 +22,7 @@ import (
 
 // Options are those of the command. What is empty is left as it is.
 type Options struct {
-	boxes.Changer
+	boxes.Action
 
 	// Port is that of the Service.
 	Port int32
@@ -42,7 +40,7 @@ type Options struct {
 // NewCommand returns the command "kubectl modelbox expose".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	boxes.RegisterTypes()
-	o := &Options{Changer: boxes.Changer{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("exposed").WithTypeSetter(scheme.Scheme)}}
+	o := &Options{Action: boxes.NewAction(streams, "exposed")}
 	cmd := &cobra.Command{
 		Use:                   "expose (NAME... | TYPE/NAME... | -f FILENAME) [--port=PORT] [--target-port=NUMBER-OR-NAME] [--type=TYPE] [--host=HOST...]",
 		DisableFlagsInUseLine: true,
@@ -63,6 +61,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
+	cmdutil.AddDryRunFlag(cmd)
 	cmd.Flags().Int32Var(&o.Port, "port", o.Port, "The port that the Service should serve on.")
 	cmd.Flags().StringVar(&o.Protocol, "protocol", o.Protocol, "The network protocol of the port. Default is 'TCP'.")
 	cmd.Flags().StringVar(&o.TargetPort, "target-port", o.TargetPort, "Name or number for the port on the container that the Service should direct traffic to. Default is the same as --port.")

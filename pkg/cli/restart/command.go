@@ -6,42 +6,23 @@ package restart
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/cli-runtime/pkg/printers"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
-	"k8s.io/kubectl/pkg/scheme"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
 // Options are those of the command.
-type Options struct {
-	genericiooptions.IOStreams
-	boxes.Selection
-
-	// FieldManager owns the time of the restart in the boxes and stacks.
-	FieldManager string
-	// PrintFlags print what has been restarted.
-	PrintFlags *genericclioptions.PrintFlags
-
-	client  versioned.Interface
-	printer printers.ResourcePrinter
-}
+type Options struct{ boxes.Action }
 
 // NewCommand returns the command "kubectl modelbox restart".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	boxes.RegisterTypes()
-	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("restarted").WithTypeSetter(scheme.Scheme)}
+	o := &Options{boxes.NewAction(streams, "restarted")}
 	cmd := &cobra.Command{
 		Use:                   "restart (NAME... | TYPE/NAME... | -f FILENAME)",
 		DisableFlagsInUseLine: true,
@@ -61,22 +42,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
-	o.PrintFlags.AddFlags(cmd)
-	cmdutil.AddFieldManagerFlagVar(cmd, &o.FieldManager, "kubectl-modelbox")
 	return cmd
-}
-
-// Complete connects to the cluster.
-func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []string) error {
-	if err := o.Selection.Complete(f, arguments); err != nil {
-		return err
-	}
-	var err error
-	if o.client, err = boxes.NewClient(f); err != nil {
-		return err
-	}
-	o.printer, err = o.PrintFlags.ToPrinter()
-	return err
 }
 
 // Run restarts the boxes and the stacks. The error has all that have not been restarted.
@@ -85,23 +51,5 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
-	done := func(name string, about, answer runtime.Object, err error) {
-		if err == nil {
-			err = boxes.PrintAnswer(o.printer, o.PrintFlags, about, answer, o.Out)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("restarting %s: %w", name, err))
-		}
-	}
-	options := metav1.CreateOptions{FieldManager: o.FieldManager}
-	for _, stack := range selected.Stacks {
-		answer, err := o.client.ModelV1().ModelStacks(stack.Namespace).CreateRestart(ctx, stack.Name, &modelv1.ModelBoxRestart{}, options)
-		done(stack.Name, stack, answer, err)
-	}
-	for _, box := range selected.Boxes {
-		answer, err := o.client.ModelV1().ModelBoxes(box.Namespace).CreateRestart(ctx, box.Name, &modelv1.ModelBoxRestart{}, options)
-		done(box.Name, box, answer, err)
-	}
-	return utilerrors.NewAggregate(errs)
+	return o.CreateSubresource(ctx, selected, "restart", &modelv1.ModelBoxRestart{}, "restarting")
 }

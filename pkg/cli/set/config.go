@@ -10,10 +10,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
-	"k8s.io/kubectl/pkg/scheme"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -22,7 +20,7 @@ import (
 
 // configOptions are those of "kubectl modelbox set config".
 type configOptions struct {
-	boxes.Changer
+	boxes.Action
 
 	// Config is the name of the config, which one of a box may be without.
 	Config string
@@ -38,7 +36,7 @@ type configOptions struct {
 }
 
 func newConfigCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &configOptions{Changer: boxes.Changer{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("config updated").WithTypeSetter(scheme.Scheme)}}
+	o := &configOptions{Action: boxes.NewAction(streams, "config updated")}
 	cmd := &cobra.Command{
 		Use:                   "config (NAME... | TYPE/NAME... | -f FILENAME) [--config=NAME] [--mount-path=PATH] [--from-file=[KEY=]SOURCE] [--from-literal=KEY=VALUE]",
 		DisableFlagsInUseLine: true,
@@ -58,6 +56,7 @@ func newConfigCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *co
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
+	cmdutil.AddDryRunFlag(cmd)
 	cmd.Flags().StringVar(&o.Config, "config", o.Config, "Name of the config. Default is the config without a name.")
 	cmd.Flags().StringVar(&o.MountPath, "mount-path", o.MountPath, "Directory at which the files are mounted into the container. Required for a new config.")
 	cmd.Flags().StringSliceVar(&o.FileSources, "from-file", o.FileSources, "Key file can be specified using its file path, in which case file basename will be used as key, or optionally with a key and file path. Specifying a directory will iterate each file in the directory, whose basename must be a valid ConfigMap key.")
