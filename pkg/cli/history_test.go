@@ -37,7 +37,13 @@ func TestHistory(t *testing.T) {
 		{
 			name: "a box, and the components of a stack", arguments: []string{"history", "web", "mst/shop", "-o", "name"},
 			output:   []string{"modelbox.model.github.com/web", "modelbox.model.github.com/shop-web", "modelbox.model.github.com/shop-db"},
-			requests: []string{"GET modelboxes/web/history", "GET modelboxes/shop-db/history", "GET modelboxes/shop-web/history"},
+			requests: []string{"GET modelboxes/web/history", "GET modelboxes/shop-web/history", "GET modelboxes/shop-db/history"},
+		},
+		{
+			name: "the components of a stack without the right to list boxes", arguments: []string{"history", "mst/shop", "-o", "name"},
+			answers:  map[string]runtime.Object{"GET modelboxes": forbidden("modelboxes")},
+			output:   []string{"modelbox.model.github.com/shop-web", "modelbox.model.github.com/shop-db"},
+			requests: []string{"GET modelboxes/shop-web/history", "GET modelboxes/shop-db/history"},
 		},
 		{
 			name: "a component that is named as well", arguments: []string{"history", "shop-db", "mst/shop", "-o", "name"},

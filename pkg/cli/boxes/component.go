@@ -9,12 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
 // PodsArgument returns, as TYPE/NAME, what has the pods that an argument names: a box, or as modelstacks/NAME/COMPONENT the box of a
@@ -60,18 +63,42 @@ func componentBox(stack *modelv1.ModelStack, name string) (string, error) {
 	return "", fmt.Errorf("stack %s has no component %q with a box: must be one of %s", stack.Name, name, strings.Join(names, ", "))
 }
 
+// Component is the box of a component of a stack.
+type Component struct {
+	Name string
+	Box  *modelv1.ModelBox
+}
+
+// Components returns the boxes of a stack that there are, in the order of its components.
+func Components(ctx context.Context, client versioned.Interface, stack *modelv1.ModelStack) ([]Component, error) {
+	var components []Component
+	for i := range stack.Spec.Components {
+		component := &stack.Spec.Components[i]
+		if component.Box == nil {
+			continue
+		}
+		box, err := client.ModelV1().ModelBoxes(stack.Namespace).Get(ctx, component.BoxName, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && !render.IsControlledBy(box, stack, modelstackrender.Kind.GroupKind()) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		components = append(components, Component{component.Name, box})
+	}
+	return components, nil
+}
+
 // WithComponents returns the boxes, and those of the components of the stacks, each once.
 func WithComponents(ctx context.Context, client versioned.Interface, objects *Objects) ([]*modelv1.ModelBox, error) {
 	selected, seen := slices.Clone(objects.Boxes), map[types.UID]bool{}
 	for _, stack := range objects.Stacks {
-		list, err := client.ModelV1().ModelBoxes(stack.Namespace).List(ctx, metav1.ListOptions{})
+		components, err := Components(ctx, client, stack)
 		if err != nil {
-			return nil, fmt.Errorf("listing the boxes of stack %s: %w", stack.Name, err)
+			return nil, err
 		}
-		for i := range list.Items {
-			if metav1.IsControlledBy(&list.Items[i], stack) {
-				selected = append(selected, &list.Items[i])
-			}
+		for _, component := range components {
+			selected = append(selected, component.Box)
 		}
 	}
 	return slices.DeleteFunc(selected, func(box *modelv1.ModelBox) bool {

@@ -11,12 +11,8 @@ import (
 	"io"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
-	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
 )
 
 // source is a box whose logs are printed, and what each line of them begins with.
@@ -36,37 +32,19 @@ func (o *Options) sources(ctx context.Context) ([]source, error) {
 	}
 	var sources []source
 	for _, stack := range selected.Stacks {
-		components, err := o.componentsOf(ctx, stack)
+		components, err := boxes.Components(ctx, o.client, stack)
 		if err != nil {
 			return nil, err
 		}
 		if len(components) == 0 {
 			return nil, fmt.Errorf("stack %s has no boxes", stack.Name)
 		}
-		sources = append(sources, components...)
+		for _, component := range components {
+			sources = append(sources, source{component.Box, fmt.Sprintf("[%s/%s] ", stack.Name, component.Name)})
+		}
 	}
 	for _, box := range selected.Boxes {
 		sources = append(sources, source{box: box})
-	}
-	return sources, nil
-}
-
-// componentsOf returns the boxes of a stack that there are, in the order of its components.
-func (o *Options) componentsOf(ctx context.Context, stack *modelv1.ModelStack) ([]source, error) {
-	var sources []source
-	for i := range stack.Spec.Components {
-		component := &stack.Spec.Components[i]
-		if component.Box == nil {
-			continue
-		}
-		box, err := o.client.ModelV1().ModelBoxes(stack.Namespace).Get(ctx, component.BoxName, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || err == nil && !render.IsControlledBy(box, stack, modelstackrender.Kind.GroupKind()) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, source{box, fmt.Sprintf("[%s/%s] ", stack.Name, component.Name)})
 	}
 	return sources, nil
 }
