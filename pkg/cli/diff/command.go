@@ -114,18 +114,14 @@ func (o *Options) Run(ctx context.Context) (bool, error) {
 
 // diffs asks for the diffs of all boxes that are selected, and of those of all stacks.
 func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
-	get := o.GetObjects
-	if o.HasFiles() {
-		get = o.ReadFiles
-	}
-	selected, err := get()
+	selected, err := o.GetOrRead()
 	if err != nil {
 		return nil, err
 	}
 	var diffs []*modelv1.ModelBoxDiff
 	for _, stack := range selected.Stacks {
-		list, err := o.diffStack(ctx, stack)
-		if err != nil {
+		list := &metav1.List{}
+		if err := o.RequestSubresource(ctx, o.model, boxes.Stacks, stack, "diff", list); err != nil {
 			return nil, err
 		}
 		for i := range list.Items {
@@ -137,27 +133,11 @@ func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
 		}
 	}
 	for _, box := range selected.Boxes {
-		diff, err := o.diffBox(ctx, box)
-		if err != nil {
+		diff := &modelv1.ModelBoxDiff{}
+		if err := o.RequestSubresource(ctx, o.model, boxes.Boxes, box, "diff", diff); err != nil {
 			return nil, err
 		}
 		diffs = append(diffs, diff)
 	}
 	return diffs, nil
-}
-
-func (o *Options) diffStack(ctx context.Context, stack *modelv1.ModelStack) (*metav1.List, error) {
-	stacks := o.model.ModelV1().ModelStacks(stack.Namespace)
-	if o.HasFiles() {
-		return stacks.CreateDiff(ctx, stack.Name, stack, metav1.CreateOptions{})
-	}
-	return stacks.GetDiff(ctx, stack.Name, metav1.GetOptions{})
-}
-
-func (o *Options) diffBox(ctx context.Context, box *modelv1.ModelBox) (*modelv1.ModelBoxDiff, error) {
-	all := o.model.ModelV1().ModelBoxes(box.Namespace)
-	if o.HasFiles() {
-		return all.CreateDiff(ctx, box.Name, box, metav1.CreateOptions{})
-	}
-	return all.GetDiff(ctx, box.Name, metav1.GetOptions{})
 }

@@ -18,7 +18,6 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
@@ -80,57 +79,25 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 
 // Run prints what the boxes and the stacks become, up to the first that cannot be rendered.
 func (o *Options) Run(ctx context.Context) error {
-	get := o.GetObjects
-	if o.HasFiles() {
-		get = o.ReadFiles
-	}
-	selected, err := get()
+	selected, err := o.GetOrRead()
 	if err != nil {
 		return err
 	}
 	var children []runtime.Object
-	add := func(name string, rendered *metav1.List, err error) error {
-		if err != nil {
-			return fmt.Errorf("rendering %s: %w", name, err)
+	for resource, object := range selected.All() {
+		rendered := &metav1.List{}
+		if err := o.RequestSubresource(ctx, o.client, resource, object, "render", rendered); err != nil {
+			return fmt.Errorf("rendering %s: %w", object.GetName(), err)
 		}
 		for i := range rendered.Items {
 			child := &unstructured.Unstructured{}
 			if err := child.UnmarshalJSON(rendered.Items[i].Raw); err != nil {
-				return fmt.Errorf("decoding the children of %s: %w", name, err)
+				return fmt.Errorf("decoding the children of %s: %w", object.GetName(), err)
 			}
 			children = append(children, child)
 		}
-		return nil
-	}
-	for _, stack := range selected.Stacks {
-		rendered, err := o.renderStack(ctx, stack)
-		if err := add(stack.Name, rendered, err); err != nil {
-			return err
-		}
-	}
-	for _, box := range selected.Boxes {
-		rendered, err := o.renderBox(ctx, box)
-		if err := add(box.Name, rendered, err); err != nil {
-			return err
-		}
 	}
 	return o.print(children)
-}
-
-func (o *Options) renderStack(ctx context.Context, stack *modelv1.ModelStack) (*metav1.List, error) {
-	stacks := o.client.ModelV1().ModelStacks(stack.Namespace)
-	if o.HasFiles() {
-		return stacks.CreateRender(ctx, stack.Name, stack, metav1.CreateOptions{})
-	}
-	return stacks.GetRender(ctx, stack.Name, metav1.GetOptions{})
-}
-
-func (o *Options) renderBox(ctx context.Context, box *modelv1.ModelBox) (*metav1.List, error) {
-	all := o.client.ModelV1().ModelBoxes(box.Namespace)
-	if o.HasFiles() {
-		return all.CreateRender(ctx, box.Name, box, metav1.CreateOptions{})
-	}
-	return all.GetRender(ctx, box.Name, metav1.GetOptions{})
 }
 
 // print prints YAML documents and names one after the other, and JSON as one List.
