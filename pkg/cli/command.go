@@ -15,6 +15,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/attach"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/convert"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/dashboard"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/debug"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/diff"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/doctor"
@@ -70,6 +71,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.AddCommand(
 		attach.NewCommand(f, streams),
 		convert.NewCommand(f, streams),
+		dashboard.NewCommand(f, streams),
 		debug.NewCommand(f, streams),
 		diff.NewCommand(f, streams),
 		doctor.NewCommand(f, streams),

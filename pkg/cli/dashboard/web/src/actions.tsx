@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import { APIError, pathOf, request, type Access } from './api'
+import { useAccess, useNamespace } from './hooks'
+
+// Action is a request that changes a box or a stack.
+export interface Action {
+  label: string
+  // question is what is asked before it is done.
+  question: string
+  // done is what has been done after it.
+  done: string
+  access: Access
+  body: unknown
+}
+
+const verbs = { patch: 'PATCH', create: 'POST' } as const
+
+type Resource = Access['resource']
+
+const nouns: Record<Resource, string> = { modelboxes: 'box', modelstacks: 'stack' }
+
+export function pauseAction(resource: Resource, name: string, paused: boolean): Action {
+  const noun = nouns[resource]
+  return {
+    label: paused ? 'Pause' : 'Resume',
+    question: paused
+      ? `Pause ${noun} ${name}? The server leaves its children as they are, and changes wait until it is resumed.`
+      : `Resume ${noun} ${name}? The server applies what has changed meanwhile.`,
+    done: `${noun} ${name} ${paused ? 'paused' : 'resumed'}`,
+    access: { verb: 'patch', resource, name },
+    body: { spec: { paused } },
+  }
+}
+
+export function restartAction(resource: Resource, name: string): Action {
+  return {
+    label: 'Restart',
+    question: `Restart ${nouns[resource]} ${name}? All its pods are replaced by new ones that are the same.`,
+    done: `${nouns[resource]} ${name} restarted`,
+    access: { verb: 'create', resource, subresource: 'restart', name },
+    body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxRestart' },
+  }
+}
+
+export function retryAction(name: string): Action {
+  return {
+    label: 'Retry',
+    question: `Try the failed rollout of box ${name} again, with the same spec?`,
+    done: `rollout of box ${name} retried`,
+    access: { verb: 'create', resource: 'modelboxes', subresource: 'retry', name },
+    body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxRetry' },
+  }
+}
+
+export function rollbackAction(name: string, revision: number): Action {
+  return {
+    label: `Roll back to ${revision}`,
+    question: `Roll back box ${name} to revision ${revision}?`,
+    done: `box ${name} rolled back to revision ${revision}`,
+    access: { verb: 'create', resource: 'modelboxes', subresource: 'rollback', name },
+    body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxRollback', toRevision: revision },
+  }
+}
+
+function send(namespace: string, { access, body }: Action, isDryRun: boolean) {
+  const { resource, name, subresource, verb } = access
+  const path = pathOf(namespace, resource, name, ...(subresource ? [subresource] : []))
+  return request(verbs[verb as keyof typeof verbs], `${path}?fieldManager=kubectl-modelbox${isDryRun ? '&dryRun=All' : ''}`, {
+    body,
+    contentType: verb === 'patch' ? 'application/merge-patch+json' : undefined,
+  })
+}
+
+// Confirm shows what the server says of an action, without doing it, and does it once it is confirmed.
+function Confirm({ action, onClose }: { action: Action; onClose: (done?: string) => void }): ReactNode {
+  const namespace = useNamespace()
+  const dialog = useRef<HTMLDialogElement>(null)
+  const title = useId()
+  const [warnings, setWarnings] = useState<string[]>()
+  const [error, setError] = useState<APIError>()
+  const [isBusy, setBusy] = useState(false)
+  useEffect(() => {
+    dialog.current?.showModal()
+    let isCurrent = true
+    send(namespace, action, true)
+      .then((answer) => isCurrent && setWarnings(answer.warnings))
+      .catch((failure: APIError) => isCurrent && setError(failure))
+    return () => {
+      isCurrent = false
+    }
+  }, [namespace, action])
+  const confirm = () => {
+    setBusy(true)
+    send(namespace, action, false)
+      .then(() => onClose(action.done))
+      .catch((failure: APIError) => {
+        setBusy(false)
+        setError(failure)
+      })
+  }
+  return (
+    <dialog ref={dialog} aria-labelledby={title} onClose={() => onClose()}>
+      <h2 id={title}>{action.label}</h2>
+      <p>{action.question}</p>
+      <div role="status">
+        {!warnings && !error && <p className="quiet">Asking the server with a dry run…</p>}
+        {warnings?.length === 0 && !error && <p>The server accepts it, without a warning.</p>}
+        {warnings && warnings.length > 0 && (
+          <>
+            <p>The server warns:</p>
+            <ul className="warnings">
+              {warnings.map((warning) => (
+                <li key={warning}>{warning}</li>
+              ))}
+            </ul>
+          </>
+        )}
+        {error && <p className="failure">{error.message}</p>}
+      </div>
+      <p className="buttons">
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Cancel
+        </button>
+        <button type="button" className="primary" disabled={!warnings || !!error || isBusy} onClick={confirm}>
+          {action.label}
+        </button>
+      </p>
+    </dialog>
+  )
+}
+
+// ActionButton offers an action to a user who may do it.
+export function ActionButton({ action, onDone }: { action: Action; onDone: (done: string) => void }): ReactNode {
+  const isAllowed = useAccess(action.access)
+  // The action that is asked about stays the one that it was when the button was pressed.
+  const [asked, setAsked] = useState<Action>()
+  if (!isAllowed && !asked) return null
+  return (
+    <>
+      {isAllowed && (
+        <button type="button" onClick={() => setAsked(action)}>
+          {action.label}
+        </button>
+      )}
+      {asked && (
+        <Confirm
+          action={asked}
+          onClose={(done) => {
+            setAsked(undefined)
+            if (done) onDone(done)
+          }}
+        />
+      )}
+    </>
+  )
+}

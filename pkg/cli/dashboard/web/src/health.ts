@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+import type { Component, ComponentStatus, Condition, ContainerStatus, KubeObject, ModelBox, ModelStack, Pod } from './types'
+
+export type Health = 'healthy' | 'underway' | 'failing'
+
+export interface Summary {
+  status: string
+  message: string
+  health: Health
+}
+
+// summaryOf sums up a box or a stack in the words of the tables of kubectl get.
+export function summaryOf(object: ModelBox | ModelStack, noun: 'box' | 'stack'): Summary {
+  const conditions = object.status?.conditions ?? []
+  const generation = object.metadata.generation ?? 0
+  const ready = conditions.find((condition) => condition.type === 'Ready')
+  const isStalled = conditions.some((c) => c.type === 'Stalled' && c.status === 'True' && (c.observedGeneration ?? 0) >= generation)
+  if (object.metadata.deletionTimestamp) return { status: 'Terminating', message: `the ${noun} is being deleted`, health: 'underway' }
+  if (!ready) return { status: 'Pending', message: `the controller has not seen this ${noun} yet`, health: 'underway' }
+  if (ready.status !== 'Unknown' && (ready.observedGeneration ?? 0) < generation) {
+    return { status: 'Pending', message: 'the controller has not seen the last change yet', health: 'underway' }
+  }
+  const health = ready.status === 'True' ? 'healthy' : isStalled ? 'failing' : 'underway'
+  return { status: ready.reason ?? '', message: ready.message ?? '', health }
+}
+
+// desiredReplicas are those that the table of boxes counts against: an autoscaler may decide, and for a DaemonSet the nodes do.
+export function desiredReplicas(box: ModelBox): number {
+  const desired = box.status?.desiredReplicas
+  if (box.spec.workload === 'DaemonSet') return desired ?? 0
+  if (desired !== undefined && box.status?.observedGeneration === box.metadata.generation) return desired
+  return box.spec.replicas ?? 1
+}
+
+export function boxReady(box: ModelBox): string {
+  return `${box.status?.readyReplicas ?? 0}/${desiredReplicas(box)}`
+}
+
+// boxRollout is the phase of the rollout of a box that asks for that.
+export function boxRollout(box: ModelBox): string {
+  return (box.spec.rollout && box.status?.rollout?.phase) || ''
+}
+
+// hasFailedRollout says that there is a rollout to try again.
+export function hasFailedRollout(box: ModelBox): boolean {
+  return ['Failed', 'Paused', 'RolledBack'].includes(box.status?.rollout?.phase ?? '')
+}
+
+export function componentHealth(status: ComponentStatus | undefined): Health {
+  if (status?.state === 'Ready') return 'healthy'
+  return status?.state === 'Stalled' ? 'failing' : 'underway'
+}
+
+// boxNameOf returns the name of the box of a component.
+export function boxNameOf(stack: ModelStack, component: Component): string {
+  return component.boxName || `${stack.metadata.name}-${component.name}`
+}
+
+// conditionHealth says whether a condition is as it should be.
+export function conditionHealth(condition: Condition): Health {
+  const wanted = condition.type === 'Stalled' || condition.type.endsWith('Failure') ? 'False' : 'True'
+  if (condition.status === wanted) return 'healthy'
+  return condition.type === 'Stalled' ? 'failing' : 'underway'
+}
+
+// containerSummary is a container in the words of kubectl get pods.
+export function containerSummary(container: ContainerStatus | undefined): Summary {
+  const state = container?.state
+  if (state?.waiting) {
+    let message = state.waiting.message ?? ''
+    const last = container?.lastState?.terminated
+    if (last && last.exitCode !== 0) message = `${message ? `${message}; ` : ''}the last one ended with exit code ${last.exitCode}: ${last.reason ?? ''}`
+    const isStarting = ['ContainerCreating', 'PodInitializing'].includes(state.waiting.reason ?? '')
+    return { status: state.waiting.reason ?? 'Waiting', message, health: isStarting ? 'underway' : 'failing' }
+  }
+  if (state?.terminated) {
+    const { exitCode, reason, message } = state.terminated
+    const status = reason || (exitCode === 0 ? 'Completed' : 'Error')
+    return { status, message: exitCode === 0 ? '' : `ended with exit code ${exitCode} ${message ?? ''}`.trim(), health: exitCode === 0 ? 'healthy' : 'failing' }
+  }
+  if (state?.running) return { status: 'Running', message: '', health: container?.ready ? 'healthy' : 'underway' }
+  return { status: 'Waiting', message: '', health: 'underway' }
+}
+
+// podSummary is a pod in the words of kubectl get pods, with the message of what is wrong.
+export function podSummary(pod: Pod): Summary & { ready: string; restarts: number } {
+  let status = pod.status?.reason || pod.status?.phase || 'Pending'
+  let message = pod.status?.message ?? ''
+  let isFailing = false
+  const fail = (reason: string, text: string) => {
+    status = reason
+    message = text
+    isFailing = true
+  }
+  for (const condition of pod.status?.conditions ?? []) {
+    if (condition.type === 'PodScheduled' && condition.status === 'False') fail(condition.reason ?? '', condition.message ?? '')
+  }
+  let restarts = 0
+  let ready = 0
+  for (const container of pod.status?.initContainerStatuses ?? []) {
+    restarts += container.restartCount
+    const summary = containerSummary(container)
+    if (summary.health === 'failing') fail(`Init:${summary.status}`, summary.message)
+  }
+  for (const container of pod.status?.containerStatuses ?? []) {
+    restarts += container.restartCount
+    if (container.ready) ready++
+    const summary = containerSummary(container)
+    if (summary.health === 'failing') fail(summary.status, summary.message)
+    else if (!isFailing && container.state?.waiting?.reason) status = container.state.waiting.reason
+  }
+  const count = pod.spec.containers.length
+  let health: Health = ready === count || pod.status?.phase === 'Succeeded' ? 'healthy' : isFailing || pod.status?.phase === 'Failed' ? 'failing' : 'underway'
+  if (pod.metadata.deletionTimestamp) {
+    status = 'Terminating'
+    message = ''
+    health = 'underway'
+  }
+  return { status, message, health, ready: `${ready}/${count}`, restarts }
+}
+
+// childrenOf returns the objects that an object controls.
+export function childrenOf<T extends KubeObject>(owner: KubeObject, objects: readonly T[]): T[] {
+  return objects.filter((object) => object.metadata.ownerReferences?.some((reference) => reference.controller && reference.uid === owner.metadata.uid))
+}

@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Opens every view of the dashboard in a browser, and presses every button, against a control plane: "make test-dashboard" starts
+// one. The environment has the programs: KUBECONFIG, KUBECTL, PLUGIN, CHROMIUM, SERVER_PID (the file with the process id of the
+// server), and SCREENSHOTS, a folder for pictures of the views.
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { chromium } from 'playwright-core'
+
+const { KUBECTL = 'kubectl', PLUGIN = 'kubectl-modelbox', CHROMIUM = '/usr/bin/chromium', SERVER_PID, SCREENSHOTS } = process.env
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const patience = 60_000
+
+let browser
+let dashboard
+let page
+// What the page has asked for, and what went wrong in it.
+const requests = new Set()
+const problems = []
+
+const kubectl = (...args) => execFileSync(KUBECTL, ['--namespace=dashboard', ...args], { encoding: 'utf8' })
+
+// start runs the command, and returns the process and the URL that it prints.
+async function start(...args) {
+  const child = spawn(PLUGIN, ['dashboard', '--namespace=dashboard', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const url = await new Promise((resolve, reject) => {
+    let output = ''
+    child.stdout.on('data', (data) => {
+      output += data
+      const found = /http:\S+/.exec(output)
+      if (found) resolve(found[0])
+    })
+    child.on('exit', (code) => reject(new Error(`the command ended with ${code}: ${output}`)))
+  })
+  return { child, url }
+}
+
+async function open(url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  const opened = await context.newPage()
+  opened.setDefaultTimeout(patience)
+  opened.on('request', (request) => requests.add(new URL(request.url()).origin))
+  opened.on('pageerror', (error) => problems.push(String(error)))
+  opened.on('console', (message) => {
+    if (/Content Security Policy|Refused to/.test(message.text())) problems.push(message.text())
+  })
+  await opened.goto(url)
+  return opened
+}
+
+async function picture(name, of = page) {
+  if (SCREENSHOTS) await of.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
+}
+
+// checkAccessibility fails for what axe calls serious.
+async function checkAccessibility(view) {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate(() => globalThis.axe.run())
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  assert.deepEqual(
+    serious.map(({ id, nodes }) => `${view}: ${id}: ${nodes.map((node) => node.html).join(' ')}`),
+    [],
+  )
+}
+
+// confirm presses the button of an action, checks what the dialog says, and confirms it.
+async function confirm(button, warning, done) {
+  await page.getByRole('button', { name: button, exact: true }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(warning).waitFor()
+  await picture(`confirm-${button.toLowerCase().replaceAll(' ', '-')}`)
+  await dialog.getByRole('button', { name: button, exact: true }).click()
+  await page.getByRole('status').filter({ hasText: done }).waitFor()
+}
+
+before(async () => {
+  kubectl('apply', `--filename=${new URL('objects.yaml', import.meta.url).pathname}`)
+  kubectl('wait', '--for=condition=Ready', 'modelbox/front', 'modelbox/agent', '--timeout=120s')
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  dashboard = await start()
+  page = await open(dashboard.url)
+})
+
+after(async () => {
+  await browser?.close()
+  dashboard?.child.kill('SIGINT')
+})
+
+test('the token is no longer in the address', async () => {
+  await page.getByRole('heading', { name: 'Namespace dashboard' }).waitFor()
+  assert.equal(page.url(), dashboard.url.replace(/\?.*/, ''))
+})
+
+test('the namespace shows stacks and boxes, filters them, and is used by the keyboard', async () => {
+  await page.getByRole('row', { name: /^front 2\/2 .*Ready nginx:1.7.9 Complete/ }).waitFor()
+  await page.getByRole('row', { name: /^shop \d\/6/ }).waitFor()
+  await picture('namespace')
+  await checkAccessibility('namespace')
+  await page.keyboard.press('/')
+  await page.keyboard.type('nginx complete')
+  await page.getByRole('heading', { name: 'Boxes 1 of' }).waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Box front' }).waitFor()
+  await page.goBack()
+  await page.getByLabel('Only what is not ready').check()
+  await page.getByRole('row', { name: /^shop / }).waitFor()
+  assert.equal(await page.getByRole('row', { name: /^agent / }).count(), 0)
+  await page.getByLabel('Only what is not ready').uncheck()
+  await page.getByRole('row', { name: /^agent / }).getByRole('link').focus()
+  await page.keyboard.press('ArrowDown')
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'front')
+})
+
+test('the dark theme', async () => {
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await picture('namespace-dark')
+  await checkAccessibility('namespace, dark')
+  await page.goto(page.url().replace(/#.*/, '') + '#/stacks/shop')
+  await page.getByRole('heading', { name: 'Stack shop' }).waitFor()
+  await picture('stack-dark')
+  await checkAccessibility('stack, dark')
+  await page.emulateMedia({ colorScheme: 'light' })
+})
+
+test('a stack shows what waits for what', async () => {
+  await page.goto(page.url().replace(/#.*/, '') + '#/stacks/shop')
+  const graph = page.getByRole('region', { name: 'Components and what they depend on' })
+  await graph.getByText('waiting for orders').waitFor()
+  await graph.getByText('mail.example.com:25').waitFor()
+  assert.equal(await graph.locator('.react-flow__edge').count(), 6)
+  await page.getByRole('row', { name: /^web 0\/3 .*Waiting auth, orders orders/ }).waitFor()
+  await picture('stack')
+  await checkAccessibility('stack')
+  await confirm('Pause', 'The server accepts it, without a warning.', 'stack shop paused')
+  await confirm('Resume', 'The server accepts it, without a warning.', 'stack shop resumed')
+  await page.getByRole('button', { name: 'Restart' }).waitFor()
+  await graph.getByRole('link', { name: 'orders' }).click()
+  await page.getByRole('heading', { name: 'Box shop-orders' }).waitFor()
+  await page.getByText(/Pod\/shop-orders-/).first().waitFor()
+  await page.getByText('Unschedulable').first().waitFor()
+  await picture('box-waiting')
+})
+
+test('a box shows its tree down to containers, conditions, events and YAML', async () => {
+  await page.goto(page.url().replace(/#.*/, '') + '#/boxes/front')
+  const tree = page.locator('.tree')
+  for (const name of ['ModelBox/front', 'Deployment/front', 'ReplicaSet/front-', 'Pod/front-', 'Container/front']) await tree.getByText(name).first().waitFor()
+  await page.getByRole('row', { name: /^Ready .*True/ }).waitFor()
+  await page.getByRole('row', { name: /ScalingReplicaSet|SuccessfulCreate/ }).first().waitFor()
+  await picture('box')
+  await checkAccessibility('box')
+  await page.getByRole('link', { name: 'YAML' }).click()
+  await page.getByText('kind: Deployment').waitFor()
+  await picture('box-yaml')
+  await checkAccessibility('YAML')
+})
+
+test('a daemon set and a stateful set have trees', async () => {
+  await page.goto(page.url().replace(/#.*/, '') + '#/boxes/agent')
+  await page.getByText(/^Pod\/agent-/).first().waitFor()
+  await page.goto(page.url().replace(/#.*/, '') + '#/boxes/shop-db')
+  await page.getByText('Pod/shop-db-0').first().waitFor()
+})
+
+test('drift is shown with who changed what', async () => {
+  await page.goto(page.url().replace(/#.*/, '') + '#/boxes/front')
+  await confirm('Pause', 'The server accepts it, without a warning.', 'box front paused')
+  await page.getByRole('button', { name: 'Resume' }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Restart' }).count(), 0)
+  await page.getByRole('link', { name: 'Drift' }).click()
+  kubectl('patch', 'deployment/front', '--type=merge', '--patch={"spec":{"minReadySeconds":77}}', '--field-manager=editor')
+  await page.getByRole('row', { name: 'spec.minReadySeconds 77 3 editor' }).waitFor()
+  await picture('box-drift')
+  await checkAccessibility('drift')
+  await confirm('Resume', /The server/, 'box front resumed')
+  await page.getByText('No child differs from the box.').waitFor()
+})
+
+test('a restart and a rollback warn of the pods', async () => {
+  await confirm('Restart', /The server/, 'box front restarted')
+  kubectl('annotate', '--overwrite', 'modelbox/front', 'kubernetes.io/change-cause=a newer one')
+  kubectl('patch', 'modelbox/front', '--type=merge', '--patch={"spec":{"image":"nginx:1.9.1"}}')
+  kubectl('wait', '--for=condition=Ready', 'modelbox/front', '--timeout=120s')
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByRole('row', { name: 'spec.image "nginx:1.7.9" "nginx:1.9.1"' }).waitFor()
+  await picture('box-history')
+  await checkAccessibility('history')
+  await confirm('Roll back to 1', 'rolls 2 pods', 'box front rolled back to revision 1')
+  await page.locator('dd.image').getByText('nginx:1.7.9').waitFor()
+})
+
+test('a rollout that has failed can be tried again', async () => {
+  kubectl('wait', '--for=condition=Ready', 'modelbox/front', '--timeout=120s')
+  assert.equal(await page.getByRole('button', { name: 'Retry' }).count(), 0)
+  const spec = { progressDeadlineSeconds: 5, podTemplate: { spec: { nodeSelector: { 'example.com/none': 'true' } } } }
+  kubectl('patch', 'modelbox/front', '--type=merge', `--patch=${JSON.stringify({ spec })}`)
+  await page.getByRole('button', { name: 'Retry' }).waitFor()
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByText(/RolledBack: /).waitFor()
+  await picture('box-failed')
+  await confirm('Retry', /The server/, 'rollout of box front retried')
+})
+
+test('a refusal of the server is shown, and cannot be confirmed', async () => {
+  kubectl('delete', 'modelbox/agent', '--dry-run=server')
+  await page.goto(page.url().replace(/#.*/, '') + '#/boxes/agent')
+  await page.getByRole('button', { name: 'Restart' }).waitFor()
+  // The page has not seen yet that the box is paused.
+  await page.context().route(/\/restart\?.*dryRun=All/, (route) => {
+    kubectl('patch', 'modelbox/agent', '--type=merge', '--patch={"spec":{"paused":true}}')
+    return route.continue()
+  })
+  await page.getByRole('button', { name: 'Restart' }).click()
+  await page.getByRole('dialog').getByText("can't restart paused modelbox").waitFor()
+  await picture('refusal')
+  assert.ok(await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).isDisabled())
+  await checkAccessibility('dialog')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+})
+
+test('a user without rights is told what they may not read, and is offered nothing', async () => {
+  const other = await start('--as=anna')
+  try {
+    const annas = await open(other.url)
+    await annas.getByText(/You may not read modelstacks: .*User "anna" cannot list resource "modelstacks"/).waitFor()
+    await annas.getByRole('link', { name: 'front' }).click()
+    for (const what of ['deployments', 'replicasets', 'pods', 'events']) await annas.getByText(`You may not read ${what}: `).waitFor()
+    await picture('box-without-rights', annas)
+    await annas.getByRole('link', { name: 'History' }).click()
+    await annas.getByText('You may not read the history: ').waitFor()
+    assert.equal(await annas.getByRole('button').count(), 0)
+    await annas.context().close()
+  } finally {
+    other.child.kill('SIGINT')
+  }
+})
+
+test('the page says that the server is away, and goes on when it is back', { skip: !SERVER_PID && 'SERVER_PID is not set' }, async () => {
+  await page.goto(page.url().replace(/#.*/, '') + '#/')
+  await page.getByRole('row', { name: /^front / }).waitFor()
+  process.kill(Number(readFileSync(SERVER_PID, 'utf8')), 'SIGKILL')
+  await page.getByText(/^Not connected: /).waitFor()
+  await picture('outage')
+  await page.getByText(/^Not connected: /).waitFor({ state: 'detached' })
+  kubectl('label', '--overwrite', 'modelbox/agent', 'seen=after')
+  kubectl('patch', 'modelbox/agent', '--type=merge', '--patch={"spec":{"image":"example.com/agent:2"}}')
+  await page.getByRole('row', { name: /^agent .* example.com\/agent:2/ }).waitFor()
+})
+
+test('the page says that the command has ended', async () => {
+  dashboard.child.kill('SIGINT')
+  await page.getByText(/^Not connected: kubectl modelbox dashboard does not answer/).waitFor()
+})
+
+test('the page has asked the dashboard alone, and broken no policy', () => {
+  for (const origin of requests) assert.match(origin, /^(http|ws):\/\/127\.0\.0\.1:\d+$/)
+  assert.deepEqual(problems, [])
+})
