@@ -157,6 +157,10 @@ test-install: build clients node-images image install-files ## Install the image
 dashboard-picture: build ## Draw the dashboard from what a real Prometheus has of a server at work (Debian)
 	@hack/draw-dashboard.sh docs/operate/dashboard.png
 
+.PHONY: test-dashboard
+test-dashboard: build ## Open every view of the dashboard of the plugin in a browser, and press every button (Node.js, npm, Chromium)
+	@hack/test-dashboard.sh _output/dashboard
+
 .PHONY: plugin-session
 plugin-session: build test-images ## Type every command of the plugin into a terminal, and write what it shows (tmux, Linux, root)
 	@hack/draw-plugin-session.sh docs/plugin-session.md

@@ -158,7 +158,7 @@ while read -r file; do
       *) check_code "${file}" "${kind}" "${text}" ;;
     esac
   done < <(code_and_links "${file}")
-done < <(find . -name '*.md' -not -path './_output/*' -printf '%P\n' | sort)
+done < <(find . -name '*.md' -not -path './_output/*' -not -path '*/node_modules/*' -printf '%P\n' | sort)
 
 # docs/fields.md has each field of a box.
 spec=$(grep --recursive --files-with-matches '^type ModelBoxSpec struct' pkg/apis/model/v1)

@@ -17,6 +17,6 @@ prose=${PWD}/_output/tools/prose
 written='^docs/(plugin-session\.md|performance/)'
 
 {
-  find . -name '*.md' -not -path './_output/*' -printf '%P\n' | grep --invert-match --extended-regexp "${written}"
+  find . -name '*.md' -not -path './_output/*' -not -path '*/node_modules/*' -printf '%P\n' | grep --invert-match --extended-regexp "${written}"
   find cmd hack pkg -name '*.go' -not -name 'zz_generated.*' -not -path 'hack/tools/prose/*'
 } | sort | "${prose}" "$@" hack/prose/words.txt hack/prose/counts.txt

@@ -31,11 +31,15 @@ var files = fstest.MapFS{
 	"assets/index.js": {Data: []byte("the script")},
 }
 
-// apiServer answers each request with what arrives of it. A watch by a WebSocket gets one line, and another one back.
+// apiServer answers each request with what arrives of it. A WebSocket gets a line back. As in an API server, it must have an Origin.
 func apiServer(t *testing.T) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Upgrade") != "" {
+		switch {
+		case r.Header.Get("Upgrade") != "" && r.Header.Get("Origin") == "":
+			w.WriteHeader(http.StatusForbidden)
+			return
+		case r.Header.Get("Upgrade") != "":
 			echo(t, w)
 			return
 		}
@@ -46,7 +50,7 @@ func apiServer(t *testing.T) *httptest.Server {
 			t.Error(err)
 		}
 		fmt.Fprintf(w, "%s %s", r.Method, r.URL.RequestURI())
-		for _, name := range []string{"Authorization", "Cookie", "Origin", "Impersonate-User", "Impersonate-Group", "Accept"} {
+		for _, name := range []string{"Authorization", "Cookie", "Impersonate-User", "Impersonate-Group", "Accept"} {
 			if value := r.Header.Get(name); value != "" {
 				fmt.Fprintf(w, "; %s: %s", name, value)
 			}

@@ -88,7 +88,7 @@ func forward(next http.Handler) http.Handler {
 		}
 		for name := range r.Header {
 			switch {
-			case name == "Authorization", name == "Cookie", name == "Origin", name == "Referer", strings.HasPrefix(name, "Sec-Fetch-"),
+			case name == "Authorization", name == "Cookie", name == "Referer", strings.HasPrefix(name, "Sec-Fetch-"),
 				strings.HasPrefix(name, "Impersonate-"):
 				delete(r.Header, name)
 			}

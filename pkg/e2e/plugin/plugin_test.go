@@ -268,6 +268,8 @@ func TestCompletion(t *testing.T) {
 		words, want []string
 	}{
 		{[]string{"stat"}, []string{"status"}},
+		{[]string{"dash"}, []string{"dashboard"}},
+		{[]string{"dashboard", "--po"}, []string{"--port"}},
 		{[]string{"wait", "w"}, []string{"web"}},
 		{[]string{"pause", "mst/"}, []string{"mst/shop"}},
 		{[]string{"exec", "web"}, []string{"web"}},

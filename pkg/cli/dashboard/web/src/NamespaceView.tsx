@@ -102,9 +102,12 @@ export function NamespaceView(): ReactNode {
           <input type="checkbox" checked={isNotReadyOnly} onChange={(event) => setNotReadyOnly(event.target.checked)} /> Only what is not ready
         </label>
       </form>
-      <h2>
-        Stacks <span className="quiet" role="status">{shownStacks.length} of {stacks.items.length}</span>
-      </h2>
+      <div className="title">
+        <h2>Stacks</h2>
+        <span className="quiet" role="status">
+          {shownStacks.length} of {stacks.items.length} stacks
+        </span>
+      </div>
       {stacks.error?.isRefusal && <Failure what="modelstacks" error={stacks.error} />}
       {!stacks.isLoaded && !stacks.error && <Loading />}
       {shownStacks.length > 0 && (
@@ -128,9 +131,12 @@ export function NamespaceView(): ReactNode {
           </table>
         </div>
       )}
-      <h2>
-        Boxes <span className="quiet" role="status">{shownBoxes.length} of {boxes.items.length}</span>
-      </h2>
+      <div className="title">
+        <h2>Boxes</h2>
+        <span className="quiet" role="status">
+          {shownBoxes.length} of {boxes.items.length} boxes
+        </span>
+      </div>
       {boxes.error?.isRefusal && <Failure what="modelboxes" error={boxes.error} />}
       {!boxes.isLoaded && !boxes.error && <Loading />}
       {shownBoxes.length > 0 && (

@@ -20,7 +20,7 @@ export interface Snapshot<T> {
   isLoaded: boolean
   // error is why the resource cannot be listed or watched.
   error?: APIError
-  // liveUntil is when the last connection ended, undefined while there is one, and before the first one.
+  // liveUntil is when the items were as they are in the cluster last, undefined while they are.
   liveUntil?: Date
 }
 
@@ -115,7 +115,7 @@ export class Collection<T extends KubeObject> {
     } while (next)
     this.items.clear()
     for (const [uid, item] of found) this.items.set(uid, item)
-    this.publish({ isLoaded: true })
+    this.publish({ isLoaded: true, liveUntil: this.snapshot.liveUntil && new Date() })
     return version
   }
 
@@ -162,7 +162,7 @@ export class Collection<T extends KubeObject> {
       // An empty watch is no JSON, and an answer.
       if (error instanceof APIError && error.code !== 200) return error
     }
-    return new APIError(0, 'the connection was refused')
+    return new APIError(0, 'a WebSocket to the cluster cannot be opened')
   }
 
   private apply({ type, object }: WatchEvent<T>): void {

@@ -58,10 +58,10 @@ export function boxNameOf(stack: ModelStack, component: Component): string {
   return component.boxName || `${stack.metadata.name}-${component.name}`
 }
 
-// conditionHealth says whether a condition is as it should be.
+// conditionHealth says whether a condition is as it should be when nothing is left to do.
 export function conditionHealth(condition: Condition): Health {
-  const wanted = condition.type === 'Stalled' || condition.type.endsWith('Failure') ? 'False' : 'True'
-  if (condition.status === wanted) return 'healthy'
+  const isNegative = condition.type === 'Stalled' || condition.type === 'Progressing'
+  if (condition.status === (isNegative ? 'False' : 'True')) return 'healthy'
   return condition.type === 'Stalled' ? 'failing' : 'underway'
 }
 
