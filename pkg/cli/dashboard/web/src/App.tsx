@@ -52,7 +52,10 @@ export function App(): ReactNode {
   }, [view, settings])
   useEffect(() => {
     // A screen reader begins to read the new view.
-    if (!isFirst.current) main.current?.focus()
+    if (!isFirst.current) {
+      main.current?.focus({ preventScroll: true })
+      scrollTo(0, 0)
+    }
     isFirst.current = false
   }, [view])
   if (error) return <main><Failure what="the settings of the page" error={error} /></main>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import { useCallback, useState, type ReactNode } from 'react'
+import { type ReactNode } from 'react'
 import { stringify } from 'yaml'
-import { ActionButton, pauseAction, restartAction, retryAction, rollbackAction } from './actions'
+import { ActionButton, pauseAction, restartAction, retryAction, rollbackAction, useActions, type Action } from './actions'
 import { pathOf } from './api'
 import { Conditions, Events } from './conditions'
 import { boxReady, boxRollout, hasFailedRollout, summaryOf } from './health'
@@ -30,7 +30,7 @@ function Overview({ box }: { box: ModelBox }): ReactNode {
   )
 }
 
-function HistorySection({ box, onDone }: { box: ModelBox; onDone: (done: string) => void }): ReactNode {
+function HistorySection({ box, onAsk }: { box: ModelBox; onAsk: (action: Action) => void }): ReactNode {
   const name = box.metadata.name
   const { object, error } = useRead<History>(pathOf(useNamespace(), 'modelboxes', name, 'history'), box.metadata.resourceVersion)
   if (error) return <Failure what="the history" error={error} />
@@ -65,7 +65,7 @@ function HistorySection({ box, onDone }: { box: ModelBox; onDone: (done: string)
               ))}
             </Fields>
           )}
-          {index > 0 && !revision.unknown && <ActionButton action={rollbackAction(name, revision.revision)} onDone={onDone} />}
+          {index > 0 && !revision.unknown && <ActionButton action={rollbackAction(name, revision.revision)} onAsk={onAsk} />}
         </li>
       ))}
     </ol>
@@ -144,8 +144,7 @@ function YAMLSection({ box }: { box: ModelBox }): ReactNode {
 
 export function BoxView({ name, section = '' }: { name: string; section?: string }): ReactNode {
   const boxes = useResource<ModelBox>('modelboxes')
-  const [done, setDone] = useState('')
-  const onDone = useCallback((text: string) => setDone(text), [])
+  const { ask, dialog, notice } = useActions()
   const box = boxes.items.find((item) => item.metadata.name === name)
   if (boxes.error?.isRefusal) return <Failure what="modelboxes" error={boxes.error} />
   if (!box) return boxes.isLoaded ? <p className="failure">There is no box {name}.</p> : <Loading />
@@ -189,11 +188,12 @@ export function BoxView({ name, section = '' }: { name: string; section?: string
         </dd>
       </dl>
       <div className="buttons">
-        <ActionButton action={pauseAction('modelboxes', name, !box.spec.paused)} onDone={onDone} />
-        {!box.spec.paused && <ActionButton action={restartAction('modelboxes', name)} onDone={onDone} />}
-        {!box.spec.paused && hasFailedRollout(box) && <ActionButton action={retryAction(name)} onDone={onDone} />}
-        <span role="status">{done}</span>
+        <ActionButton action={pauseAction('modelboxes', name, !box.spec.paused)} onAsk={ask} />
+        {!box.spec.paused && <ActionButton action={restartAction('modelboxes', name)} onAsk={ask} />}
+        {!box.spec.paused && hasFailedRollout(box) && <ActionButton action={retryAction(name)} onAsk={ask} />}
+        {notice}
       </div>
+      {dialog}
       <nav className="tabs" aria-label="Sections of the box">
         {Object.entries(sections).map(([key, label]) => (
           <a key={key} href={`#/boxes/${name}${key && `/${key}`}`} aria-current={key === section ? 'page' : undefined}>
@@ -202,7 +202,7 @@ export function BoxView({ name, section = '' }: { name: string; section?: string
         ))}
       </nav>
       {section === '' && <Overview box={box} />}
-      {section === 'history' && <HistorySection box={box} onDone={onDone} />}
+      {section === 'history' && <HistorySection box={box} onAsk={ask} />}
       {section === 'drift' && <DriftSection box={box} />}
       {section === 'yaml' && <YAMLSection box={box} />}
     </>

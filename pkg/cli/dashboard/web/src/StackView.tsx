@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import { useCallback, useMemo, useState, type ReactNode } from 'react'
+import { useMemo, type ReactNode } from 'react'
 import dagre from '@dagrejs/dagre'
 import { Background, Controls, Handle, MarkerType, Position, ReactFlow, type Edge, type Node, type NodeProps } from '@xyflow/react'
 import '@xyflow/react/dist/style.css'
-import { ActionButton, pauseAction, restartAction } from './actions'
+import { ActionButton, pauseAction, restartAction, useActions } from './actions'
 import { Conditions, Events } from './conditions'
 import { boxNameOf, componentHealth, summaryOf } from './health'
 import { useResource } from './hooks'
@@ -154,8 +154,7 @@ function Components({ stack }: { stack: ModelStack }): ReactNode {
 export function StackView({ name }: { name: string }): ReactNode {
   const stacks = useResource<ModelStack>('modelstacks')
   const events = useResource<Event>('events')
-  const [done, setDone] = useState('')
-  const onDone = useCallback((text: string) => setDone(text), [])
+  const { ask, dialog, notice } = useActions()
   const stack = stacks.items.find((item) => item.metadata.name === name)
   if (stacks.error?.isRefusal) return <Failure what="modelstacks" error={stacks.error} />
   if (!stack) return stacks.isLoaded ? <p className="failure">There is no stack {name}.</p> : <Loading />
@@ -168,10 +167,11 @@ export function StackView({ name }: { name: string }): ReactNode {
         {health !== 'healthy' && message && <>: {message}</>}, <Age from={stack.metadata.creationTimestamp} /> old
       </p>
       <div className="buttons">
-        <ActionButton action={pauseAction('modelstacks', name, !stack.spec.paused)} onDone={onDone} />
-        {!stack.spec.paused && <ActionButton action={restartAction('modelstacks', name)} onDone={onDone} />}
-        <span role="status">{done}</span>
+        <ActionButton action={pauseAction('modelstacks', name, !stack.spec.paused)} onAsk={ask} />
+        {!stack.spec.paused && <ActionButton action={restartAction('modelstacks', name)} onAsk={ask} />}
+        {notice}
       </div>
+      {dialog}
       <Graph stack={stack} />
       <h2>Components</h2>
       <Components stack={stack} />

@@ -82,6 +82,7 @@ function Confirm({ action, onClose }: { action: Action; onClose: (done?: string)
   const [warnings, setWarnings] = useState<string[]>()
   const [error, setError] = useState<APIError>()
   const [isBusy, setBusy] = useState(false)
+  const done = useRef<string>(undefined)
   useEffect(() => {
     dialog.current?.showModal()
     let isCurrent = true
@@ -95,14 +96,18 @@ function Confirm({ action, onClose }: { action: Action; onClose: (done?: string)
   const confirm = () => {
     setBusy(true)
     send(namespace, action, false)
-      .then(() => onClose(action.done))
+      .then(() => {
+        done.current = action.done
+        // Which gives the focus back.
+        dialog.current?.close()
+      })
       .catch((failure: APIError) => {
         setBusy(false)
         setError(failure)
       })
   }
   return (
-    <dialog ref={dialog} aria-labelledby={title} onClose={() => onClose()}>
+    <dialog ref={dialog} aria-labelledby={title} onClose={() => onClose(done.current)}>
       <h2 id={title}>{action.label}</h2>
       <p>{action.question}</p>
       <div role="status">
@@ -133,27 +138,31 @@ function Confirm({ action, onClose }: { action: Action; onClose: (done?: string)
 }
 
 // ActionButton offers an action to a user who may do it.
-export function ActionButton({ action, onDone }: { action: Action; onDone: (done: string) => void }): ReactNode {
+export function ActionButton({ action, onAsk }: { action: Action; onAsk: (action: Action) => void }): ReactNode {
   const isAllowed = useAccess(action.access)
-  // The action that is asked about stays the one that it was when the button was pressed.
-  const [asked, setAsked] = useState<Action>()
-  if (!isAllowed && !asked) return null
+  if (!isAllowed) return null
   return (
-    <>
-      {isAllowed && (
-        <button type="button" onClick={() => setAsked(action)}>
-          {action.label}
-        </button>
-      )}
-      {asked && (
-        <Confirm
-          action={asked}
-          onClose={(done) => {
-            setAsked(undefined)
-            if (done) onDone(done)
-          }}
-        />
-      )}
-    </>
+    <button type="button" onClick={() => onAsk(action)}>
+      {action.label}
+    </button>
   )
+}
+
+// How long a view says what has been done.
+const noticeAge = 15_000
+
+// useActions returns what asks about an action, and what a view shows of it. The dialog is of the view: a button may go while the
+// user is asked.
+export function useActions(): { ask: (action: Action) => void; dialog: ReactNode; notice: ReactNode } {
+  const [asked, setAsked] = useState<Action>()
+  const [notice, setNotice] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setNotice(''), noticeAge)
+    return () => clearTimeout(timer)
+  }, [notice])
+  const close = (done?: string) => {
+    setAsked(undefined)
+    if (done) setNotice(done)
+  }
+  return { ask: setAsked, dialog: asked && <Confirm action={asked} onClose={close} />, notice: <span role="status">{notice}</span> }
 }

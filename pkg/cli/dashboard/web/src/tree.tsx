@@ -41,7 +41,8 @@ export function useTree(box: ModelBox): { node: Node; failures: { what: string; 
     name: `ModelBox/${box.metadata.name}`,
     ready: boxReady(box),
     ...summary,
-    message: summary.health === 'healthy' ? '' : summary.message,
+    // The view has it above the tree.
+    message: '',
     since: box.metadata.creationTimestamp,
     nodes: childrenOf(box, workloads.items).map((workload) => ({
       ...workloadNode(kind, workload),

@@ -210,10 +210,9 @@ test('a rollout that has failed can be tried again', async () => {
 })
 
 test('a refusal of the server is shown, and cannot be confirmed', async () => {
-  kubectl('delete', 'modelbox/agent', '--dry-run=server')
   await page.goto(page.url().replace(/#.*/, '') + '#/boxes/agent')
   await page.getByRole('button', { name: 'Restart' }).waitFor()
-  // The page has not seen yet that the box is paused.
+  // Another user pauses the box while the user of the page is asked.
   await page.context().route(/\/restart\?.*dryRun=All/, (route) => {
     kubectl('patch', 'modelbox/agent', '--type=merge', '--patch={"spec":{"paused":true}}')
     return route.continue()
