@@ -137,7 +137,7 @@ function YAMLSection({ box }: { box: ModelBox }): ReactNode {
   if (!object) return <Loading />
   return (
     <pre tabIndex={0} aria-label="The children of the box, as the server applies them">
-      {object.items.map((item) => stringify(item, { lineWidth: 0 })).join('---\n')}
+      {object.items.map((item) => stringify(item, { lineWidth: 0, indentSeq: false })).join('---\n')}
     </pre>
   )
 }

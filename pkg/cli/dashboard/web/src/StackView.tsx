@@ -163,8 +163,7 @@ export function StackView({ name }: { name: string }): ReactNode {
     <>
       <h1>Stack {name}</h1>
       <p>
-        <Status health={health}>{status}</Status> {stack.status?.readyComponents ?? 0}/{stack.spec.components.length} components ready
-        {health !== 'healthy' && message && <>: {message}</>}, <Age from={stack.metadata.creationTimestamp} /> old
+        <Status health={health}>{status}</Status> <Age from={stack.metadata.creationTimestamp} /> old: {message}
       </p>
       <div className="buttons">
         <ActionButton action={pauseAction('modelstacks', name, !stack.spec.paused)} onAsk={ask} />

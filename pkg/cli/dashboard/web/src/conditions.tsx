@@ -29,7 +29,7 @@ export function Conditions({ conditions }: { conditions: Condition[] }): ReactNo
                 <tr key={condition.type}>
                   <th scope="row">{condition.type}</th>
                   <td>
-                    <Status health={conditionHealth(condition)}>{condition.status}</Status>
+                    <Status health={conditionHealth(condition, conditions)}>{condition.status}</Status>
                   </td>
                   <td>{condition.reason}</td>
                   <td>

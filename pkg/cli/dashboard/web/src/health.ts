@@ -58,11 +58,16 @@ export function boxNameOf(stack: ModelStack, component: Component): string {
   return component.boxName || `${stack.metadata.name}-${component.name}`
 }
 
-// conditionHealth says whether a condition is as it should be when nothing is left to do.
-export function conditionHealth(condition: Condition): Health {
-  const isNegative = condition.type === 'Stalled' || condition.type === 'Progressing'
-  if (condition.status === (isNegative ? 'False' : 'True')) return 'healthy'
-  return condition.type === 'Stalled' ? 'failing' : 'underway'
+// conditionHealth says whether one of the conditions of a box or a stack is as it should be when nothing is left to do.
+export function conditionHealth(condition: Condition, conditions: Condition[]): Health {
+  const isTrue = (type: string) => conditions.some((other) => other.type === type && other.status === 'True')
+  switch (condition.type) {
+    case 'Stalled':
+      return condition.status === 'True' ? 'failing' : 'healthy'
+    case 'Progressing':
+      return condition.status === 'False' && isTrue('Ready') ? 'healthy' : isTrue('Stalled') ? 'failing' : 'underway'
+  }
+  return condition.status === 'True' ? 'healthy' : isTrue('Stalled') ? 'failing' : 'underway'
 }
 
 // containerSummary is a container in the words of kubectl get pods.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { createContext, useCallback, useContext, useEffect, useState, useSyncExternalStore } from 'react'
+import { age } from './age'
 import { APIError, mayAccess, pathOf, request, type Access, type Resource } from './api'
 import { Collection, type Snapshot } from './collection'
 import type { KubeObject } from './types'
@@ -148,13 +149,12 @@ setInterval(() => {
   for (const listener of clockListeners) listener()
 }, 5000)
 
-// useNow returns the time, every five seconds.
-export function useNow(): number {
-  return useSyncExternalStore(
-    (listener) => {
-      clockListeners.add(listener)
-      return () => clockListeners.delete(listener)
-    },
-    () => now,
-  )
+function subscribeToClock(listener: () => void): () => void {
+  clockListeners.add(listener)
+  return () => clockListeners.delete(listener)
+}
+
+// useAge returns the time since a timestamp. Only those whose age has changed are drawn again.
+export function useAge(from: string | undefined): string {
+  return useSyncExternalStore(subscribeToClock, () => age(from, now))
 }

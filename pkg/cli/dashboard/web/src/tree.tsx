@@ -126,7 +126,9 @@ function Branch({ node }: { node: Node }): ReactNode {
         <span className="name">{node.name}</span>
         <span>{node.ready}</span>
         <Status health={node.health}>{node.status || (node.health === 'healthy' ? 'Ready' : 'Progressing')}</Status>
-        <Age from={node.since} />
+        <span className="age">
+          <Age from={node.since} />
+        </span>
         <span className="message">{node.message}</span>
       </div>
       {node.nodes.length > 0 && (
