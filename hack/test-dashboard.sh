@@ -32,5 +32,4 @@ _output/bin/localcluster up --dir "${dir}" --server _output/bin/modelbox-apiserv
 
 export KUBECONFIG=${dir}/kubeconfig KUBECTL=${PWD}/_output/bin/kubectl PLUGIN=${PWD}/_output/bin/kubectl-modelbox
 export SERVER_PID=${dir}/run/modelbox-apiserver.pid
-cd pkg/cli/dashboard/web
-npm test
+npm --prefix pkg/cli/dashboard/web test

@@ -31,7 +31,8 @@ var files = fstest.MapFS{
 	"assets/index.js": {Data: []byte("the script")},
 }
 
-// apiServer answers each request with what arrives of it. A WebSocket gets a line back. As in an API server, it must have an Origin.
+// apiServer answers each request with what arrives of it. A WebSocket gets a line back. As in an API server, it must have an
+// Origin.
 func apiServer(t *testing.T) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
