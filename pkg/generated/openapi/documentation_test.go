@@ -212,8 +212,12 @@ func TestExamplesAreAccepted(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: metav1.NamespaceDefault},
 				Spec:       modelv1.ModelBoxSpec{Image: "nginx:1.7.9"},
 			}
-			// What the examples mount is what the example of the volumes has, and where they lead that of the ports.
-			for _, field := range []string{"volumes", "ports", name} {
+			// The examples mount the volumes of the example of volumes, and use the ports of the example of ports.
+			needed := []string{"volumes", "ports"}
+			if name == "podManagementPolicy" {
+				needed = append(needed, "workload")
+			}
+			for _, field := range append(needed, name) {
 				if err := yaml.Unmarshal(example(t, field, properties[field].Description), &box.Spec); err != nil {
 					t.Fatal(err)
 				}
