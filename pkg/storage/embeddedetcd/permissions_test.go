@@ -96,7 +96,7 @@ func TestTheDataOfAnotherUserIsRefused(t *testing.T) {
 	dir, etcd := newDirWithEtcd(t)
 	giveAway(t, etcd)
 	_, err := Start(t.Context(), Config{Dir: dir})
-	if err == nil || !strings.Contains(err.Error(), etcd+" belongs to user 65534 and has to belong to user") {
+	if err == nil || !strings.Contains(err.Error(), etcd+" belongs to user 65534, but must belong to user") {
 		t.Errorf("got %v", err)
 	}
 }
