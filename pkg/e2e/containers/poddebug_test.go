@@ -143,9 +143,9 @@ func debugByPlugin(n *framework.Namespace) {
 		name            string
 		want, arguments []string
 	}{
-		{"an image that may not be pulled", []string{"error: waiting for container debugger-", "does not run: ErrImageNeverPull:"}, []string{"--image=localhost:1/none:1", "--image-pull-policy=Never"}},
+		{"an image that may not be pulled", []string{"error: waiting for container debugger-", "is not running: ErrImageNeverPull:"}, []string{"--image=localhost:1/none:1", "--image-pull-policy=Never"}},
 		{"an image that cannot be pulled", []string{"error: waiting for container debugger-", "is not running: ImagePullBackOff: "}, []string{"--image=localhost:1/none:1", "--image-pull-policy=Always"}},
-		{"a command that is not in the image", []string{"error: waiting for container debugger-", "does not run: RunContainerError: "}, []string{"--image=" + shellImage, "--", "/none"}},
+		{"a command that is not in the image", []string{"error: waiting for container debugger-", "is not running: RunContainerError: "}, []string{"--image=" + shellImage, "--", "/none"}},
 	} {
 		run := debug(append([]string{"--attach"}, row.arguments...)...)
 		if run.Err == nil || !framework.ContainsAll(run.Stderr, row.want) {
