@@ -22,15 +22,12 @@ func (s *Selection) GetOrRead() (*Objects, error) {
 // RequestSubresource reads into the answer what a subresource says about an object of GetOrRead: about one of a file as it is there,
 // and about any other as it is stored.
 func (s *Selection) RequestSubresource(
-	ctx context.Context, client versioned.Interface, resource string, object Object, subresource string, answer runtime.Object,
+	ctx context.Context, clientset versioned.Interface, resource string, object Object, subresource string, answer runtime.Object,
 ) error {
-	request := client.ModelV1().RESTClient().Get()
+	client := clientset.ModelV1().RESTClient()
+	request := client.Get().UseProtobufAsDefault()
 	if s.HasFiles() {
-		request = client.ModelV1().RESTClient().Post()
+		request = client.Post().UseProtobufAsDefault().Body(object)
 	}
-	request = request.UseProtobufAsDefault().Namespace(object.GetNamespace()).Resource(resource).Name(object.GetName()).SubResource(subresource)
-	if s.HasFiles() {
-		request = request.Body(object)
-	}
-	return request.Do(ctx).Into(answer)
+	return request.Namespace(object.GetNamespace()).Resource(resource).Name(object.GetName()).SubResource(subresource).Do(ctx).Into(answer)
 }
