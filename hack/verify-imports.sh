@@ -30,10 +30,11 @@ declare -A may_import=(
   [pkg/servingcertificate]="pkg/pki"
   [pkg/version]=""
   [pkg/apiserver]="pkg/apis pkg/hostcluster pkg/registry pkg/apiserver"
+  [pkg/server]="pkg/admission pkg/apis pkg/apiserver pkg/generated pkg/hostcluster pkg/pki pkg/registry pkg/render pkg/server pkg/servingcertificate pkg/storage"
   [pkg/controller]="pkg/apis pkg/hostcluster pkg/render pkg/generated pkg/controller"
   [pkg/cli]="pkg/apis pkg/cli pkg/generated pkg/render"
   [pkg/e2e]="pkg/apis pkg/generated pkg/hostcluster pkg/render pkg/storage/compression pkg/e2e"
-  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/frontproxy pkg/generated pkg/hostcluster pkg/pki pkg/render pkg/servingcertificate pkg/storage pkg/version"
+  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/frontproxy pkg/generated pkg/hostcluster pkg/pki pkg/render pkg/server pkg/servingcertificate pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
 )
 

@@ -9,7 +9,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver/bodylimit"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters/bodylimit"
 )
 
 // limitBodies bounds how much memory the bodies of requests take. The generic server only limits how many bytes one has.

@@ -31,9 +31,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/hostfields"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver/bodylimit"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters/bodylimit"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 	productversion "github.com/sharelinuxs/modelbox-apiserver/pkg/version"
 )
@@ -227,11 +228,11 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 		return nil, err
 	}
 	trustFrontProxy(&config.Config)
-	tellShortage(&config.Config, shortageOf(etcd))
-	bufferLists(&config.Config)
+	filters.TellShortage(&config.Config, shortageOf(etcd))
+	filters.BufferLists(&config.Config)
 	limitBodies(&config.Config)
-	drainConnections(&config.Config)
-	if err := refuseUntilReady(&config.Config); err != nil {
+	filters.DrainConnections(&config.Config)
+	if err := filters.RefuseUntilReady(&config.Config); err != nil {
 		return nil, err
 	}
 	result := &apiserver.Config{GenericConfig: config}

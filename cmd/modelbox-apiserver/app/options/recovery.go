@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/nospace"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
@@ -112,7 +113,7 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 	// Last: the decorator takes the place of any other.
 	config.RESTOptionsGetter = nospace.WithStatus(corrupt.WithWarnings(decorated{config.RESTOptionsGetter, decorator}))
 	config.AddReadyzChecks(runner)
-	refuseWhile(config, runner)
+	filters.RefuseWhile(config, runner)
 	return runner, config.AddPostStartHook(runner.Name(), func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			if err := runner.Run(hook); err != nil {

@@ -19,10 +19,24 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/nospace"
 )
 
 // namespaceUsageHook is what counts the bytes of objects.
 const namespaceUsageHook = "modelbox-namespace-usage"
+
+// shortageOf returns what says with which error boxes may not grow. It is nil where nothing is known of the storage.
+func shortageOf(etcd *embeddedetcd.Server) func() error {
+	if etcd == nil {
+		return nil
+	}
+	return func() error {
+		if shortage := etcd.Shortage(); shortage != nil {
+			return nospace.NewError(shortage.Message)
+		}
+		return nil
+	}
+}
 
 // storageQuotaFor returns what the admission plugin goes by: whether the storage has room, and what the objects of a
 // namespace take, which is counted once the server serves. 0 is no limit for that.

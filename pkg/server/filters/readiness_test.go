@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package filters
 
 import (
 	"context"
@@ -158,13 +158,14 @@ func serve(t *testing.T, config *genericapiserver.RecommendedConfig) *rest.Confi
 	t.Helper()
 	serving := genericoptions.NewSecureServingOptions().WithLoopback()
 	serving.Listener, serving.BindPort = listen(t)
+	serving.ServerCert.CertDirectory = t.TempDir()
 	if err := serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := serving.ApplyTo(&config.SecureServing, &config.LoopbackClientConfig); err != nil {
 		t.Fatal(err)
 	}
-	if err := refuseUntilReady(&config.Config); err != nil {
+	if err := RefuseUntilReady(&config.Config); err != nil {
 		t.Fatal(err)
 	}
 	server, err := config.Complete().New("test", genericapiserver.NewEmptyDelegate())

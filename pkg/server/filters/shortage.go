@@ -1,34 +1,18 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package filters
 
 import (
 	"fmt"
 	"net/http"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/nospace"
 )
 
-// shortageOf returns what says with which error boxes may not grow. It is nil where nothing is known of the storage.
-func shortageOf(etcd *embeddedetcd.Server) func() error {
-	if etcd == nil {
-		return nil
-	}
-	return func() error {
-		if shortage := etcd.Shortage(); shortage != nil {
-			return nospace.NewError(shortage.Message)
-		}
-		return nil
-	}
-}
-
-// tellShortage adds a line to /readyz?verbose while boxes may not grow. It is no check of its own: a server that is not
+// TellShortage adds a line to /readyz?verbose while boxes may not grow. It is no check of its own: a server that is not
 // ready cannot be read and deleted from.
-func tellShortage(config *genericapiserver.Config, shortage func() error) {
+func TellShortage(config *genericapiserver.Config, shortage func() error) {
 	if shortage == nil {
 		return
 	}

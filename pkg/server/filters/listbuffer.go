@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package filters
 
 import (
 	"bufio"
@@ -15,9 +15,9 @@ import (
 // listBufferSize is the size of four full frames of HTTP/2, in bytes. Each list that is being written has such a buffer.
 const listBufferSize = 64 << 10
 
-// bufferLists writes lists in few large pieces. The encoders write two small ones for every object, of which HTTP/2 makes frames of
+// BufferLists writes lists in few large pieces. The encoders write two small ones for every object, of which HTTP/2 makes frames of
 // 4 KiB, each with a system call here, and again in the aggregation layer.
-func bufferLists(config *genericapiserver.Config) {
+func BufferLists(config *genericapiserver.Config) {
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
 		return build(withListBuffer(handler), c)

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+// Package filters has the filters of the handler chain that a generic API server does not have.
+package filters
 
 import (
 	"context"
@@ -16,12 +17,12 @@ import (
 // healthTimeout is how long the checks of one request for health may take, as for any other request.
 const healthTimeout = time.Minute
 
-// drainConnections closes every connection after the next answer on it while the server is not ready. A Service then routes new
+// DrainConnections closes every connection after the next answer on it while the server is not ready. A Service then routes new
 // connections to other servers, but it does not close open connections, such as the ones that the aggregation layer keeps.
 //
 // A server that is shutting down continues to serve for --shutdown-delay-duration. When it stops, none of its connections is in
 // use, and no request that is on its way stays without an answer.
-func drainConnections(config *genericapiserver.Config) {
+func DrainConnections(config *genericapiserver.Config) {
 	d := &drainer{shutdown: config.ShutdownInitiatedNotify()}
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package filters
 
 import (
 	"context"
@@ -40,10 +40,10 @@ const (
 	retryAfterSeconds = 1
 )
 
-// refuseUntilReady has the server answer every request but its own and those for its health with 503 until it has been ready once.
+// RefuseUntilReady has the server answer every request but its own and those for its health with 503 until it has been ready once.
 // Before that, it would answer wrongly: users whose certificates it does not trust yet would be anonymous, and get 403, which clients
 // do not retry.
-func refuseUntilReady(config *genericapiserver.Config) error {
+func RefuseUntilReady(config *genericapiserver.Config) error {
 	ready := make(chan struct{})
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
@@ -89,9 +89,9 @@ func awaitReadyz(ctx context.Context, client rest.Interface) error {
 	})
 }
 
-// refuseWhile has the server answer requests with 503 while a check fails that ends the server: it is shutting down, and its answers
+// RefuseWhile has the server answer requests with 503 while a check fails that ends the server: it is shutting down, and its answers
 // are not reliable until then.
-func refuseWhile(config *genericapiserver.RecommendedConfig, check healthz.HealthChecker) {
+func RefuseWhile(config *genericapiserver.RecommendedConfig, check healthz.HealthChecker) {
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
 		passes := func(r *http.Request) bool { return check.Check(r) == nil }
