@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 )
 
 // reconcileChild does one step, and returns the child as it is afterwards, nil when there is none. Where the child has to
