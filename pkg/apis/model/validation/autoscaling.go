@@ -4,13 +4,16 @@
 package validation
 
 import (
+	"fmt"
 	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // validateAutoscaling validates the autoscaler of a box. What the pods request is a matter of ValidateUtilization.
@@ -43,4 +46,117 @@ func validateUtilizationPercent(percent *int32, path *field.Path) field.ErrorLis
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, *percent, "must be above 0: it is in percent of what the pods request")}
+}
+
+// ValidateUtilization requires that the containers request what an autoscaler is told the share of which they are to use: it
+// would compute nothing. The spec, which is at path, is valid, and pod is what it makes of its pods.
+func ValidateUtilization(spec *model.ModelBoxSpec, pod *corev1.PodSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	utilizations := utilizationsOf(spec.Autoscaling, path.Child("autoscaling"))
+	for _, target := range validate.Each(utilizations, &errs) {
+		var missing []string
+		for _, name := range containersWithoutRequest(pod, target) {
+			missing = append(missing, requestField(spec, name, target.resource, path))
+		}
+		if len(missing) > 0 {
+			who := "every container requests, and some request none"
+			if target.container != "" {
+				who = fmt.Sprintf("container %q requests, which is none", target.container)
+			}
+			detail := fmt.Sprintf("is a share of the %s that %s: set %s", target.resource, who, validate.JoinNames(missing))
+			errs = append(errs, field.Invalid(target.path, target.percent, detail))
+		}
+	}
+	return errs
+}
+
+// utilization is a share of what containers request that they are to use.
+type utilization struct {
+	resource corev1.ResourceName
+	// container is the only one that it is about, empty for all.
+	container string
+	percent   int32
+	path      *field.Path
+}
+
+func utilizationsOf(autoscaling *model.ModelBoxAutoscaling, path *field.Path) []utilization {
+	var found []utilization
+	add := func(resource corev1.ResourceName, container string, percent *int32, path *field.Path) {
+		if percent != nil {
+			found = append(found, utilization{resource, container, *percent, path})
+		}
+	}
+	add(corev1.ResourceCPU, "", autoscaling.CPU, path.Child("cpu"))
+	add(corev1.ResourceMemory, "", autoscaling.Memory, path.Child("memory"))
+	for i := range autoscaling.Metrics {
+		metricPath := path.Child("metrics").Index(i)
+		if source := autoscaling.Metrics[i].Resource; source != nil {
+			add(source.Name, "", source.Target.AverageUtilization, metricPath.Child("resource", "target", "averageUtilization"))
+		}
+		if source := autoscaling.Metrics[i].ContainerResource; source != nil {
+			add(source.Name, source.Container, source.Target.AverageUtilization, metricPath.Child("containerResource", "target", "averageUtilization"))
+		}
+	}
+	return found
+}
+
+// containersWithoutRequest returns the names of the containers that keep the autoscaler from computing the share. Requests of
+// the pod itself stand for those of all its containers.
+func containersWithoutRequest(pod *corev1.PodSpec, target utilization) []string {
+	if target.container == "" && pod.Resources != nil && hasRequest(pod.Resources, target.resource) {
+		return nil
+	}
+	var names []string
+	for _, container := range runningContainers(pod) {
+		isMeant := target.container == "" || target.container == container.Name
+		if isMeant && !hasRequest(&container.Resources, target.resource) {
+			names = append(names, container.Name)
+		}
+	}
+	return names
+}
+
+// runningContainers are those that run as long as the pod does.
+func runningContainers(pod *corev1.PodSpec) []corev1.Container {
+	containers := slices.Clone(pod.Containers)
+	for i := range pod.InitContainers {
+		if corevalidation.IsRestartableInitContainer(&pod.InitContainers[i]) {
+			containers = append(containers, pod.InitContainers[i])
+		}
+	}
+	return containers
+}
+
+// hasRequest counts a limit: without a request, it is one.
+func hasRequest(resources *corev1.ResourceRequirements, name corev1.ResourceName) bool {
+	_, isRequested := resources.Requests[name]
+	_, isLimited := resources.Limits[name]
+	return isRequested || isLimited
+}
+
+// requestField names where the box, whose spec is at path, says what a container of its pods requests.
+func requestField(spec *model.ModelBoxSpec, container string, resource corev1.ResourceName, path *field.Path) string {
+	request := func(path *field.Path) string { return path.Child("resources", "requests", string(resource)).String() }
+	if container == spec.Name {
+		return request(path) + orResourceType(resource, path)
+	}
+	found := fmt.Sprintf("the request of container %q", container)
+	use := func(other *corev1.Container, path *field.Path) {
+		if other.Name == container {
+			found = request(path)
+		}
+	}
+	if spec.PodTemplate != nil {
+		eachContainer(spec.PodTemplate.Spec.Containers, spec.PodTemplate.Spec.InitContainers, path.Child("podTemplate", "spec"), use)
+	}
+	eachContainer(spec.Containers, spec.InitContainers, path, use)
+	return found
+}
+
+// orResourceType is the other way to give the main container requests, of those resources that a resource class has.
+func orResourceType(resource corev1.ResourceName, path *field.Path) string {
+	if resource != corev1.ResourceCPU && resource != corev1.ResourceMemory {
+		return ""
+	}
+	return " or " + path.Child("resourceType").String()
 }

@@ -5,17 +5,25 @@ package validation
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // validateUpdate returns the errors of an update from old to box, as the strategy of boxes joins them.
@@ -232,3 +240,245 @@ func overlaidImage(box *model.ModelBox) {
 }
 
 func noImage(box *model.ModelBox) { box.Spec.Image = "" }
+
+func TestStatusUpdate(t *testing.T) {
+	conditions := func(changes ...func(*metav1.Condition)) func(*model.ModelBox) {
+		return func(box *model.ModelBox) {
+			for _, change := range changes {
+				ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "RolloutComplete", LastTransitionTime: metav1.NewTime(time.Unix(1, 0))}
+				change(&ready)
+				box.Status.Conditions = append(box.Status.Conditions, ready)
+			}
+		}
+	}
+	same := func(*metav1.Condition) {}
+	tests := []row{
+		{"an empty status is accepted", func(*model.ModelBox) {}, nil},
+		{"counts are accepted", func(box *model.ModelBox) {
+			box.Status = model.ModelBoxStatus{ObservedGeneration: 3, Replicas: 2, UpdatedReplicas: 2, ReadyReplicas: 1, AvailableReplicas: 1}
+		}, nil},
+		{"the status of a box with a wrong spec can be written", func(box *model.ModelBox) { box.Spec.Image = "" }, nil},
+		{"observedGeneration is not negative", func(box *model.ModelBox) { box.Status.ObservedGeneration = -1 }, []string{"Invalid value: status.observedGeneration"}},
+		{"replicas is not negative", func(box *model.ModelBox) { box.Status.Replicas = -1 }, []string{"Invalid value: status.replicas"}},
+		{"updatedReplicas is not negative", func(box *model.ModelBox) { box.Status.UpdatedReplicas = -1 }, []string{"Invalid value: status.updatedReplicas"}},
+		{"readyReplicas is not negative", func(box *model.ModelBox) { box.Status.ReadyReplicas = -1 }, []string{"Invalid value: status.readyReplicas"}},
+		{"desiredReplicas is not negative", func(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To[int32](-1) }, []string{"Invalid value: status.desiredReplicas"}},
+		{"availableReplicas is not negative", func(box *model.ModelBox) { box.Status.AvailableReplicas = -1 }, []string{"Invalid value: status.availableReplicas"}},
+		{"podNamesOmitted is not negative", func(box *model.ModelBox) { box.Status.PodNamesOmitted = -1 }, []string{"Invalid value: status.podNamesOmitted"}},
+		{"conditions of two types are accepted", conditions(same, func(c *metav1.Condition) { c.Type = "Applied" }), nil},
+		{"a condition type is listed once", conditions(same, same), []string{"Duplicate value: status.conditions[1]"}},
+		{"a condition has a type", conditions(func(c *metav1.Condition) { c.Type = "" }), []string{"Required value: status.conditions[0].type"}},
+		{"a condition type is a qualified name", conditions(func(c *metav1.Condition) { c.Type = "a b" }), []string{"Invalid value: status.conditions[0].type"}},
+		{"a condition is True, False or Unknown", conditions(func(c *metav1.Condition) { c.Status = "Yes" }), []string{"Unsupported value: status.conditions[0].status"}},
+		{"a condition has a reason", conditions(func(c *metav1.Condition) { c.Reason = "" }), []string{"Required value: status.conditions[0].reason"}},
+		{"a reason is one word", conditions(func(c *metav1.Condition) { c.Reason = "rollout complete" }), []string{"Invalid value: status.conditions[0].reason"}},
+		{"a condition has a time", conditions(func(c *metav1.Condition) { c.LastTransitionTime = metav1.Time{} }), []string{"Required value: status.conditions[0].lastTransitionTime"}},
+		{"the name stays", func(box *model.ModelBox) { box.Name = "other" }, []string{"Invalid value: metadata.name"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			old := validBox()
+			old.ResourceVersion = "1"
+			box := old.DeepCopy()
+			test.mutate(box)
+			errs := ValidateModelBoxStatusUpdate(t.Context(), box, old)
+			if got := typesAndFields(errs); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q: %v", got, test.want, errs.ToAggregate())
+			}
+		})
+	}
+}
+
+// The fields of the main container have the rules of package core/validation, and their own paths.
+func TestMainContainer(t *testing.T) {
+	env := func(vars ...corev1.EnvVar) func(*model.ModelBox) {
+		return func(box *model.ModelBox) { box.Spec.Envs = vars }
+	}
+	mount := func(box *model.ModelBox) {
+		box.Spec.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
+	}
+	fromFile := env(corev1.EnvVar{Name: "A", ValueFrom: &corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{VolumeName: "data", Path: "a", Key: "A"}}})
+	overlaidVolume := func(source corev1.VolumeSource) func(*model.ModelBox) {
+		return overlayPod(func(spec *corev1.PodSpec) { spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: source}} })
+	}
+	check(t, []row{
+		{"the main container has a name", func(box *model.ModelBox) { box.Spec.Name = "" }, []string{"Required value: spec.name"}},
+		{"the main container's name is a DNS label", func(box *model.ModelBox) { box.Spec.Name = "a.b" }, []string{"Invalid value: spec.name"}},
+		{"the main container's name may start with a digit", func(box *model.ModelBox) { box.Spec.Name = "1web" }, nil},
+		{"a container's port may have the name of one of the box's", container(func(c *corev1.Container) { c.Ports[0].Name = "http" }), nil},
+		{"the main container's image is validated", func(box *model.ModelBox) { box.Spec.Image = "a b" }, []string{"Invalid value: spec.image"}},
+		{"the main container has an image", func(box *model.ModelBox) { box.Spec.Image = "" }, []string{"Required value: spec.image"}},
+		{"the main container's variables are validated", env(corev1.EnvVar{Name: "A="}), []string{"Invalid value: spec.envs[0].name"}},
+		{"the main container's sources of variables are validated", func(box *model.ModelBox) { box.Spec.EnvFrom = []corev1.EnvFromSource{{}} },
+			[]string{"Required value: spec.envFrom[0]"}},
+		{"the main container's probes are validated", func(box *model.ModelBox) {
+			box.Spec.ReadinessProbe, box.Spec.LivenessProbe, box.Spec.StartupProbe = &corev1.Probe{}, &corev1.Probe{}, &corev1.Probe{}
+		}, []string{"Required value: spec.readinessProbe", "Required value: spec.livenessProbe", "Required value: spec.startupProbe"}},
+		{"the main container mounts a volume of the box", all(mount, volume(emptyDir())), nil},
+		{"the main container mounts a volume of the overlay", all(mount, overlaidVolume(emptyDir())), nil},
+		{"the main container mounts no other volume", mount, []string{"Not found: spec.volumeMounts[0].name"}},
+		{"a volume of the box is what the overlay makes of it", all(fromFile, volume(emptyDir()), overlaidVolume(claim())),
+			[]string{"Invalid value: spec.envs[0].valueFrom.fileKeyRef.volumeName"}},
+		{"a volume of the box stays what it is if the overlay says nothing", all(fromFile, volume(emptyDir()), overlaidVolume(corev1.VolumeSource{})), nil},
+	})
+}
+
+func TestMainContainerProbePortNames(t *testing.T) {
+	liveness := func(handler corev1.ProbeHandler) func(*model.ModelBox) {
+		return func(box *model.ModelBox) { box.Spec.LivenessProbe = &corev1.Probe{ProbeHandler: handler} }
+	}
+	tcpSocket := func(port intstr.IntOrString) corev1.ProbeHandler {
+		return corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: port}}
+	}
+	check(t, []row{
+		{"a probe names a port of the box", liveness(tcpSocket(intstr.FromString("http"))), nil},
+		{"a probe names the first of the ports that lead to its target",
+			all(ports(servicePort("one", 80, 8080), servicePort("two", 81, 8080)), liveness(tcpSocket(intstr.FromString("two")))),
+			[]string{"Invalid value: spec.livenessProbe.tcpSocket.port"}},
+		{"a probe does not name a port whose name is too long for a container",
+			all(port(func(p *corev1.ServicePort) { p.Name = "name-of-more-than-15" }), liveness(tcpSocket(intstr.FromString("name")))),
+			[]string{"Invalid value: spec.livenessProbe.tcpSocket.port"}},
+	})
+}
+
+func TestDisabledDefaultProbes(t *testing.T) {
+	disabled := func(probes ...model.DefaultProbe) func(*model.ModelBox) {
+		return func(box *model.ModelBox) { box.Spec.DisabledDefaultProbes = probes }
+	}
+	check(t, []row{
+		{"each default probe is switched off", disabled("Readiness", "Liveness", "Startup"), nil},
+		{"a default probe is switched off once", disabled("Startup", "Startup"), []string{"Duplicate value: spec.disabledDefaultProbes[1]"}},
+		{"a probe that there is not is not switched off", disabled("startup"), []string{"Unsupported value: spec.disabledDefaultProbes[0]"}},
+	})
+}
+
+func TestResourceType(t *testing.T) {
+	oneCPU := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	negative := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("-1")}
+	check(t, []row{
+		{"a class is accepted", func(box *model.ModelBox) { box.Spec.ResourceType = model.ResourceTypeLarge }, nil},
+		{"a class is one of those there are", func(box *model.ModelBox) { box.Spec.ResourceType = "huge" }, []string{"Unsupported value: spec.resourceType"}},
+		{"an unknown class says nothing of resources", func(box *model.ModelBox) {
+			box.Spec.ResourceType, box.Spec.Resources = "huge", &corev1.ResourceRequirements{Limits: oneCPU}
+		}, []string{"Unsupported value: spec.resourceType"}},
+		{"a class there is", func(box *model.ModelBox) { box.Spec.ResourceType = "" }, []string{"Required value: spec.resourceType"}},
+		{"a class leaves no choice of resources", func(box *model.ModelBox) {
+			box.Spec.ResourceType, box.Spec.Resources = model.ResourceTypeSmall, &corev1.ResourceRequirements{Limits: oneCPU}
+		}, []string{"Forbidden: spec.resources"}},
+		{"resources are validated", func(box *model.ModelBox) { box.Spec.Resources = &corev1.ResourceRequirements{Limits: negative} },
+			[]string{"Invalid value: spec.resources.limits[cpu]"}},
+	})
+}
+
+func TestSelectorLabelOfPodTemplate(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		labels map[string]string
+		want   []string
+	}{
+		{"the label that selects the pods is there", map[string]string{"modelbox": "web"}, nil},
+		{"the label that selects the pods is kept", nil, []string{"Invalid value: spec.podTemplate.metadata.labels[modelbox]"}},
+		{"the label that selects the pods is that of the box", map[string]string{"modelbox": "other"}, []string{"Invalid value: spec.podTemplate.metadata.labels[modelbox]"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			template := &corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: row.labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "nginx:1.7.9"}}},
+			}
+			errs := ValidatePodTemplate(t.Context(), template, "web", field.NewPath("spec", "podTemplate"))
+			if got := typesAndFields(errs); !slices.Equal(got, row.want) {
+				t.Errorf("got %q\nwant %q\nin full: %v", got, row.want, errs.ToAggregate())
+			}
+		})
+	}
+}
+
+// A box is validated with its defaults, but its errors are about the fields that the user wrote.
+func TestErrorsAreAboutWhatIsWritten(t *testing.T) {
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	ports := func(ports ...corev1.ServicePort) func(*modelv1.ModelBox) {
+		return func(box *modelv1.ModelBox) { box.Spec.Ports = ports }
+	}
+	named := func(name, mainName string) func(*modelv1.ModelBox) {
+		return func(box *modelv1.ModelBox) { box.Name, box.Spec.Name = name, mainName }
+	}
+	for _, row := range []struct {
+		name  string
+		write func(*modelv1.ModelBox)
+		want  []string
+	}{
+		{"a bad name", named("Web", ""), []string{"Invalid value: metadata.name"}},
+		{"no name", named("", ""), []string{"Required value: metadata.name"}},
+		{"a bad name, and a bad name of the main container", named("Web", "Main"), []string{"Invalid value: metadata.name", "Invalid value: spec.name"}},
+		{"a bad name of the main container", named("web", "Main"), []string{"Invalid value: spec.name"}},
+		{"a port without a number", ports(corev1.ServicePort{}), []string{"Invalid value: spec.ports[0].port"}},
+		{"a port above the last", ports(corev1.ServicePort{Port: 65536}), []string{"Invalid value: spec.ports[0].port"}},
+		{"a bad port and another bad target port", ports(corev1.ServicePort{Port: 65536, TargetPort: intstr.FromInt32(65537)}),
+			[]string{"Invalid value: spec.ports[0].port", "Invalid value: spec.ports[0].targetPort"}},
+		{"a port twice", ports(corev1.ServicePort{Port: 80}, corev1.ServicePort{Port: 80}), []string{"Duplicate value: spec.ports[1]"}},
+		{"a port twice, with names", ports(corev1.ServicePort{Name: "a", Port: 80}, corev1.ServicePort{Name: "a", Port: 80}),
+			[]string{"Duplicate value: spec.ports[1].name", "Duplicate value: spec.ports[1]"}},
+		{"a name that another port gets", ports(corev1.ServicePort{Name: "tcp-81", Port: 80}, corev1.ServicePort{Port: 81}), []string{"Duplicate value: spec.ports[1].name"}},
+		{"a bad protocol", ports(corev1.ServicePort{Port: 80, Protocol: "a b"}, corev1.ServicePort{Port: 81}), []string{"Unsupported value: spec.ports[0].protocol"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			written, box := &modelv1.ModelBox{}, &model.ModelBox{}
+			written.Namespace, written.Name, written.Spec.Image = "default", "web", "nginx:1.7.9"
+			row.write(written)
+			scheme.Default(written)
+			if err := scheme.Convert(written, box, nil); err != nil {
+				t.Fatal(err)
+			}
+			errs := ValidateModelBox(t.Context(), box)
+			if got := typesAndFields(errs); !slices.Equal(got, row.want) {
+				t.Errorf("got %q\nwant %q\nin full: %v", got, row.want, errs.ToAggregate())
+			}
+		})
+	}
+}
+
+// TestGoldenBoxesAreValid: what is pinned to be rendered has to be what the server accepts.
+func TestGoldenBoxesAreValid(t *testing.T) {
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+
+	for _, folder := range []string{"../../../render/modelbox/testdata/*.box.yaml", "../../../../artifacts/samples/*.yaml"} {
+		files, err := filepath.Glob(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) == 0 {
+			t.Errorf("there is no %s", folder)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, document := range strings.Split(string(data), "\n---\n") {
+				object, _, err := decoder.Decode([]byte(document), nil, nil)
+				if runtime.IsNotRegisteredError(err) {
+					continue // It goes with a stack, as a Secret does.
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", file, err)
+				}
+				box, isBox := object.(*modelv1.ModelBox)
+				if !isBox {
+					continue
+				}
+				internal := &model.ModelBox{}
+				box.Namespace = metav1.NamespaceDefault
+				scheme.Default(box)
+				if err := scheme.Convert(box, internal, nil); err != nil {
+					t.Fatalf("%s: %v", file, err)
+				}
+				if errs := ValidateModelBox(t.Context(), internal); len(errs) > 0 {
+					t.Errorf("%s: box %s: %v", file, box.Name, errs.ToAggregate())
+				}
+			}
+		}
+	}
+}

@@ -5,15 +5,21 @@ package validation
 
 import (
 	"context"
+	"fmt"
+	"net/netip"
 	"slices"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // ValidateModelStackName returns what is wrong with the name of a stack, or with the start of a generated name if prefix
@@ -70,4 +76,272 @@ func ValidateModelStackStatusUpdate(ctx context.Context, stack, old *model.Model
 
 func validateDeclaredStackSpec(ctx context.Context, spec, old *model.ModelStackSpec, path *field.Path) field.ErrorList {
 	return validateDeclared(ctx, spec, old, modelv1.Convert_model_ModelStackSpec_To_v1_ModelStackSpec, modelv1.Validate_ModelStackSpec, path)
+}
+
+// validateComponents validates what the components of a stack are to each other.
+func validateComponents(stack *model.ModelStack, path *field.Path) field.ErrorList {
+	components := stack.Spec.Components
+	var errs field.ErrorList
+	for i := range validate.Each(components, &errs) {
+		errs = append(errs, validateComponent(&components[i], path.Index(i))...)
+	}
+	return slices.Concat(
+		errs,
+		validateChildNames(components, path),
+		validateDependencies(components, path),
+		validateNoCycles(components, path),
+	)
+}
+
+// validateComponentsUpdate is validateComponents of a stack that replaces old, without what was wrong already.
+func validateComponentsUpdate(stack, old *model.ModelStack, path *field.Path) field.ErrorList {
+	errs := validateComponents(stack, path)
+	if len(errs) == 0 {
+		return nil
+	}
+	var served, servedOld modelv1.ModelStackSpec
+	for spec, served := range map[*model.ModelStackSpec]*modelv1.ModelStackSpec{&stack.Spec: &served, &old.Spec: &servedOld} {
+		if err := modelv1.Convert_model_ModelStackSpec_To_v1_ModelStackSpec(spec, served, nil); err != nil {
+			return field.ErrorList{field.InternalError(path, err)}
+		}
+	}
+	return Ratchet(field.NewPath("spec"), &served, &servedOld, errs, validateComponents(old, path))
+}
+
+func validateComponent(component *model.ModelStackComponent, path *field.Path) field.ErrorList {
+	// What is in a box is validated as that of a box.
+	box := validate.MemberOf("box", component.Box, func(*model.ModelBoxSpec, *field.Path) field.ErrorList { return nil })
+	external := validate.MemberOf("external", component.External, validateExternal)
+	return slices.Concat(
+		validateComponentName(component.Name, path.Child("name")),
+		validateComponentName(component.BoxName, path.Child("boxName")),
+		validate.ExactlyOneOf([]validate.Member{box, external}, path),
+	)
+}
+
+// validateComponentName validates what is the name of a box, of a Service or the start of the names of variables. A missing
+// name is a matter of other rules.
+func validateComponentName(name string, path *field.Path) field.ErrorList {
+	if name == "" {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, msg := range validation.IsDNS1035Label(name) {
+		errs = append(errs, field.Invalid(path, name, msg))
+	}
+	return errs
+}
+
+func validateExternal(external *model.ModelStackExternal, path *field.Path) field.ErrorList {
+	errs := validateHost(external.Host, path.Child("host"))
+	for _, msg := range validation.IsValidPortNum(int(external.Port)) {
+		errs = append(errs, field.Invalid(path.Child("port"), external.Port, msg))
+	}
+	return errs
+}
+
+// validateHost validates a host as what a Service or an EndpointSlice can lead to. A missing one is a matter of other rules.
+func validateHost(host string, path *field.Path) field.ErrorList {
+	if host == "" {
+		return nil
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return append(validation.IsValidIP(path, host), validateEndpointAddress(host, path)...)
+	}
+	var errs field.ErrorList
+	for _, msg := range validation.IsDNS1123Subdomain(host) {
+		errs = append(errs, field.Invalid(path, host, msg))
+	}
+	if len(errs) == 0 && looksLikeIPv4(host) {
+		errs = append(errs, field.Invalid(path, host, "must be an IP address or a DNS name, and is neither"))
+	}
+	return errs
+}
+
+// looksLikeIPv4 returns whether a name has digits and dots only, which no name that can be looked up has.
+func looksLikeIPv4(host string) bool {
+	return !slices.ContainsFunc([]byte(host), func(c byte) bool { return c != '.' && (c < '0' || c > '9') })
+}
+
+// validateEndpointAddress refuses the addresses that Kubernetes does not take for an endpoint.
+func validateEndpointAddress(host string, path *field.Path) field.ErrorList {
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return nil
+	}
+	var is string
+	switch {
+	case address.IsUnspecified():
+		is = "may not be the unspecified address"
+	case address.IsLoopback():
+		is = "may not be in the loopback range"
+	case address.IsLinkLocalUnicast():
+		is = "may not be in the link-local range"
+	case address.IsLinkLocalMulticast():
+		is = "may not be in the link-local multicast range"
+	default:
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, host, is)}
+}
+
+// maxVariables is how many environment variables a container may have.
+var maxVariables = maxima["ModelBoxSpec.envs"]
+
+// variablesOfDependency are how many variables a component gets for each other that it depends on.
+const variablesOfDependency = 3
+
+// variablesOf returns how many variables the container of a box has at most.
+func variablesOf(box *model.ModelBoxSpec) int {
+	if box == nil {
+		return 0
+	}
+	count := len(box.Envs)
+	for _, containers := range [][]corev1.Container{box.Containers, box.InitContainers} {
+		for i := range containers {
+			count = max(count, len(containers[i].Env))
+		}
+	}
+	return count
+}
+
+// validateDependencies validates what the components depend on: others of the stack that can be connected to.
+func validateDependencies(components []model.ModelStackComponent, path *field.Path) field.ErrorList {
+	byName := make(map[string]*model.ModelStackComponent, len(components))
+	for i := range components {
+		byName[components[i].Name] = &components[i]
+	}
+	var errs field.ErrorList
+	for i := range validate.Each(components, &errs) {
+		component, path := &components[i], path.Index(i).Child("dependsOn")
+		for j, name := range validate.Each(component.DependsOn, &errs) {
+			dependency, isKnown := byName[name]
+			switch path := path.Index(j); {
+			case name == component.Name:
+				errs = append(errs, field.Invalid(path, name, "a component cannot depend on itself"))
+			case !isKnown:
+				errs = append(errs, field.NotFound(path, name))
+			case dependency.Box != nil && len(dependency.Box.Ports) == 0:
+				errs = append(errs, field.Invalid(path, name, "has no ports to connect to"))
+			}
+		}
+		if count := variablesOf(component.Box) + variablesOfDependency*len(component.DependsOn); count > maxVariables {
+			detail := fmt.Sprintf("gives a container %d environment variables with its own ones: must have at most %d", count, maxVariables)
+			errs = append(errs, field.Invalid(path, field.OmitValueType{}, detail))
+		}
+	}
+	return errs
+}
+
+// childName is the name of an object that a box comes to have, or a component without one.
+type childName struct{ kind, name string }
+
+// validateChildNames refuses components of one name, and components that would have the same object.
+func validateChildNames(components []model.ModelStackComponent, path *field.Path) field.ErrorList {
+	names := validate.Unique[string]{}
+	owners := map[childName]int{}
+	var errs field.ErrorList
+	for i := range validate.Each(components, &errs) {
+		component, path := &components[i], path.Index(i)
+		if duplicates := names.Add(component.BoxName, path.Child("boxName")); len(duplicates) > 0 {
+			errs = append(errs, duplicates...)
+			continue
+		}
+		forEachChildName(component, path, func(child childName, path *field.Path) {
+			owner, isTaken := owners[child]
+			switch {
+			case !isTaken:
+				owners[child] = i
+			case owner != i: // within a box it is a matter of the rules for boxes
+				duplicate := field.Duplicate(path, child.name)
+				duplicate.Detail = fmt.Sprintf("component %s has a %s of this name already", components[owner].Name, child.kind)
+				errs = append(errs, duplicate)
+			}
+		})
+	}
+	return errs
+}
+
+// forEachChildName calls found with the objects beside its box that the component, at path, comes to have, and with what
+// gives the name.
+func forEachChildName(component *model.ModelStackComponent, path *field.Path, found func(childName, *field.Path)) {
+	box := component.Box
+	if box == nil || len(box.Ports) > 0 {
+		found(childName{"Service", component.BoxName}, path.Child("boxName"))
+	}
+	if box == nil {
+		return
+	}
+	isStatefulSet := box.Workload == model.WorkloadStatefulSet
+	if isStatefulSet && len(box.Ports) > 0 && box.ServiceType != model.ServiceTypeHeadless {
+		found(childName{"Service", component.BoxName + "-headless"}, path.Child("boxName"))
+	}
+	for i := range box.Configs {
+		name := component.BoxName
+		if config := &box.Configs[i]; config.Name != "" {
+			name += "-" + config.Name
+		}
+		found(childName{"ConfigMap", name}, path.Child("box", "configs").Index(i).Child("name"))
+	}
+	for i := range box.Storage {
+		if !isStatefulSet { // whose claims have the number of a pod
+			found(childName{"PersistentVolumeClaim", component.BoxName + "-" + box.Storage[i].Name}, path.Child("box", "storage").Index(i).Child("name"))
+		}
+	}
+}
+
+// validateNoCycles refuses components that wait for each other, with one cycle for each component that closes one.
+func validateNoCycles(components []model.ModelStackComponent, path *field.Path) field.ErrorList {
+	s := &cycleSearch{components: components, path: path, indexes: make(map[string]int, len(components)), states: make([]visitState, len(components))}
+	for i := range components {
+		s.indexes[components[i].Name] = i
+	}
+	for i := range components {
+		s.visit(i)
+	}
+	return s.errs
+}
+
+// visitState is how far the search is with a component.
+type visitState int
+
+const (
+	unvisited visitState = iota
+	// onTrail is a component whose dependencies are being looked at.
+	onTrail
+	visited
+)
+
+// cycleSearch goes through the dependencies depth first.
+type cycleSearch struct {
+	components []model.ModelStackComponent
+	path       *field.Path
+	indexes    map[string]int
+	states     []visitState
+	// trail leads to the component that is looked at, each depending on the next.
+	trail []string
+	errs  field.ErrorList
+}
+
+func (s *cycleSearch) visit(i int) {
+	if s.states[i] != unvisited {
+		return
+	}
+	component := &s.components[i]
+	s.states[i] = onTrail
+	s.trail = append(s.trail, component.Name)
+	for j, name := range component.DependsOn {
+		dependency, isKnown := s.indexes[name]
+		switch {
+		case !isKnown || dependency == i: // is another error
+		case s.states[dependency] == onTrail:
+			cycle := append(slices.Clone(s.trail[slices.Index(s.trail, name):]), name)
+			s.errs = append(s.errs, field.Invalid(s.path.Index(i).Child("dependsOn").Index(j), name,
+				"makes components wait for each other: "+strings.Join(cycle, " → ")))
+		default:
+			s.visit(dependency)
+		}
+	}
+	s.trail = s.trail[:len(s.trail)-1]
+	s.states[i] = visited
 }

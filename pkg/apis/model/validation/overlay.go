@@ -4,14 +4,19 @@
 package validation
 
 import (
+	"context"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
@@ -66,4 +71,87 @@ func validateSelectorLabel(labels map[string]string, boxName string, path *field
 	}
 	detail := fmt.Sprintf("must be %q, the name of the box: the label selects the box's pods", boxName)
 	return field.ErrorList{field.Invalid(path.Key(modelv1.SelectorLabel), value, detail)}
+}
+
+// validateOverlayContainers validates which containers the overlay adds to, as most of their names are meant for those
+// of the box, and what it may not say of them.
+func validateOverlayContainers(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	if spec.PodTemplate == nil {
+		return nil
+	}
+	overlay, path := &spec.PodTemplate.Spec, path.Child("podTemplate", "spec")
+	containers := append([]corev1.Container{{Name: spec.Name}}, spec.Containers...)
+	mainIs := fmt.Sprintf("; the main container is %q", spec.Name)
+	return slices.Concat(
+		validateMainImage(overlay.Containers, spec.Name, path.Child("containers")),
+		validateAddedTo(overlay.Containers, containers, mainIs, path.Child("containers")),
+		validateAddedTo(overlay.InitContainers, spec.InitContainers, "", path.Child("initContainers")),
+	)
+}
+
+// validateMainImage refuses another image for the main container than spec.image, by which the box is printed and
+// selected.
+func validateMainImage(overlay []corev1.Container, mainName string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range validate.Each(overlay, &errs) {
+		if overlay[i].Name == mainName && overlay[i].Image != "" {
+			errs = append(errs, field.Forbidden(path.Index(i).Child("image"), "set spec.image instead: this is the main container"))
+		}
+	}
+	return errs
+}
+
+// validateAddedTo requires that a container of the overlay has an image or the name of one that has.
+func validateAddedTo(overlay, containers []corev1.Container, hint string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range validate.Each(overlay, &errs) {
+		name := overlay[i].Name
+		isAdded := slices.ContainsFunc(containers, func(c corev1.Container) bool { return c.Name == name })
+		if name == "" || overlay[i].Image != "" || isAdded {
+			continue
+		}
+		detail := fmt.Sprintf("must name an image: the box has no container %q to add to%s", name, hint)
+		errs = append(errs, field.Required(path.Index(i).Child("image"), detail))
+	}
+	return errs
+}
+
+// ValidatePodTemplate returns what is wrong with the pod template of a box's Deployment, the overlay of the box merged
+// in: what the cluster would refuse of the Deployment or of its pods. The box itself has to be valid already.
+func ValidatePodTemplate(ctx context.Context, template *corev1.PodTemplateSpec, boxName string, path *field.Path) field.ErrorList {
+	return append(
+		validateSelectorLabel(template.Labels, boxName, path.Child("metadata", "labels")),
+		corevalidation.ValidatePodTemplateSpec(ctx, template, path)...)
+}
+
+// ValidateNoDirectives refuses keys of maps in the overlay of a box that would be directives to a strategic merge, such
+// as "$patch": they would say how to merge, where a map of names and values has to be, and are lost in it. The spec of the box is at path.
+func ValidateNoDirectives(box *model.ModelBox, path *field.Path) field.ErrorList {
+	if box.Spec.PodTemplate == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	overlay := &lazyPath{root: path.Child("podTemplate")}
+	visitFields(reflect.ValueOf(box.Spec.PodTemplate), overlay, "", func(path *lazyPath, _ string, value reflect.Value) {
+		if value.Kind() != reflect.Map {
+			return
+		}
+		for _, key := range value.MapKeys() {
+			if helper.IsMergeDirective(key.String()) && len(errs) < validate.MaxErrors {
+				errs = append(errs, field.Forbidden(path.build().Key(key.String()),
+					"would be a directive to the merge of podTemplate, which adds and replaces only"))
+			}
+		}
+	})
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	return errs
+}
+
+// ValidateNoDirectivesUpdate is ValidateNoDirectives of a box that replaces old, without what stays.
+func ValidateNoDirectivesUpdate(box, old *model.ModelBox, path *field.Path) field.ErrorList {
+	errs := ValidateNoDirectives(box, path)
+	if len(errs) == 0 {
+		return nil
+	}
+	return Ratchet(path.Child("podTemplate"), box.Spec.PodTemplate, old.Spec.PodTemplate, errs, ValidateNoDirectives(old, path))
 }

@@ -4,12 +4,15 @@
 package validation
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -214,4 +217,29 @@ func fieldByJSONName(t reflect.Type, name string) (reflect.StructField, bool) {
 		}
 	}
 	return reflect.StructField{}, false
+}
+
+// validateDeclared validates a value by what the tags of the served type say, in the code that is generated from them.
+// Of a value that replaces an old one, only the fields that change are validated.
+//
+// The generic server would run that code by itself, for a strategy that embeds rest.DeclarativeValidation. It would also
+// log a difference for each error of ValidateObjectMeta and ValidateConditions that is marked as declared by a tag of
+// meta/v1: what is generated from those tags is not to be had outside Kubernetes.
+func validateDeclared[Internal, Served any](
+	ctx context.Context, value, old *Internal,
+	convert func(*Internal, *Served, conversion.Scope) error,
+	validate func(context.Context, operation.Operation, *field.Path, *Served, *Served) field.ErrorList,
+	path *field.Path,
+) field.ErrorList {
+	var served, servedOld Served
+	if err := convert(value, &served, nil); err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
+	}
+	if old == nil {
+		return validate(ctx, operation.Operation{Type: operation.Create}, path, &served, nil)
+	}
+	if err := convert(old, &servedOld, nil); err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
+	}
+	return validate(ctx, operation.Operation{Type: operation.Update}, path, &served, &servedOld)
 }

@@ -4,17 +4,26 @@
 package validation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // validateService validates the ports of a box, and what its Service has beyond them. Which type the fields go with does
@@ -76,4 +85,233 @@ func withServiceType(errs field.ErrorList, serviceType model.ServiceType) field.
 		err.Detail = names.Replace(err.Detail)
 	}
 	return errs
+}
+
+// validateServiceUpdate refuses changes that a Service does not take while it stays the one that it is.
+func validateServiceUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	if len(spec.Ports) == 0 || len(old.Ports) == 0 {
+		return nil
+	}
+	serviceType, oldType := helper.EffectiveServiceType(spec.ServiceType, spec.Ports), helper.EffectiveServiceType(old.ServiceType, old.Ports)
+	service, oldService := ptr.Deref(spec.Service, model.ModelBoxService{}), ptr.Deref(old.Service, model.ModelBoxService{})
+	path = path.Child("service")
+	var errs field.ErrorList
+	if serviceType == model.ServiceTypeLoadBalancer && oldType == model.ServiceTypeLoadBalancer {
+		errs = validateLoadBalancerUpdate(&service, &oldService, path)
+	}
+	// A headless Service has no addresses that a family could change of.
+	isHeadless := serviceType == model.ServiceTypeHeadless || oldType == model.ServiceTypeHeadless
+	if families, oldFamilies := service.IPFamilies, oldService.IPFamilies; !isHeadless && len(families) > 0 && len(oldFamilies) > 0 && families[0] != oldFamilies[0] {
+		errs = append(errs, field.Invalid(path.Child("ipFamilies").Index(0), families[0], "may not change once set"))
+	}
+	return errs
+}
+
+func validateLoadBalancerUpdate(service, old *model.ModelBoxService, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if !apiequality.Semantic.DeepEqual(service.LoadBalancerClass, old.LoadBalancerClass) {
+		errs = append(errs, field.Invalid(path.Child("loadBalancerClass"), service.LoadBalancerClass, "may not change while serviceType is LoadBalancer"))
+	}
+	const local = corev1.ServiceExternalTrafficPolicyLocal
+	isChecked := service.ExternalTrafficPolicy == local && old.ExternalTrafficPolicy == local
+	if port := service.HealthCheckNodePort; isChecked && port != 0 && port != old.HealthCheckNodePort {
+		errs = append(errs, field.Invalid(path.Child("healthCheckNodePort"), port, "may not change while externalTrafficPolicy is Local"))
+	}
+	return errs
+}
+
+// ValidateNodePortRange returns which node ports of a box the cluster does not give out, for its range is the given
+// one. An empty range is not known: it leaves the node ports to the cluster. What is no port at all is left to
+// ValidateModelBox. The spec of the box is at path.
+func ValidateNodePortRange(box *model.ModelBox, portRange utilnet.PortRange, path *field.Path) field.ErrorList {
+	if portRange.Size == 0 {
+		return nil
+	}
+	var errs field.ErrorList
+	for i := range box.Spec.Ports {
+		errs = append(errs, validateInRange(box.Spec.Ports[i].NodePort, portRange, path.Child("ports").Index(i).Child("nodePort"))...)
+	}
+	if service := box.Spec.Service; service != nil {
+		errs = append(errs, validateInRange(service.HealthCheckNodePort, portRange, path.Child("service", "healthCheckNodePort"))...)
+	}
+	return errs
+}
+
+// ValidateNodePortRangeUpdate is ValidateNodePortRange of a box that replaces old, without what stays.
+func ValidateNodePortRangeUpdate(box, old *model.ModelBox, portRange utilnet.PortRange, path *field.Path) field.ErrorList {
+	return ratchetSpec(path, box, old, ValidateNodePortRange(box, portRange, path), ValidateNodePortRange(old, portRange, path))
+}
+
+func validateInRange(nodePort int32, portRange utilnet.PortRange, path *field.Path) field.ErrorList {
+	if len(validation.IsValidPortNum(int(nodePort))) > 0 || portRange.Contains(int(nodePort)) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, nodePort, fmt.Sprintf("must be in the cluster's range of node ports, %s", portRange))}
+}
+
+// validatePorts validates the ports of a box as the ports of its Service, and checks that their target ports exist.
+func validatePorts(spec *model.ModelBoxSpec, service *corev1.ServiceSpec, path *field.Path) field.ErrorList {
+	errs := withoutDefaults(corevalidation.ValidateServicePorts(service, path), spec.Ports, path)
+	targets := portNamesOf(spec)
+	for i := range validate.Each(spec.Ports, &errs) {
+		errs = append(errs, validateNamedTargetPort(&spec.Ports[i], targets, path.Index(i).Child("targetPort"))...)
+	}
+	return errs
+}
+
+// withoutDefaults leaves out an error about a name or a target port that is only wrong because the field that it defaults from is
+// wrong. The author of the box may not know the defaulted field.
+func withoutDefaults(errs field.ErrorList, ports []corev1.ServicePort, path *field.Path) field.ErrorList {
+	derived := map[string]bool{}
+	for i := range ports {
+		port, portPath := &ports[i], path.Index(i)
+		if port.TargetPort == intstr.FromInt32(port.Port) {
+			derived[portPath.Child("targetPort").String()] = true
+		}
+		if port.Name != modelv1.DefaultPortName(port) {
+			continue
+		}
+		isDuplicate := slices.ContainsFunc(errs, func(err *field.Error) bool { return err.Field == portPath.String() })
+		name := portPath.Child("name").String()
+		errs = slices.DeleteFunc(errs, func(err *field.Error) bool {
+			return err.Field == name && (isDuplicate || err.Type != field.ErrorTypeDuplicate)
+		})
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool { return derived[err.Field] })
+}
+
+// validateNamedTargetPort requires that a name leads somewhere, and to one port: the cluster would take any, and route to
+// nothing or to the first of several. What can be no name is left to ValidateServicePorts.
+func validateNamedTargetPort(port *corev1.ServicePort, targets portNames, path *field.Path) field.ErrorList {
+	if port.TargetPort == intstr.FromInt32(port.Port) {
+		return nil
+	}
+	errs := corevalidation.ValidatePortNumOrName(port.TargetPort, path)
+	if port.TargetPort == intstr.FromInt32(0) || port.TargetPort == intstr.FromString("") {
+		return errs // only the cluster has a default for these
+	}
+	if port.TargetPort.Type == intstr.Int || len(errs) > 0 {
+		return nil
+	}
+	names := targets.names[port.Protocol]
+	meant := targets.meant[portName{port.TargetPort.StrVal, port.Protocol}]
+	var detail string
+	switch {
+	case len(meant) == 1:
+		return nil
+	case len(meant) > 1:
+		detail = "must lead to one port, and is the name of several: " + validate.JoinNames(meant)
+	case len(names) > 0:
+		detail = fmt.Sprintf("must be a number or the name of a container's %s port: %s", port.Protocol, validate.JoinNames(names))
+	default:
+		detail = fmt.Sprintf("must be the number or the name of a container's port, and no %s port has a name", port.Protocol)
+	}
+	return field.ErrorList{field.Invalid(path, port.TargetPort.StrVal, detail)}
+}
+
+// portNames are the named container ports that a Service can lead to.
+type portNames struct {
+	// names are those of each protocol, quoted, in the order of the containers.
+	names map[corev1.Protocol][]string
+	// meant says for each name which ports have it.
+	meant map[portName][]string
+}
+
+type portName struct {
+	name     string
+	protocol corev1.Protocol
+}
+
+func portNamesOf(spec *model.ModelBoxSpec) portNames {
+	p := portNames{map[corev1.Protocol][]string{}, map[portName][]string{}}
+	for _, served := range servedPortsOf(spec).ports {
+		if served.port.Name == "" {
+			continue
+		}
+		protocol := cmp.Or(served.port.Protocol, corev1.ProtocolTCP)
+		key := portName{served.port.Name, protocol}
+		p.names[protocol] = append(p.names[protocol], strconv.Quote(served.port.Name))
+		p.meant[key] = append(p.meant[key], fmt.Sprintf("%d of container %q", served.port.ContainerPort, served.container))
+	}
+	return p
+}
+
+// servedPorts are the container ports that a Service can lead to. Init containers that end before the main container
+// starts have none.
+type servedPorts struct {
+	ports []servedPort
+	// first has the index of the first port of each container and number.
+	first map[containerPort]int
+}
+
+type servedPort struct {
+	container string
+	port      corev1.ContainerPort
+}
+
+type containerPort struct {
+	container string
+	number    int32
+}
+
+func servedPortsOf(spec *model.ModelBoxSpec) *servedPorts {
+	served := &servedPorts{first: map[containerPort]int{}}
+	served.add(spec.Name, mainContainerPorts(spec))
+	for i := range spec.Containers {
+		served.add(spec.Containers[i].Name, spec.Containers[i].Ports)
+	}
+	for i := range spec.InitContainers {
+		if corevalidation.IsRestartableInitContainer(&spec.InitContainers[i]) {
+			served.add(spec.InitContainers[i].Name, spec.InitContainers[i].Ports)
+		}
+	}
+	if spec.PodTemplate == nil {
+		return served
+	}
+	for i := range spec.PodTemplate.Spec.Containers {
+		served.merge(spec.PodTemplate.Spec.Containers[i].Name, spec.PodTemplate.Spec.Containers[i].Ports)
+	}
+	for i := range spec.PodTemplate.Spec.InitContainers {
+		if isOverlaidSidecar(&spec.PodTemplate.Spec.InitContainers[i], spec.InitContainers) {
+			served.merge(spec.PodTemplate.Spec.InitContainers[i].Name, spec.PodTemplate.Spec.InitContainers[i].Ports)
+		}
+	}
+	return served
+}
+
+func (s *servedPorts) add(container string, ports []corev1.ContainerPort) {
+	for _, port := range ports {
+		s.addOne(container, port)
+	}
+}
+
+func (s *servedPorts) addOne(container string, port corev1.ContainerPort) {
+	key := containerPort{container, port.ContainerPort}
+	if _, found := s.first[key]; !found {
+		s.first[key] = len(s.ports)
+	}
+	s.ports = append(s.ports, servedPort{container, port})
+}
+
+// merge adds the ports that the overlay gives to a container, as strategic merge does: to the first of the number.
+func (s *servedPorts) merge(container string, ports []corev1.ContainerPort) {
+	for _, port := range ports {
+		i, found := s.first[containerPort{container, port.ContainerPort}]
+		if !found {
+			s.addOne(container, port)
+			continue
+		}
+		merged := &s.ports[i].port
+		merged.Name, merged.Protocol = cmp.Or(port.Name, merged.Name), cmp.Or(port.Protocol, merged.Protocol)
+	}
+}
+
+// isOverlaidSidecar is true for an init container of the overlay that keeps running, or adds to one that does.
+func isOverlaidSidecar(overlay *corev1.Container, initContainers []corev1.Container) bool {
+	if overlay.RestartPolicy != nil {
+		return corevalidation.IsRestartableInitContainer(overlay)
+	}
+	return slices.ContainsFunc(initContainers, func(c corev1.Container) bool {
+		return c.Name == overlay.Name && corevalidation.IsRestartableInitContainer(&c)
+	})
 }

@@ -124,3 +124,29 @@ func serviceAnnotationPath(spec *model.ModelBoxSpec, key string, path *field.Pat
 	}
 	return path.Child("annotations").Key(key)
 }
+
+var switchValues = []string{"true", "false"}
+
+// validateAnnotations validates the annotations that the controller reads. A value that it does not know would do nothing, and the
+// user would not notice.
+func validateAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {
+	value, given := annotations[modelv1.AdoptAnnotation]
+	if !given || slices.Contains(switchValues, value) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path.Key(modelv1.AdoptAnnotation), value, switchValues)}
+}
+
+// validateAnnotationsUpdate does not count what was wrong already.
+func validateAnnotationsUpdate(annotations, old map[string]string, path *field.Path) field.ErrorList {
+	if was, had := old[modelv1.AdoptAnnotation]; had && annotations[modelv1.AdoptAnnotation] == was {
+		return nil
+	}
+	return validateAnnotations(annotations, path)
+}
+
+// validateFinalizersUpdate lets go on what was accepted once.
+func validateFinalizersUpdate(finalizers, old []string, path *field.Path) field.ErrorList {
+	errs, oldErrs := corevalidation.ValidateFinalizerNames(finalizers, path), corevalidation.ValidateFinalizerNames(old, path)
+	return Ratchet(path, finalizers, old, errs, oldErrs)
+}
