@@ -22,7 +22,6 @@ declare -A may_import=(
   [pkg/storage]="pkg/apis pkg/render pkg/storage"
   [pkg/storage/compression]=""
   [pkg/etcdcertificates]="pkg/pki"
-  [pkg/frontproxy]=""
   [pkg/hostcluster]="pkg/generated pkg/hostcluster"
   [pkg/hostcluster/boxchildren]="pkg/apis pkg/apply pkg/hostcluster pkg/render" # tells whose claims are as the controller does
   [pkg/hostcluster/boxdiff]="pkg/apis pkg/apply pkg/hostcluster pkg/render" # compares as the controller does
@@ -33,9 +32,10 @@ declare -A may_import=(
   [pkg/apiserver]="pkg/apis pkg/hostcluster pkg/registry pkg/apiserver"
   [pkg/server]="pkg/admission pkg/apis pkg/apiserver pkg/generated pkg/hostcluster pkg/pki pkg/registry pkg/render pkg/server pkg/servingcertificate pkg/storage"
   [pkg/controller]="pkg/apis pkg/apply pkg/hostcluster pkg/render pkg/generated pkg/controller"
+  [pkg/server/authentication]="pkg/server/authentication"
   [pkg/cli]="pkg/apis pkg/cli pkg/generated pkg/render"
   [pkg/e2e]="pkg/apis pkg/generated pkg/hostcluster pkg/render pkg/storage/compression pkg/e2e"
-  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/frontproxy pkg/generated pkg/hostcluster pkg/pki pkg/render pkg/server pkg/servingcertificate pkg/storage pkg/version"
+  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/generated pkg/hostcluster pkg/pki pkg/render pkg/server pkg/servingcertificate pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
 )
 

@@ -16,14 +16,15 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/podsecurity"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/storagequota"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/workloadpermission"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/policies"
 )
 
 // setAdmissionPlugins adds to what holds for every kind of object what holds for those that have pods, what the cluster
 // knows, and what quotas allow, and lets admission policies wait for a cluster that serves them. Quotas come last, as they do in a
 // kube-apiserver: what is refused for another reason is not counted.
-func setAdmissionPlugins(options *genericoptions.AdmissionOptions, policies *policyKinds) {
+func setAdmissionPlugins(options *genericoptions.AdmissionOptions, kinds *policies.Kinds) {
 	options.Plugins = admission.NewPlugins()
-	policies.register(options.Plugins)
+	kinds.Register(options.Plugins)
 	hostfields.Register(options.Plugins)
 	podsecurity.Register(options.Plugins)
 	workloadpermission.Register(options.Plugins)

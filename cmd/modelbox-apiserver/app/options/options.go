@@ -33,8 +33,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/authentication"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/authentication/frontproxy"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/clients"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters/bodylimit"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/policies"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/serving"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 	productversion "github.com/sharelinuxs/modelbox-apiserver/pkg/version"
 )
@@ -63,7 +69,7 @@ type Options struct {
 
 	ServingCertificate *ServingCertificateOptions
 
-	policies *policyKinds
+	policies *policies.Kinds
 	flags    cliflag.NamedFlagSets
 }
 
@@ -92,7 +98,7 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 
 		ServingCertificate: NewServingCertificateOptions(),
 
-		policies: newPolicyKinds(),
+		policies: policies.NewKinds(),
 	}
 	o.Server.ShutdownWatchTerminationGracePeriod = watchTerminationGracePeriod
 	o.Server.MaxRequestBodyBytes = maxRequestBodyBytes
@@ -197,23 +203,23 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	if err := o.Recommended.Traces.ApplyTo(config.EgressSelector, &config.Config); err != nil {
 		return nil, fmt.Errorf("applying the tracing options: %w", err)
 	}
-	if err := serveSecurely(o.Recommended.SecureServing.SecureServingOptions, &config.Config); err != nil {
+	if err := serving.ApplyTo(o.Recommended.SecureServing.SecureServingOptions, &config.Config); err != nil {
 		return nil, err
 	}
-	if err := reachCluster(o.Recommended.CoreAPI, config); err != nil {
+	if err := clients.ApplyTo(o.Recommended.CoreAPI, config); err != nil {
 		return nil, err
 	}
-	storageQuota, err := storageQuotaFor(etcd, o.Storage.namespaceLimit(etcd, debug.SetMemoryLimit(-1)), &config.Config)
+	storageQuota, err := storage.NewQuota(etcd, o.Storage.namespaceLimit(etcd, debug.SetMemoryLimit(-1)), &config.Config)
 	if err != nil {
 		return nil, err
 	}
 	var host *hostcluster.Cluster
 	recommended.ExtraAdmissionInitializers = func(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
 		var err error
-		if host, err = hostClusterOf(config); err != nil {
+		if host, err = clients.NewHostCluster(config); err != nil {
 			return nil, err
 		}
-		return []admission.PluginInitializer{storageQuota, quotaInitializer(), hostfields.Initializer{Cluster: host}}, o.policies.find(config)
+		return []admission.PluginInitializer{storageQuota, quotaInitializer(), hostfields.Initializer{Cluster: host}}, o.policies.Find(config)
 	}
 	if err := recommended.ApplyTo(config); err != nil {
 		return nil, fmt.Errorf("applying the options: %w", err)
@@ -224,11 +230,11 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	if err := o.ServingCertificate.ApplyTo(config); err != nil {
 		return nil, err
 	}
-	if err := requireClientCA(config, recommended.Authentication); err != nil {
+	if err := authentication.RequireClientCA(config, recommended.Authentication); err != nil {
 		return nil, err
 	}
-	trustFrontProxy(&config.Config)
-	filters.TellShortage(&config.Config, shortageOf(etcd))
+	frontproxy.Trust(&config.Config)
+	filters.TellShortage(&config.Config, storage.Shortage(etcd))
 	filters.BufferLists(&config.Config)
 	limitBodies(&config.Config)
 	filters.DrainConnections(&config.Config)
@@ -237,10 +243,10 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 	}
 	result := &apiserver.Config{GenericConfig: config}
 	result.ExtraConfig.HostCluster = host
-	if result.ExtraConfig.BoxChildren, result.ExtraConfig.BoxDiffer, err = boxChildrenOf(config, host); err != nil {
+	if result.ExtraConfig.BoxChildren, result.ExtraConfig.BoxDiffer, err = clients.NewBoxChildren(config, host); err != nil {
 		return nil, err
 	}
-	if result.ExtraConfig.Recorder, err = recorderOf(config); err != nil {
+	if result.ExtraConfig.Recorder, err = clients.NewRecorder(config); err != nil {
 		return nil, err
 	}
 	o.Cluster.ApplyTo(&result.ExtraConfig)

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+// Package serving has what the server serves with: certificates of its own.
+package serving
 
 import (
 	"crypto/x509"
@@ -19,9 +20,9 @@ import (
 // loopbackLifetime is longer than any process runs: what it is connected to itself by need not be renewed.
 const loopbackLifetime = 100 * 365 * 24 * time.Hour
 
-// serveSecurely does what the secure serving options do, with a certificate for the connections of the server to itself that
+// ApplyTo does what the secure serving options do, with a certificate for the connections of the server to itself that
 // takes a millisecond to make. Theirs has an RSA key, for which prime numbers are looked for, at every start.
-func serveSecurely(serving *genericoptions.SecureServingOptions, config *genericapiserver.Config) error {
+func ApplyTo(serving *genericoptions.SecureServingOptions, config *genericapiserver.Config) error {
 	if err := serving.ApplyTo(&config.SecureServing); err != nil {
 		return fmt.Errorf("applying the secure serving options: %w", err)
 	}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package authentication
 
 import (
 	"context"
@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/authenticatorfactory"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
 	"k8s.io/client-go/kubernetes/fake"
 )
 
@@ -135,7 +137,12 @@ func TestWhichClientCAsAreLookedUp(t *testing.T) {
 		{"not the front proxy's where the lookup failed and may", []string{"--authentication-tolerate-lookup-failure"}, nil, []string{clientCAKey}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := lookedUpKeys(parse(t, row.flags...).Recommended.Authentication, &genericapiserver.AuthenticationInfo{RequestHeaderConfig: row.requestHeader})
+			o, flags := genericoptions.NewDelegatingAuthenticationOptions(), pflag.NewFlagSet("test", pflag.ContinueOnError)
+			o.AddFlags(flags)
+			if err := flags.Parse(row.flags); err != nil {
+				t.Fatal(err)
+			}
+			got := lookedUpKeys(o, &genericapiserver.AuthenticationInfo{RequestHeaderConfig: row.requestHeader})
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package serving
 
 import (
 	"crypto/tls"
@@ -27,7 +27,7 @@ func TestLoopbackCertificateIsTrusted(t *testing.T) {
 	serving := genericoptions.NewSecureServingOptions()
 	serving.Listener, serving.ServerCert.CertDirectory = listener, t.TempDir()
 	config := genericapiserver.NewConfig(apiserver.Codecs)
-	if err := serveSecurely(serving, config); err != nil {
+	if err := ApplyTo(serving, config); err != nil {
 		t.Fatal(err)
 	}
 

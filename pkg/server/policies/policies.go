@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+// Package policies has the admission plugins of a generic API server, those of admission policies in a form that waits for a
+// cluster that serves them.
+package policies
 
 import (
 	"context"
@@ -51,22 +53,22 @@ func (k *policyKind) start(initialize func() error) error {
 	return nil
 }
 
-// policyKinds are those that the plugins know.
-type policyKinds struct {
+// Kinds are those that the plugins know.
+type Kinds struct {
 	validating, mutating policyKind
 }
 
-func newPolicyKinds() *policyKinds {
-	return &policyKinds{
+func NewKinds() *Kinds {
+	return &Kinds{
 		validating: policyKind{resource: "validatingadmissionpolicies"},
 		mutating:   policyKind{resource: "mutatingadmissionpolicies"},
 	}
 }
 
-func (k *policyKinds) all() []*policyKind { return []*policyKind{&k.validating, &k.mutating} }
+func (k *Kinds) all() []*policyKind { return []*policyKind{&k.validating, &k.mutating} }
 
-// register registers the plugins that every generic API server has, those of policies in a form that can wait.
-func (k *policyKinds) register(plugins *admission.Plugins) {
+// Register registers the plugins that every generic API server has, those of policies in a form that can wait.
+func (k *Kinds) Register(plugins *admission.Plugins) {
 	lifecycle.Register(plugins)
 	validatingwebhook.Register(plugins)
 	mutatingwebhook.Register(plugins)
@@ -128,9 +130,9 @@ func (p *mutatingPolicies) Admit(ctx context.Context, a admission.Attributes, o 
 	return p.Plugin.Admit(ctx, a, o)
 }
 
-// find finds out which kinds the cluster serves, before the plugins are initialized, and goes on to look for the others
+// Find finds out which kinds the cluster serves, before the plugins are initialized, and goes on to look for the others
 // when the server runs.
-func (k *policyKinds) find(config *genericapiserver.RecommendedConfig) error {
+func (k *Kinds) Find(config *genericapiserver.RecommendedConfig) error {
 	served, err := servedPolicyKinds(config.ClientConfig)
 	if err != nil {
 		return err
@@ -147,7 +149,7 @@ func (k *policyKinds) find(config *genericapiserver.RecommendedConfig) error {
 }
 
 // await starts the plugins that wait as soon as the cluster serves their kinds, and returns when none waits.
-func (k *policyKinds) await(ctx context.Context, config *genericapiserver.RecommendedConfig, period time.Duration) {
+func (k *Kinds) await(ctx context.Context, config *genericapiserver.RecommendedConfig, period time.Duration) {
 	logger := klog.FromContext(ctx)
 	for _, kind := range k.all() {
 		if kind.initialize != nil {
@@ -178,7 +180,7 @@ func (k *policyKinds) await(ctx context.Context, config *genericapiserver.Recomm
 }
 
 // waits returns whether a plugin is not started.
-func (k *policyKinds) waits() bool {
+func (k *Kinds) waits() bool {
 	for _, kind := range k.all() {
 		if kind.initialize != nil {
 			return true

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package clients
 
 import (
 	"fmt"
@@ -18,9 +18,9 @@ import (
 // recorderHook is what writes the events of requests.
 const recorderHook = "modelbox-request-events"
 
-// recorderOf returns what records events about boxes for the requests that this server answers, whether it leads or not. They
+// NewRecorder returns what records events about boxes for the requests that this server answers, whether it leads or not. They
 // are written as long as the server runs.
-func recorderOf(config *genericapiserver.RecommendedConfig) (events.EventRecorder, error) {
+func NewRecorder(config *genericapiserver.RecommendedConfig) (events.EventRecorder, error) {
 	client, err := kubernetes.NewForConfig(rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "request-events"))
 	if err != nil {
 		return nil, fmt.Errorf("creating the client for events of requests: %w", err)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package clients
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxdiff"
 )
 
-// boxChildrenOf returns what reads the children of boxes for requests, and what compares them.
-func boxChildrenOf(config *genericapiserver.RecommendedConfig, host *hostcluster.Cluster) (*boxchildren.Reader, *boxdiff.Differ, error) {
+// NewBoxChildren returns what reads the children of boxes for requests, and what compares them.
+func NewBoxChildren(config *genericapiserver.RecommendedConfig, host *hostcluster.Cluster) (*boxchildren.Reader, *boxdiff.Differ, error) {
 	clientConfig := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "box-children")
 	client, err := kubernetes.NewForConfig(clientConfig)
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package clients
 
 import (
 	"fmt"
@@ -22,8 +22,8 @@ const (
 	hostClusterTimeout = 30 * time.Second
 )
 
-// hostClusterOf returns the cluster that children are in, which is asked for what it serves as long as the server runs.
-func hostClusterOf(config *genericapiserver.RecommendedConfig) (*hostcluster.Cluster, error) {
+// NewHostCluster returns the cluster that children are in, which is asked for what it serves as long as the server runs.
+func NewHostCluster(config *genericapiserver.RecommendedConfig) (*hostcluster.Cluster, error) {
 	clientConfig := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "host-cluster")
 	clientConfig.Timeout = hostClusterTimeout
 	client, err := discovery.NewDiscoveryClientForConfig(clientConfig)

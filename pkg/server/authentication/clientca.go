@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+// Package authentication has the parts of the authentication of requests that a generic API server does not have.
+package authentication
 
 import (
 	"bytes"
@@ -28,9 +29,9 @@ const (
 	requestHeaderCAKey      = "requestheader-client-ca-file"
 )
 
-// requireClientCA keeps the server from being ready before it trusts every certificate that the cluster says it should.
+// RequireClientCA keeps the server from being ready before it trusts every certificate that the cluster says it should.
 // Until then users are anonymous, those of the aggregation layer included, and would be refused.
-func requireClientCA(config *genericapiserver.RecommendedConfig, o *genericoptions.DelegatingAuthenticationOptions) error {
+func RequireClientCA(config *genericapiserver.RecommendedConfig, o *genericoptions.DelegatingAuthenticationOptions) error {
 	if config.SecureServing.ClientCA == nil {
 		return nil
 	}

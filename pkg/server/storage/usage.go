@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+// Package storage has the storage of the server.
+package storage
 
 import (
 	"context"
@@ -25,8 +26,8 @@ import (
 // namespaceUsageHook is what counts the bytes of objects.
 const namespaceUsageHook = "modelbox-namespace-usage"
 
-// shortageOf returns what says with which error boxes may not grow. It is nil where nothing is known of the storage.
-func shortageOf(etcd *embeddedetcd.Server) func() error {
+// Shortage returns what says with which error boxes may not grow. It is nil where nothing is known of the storage.
+func Shortage(etcd *embeddedetcd.Server) func() error {
 	if etcd == nil {
 		return nil
 	}
@@ -38,10 +39,10 @@ func shortageOf(etcd *embeddedetcd.Server) func() error {
 	}
 }
 
-// storageQuotaFor returns what the admission plugin goes by: whether the storage has room, and what the objects of a
+// NewQuota returns what the admission plugin goes by: whether the storage has room, and what the objects of a
 // namespace take, which is counted once the server serves. 0 is no limit for that.
-func storageQuotaFor(etcd *embeddedetcd.Server, namespaceLimit int, config *genericapiserver.Config) (storagequota.Initializer, error) {
-	initializer := storagequota.Initializer{Shortage: shortageOf(etcd)}
+func NewQuota(etcd *embeddedetcd.Server, namespaceLimit int, config *genericapiserver.Config) (storagequota.Initializer, error) {
+	initializer := storagequota.Initializer{Shortage: Shortage(etcd)}
 	if namespaceLimit == 0 {
 		return initializer, nil
 	}

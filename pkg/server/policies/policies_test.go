@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package policies
 
 import (
 	"encoding/json"
@@ -78,9 +78,9 @@ func TestPolicyKindsThatTheHostServes(t *testing.T) {
 		{"a host with webhooks only", []string{"validatingwebhookconfigurations"}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			h, policies := &host{}, newPolicyKinds()
+			h, policies := &host{}, NewKinds()
 			h.serve(row.served...)
-			if err := policies.find(configFor(t, h)); err != nil {
+			if err := policies.Find(configFor(t, h)); err != nil {
 				t.Fatal(err)
 			}
 			var got []string
@@ -97,13 +97,13 @@ func TestPolicyKindsThatTheHostServes(t *testing.T) {
 }
 
 func TestAHostThatCannotBeAskedIsNoHostWithoutPolicies(t *testing.T) {
-	if err := newPolicyKinds().find(configFor(t, &host{})); err == nil {
+	if err := NewKinds().Find(configFor(t, &host{})); err == nil {
 		t.Error("the policies of a host that did not answer are off")
 	}
 }
 
 func TestPoliciesAreEnforcedOnceTheyAreServed(t *testing.T) {
-	h, policies := &host{}, newPolicyKinds()
+	h, policies := &host{}, NewKinds()
 	h.serve("validatingwebhookconfigurations")
 	config := configFor(t, h)
 	client := fake.NewClientset(
@@ -128,11 +128,11 @@ func TestPoliciesAreEnforcedOnceTheyAreServed(t *testing.T) {
 			},
 		})
 	config.SharedInformerFactory = informers.NewSharedInformerFactory(client, 0)
-	if err := policies.find(config); err != nil {
+	if err := policies.Find(config); err != nil {
 		t.Fatal(err)
 	}
 	plugins := admission.NewPlugins()
-	policies.register(plugins)
+	policies.Register(plugins)
 	plugin, err := plugins.InitPlugin(validatingpolicy.PluginName, nil, initializer.New(client,
 		dynamicfake.NewSimpleDynamicClient(apiserver.Scheme), config.SharedInformerFactory, authorizerfactory.NewAlwaysAllowAuthorizer(),
 		utilfeature.DefaultFeatureGate, nil, t.Context().Done(), meta.NewDefaultRESTMapper(nil)))
