@@ -29,6 +29,12 @@ func OrNone(text string) string {
 	return text
 }
 
+// NotSeen says that the controller has not seen an object. noun is its kind in messages, such as "box".
+func NotSeen(noun string) string { return fmt.Sprintf("the controller has not seen this %s yet", noun) }
+
+// ChangeNotSeen says that the controller has seen an object, but not the last change of its spec.
+const ChangeNotSeen = "the controller has not seen the last change yet"
+
 // Terminating says what an object that is being deleted waits for, which is whatever has a finalizer on it. noun is what it is
 // called, such as "box"; finalizers says what those of its kind wait for.
 func Terminating(object metav1.Object, noun string, finalizers map[string]string) string {

@@ -86,9 +86,9 @@ func summary(box *model.ModelBox) (status, message string) {
 	case box.DeletionTimestamp != nil:
 		return "Terminating", printers.Terminating(box, "box", nil)
 	case ready == nil:
-		return modelv1.ReasonPending, "the controller has not seen this box yet"
+		return modelv1.ReasonPending, printers.NotSeen("box")
 	case ready.Status != metav1.ConditionUnknown && ready.ObservedGeneration < box.Generation:
-		return modelv1.ReasonPending, "the controller has not seen the last change yet"
+		return modelv1.ReasonPending, printers.ChangeNotSeen
 	default:
 		return ready.Reason, ready.Message
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/resource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/printers"
 )
 
@@ -73,7 +74,7 @@ func TestRow(t *testing.T) {
 			map[string]any{"Ready": "0/2", "Up-To-Date": int64(0), "Status": "Pending", "Address": "<none>",
 				"Message": "the controller has not seen this box yet"}},
 		{"a box that was just created", func(box *model.ModelBox) {
-			box.Generation, box.Status = 1, pendingStatus()
+			box.Generation, box.Status = 1, model.ModelBoxStatus{Conditions: resource.PendingConditions("box")}
 		}, map[string]any{"Ready": "0/2", "Up-To-Date": int64(0), "Status": "Pending", "Address": "<none>",
 			"Message": "the controller has not seen this box yet"}},
 		{"a change that the controller has not seen", func(box *model.ModelBox) { box.Generation = 4 },

@@ -10,23 +10,21 @@ import (
 	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/resource"
 )
 
 // Strategy is the logic that applies when users create, update and delete ModelBoxes.
 type Strategy struct {
-	runtime.ObjectTyper
-	names.NameGenerator
+	resource.Strategy
 	listAll    ListAll
 	getNetwork GetNetwork
 	authorizer authorizer.UnconditionalAuthorizer
@@ -37,47 +35,30 @@ type Strategy struct {
 // what other boxes use already, getNetwork for the networks of a box, and authorizer for which of them the user may know;
 // nodePortRange is what the cluster gives out, empty where that is not known.
 func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, getNetwork GetNetwork, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange) Strategy {
-	return Strategy{typer, names.SimpleNameGenerator, listAll, getNetwork, authorizer, SpecValidator{nodePortRange}}
+	return Strategy{resource.NewStrategy(typer), listAll, getNetwork, authorizer, SpecValidator{nodePortRange}}
 }
 
 // Validator returns what validates the spec of a box, wherever it is.
 func (s Strategy) Validator() SpecValidator { return s.validator }
 
-// NamespaceScoped returns true: every box lives in a namespace.
-func (Strategy) NamespaceScoped() bool { return true }
-
 // GetResetFields returns the fields that users cannot set through the main resource.
 func (Strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return map[fieldpath.APIVersion]*fieldpath.Set{
-		fieldpath.APIVersion(modelv1.SchemeGroupVersion.String()): fieldpath.NewSet(
-			fieldpath.MakePathOrDie("status"),
-			fieldpath.MakePathOrDie("metadata", "annotations", modelv1.ChangedByAnnotation),
-		),
-	}
+	return resource.ResetFields(
+		fieldpath.MakePathOrDie("status"),
+		fieldpath.MakePathOrDie("metadata", "annotations", modelv1.ChangedByAnnotation),
+	)
 }
 
 // PrepareForCreate replaces the status by that of a box which the controller has not seen, starts the generation
 // count, names the main container of a box whose own name was generated after defaulting, and notes whose box it is.
 func (Strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 	box := obj.(*model.ModelBox)
-	box.Status = pendingStatus()
+	box.Status = model.ModelBoxStatus{Conditions: resource.PendingConditions("box")}
 	box.Generation = 1
 	if box.Spec.Name == "" {
 		box.Spec.Name = box.Name
 	}
 	noteChange(ctx, box, nil)
-}
-
-// pendingStatus says that nothing is known yet. Without it, what waits for a box could take one without a status for
-// one that has nothing to report.
-func pendingStatus() model.ModelBoxStatus {
-	return model.ModelBoxStatus{Conditions: []metav1.Condition{{
-		Type:               modelv1.ConditionReady,
-		Status:             metav1.ConditionUnknown,
-		Reason:             modelv1.ReasonPending,
-		Message:            "the controller has not seen this box yet",
-		LastTransitionTime: metav1.Now(),
-	}}}
 }
 
 // PrepareForUpdate is prepareForUpdate, and keeps the number of pods that an autoscaler of the box decides.
@@ -141,16 +122,6 @@ func (s Strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object)
 	return s.warningsOnUpdate(ctx, obj.(*model.ModelBox), old.(*model.ModelBox))
 }
 
-// Canonicalize leaves the box as it is.
-func (Strategy) Canonicalize(runtime.Object) {}
-
-// AllowCreateOnUpdate returns false: a PUT does not create a box.
-func (Strategy) AllowCreateOnUpdate(context.Context) bool { return false }
-
-// AllowUnconditionalUpdate returns true: a PUT without a resourceVersion replaces what is there, as it does for
-// a Deployment.
-func (Strategy) AllowUnconditionalUpdate(context.Context) bool { return true }
-
 // ScaleStrategy is the logic that applies when the replicas of a ModelBox are updated through the scale subresource.
 type ScaleStrategy struct {
 	Strategy
@@ -173,39 +144,8 @@ func (ScaleStrategy) WarningsOnUpdate(_ context.Context, obj, old runtime.Object
 	return append(stackWarnings(box, oldBox), scaleWarnings(box, oldBox)...)
 }
 
-// StatusStrategy is the logic that applies when the status subresource is updated.
-type StatusStrategy struct {
-	Strategy
-}
-
 // NewStatusStrategy returns the strategy of the status subresource.
-func NewStatusStrategy(strategy Strategy) StatusStrategy {
-	return StatusStrategy{strategy}
-}
-
-// GetResetFields returns the fields that cannot be set through the status subresource.
-func (StatusStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return map[fieldpath.APIVersion]*fieldpath.Set{
-		fieldpath.APIVersion(modelv1.SchemeGroupVersion.String()): fieldpath.NewSet(
-			fieldpath.MakePathOrDie("spec"),
-			fieldpath.MakePathOrDie("metadata"),
-		),
-	}
-}
-
-// PrepareForUpdate keeps everything but the status.
-func (StatusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
-	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
-	box.Spec = oldBox.Spec
-	metav1.ResetObjectMetaForStatus(&box.ObjectMeta, &oldBox.ObjectMeta)
-}
-
-// WarningsOnUpdate returns no warnings: who writes a status cannot do anything about the spec.
-func (StatusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
-	return nil
-}
-
-// ValidateUpdate checks a changed status.
-func (StatusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.TruncateErrors(validation.ValidateModelBoxStatusUpdate(ctx, obj.(*model.ModelBox), old.(*model.ModelBox)))
+func NewStatusStrategy(strategy Strategy) resource.StatusStrategy[*model.ModelBox] {
+	keepSpec := func(box, old *model.ModelBox) { box.Spec = old.Spec }
+	return resource.NewStatusStrategy(strategy, keepSpec, validation.ValidateModelBoxStatusUpdate)
 }

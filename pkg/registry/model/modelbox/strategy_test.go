@@ -26,8 +26,6 @@ var (
 	_ rest.RESTDeleteStrategy  = Strategy{}
 	_ rest.ResetFieldsStrategy = Strategy{}
 	_ rest.RESTUpdateStrategy  = ScaleStrategy{}
-	_ rest.RESTUpdateStrategy  = StatusStrategy{}
-	_ rest.ResetFieldsStrategy = StatusStrategy{}
 )
 
 // newStrategy returns a strategy for a cluster that has the given boxes.

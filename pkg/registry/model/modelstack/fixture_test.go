@@ -26,7 +26,6 @@ var (
 	_ rest.RESTUpdateStrategy  = Strategy{}
 	_ rest.RESTDeleteStrategy  = Strategy{}
 	_ rest.ResetFieldsStrategy = Strategy{}
-	_ rest.ResetFieldsStrategy = StatusStrategy{}
 )
 
 var scheme = func() *runtime.Scheme {

@@ -57,9 +57,9 @@ func summary(stack *model.ModelStack) (status, message string) {
 	case stack.DeletionTimestamp != nil:
 		return "Terminating", printers.Terminating(stack, "stack", finalizers)
 	case ready == nil:
-		return modelv1.ReasonPending, "the controller has not seen this stack yet"
+		return modelv1.ReasonPending, printers.NotSeen("stack")
 	case ready.Status != metav1.ConditionUnknown && ready.ObservedGeneration < stack.Generation:
-		return modelv1.ReasonPending, "the controller has not seen the last change yet"
+		return modelv1.ReasonPending, printers.ChangeNotSeen
 	default:
 		return ready.Reason, ready.Message
 	}

@@ -25,8 +25,6 @@ var (
 	_ rest.RESTDeleteStrategy = Strategy{}
 
 	_ rest.ResetFieldsStrategy = Strategy{}
-	_ rest.RESTUpdateStrategy  = StatusStrategy{}
-	_ rest.ResetFieldsStrategy = StatusStrategy{}
 )
 
 var scheme = func() *runtime.Scheme {

@@ -65,7 +65,7 @@ func summary(network *model.Network) (status, message string) {
 			modelv1.NetworkProtectionFinalizer: "no box to use it: " + boxesOf(network),
 		})
 	case ready == nil || ready.ObservedGeneration != network.Generation:
-		return modelv1.ReasonPending, "the controller has not seen this network yet"
+		return modelv1.ReasonPending, printers.NotSeen("network")
 	default:
 		return ready.Reason, ready.Message
 	}

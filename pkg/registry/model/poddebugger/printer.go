@@ -66,7 +66,7 @@ func summary(debugger *model.PodDebugger) (status, message string) {
 			modelv1.PodDebuggerRestartFinalizer: "the boxes to be restarted whose pods have the container",
 		})
 	case ready == nil || ready.ObservedGeneration != debugger.Generation:
-		return modelv1.ReasonPending, "the controller has not seen this PodDebugger yet"
+		return modelv1.ReasonPending, printers.NotSeen("PodDebugger")
 	default:
 		return ready.Reason, ready.Message
 	}

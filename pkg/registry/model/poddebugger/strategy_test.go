@@ -24,8 +24,6 @@ var (
 	_ rest.RESTDeleteStrategy = Strategy{}
 
 	_ rest.ResetFieldsStrategy = Strategy{}
-	_ rest.RESTUpdateStrategy  = StatusStrategy{}
-	_ rest.ResetFieldsStrategy = StatusStrategy{}
 )
 
 func newStrategy() Strategy {

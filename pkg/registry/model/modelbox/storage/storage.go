@@ -18,22 +18,20 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
-	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/resource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // Storage is the main resource and its subresources.
 type Storage struct {
 	ModelBox *REST
-	Status   *StatusREST
+	Status   *resource.StatusREST
 	Scale    *ScaleREST
 	Render   *RenderREST
 	Restart  *RestartREST
@@ -88,11 +86,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		return nil, fmt.Errorf("completing the store of modelboxes: %w", err)
 	}
 
-	statusStrategy := modelbox.NewStatusStrategy(strategy)
-	statusStore := *store
-	statusStore.UpdateStrategy = statusStrategy
-	statusStore.ResetFieldsStrategy = statusStrategy
-
+	statusStore := resource.StatusStore(store, modelbox.NewStatusStrategy(strategy))
 	scaleStore := *store
 	scaleStore.UpdateStrategy = modelbox.NewScaleStrategy(strategy)
 
@@ -108,7 +102,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		return nil, err
 	}
 
-	retries, err := newUpdater(&statusStore, "retry")
+	retries, err := newUpdater(statusStore, "retry")
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +112,8 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		return &ConnectREST{store, subresources.Cluster, subresources.PodAccess, permissions{authorizer}, name, newOptions, parse}
 	}
 	return &Storage{
-		ModelBox: &REST{store},
-		Status:   &StatusREST{store: &statusStore},
+		ModelBox: &REST{&resource.REST{Store: store, Kind: model.Kind("ModelBox"), ShortName: "mb", InCategoryAll: true}},
+		Status:   resource.NewStatusREST(statusStore, model.Kind("ModelBox")),
 		Scale:    &ScaleREST{store: &scaleStore},
 		Render:   &RenderREST{store, subresources.Cluster, authorizer},
 		Restart:  newRestartREST(restarts, subresources.Recorder, clock.RealClock{}),
@@ -150,60 +144,8 @@ func listAllFromCache(store *genericregistry.Store) modelbox.ListAll {
 
 // REST is the store of the main resource.
 type REST struct {
-	*genericregistry.Store
-}
-
-var (
-	_ rest.ShortNamesProvider = &REST{}
-	_ rest.CategoriesProvider = &REST{}
-)
-
-// Update changes a box.
-func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.Store.Update(ctx, name, resourceversion.Require(model.Kind("ModelBox"), objInfo), createValidation, updateValidation, forceAllowCreate, options)
+	*resource.REST
 }
 
 // Strategy returns the strategy of the resource.
 func (r *REST) Strategy() modelbox.Strategy { return r.CreateStrategy.(modelbox.Strategy) }
-
-// ShortNames returns the short name of the resource.
-func (*REST) ShortNames() []string { return []string{"mb"} }
-
-// Categories returns the groups of resources that this one is part of.
-func (*REST) Categories() []string { return []string{"all"} }
-
-// StatusREST is the store of the status subresource.
-type StatusREST struct {
-	store *genericregistry.Store
-}
-
-var (
-	_ rest.Patcher             = &StatusREST{}
-	_ rest.ResetFieldsStrategy = &StatusREST{}
-)
-
-// New returns an empty ModelBox.
-func (*StatusREST) New() runtime.Object { return &model.ModelBox{} }
-
-// Destroy does nothing: the underlying store belongs to REST.
-func (*StatusREST) Destroy() {}
-
-// Get returns the box whose status is asked for.
-func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
-	return r.store.Get(ctx, name, options)
-}
-
-// Update changes the status of a box. It never creates one.
-func (r *StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.store.Update(ctx, name, resourceversion.Require(model.Kind("ModelBox"), objInfo), createValidation, updateValidation, false, options)
-}
-
-// GetResetFields returns the fields that cannot be set here.
-func (r *StatusREST) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return r.store.GetResetFields()
-}
-
-// ConvertToTable prints the box.
-func (r *StatusREST) ConvertToTable(ctx context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
-	return r.store.ConvertToTable(ctx, object, tableOptions)
-}

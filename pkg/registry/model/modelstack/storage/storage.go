@@ -13,15 +13,13 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
-	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/resource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
@@ -29,7 +27,7 @@ import (
 // Storage is the main resource and its subresources.
 type Storage struct {
 	ModelStack *REST
-	Status     *StatusREST
+	Status     *resource.StatusREST
 	Render     *RenderREST
 	Diff       *DiffREST
 	Restart    *RestartREST
@@ -59,11 +57,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, bo
 		return nil, fmt.Errorf("completing the store of modelstacks: %w", err)
 	}
 
-	statusStrategy := modelstack.NewStatusStrategy(strategy)
-	statusStore := *store
-	statusStore.UpdateStrategy = statusStrategy
-	statusStore.ResetFieldsStrategy = statusStrategy
-
+	statusStore := resource.StatusStore(store, modelstack.NewStatusStrategy(strategy))
 	restarts, err := subresource.NewUpdater[*model.ModelStack](scheme, store, modelstackrender.Kind, "restart", subresources.TypeConverter, subresources.Admission)
 	if err != nil {
 		return nil, err
@@ -73,8 +67,8 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, bo
 		return nil, err
 	}
 	return &Storage{
-		ModelStack: &REST{store},
-		Status:     &StatusREST{store: &statusStore},
+		ModelStack: &REST{&resource.REST{Store: store, Kind: model.Kind("ModelStack"), ShortName: "mst", InCategoryAll: true}},
+		Status:     resource.NewStatusREST(statusStore, model.Kind("ModelStack")),
 		Render:     &RenderREST{store, getBox},
 		Diff:       &DiffREST{scheme, store, boxes, diff, managers},
 		Restart: &RestartREST{
@@ -97,57 +91,5 @@ func getFromCache(boxes *modelboxstorage.REST) modelstack.GetBox {
 
 // REST is the store of the main resource.
 type REST struct {
-	*genericregistry.Store
-}
-
-var (
-	_ rest.ShortNamesProvider = &REST{}
-	_ rest.CategoriesProvider = &REST{}
-)
-
-// Update changes a stack.
-func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.Store.Update(ctx, name, resourceversion.Require(model.Kind("ModelStack"), objInfo), createValidation, updateValidation, forceAllowCreate, options)
-}
-
-// ShortNames returns the short name of the resource.
-func (*REST) ShortNames() []string { return []string{"mst"} }
-
-// Categories returns the groups of resources that this one is part of.
-func (*REST) Categories() []string { return []string{"all"} }
-
-// StatusREST is the store of the status subresource.
-type StatusREST struct {
-	store *genericregistry.Store
-}
-
-var (
-	_ rest.Patcher             = &StatusREST{}
-	_ rest.ResetFieldsStrategy = &StatusREST{}
-)
-
-// New returns an empty ModelStack.
-func (*StatusREST) New() runtime.Object { return &model.ModelStack{} }
-
-// Destroy does nothing: the underlying store belongs to REST.
-func (*StatusREST) Destroy() {}
-
-// Get returns the stack whose status is asked for.
-func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
-	return r.store.Get(ctx, name, options)
-}
-
-// Update changes the status of a stack. It never creates one.
-func (r *StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.store.Update(ctx, name, resourceversion.Require(model.Kind("ModelStack"), objInfo), createValidation, updateValidation, false, options)
-}
-
-// GetResetFields returns the fields that cannot be set here.
-func (r *StatusREST) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return r.store.GetResetFields()
-}
-
-// ConvertToTable prints the stack.
-func (r *StatusREST) ConvertToTable(ctx context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
-	return r.store.ConvertToTable(ctx, object, tableOptions)
+	*resource.REST
 }

@@ -17,17 +17,16 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/network"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/resource"
 )
 
 // Storage is the main resource and its subresource.
 type Storage struct {
 	Network *REST
-	Status  *StatusREST
+	Status  *resource.StatusREST
 }
 
 // NewStorage returns stores that share one connection to the storage backend. authorizer is asked for what the users of
@@ -52,12 +51,11 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		return nil, fmt.Errorf("completing the store of networks: %w", err)
 	}
 
-	statusStrategy := network.NewStatusStrategy(strategy)
-	statusStore := *store
-	statusStore.UpdateStrategy = statusStrategy
-	statusStore.ResetFieldsStrategy = statusStrategy
-
-	return &Storage{Network: &REST{store}, Status: &StatusREST{store: &statusStore}}, nil
+	statusStore := resource.StatusStore(store, network.NewStatusStrategy(strategy))
+	return &Storage{
+		Network: &REST{&resource.REST{Store: store, Kind: model.Kind("Network"), ShortName: "mnet"}},
+		Status:  resource.NewStatusREST(statusStore, model.Kind("Network")),
+	}, nil
 }
 
 // listFromCache reads networks from the watch cache of the store.
@@ -74,10 +72,8 @@ func listFromCache(store *genericregistry.Store) network.List {
 
 // REST is the store of the main resource.
 type REST struct {
-	*genericregistry.Store
+	*resource.REST
 }
-
-var _ rest.ShortNamesProvider = &REST{}
 
 // GetFromCache returns the network as the watch cache of the store has it, possibly that of a moment ago.
 func (r *REST) GetFromCache(ctx context.Context, namespace, name string) (*model.Network, error) {
@@ -86,11 +82,6 @@ func (r *REST) GetFromCache(ctx context.Context, namespace, name string) (*model
 		return nil, err
 	}
 	return object.(*model.Network), nil
-}
-
-// Update changes a network.
-func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.Store.Update(ctx, name, resourceversion.Require(model.Kind("Network"), objInfo), createValidation, updateValidation, forceAllowCreate, options)
 }
 
 // Delete deletes a network, or lets it go when no box uses it any more, and tells the user which do.
@@ -102,43 +93,4 @@ func (r *REST) Delete(ctx context.Context, name string, deleteValidation rest.Va
 		}
 	}
 	return object, isDeleted, err
-}
-
-// ShortNames returns the short name of the resource.
-func (*REST) ShortNames() []string { return []string{"mnet"} }
-
-// StatusREST is the store of the status subresource.
-type StatusREST struct {
-	store *genericregistry.Store
-}
-
-var (
-	_ rest.Patcher             = &StatusREST{}
-	_ rest.ResetFieldsStrategy = &StatusREST{}
-)
-
-// New returns an empty Network.
-func (*StatusREST) New() runtime.Object { return &model.Network{} }
-
-// Destroy does nothing: the underlying store belongs to REST.
-func (*StatusREST) Destroy() {}
-
-// Get returns the network whose status is asked for.
-func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
-	return r.store.Get(ctx, name, options)
-}
-
-// Update changes the status of a network. It never creates one.
-func (r *StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.store.Update(ctx, name, resourceversion.Require(model.Kind("Network"), objInfo), createValidation, updateValidation, false, options)
-}
-
-// GetResetFields returns the fields that cannot be set here.
-func (r *StatusREST) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return r.store.GetResetFields()
-}
-
-// ConvertToTable prints the network.
-func (r *StatusREST) ConvertToTable(ctx context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
-	return r.store.ConvertToTable(ctx, object, tableOptions)
 }

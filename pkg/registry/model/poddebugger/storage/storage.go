@@ -14,17 +14,16 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/poddebugger"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/resourceversion"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/resource"
 )
 
 // Storage is the main resource and its subresource.
 type Storage struct {
 	PodDebugger *REST
-	Status      *StatusREST
+	Status      *resource.StatusREST
 }
 
 // NewStorage returns stores that share one connection to the storage backend.
@@ -47,24 +46,16 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter) (*
 		return nil, fmt.Errorf("completing the store of PodDebuggers: %w", err)
 	}
 
-	statusStrategy := poddebugger.NewStatusStrategy(strategy)
-	statusStore := *store
-	statusStore.UpdateStrategy = statusStrategy
-	statusStore.ResetFieldsStrategy = statusStrategy
-
-	return &Storage{PodDebugger: &REST{store}, Status: &StatusREST{store: &statusStore}}, nil
+	statusStore := resource.StatusStore(store, poddebugger.NewStatusStrategy(strategy))
+	return &Storage{
+		PodDebugger: &REST{&resource.REST{Store: store, Kind: model.Kind("PodDebugger"), ShortName: "pdbg"}},
+		Status:      resource.NewStatusREST(statusStore, model.Kind("PodDebugger")),
+	}, nil
 }
 
 // REST is the store of the main resource.
 type REST struct {
-	*genericregistry.Store
-}
-
-var _ rest.ShortNamesProvider = &REST{}
-
-// Update changes a PodDebugger.
-func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.Store.Update(ctx, name, resourceversion.Require(model.Kind("PodDebugger"), objInfo), createValidation, updateValidation, forceAllowCreate, options)
+	*resource.REST
 }
 
 // Delete deletes a PodDebugger, and tells the user which pods still have its container.
@@ -84,43 +75,4 @@ func (r *REST) Delete(ctx context.Context, name string, deleteValidation rest.Va
 		}
 	}
 	return object, isDeleted, err
-}
-
-// ShortNames returns the short name of the resource.
-func (*REST) ShortNames() []string { return []string{"pdbg"} }
-
-// StatusREST is the store of the status subresource.
-type StatusREST struct {
-	store *genericregistry.Store
-}
-
-var (
-	_ rest.Patcher             = &StatusREST{}
-	_ rest.ResetFieldsStrategy = &StatusREST{}
-)
-
-// New returns an empty PodDebugger.
-func (*StatusREST) New() runtime.Object { return &model.PodDebugger{} }
-
-// Destroy does nothing: the underlying store belongs to REST.
-func (*StatusREST) Destroy() {}
-
-// Get returns the PodDebugger whose status is asked for.
-func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
-	return r.store.Get(ctx, name, options)
-}
-
-// Update changes the status of a PodDebugger. It never creates one.
-func (r *StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.store.Update(ctx, name, resourceversion.Require(model.Kind("PodDebugger"), objInfo), createValidation, updateValidation, false, options)
-}
-
-// GetResetFields returns the fields that cannot be set here.
-func (r *StatusREST) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return r.store.GetResetFields()
-}
-
-// ConvertToTable prints the PodDebugger.
-func (r *StatusREST) ConvertToTable(ctx context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
-	return r.store.ConvertToTable(ctx, object, tableOptions)
 }
