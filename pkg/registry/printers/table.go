@@ -5,6 +5,7 @@
 package printers
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -14,19 +15,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Table returns a row for the object, or one for each object of the list. cells returns what an object has in each of
-// the columns. An object that is no T is an error.
-func Table[T metav1.Object](object, tableOptions runtime.Object, columns []metav1.TableColumnDefinition, cells func(T) []any) (*metav1.Table, error) {
+// TableConvertor prints objects of one kind, and lists of them.
+type TableConvertor[T metav1.Object] struct {
+	Columns []metav1.TableColumnDefinition
+	// Cells returns what an object has in each of the columns.
+	Cells func(T) []any
+}
+
+// ConvertToTable returns a row for the object, or one for each object of the list. An object of another kind is an error.
+func (c TableConvertor[T]) ConvertToTable(_ context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
 	table := &metav1.Table{}
 	if options, ok := tableOptions.(*metav1.TableOptions); !ok || !options.NoHeaders {
-		table.ColumnDefinitions = columns
+		table.ColumnDefinitions = c.Columns
 	}
 	addRow := func(object runtime.Object) error {
 		typed, ok := object.(T)
 		if !ok {
 			return fmt.Errorf("expected a %T to print, got %T", typed, object)
 		}
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells(typed), Object: runtime.RawExtension{Object: object}})
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: c.Cells(typed), Object: runtime.RawExtension{Object: object}})
 		return nil
 	}
 	if !meta.IsListType(object) {

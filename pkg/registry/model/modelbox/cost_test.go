@@ -124,7 +124,7 @@ func costsOf(t *testing.T, spec modelv1.ModelBoxSpec) (c costs, response int) {
 	if err != nil {
 		t.Error(err)
 	}
-	c.print = allocated(func() { _, err = TableConvertor{}.ConvertToTable(ctx, box, nil) })
+	c.print = allocated(func() { _, err = TableConvertor.ConvertToTable(ctx, box, nil) })
 	if err != nil {
 		t.Error(err)
 	}

@@ -166,7 +166,7 @@ func expectSameAgain(t *testing.T, box *model.ModelBox) {
 // expectPrinted checks that a box can be printed and selected, whatever it is.
 func expectPrinted(t *testing.T, box *model.ModelBox) {
 	t.Helper()
-	table, err := TableConvertor{}.ConvertToTable(t.Context(), box, nil)
+	table, err := TableConvertor.ConvertToTable(t.Context(), box, nil)
 	if err != nil {
 		t.Fatalf("printing: %v", err)
 	}

@@ -4,14 +4,12 @@
 package modelbox
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -39,12 +37,7 @@ var columns = []metav1.TableColumnDefinition{
 }
 
 // TableConvertor prints ModelBoxes and lists of them.
-type TableConvertor struct{}
-
-// ConvertToTable returns a row for the box, or one for each box of the list.
-func (TableConvertor) ConvertToTable(_ context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
-	return printers.Table(object, tableOptions, columns, cells)
-}
+var TableConvertor = printers.TableConvertor[*model.ModelBox]{Columns: columns, Cells: cells}
 
 func cells(box *model.ModelBox) []any {
 	status, message := summary(box)

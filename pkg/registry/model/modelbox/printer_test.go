@@ -23,7 +23,7 @@ import (
 )
 
 func TestColumns(t *testing.T) {
-	table, err := TableConvertor{}.ConvertToTable(t.Context(), webBox(), nil)
+	table, err := TableConvertor.ConvertToTable(t.Context(), webBox(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestRow(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := webBox(row.change)
-			table, err := TableConvertor{}.ConvertToTable(t.Context(), box, &metav1.TableOptions{})
+			table, err := TableConvertor.ConvertToTable(t.Context(), box, &metav1.TableOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +196,7 @@ func TestTables(t *testing.T) {
 		{"no options", webBox(), nil, metav1.ListMeta{ResourceVersion: "7"}, []any{"web"}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			table, err := TableConvertor{}.ConvertToTable(t.Context(), row.object, row.options)
+			table, err := TableConvertor.ConvertToTable(t.Context(), row.object, row.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,13 +218,13 @@ func TestTables(t *testing.T) {
 }
 
 func TestTableOfSomethingElse(t *testing.T) {
-	if _, err := (TableConvertor{}).ConvertToTable(t.Context(), &metav1.Status{}, nil); err == nil {
+	if _, err := TableConvertor.ConvertToTable(t.Context(), &metav1.Status{}, nil); err == nil {
 		t.Error("a Status was printed as a box")
 	}
 }
 
 func TestCellsFitTheirColumns(t *testing.T) {
-	table, err := TableConvertor{}.ConvertToTable(t.Context(), webBox(), nil)
+	table, err := TableConvertor.ConvertToTable(t.Context(), webBox(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestCellsFitTheirColumns(t *testing.T) {
 
 func TestLongCells(t *testing.T) {
 	box := webBox(image(strings.Repeat("ü", printers.MaxCellBytes)))
-	table, err := TableConvertor{}.ConvertToTable(t.Context(), box, nil)
+	table, err := TableConvertor.ConvertToTable(t.Context(), box, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,10 @@
 package modelstack
 
 import (
-	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -27,12 +25,7 @@ var columns = []metav1.TableColumnDefinition{
 }
 
 // TableConvertor prints ModelStacks and lists of them.
-type TableConvertor struct{}
-
-// ConvertToTable returns a row for the stack, or one for each stack of the list.
-func (TableConvertor) ConvertToTable(_ context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
-	return printers.Table(object, tableOptions, columns, cells)
-}
+var TableConvertor = printers.TableConvertor[*model.ModelStack]{Columns: columns, Cells: cells}
 
 func cells(stack *model.ModelStack) []any {
 	status, message := summary(stack)

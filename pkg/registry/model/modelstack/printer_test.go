@@ -38,7 +38,7 @@ func TestTable(t *testing.T) {
 		deleted(modelv1.OrderedDeletionFinalizer),
 		deleted("orphan", "example.com/backup"),
 	} {
-		table, err := TableConvertor{}.ConvertToTable(t.Context(), newStack(t, components, change), nil)
+		table, err := TableConvertor.ConvertToTable(t.Context(), newStack(t, components, change), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

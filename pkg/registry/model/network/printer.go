@@ -4,13 +4,11 @@
 package network
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -32,12 +30,7 @@ var columns = []metav1.TableColumnDefinition{
 }
 
 // TableConvertor prints Networks and lists of them.
-type TableConvertor struct{}
-
-// ConvertToTable returns a row for the network, or one for each network of the list.
-func (TableConvertor) ConvertToTable(_ context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
-	return printers.Table(object, tableOptions, columns, cells)
-}
+var TableConvertor = printers.TableConvertor[*model.Network]{Columns: columns, Cells: cells}
 
 func cells(network *model.Network) []any {
 	status, message := summary(network)

@@ -36,7 +36,7 @@ func TestTable(t *testing.T) {
 		}),
 	}}
 	list.ResourceVersion = "12"
-	table, err := TableConvertor{}.ConvertToTable(t.Context(), list, nil)
+	table, err := TableConvertor.ConvertToTable(t.Context(), list, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestTableOfAnotherKindIsAnError(t *testing.T) {
-	if _, err := (TableConvertor{}).ConvertToTable(t.Context(), &model.ModelBoxList{Items: []model.ModelBox{{}}}, nil); err == nil {
+	if _, err := TableConvertor.ConvertToTable(t.Context(), &model.ModelBoxList{Items: []model.ModelBox{{}}}, nil); err == nil {
 		t.Error("a list of boxes was printed as networks")
 	}
 }

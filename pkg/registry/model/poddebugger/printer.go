@@ -4,12 +4,10 @@
 package poddebugger
 
 import (
-	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -32,12 +30,7 @@ var columns = []metav1.TableColumnDefinition{
 }
 
 // TableConvertor prints PodDebuggers and lists of them.
-type TableConvertor struct{}
-
-// ConvertToTable returns a row for the PodDebugger, or one for each PodDebugger of the list.
-func (TableConvertor) ConvertToTable(_ context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
-	return printers.Table(object, tableOptions, columns, cells)
-}
+var TableConvertor = printers.TableConvertor[*model.PodDebugger]{Columns: columns, Cells: cells}
 
 func cells(debugger *model.PodDebugger) []any {
 	status, message := summary(debugger)

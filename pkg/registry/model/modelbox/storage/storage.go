@@ -79,7 +79,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, au
 		DeleteStrategy:      strategy,
 		ResetFieldsStrategy: strategy,
 
-		TableConvertor: modelbox.TableConvertor{},
+		TableConvertor: modelbox.TableConvertor,
 	}
 	options := &generic.StoreOptions{RESTOptions: optsGetter, AttrFunc: modelbox.GetAttrs, Indexers: modelbox.Indexers()}
 	if err := store.CompleteWithOptions(options); err != nil {

@@ -50,7 +50,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, bo
 		DeleteStrategy:      strategy,
 		ResetFieldsStrategy: strategy,
 
-		TableConvertor: modelstack.TableConvertor{},
+		TableConvertor: modelstack.TableConvertor,
 	}
 	options := &generic.StoreOptions{RESTOptions: optsGetter, AttrFunc: modelstack.GetAttrs}
 	if err := store.CompleteWithOptions(options); err != nil {
