@@ -98,7 +98,7 @@ install-files: ## Write what there is to install into _output/release (IMAGE=nam
 RELEASE_IMAGE := modelbox-apiserver
 
 .PHONY: release
-release: ## Make a release of this commit in _output/dist (RELEASE_IMAGE=name: of that image)
+release: ## Make a release of this commit in _output/dist (RELEASE_IMAGE=name: of that image; COSIGN_KEY=file: signed with that key)
 	@hack/release.sh '$(RELEASE_IMAGE)' '$(ETCD_IMAGE)'
 
 # The folder for what the release on the way stores and writes.
@@ -129,6 +129,7 @@ test: build clients test-images ## Run all tests, and print where the time goes
 	@hack/go-test.sh localcluster hack/localcluster "./corevalidation ./node ./pki ./supervisor ./workdir"
 	@echo "testing the tools"
 	@hack/go-test.sh tools hack/tools ./...
+	@hack/go-test.sh signing hack/signing ./...
 	@echo "testing the benchmarks"
 	@hack/go-test.sh bench hack/bench ./...
 	@echo "testing the rules for Prometheus"

@@ -6,6 +6,9 @@
 # The first is named without a tag, the second with one. There are the server for linux and its image, the files and the chart that
 # install this image, the plugin of kubectl with its manifest for krew, what each program was built from, and checksums of all. The
 # same commit makes the same bytes everywhere.
+#
+# COSIGN_KEY is the file of a private key that "cosign generate-key-pair" writes, COSIGN_PASSWORD its password. With a key, the release
+# also has a signature of the checksums, a signed provenance of all files, and the public key.
 
 set -o errexit -o nounset -o pipefail
 
@@ -94,5 +97,12 @@ if grep SHA256- "${DIST}/modelbox.yaml"; then
 fi
 
 (cd "${DIST}" && sha256sum -- * >SHA256SUMS)
+if [[ -n "${COSIGN_KEY:-}" ]]; then
+  GOOS='' GOARCH='' hack/go-build.sh hack/signing . _output/tools/signing
+  _output/tools/signing -key "${COSIGN_KEY}" -repository "https://$(sed -n 's/^module //p' go.mod)" -commit "$(git rev-parse HEAD)" \
+    -version "${version}" -go-version "$(go env GOVERSION)" -image "${image}" -etcd-image "${etcd_image}" "${DIST}"
+else
+  echo "not signed: COSIGN_KEY is not set"
+fi
 echo "${version}:"
 sed 's/^/  /' "${DIST}/SHA256SUMS"

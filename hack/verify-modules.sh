@@ -14,6 +14,7 @@ declare -A exceptions=(
   [hack/hosts]="each of its files is of another Kubernetes"
   [hack/kro]="has the versions that kro is released with"
   [hack/certmanager]="has the versions that cert-manager is released with"
+  [hack/signing]="has the versions that sigstore is released with"
 )
 
 # versions prints the versions of the shared libraries of a module, direct and indirect ones, one a line.
