@@ -112,7 +112,7 @@ func forEachImplied(path string, rendered, complete any, implied func(path, name
 const goldenSuffix = ".golden.yaml"
 
 func goldenFile(name string) string {
-	return filepath.Join("../../../render/modelbox/testdata", name+goldenSuffix)
+	return filepath.Join("../../render/modelbox/testdata", name+goldenSuffix)
 }
 
 // goldenChildren returns what is rendered for a box, but for kinds that client-go does not know.
