@@ -6,6 +6,7 @@ package children
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,31 +14,31 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // create writes a child that does not exist. The apply does not force: if another object takes the name in between, its fields
 // conflict.
-func (e *Engine[O]) create(ctx context.Context, owner O, s Step) (Object, error) {
+func (e *Engine[O]) create(ctx context.Context, owner O, s apply.Step) (Object, error) {
 	created, err := e.createOrReplace(ctx, owner, s)
 	if created == nil {
 		return nil, err
 	}
-	e.childEventf(owner, s.Kind, created, corev1.EventTypeNormal, "Created"+s.Kind.name(), "Create", "Created %s %s", s.Kind.name(), created.GetName())
+	e.childEventf(owner, s.Kind, created, corev1.EventTypeNormal, "Created"+s.Kind.Name(), "Create", "Created %s %s", s.Kind.Name(), created.GetName())
 	return created, err
 }
 
 // update writes a child after its owner has changed what it asks for.
-func (e *Engine[O]) update(ctx context.Context, owner O, s Step) (Object, error) {
+func (e *Engine[O]) update(ctx context.Context, owner O, s apply.Step) (Object, error) {
 	updated, err := e.apply(ctx, owner, s, true)
 	if err != nil {
 		return nil, err
 	}
-	if s.Kind.Written != nil {
-		s.Kind.Written(keyOf(owner), s.live, updated)
+	if e.kindOf(s).Written != nil {
+		e.kindOf(s).Written(keyOf(owner), s.Live, updated)
 	}
-	e.childEventf(owner, s.Kind, updated, corev1.EventTypeNormal, "Updated"+s.Kind.name(), "Update", "Updated %s %s", s.Kind.name(), updated.GetName())
+	e.childEventf(owner, s.Kind, updated, corev1.EventTypeNormal, "Updated"+s.Kind.Name(), "Update", "Updated %s %s", s.Kind.Name(), updated.GetName())
 	return updated, nil
 }
 
@@ -47,20 +48,20 @@ const HandoverManager = render.FieldManager + "-handover"
 
 // apply writes the rendered child. If there is a live child, the request has its UID and its resource version, so that it writes to
 // exactly this state of the child. apply takes out the fields of the live child that are in the way of the render.
-func (e *Engine[O]) apply(ctx context.Context, owner O, s Step, force bool) (Object, error) {
+func (e *Engine[O]) apply(ctx context.Context, owner O, s apply.Step, force bool) (Object, error) {
 	var err error
-	if s.live != nil && s.Kind.HandOver != nil {
-		if s.live, err = e.handOver(ctx, owner, s); err != nil {
+	if s.Live != nil && e.kindOf(s).HandOver != nil {
+		if s.Live, err = e.handOver(ctx, owner, s); err != nil {
 			return nil, err
 		}
 	}
-	if s.live != nil && s.Difference != nil && s.Difference.IsObstructed() {
+	if s.Live != nil && s.Difference != nil && s.Difference.IsObstructed() {
 		if s, err = e.claimConflicting(ctx, owner, s); err != nil {
 			return nil, err
 		}
 	}
 	applied, err := e.applyAs(ctx, owner, s, render.FieldManager, force)
-	if s.live != nil && force && apierrors.IsInvalid(err) {
+	if s.Live != nil && force && apierrors.IsInvalid(err) {
 		applied, err = e.applyInPlaceOf(ctx, owner, s, err)
 	}
 	if err != nil {
@@ -74,64 +75,53 @@ func (e *Engine[O]) apply(ctx context.Context, owner O, s Step, force bool) (Obj
 }
 
 // handOver lets the child keep fields that the render gives up, and returns it as it is then.
-func (e *Engine[O]) handOver(ctx context.Context, owner O, s Step) (Object, error) {
-	given, err := s.Kind.HandOver(s.rendered, s.live)
+func (e *Engine[O]) handOver(ctx context.Context, owner O, s apply.Step) (Object, error) {
+	given, err := e.kindOf(s).HandOver(s.Rendered, s.Live)
 	if err != nil || given == nil {
-		return s.live, err
+		return s.Live, err
 	}
-	s.rendered = given
+	s.Rendered = given
 	return e.applyAs(ctx, owner, s, HandoverManager, false)
 }
 
-// rememberAnswer takes note of which fields are ours now, and which of them the cluster did not take. A cluster drops
-// fields of which the feature is off, and its admission webhooks may set others.
-func (e *Engine[O]) rememberAnswer(owner O, s Step, applied Object) error {
-	difference, err := e.compareChild(s.rendered, applied)
-	if err != nil {
+// rememberAnswer takes note of what the cluster made of the rendered child, and returns an error if it did not take some of it.
+func (e *Engine[O]) rememberAnswer(owner O, s apply.Step, applied Object) error {
+	rejected, err := e.planner.Remember(owner, s, applied)
+	if err != nil || rejected.IsEmpty() {
 		return err
 	}
-	if paths := e.ignoredPaths(owner, s.Kind); len(paths) > 0 {
-		leaveOutOf(difference, covered(difference.Fields, paths), paths)
-	}
-	e.applied.remember(keyOf(owner), s, appliedAnswer{
-		uid:         applied.GetUID(),
-		render:      render.Hash(s.rendered),
-		fingerprint: fields.Fingerprint(applied),
-		rejected:    difference.Fields,
-		isPartial:   s.Kind.known(s.rendered) != s.rendered,
-	})
-	if !difference.IsEmpty() {
-		return e.rejection(s, difference)
-	}
-	return nil
+	return e.rejection(s, rejected)
 }
 
 // applyAs applies what is rendered in the name of a field manager, and nothing else.
-func (e *Engine[O]) applyAs(ctx context.Context, owner O, s Step, manager string, force bool) (Object, error) {
-	configuration := s.Kind.known(s.rendered)
-	if s.live != nil {
+func (e *Engine[O]) applyAs(ctx context.Context, owner O, s apply.Step, manager string, force bool) (Object, error) {
+	configuration := s.Kind.Configuration(s.Rendered)
+	if s.Live != nil {
 		configuration = configuration.DeepCopy()
-		configuration.SetUID(s.live.GetUID())
-		configuration.SetResourceVersion(s.live.GetResourceVersion())
+		configuration.SetUID(s.Live.GetUID())
+		configuration.SetResourceVersion(s.Live.GetResourceVersion())
 	}
 	data, err := configuration.MarshalJSON()
 	if err != nil {
-		return nil, fmt.Errorf("encoding %s %s: %w", s.Kind.name(), s.rendered.GetName(), err)
+		return nil, fmt.Errorf("encoding %s %s: %w", s.Kind.Name(), s.Rendered.GetName(), err)
 	}
-	applied, err := s.Kind.patch(ctx, owner.GetNamespace(), s.rendered.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{
+	applied, err := e.kindOf(s).patch(ctx, owner.GetNamespace(), s.Rendered.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{
 		FieldManager: manager,
 		Force:        &force,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("applying %s %s: %w", s.Kind.name(), s.rendered.GetName(), err)
+		return nil, fmt.Errorf("applying %s %s: %w", s.Kind.Name(), s.Rendered.GetName(), err)
 	}
 	e.wrote(owner, s, applied)
-	klog.FromContext(ctx).V(2).Info("Applied child", "operation", s.Operation, "kind", s.Kind.name(), "child", klog.KObj(applied))
+	klog.FromContext(ctx).V(2).Info("Applied child", "operation", s.Operation, "kind", s.Kind.Name(), "child", klog.KObj(applied))
 	return applied, nil
 }
 
 // wrote takes note of a write of a child.
-func (e *Engine[O]) wrote(owner O, s Step, written Object) {
+func (e *Engine[O]) wrote(owner O, s apply.Step, written Object) {
 	e.Consistency.WroteAt(keyOf(owner), owner.GetUID(), s.Kind.Resource, written.GetResourceVersion())
-	e.Metrics.ChildWritten(s.Kind.name(), s.Operation.label())
+	e.Metrics.ChildWritten(s.Kind.Name(), label(s.Operation))
 }
+
+// label is the operation as metrics have it.
+func label(operation apply.Operation) string { return strings.ToLower(string(operation)) }

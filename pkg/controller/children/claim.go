@@ -15,43 +15,44 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // claim makes fields of the live child ours, see fields.Comparer.Claim. It changes nothing but managed fields, so no pod rolls
 // for it, and does nothing where the fields are ours already.
-func (e *Engine[O]) claim(ctx context.Context, owner O, s Step, own, exclusive *fieldpath.Set) (Object, error) {
-	managedFields, isChanged, err := e.compare.Claim(s.live, s.rendered, own, exclusive)
+func (e *Engine[O]) claim(ctx context.Context, owner O, s apply.Step, own, exclusive *fieldpath.Set) (Object, error) {
+	managedFields, isChanged, err := e.compare.Claim(s.Live, s.Rendered, own, exclusive)
 	if err != nil || !isChanged {
-		return s.live, err
+		return s.Live, err
 	}
-	patch, err := fields.ManagedFieldsPatch(s.live, managedFields)
+	patch, err := fields.ManagedFieldsPatch(s.Live, managedFields)
 	if err != nil {
-		return nil, fmt.Errorf("encoding the managed fields of %s %s: %w", s.Kind.name(), s.live.GetName(), err)
+		return nil, fmt.Errorf("encoding the managed fields of %s %s: %w", s.Kind.Name(), s.Live.GetName(), err)
 	}
-	claimed, err := s.Kind.patch(ctx, owner.GetNamespace(), s.live.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
+	claimed, err := e.kindOf(s).patch(ctx, owner.GetNamespace(), s.Live.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
 	if err != nil {
-		return nil, fmt.Errorf("claiming fields of %s %s: %w", s.Kind.name(), s.live.GetName(), err)
+		return nil, fmt.Errorf("claiming fields of %s %s: %w", s.Kind.Name(), s.Live.GetName(), err)
 	}
 	e.wrote(owner, s, claimed)
-	klog.FromContext(ctx).V(2).Info("Claimed fields of child", "operation", s.Operation, "kind", s.Kind.name(), "child", klog.KObj(claimed))
+	klog.FromContext(ctx).V(2).Info("Claimed fields of child", "operation", s.Operation, "kind", s.Kind.Name(), "child", klog.KObj(claimed))
 	return claimed, nil
 }
 
 // claimConflicting makes ours what is in the way of the render, so that applying it takes that out. The live child of
 // the step has to have its managed fields.
-func (e *Engine[O]) claimConflicting(ctx context.Context, owner O, s Step) (Step, error) {
-	live, err := e.compare.LiveFields(s.live)
+func (e *Engine[O]) claimConflicting(ctx context.Context, owner O, s apply.Step) (apply.Step, error) {
+	live, err := e.compare.LiveFields(s.Live)
 	if err != nil {
 		return s, err
 	}
-	renamed, err := fields.NotApplied(s.live, s.Difference.Renamed)
+	renamed, err := fields.NotApplied(s.Live, s.Difference.Renamed)
 	if err != nil {
 		return s, err
 	}
 	exclusive := fields.Below(live, s.Difference.Conflicting.Union(renamed))
-	if s.live, err = e.claim(ctx, owner, s, fieldpath.NewSet(), exclusive); err != nil {
+	if s.Live, err = e.claim(ctx, owner, s, fieldpath.NewSet(), exclusive); err != nil {
 		return s, err
 	}
 	return s, nil
@@ -60,8 +61,8 @@ func (e *Engine[O]) claimConflicting(ctx context.Context, owner O, s Step) (Step
 // claimShared makes the fields of a child that was applied ours alone, except for fields that other appliers have as well. Nothing
 // else would notice that the fields are shared. So claimShared tries again if another client, such as the controller of the child,
 // writes to the child in between.
-func (e *Engine[O]) claimShared(ctx context.Context, owner O, s Step, applied Object) (Object, error) {
-	return retryOnConflict(ctx, s.Kind, applied, func(applied Object) (Object, error) {
+func (e *Engine[O]) claimShared(ctx context.Context, owner O, s apply.Step, applied Object) (Object, error) {
+	return retryOnConflict(ctx, e.kindOf(s), applied, func(applied Object) (Object, error) {
 		return e.claimSharedOf(ctx, owner, s, applied)
 	})
 }
@@ -88,7 +89,7 @@ func retryOnConflict(ctx context.Context, kind *Kind, written Object, do func(ch
 	return done, err
 }
 
-func (e *Engine[O]) claimSharedOf(ctx context.Context, owner O, s Step, applied Object) (Object, error) {
+func (e *Engine[O]) claimSharedOf(ctx context.Context, owner O, s apply.Step, applied Object) (Object, error) {
 	own, err := fields.Owned(applied)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (e *Engine[O]) claimSharedOf(ctx context.Context, owner O, s Step, applied 
 	if own.Empty() {
 		return applied, nil
 	}
-	s.live = applied
+	s.Live = applied
 	return e.claim(ctx, owner, s, own, fieldpath.NewSet())
 }
 
@@ -112,20 +113,20 @@ var consent = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations"
 
 // claimAdopted makes all fields of an adopted child ours that the owner asks for or could ask for. The next apply removes the
 // fields that the render leaves out.
-func (e *Engine[O]) claimAdopted(ctx context.Context, owner O, s Step) (Step, error) {
-	live, err := e.compare.LiveFields(s.live)
+func (e *Engine[O]) claimAdopted(ctx context.Context, owner O, s apply.Step) (apply.Step, error) {
+	live, err := e.compare.LiveFields(s.Live)
 	if err != nil {
 		return s, err
 	}
-	own, err := e.compare.OwnedFields(s.rendered)
+	own, err := e.compare.OwnedFields(s.Rendered)
 	if err != nil {
 		return s, err
 	}
-	exclusive := fields.Below(live, content).Difference(content).Difference(fields.Below(live, s.Kind.preservedFields()))
+	exclusive := fields.Below(live, content).Difference(content).Difference(fields.Below(live, e.kindOf(s).preservedFields()))
 	if e.ConsentIsOnChild {
 		exclusive = exclusive.Union(consent)
 	}
-	if s.live, err = e.claim(ctx, owner, s, own.Intersection(live), exclusive); err != nil {
+	if s.Live, err = e.claim(ctx, owner, s, own.Intersection(live), exclusive); err != nil {
 		return s, err
 	}
 	return s, nil

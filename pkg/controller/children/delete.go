@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 )
 
 // Owned returns the children that the owner controls as the caches have them, those that are being deleted included. They
@@ -16,7 +18,7 @@ import (
 func (e *Engine[O]) Owned(owner O) ([]Object, error) {
 	var owned []Object
 	for _, kind := range e.Kinds {
-		controlled, err := kind.controlledBy(e.ownerIndex(), idOf(owner))
+		controlled, err := kind.controlledBy(e.ownerIndex(), apply.IDOf(owner))
 		if err != nil {
 			return nil, err
 		}
@@ -30,18 +32,18 @@ func (e *Engine[O]) Owned(owner O) ([]Object, error) {
 func (e *Engine[O]) Delete(ctx context.Context, owner O, hold Hold) error {
 	var errs []error
 	for _, kind := range e.Kinds {
-		controlled, err := kind.controlledBy(e.ownerIndex(), idOf(owner))
+		controlled, err := kind.controlledBy(e.ownerIndex(), apply.IDOf(owner))
 		if err != nil {
 			return err
 		}
 		for _, live := range controlled {
-			s := Step{Operation: Delete, Kind: kind, live: live}
+			s := apply.Step{Operation: apply.Delete, Kind: &kind.Kind, Live: live}
 			if live.GetDeletionTimestamp() != nil || hold(&s) {
 				continue
 			}
-			switch err := e.delete(ctx, owner, s, s.Kind.propagation()); {
+			switch err := e.delete(ctx, owner, s, kind.propagation()); {
 			case err == nil:
-				e.childEventf(owner, kind, live, corev1.EventTypeNormal, "Deleted"+kind.name(), "Delete", "Deleted %s %s", kind.name(), live.GetName())
+				e.childEventf(owner, &kind.Kind, live, corev1.EventTypeNormal, "Deleted"+kind.Name(), "Delete", "Deleted %s %s", kind.Name(), live.GetName())
 			case !apierrors.IsNotFound(err):
 				errs = append(errs, err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
@@ -18,7 +19,7 @@ func TestDeleteLeavesWhatIsHeldAndWhatIsNotTheOwners(t *testing.T) {
 	f.converge(t)
 	// A deletion does not depend on what the owner asks for.
 	f.settings.Data = nil
-	if err := f.Delete(t.Context(), f.settings, func(s *Step) bool { return s.Name() == "settings-second" }); err != nil {
+	if err := f.Delete(t.Context(), f.settings, func(s *apply.Step) bool { return s.Name() == "settings-second" }); err != nil {
 		t.Fatal(err)
 	}
 	fixture.Check(t, "requests", []string{"delete secrets settings-first"}, f.requests())

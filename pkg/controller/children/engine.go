@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package children keeps the children of owners as the owners ask for. It renders the children of an owner, plans the steps that
-// make the live children as rendered, executes the steps, and returns the result. It knows neither the kind of the owner nor the
+// Package children keeps the children of owners as the owners ask for. It renders the children of an owner, executes the steps that
+// package apply plans to make the live children as rendered, and returns the result. It knows neither the kind of the owner nor the
 // kinds of the children.
 package children
 
@@ -19,7 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
@@ -28,13 +30,10 @@ import (
 // Object is an owner or a child as the API has it. One that comes from a Kind carries its kind.
 type Object = fields.Object
 
-// Config is what an Engine needs to know about its owners and their children. Every field but Ignored and ConsentIsOnChild is
-// required.
+// Config is what an Engine needs to know about its owners and their children. Every field is required.
 type Config[O Object] struct {
-	// OwnerKind is the kind of the owners, as it is in owner references.
-	OwnerKind schema.GroupVersionKind
-	// Noun is what messages call an owner, such as "box".
-	Noun string
+	apply.Owners[O]
+
 	// GetOwner reads an owner from its API server and not from a cache.
 	GetOwner func(ctx context.Context, namespace, name string) (O, error)
 	// IsPaused returns whether the children of the owner are to stay as they are, but for the record of the owner.
@@ -42,19 +41,6 @@ type Config[O Object] struct {
 	// Render returns what the owner asks for, as server-side apply takes it, while these children are there. Each has the
 	// namespace and a controller reference of the owner, and render.Hash.
 	Render func(owner O, live Live) ([]*unstructured.Unstructured, error)
-
-	// Ignored returns the paths of the fields that other managers may set on the owner's children of a kind, as childfields.Parse
-	// reads them. If it is nil, the Engine restores all fields.
-	Ignored func(owner O, kind string) []string
-
-	// IsRecordOf returns whether a child's record of an owner is of this one, of whatever UID, with the spec that it has. Nil is
-	// for owners of which children have no record.
-	IsRecordOf func(owner O, record string) bool
-
-	// ConsentIsOnChild requires AdoptAnnotation on the object that an owner adopts, and not on the owner. It is for owners whose
-	// authors need no permission to write the children: only users who may update the object can annotate it. Adoption removes
-	// the annotation, so a consent is good for one adoption.
-	ConsentIsOnChild bool
 
 	// Kinds are the kinds of the children.
 	Kinds []*Kind
@@ -82,8 +68,10 @@ type Metrics interface {
 type Engine[O Object] struct {
 	Config[O]
 
-	compare   *fields.Comparer
-	applied   *appliedAnswers
+	planner *apply.Planner[O]
+	compare *fields.Comparer
+	// kinds are the Kinds by what planning knows of them.
+	kinds     map[*apply.Kind]*Kind
 	conflicts *conflictRecord
 	taken     *takenNames
 	// predecessors are children that were deleted to be created again.
@@ -92,15 +80,30 @@ type Engine[O Object] struct {
 
 // NewEngine returns an Engine that remembers nothing.
 func NewEngine[O Object](config Config[O]) *Engine[O] {
+	compare, kinds := fields.NewComparer(config.TypeConverter), map[*apply.Kind]*Kind{}
+	for _, kind := range config.Kinds {
+		kinds[&kind.Kind] = kind
+	}
 	return &Engine[O]{
 		Config:    config,
-		compare:   fields.NewComparer(config.TypeConverter),
-		applied:   newAppliedAnswers(),
+		planner:   &apply.Planner[O]{Owners: config.Owners, Comparer: compare, Answers: apply.NewAnswers()},
+		compare:   compare,
+		kinds:     kinds,
 		conflicts: newConflictRecord(config.Clock),
 		taken:     newTakenNames(config.Enqueue),
 
 		predecessors: newPredecessors(),
 	}
+}
+
+// kindOf returns the kind of the child of a step.
+func (e *Engine[O]) kindOf(s apply.Step) *Kind { return e.kinds[s.Kind] }
+
+// IgnoredDrift are fields of a child that other managers have set, and that are left as they are because the owner ignores them.
+type IgnoredDrift struct {
+	Kind, Name string
+	// Fields is not empty.
+	Fields *fieldpath.Set
 }
 
 // Result is what a reconcile of the children of an owner found and did.
@@ -120,7 +123,7 @@ type Result struct {
 	owned  []Object
 	failed map[childName]error
 	// unusable are the steps whose child is not there, or not as others need it.
-	unusable []Step
+	unusable []apply.Step
 	hold     Hold
 	// awaitsName says that another step follows once an object that does not belong to the owner is gone: a step that is held, or
 	// the creation of a child in place of an object that is used.
@@ -156,14 +159,17 @@ func Observed[T Object](result *Result, name string) T {
 	return observed
 }
 
+// childName tells the children of an owner apart.
+type childName struct{ kind, name string }
+
 // Hold returns whether a step is not to be taken yet. It is asked about every step that would change a child or report a
 // failure, and again where the child turns out to be another than the cache has.
-type Hold func(s *Step) bool
+type Hold func(s *apply.Step) bool
 
 // Reconcile brings the children of the owner nearer to what it asks for. A child that fails does not keep the others from
 // being reconciled: what becomes of them is in the Result. The error is for an owner of which nothing could be planned.
 func (e *Engine[O]) Reconcile(ctx context.Context, owner O) (*Result, error) {
-	return e.ReconcileHolding(ctx, owner, func(*Step) bool { return false })
+	return e.ReconcileHolding(ctx, owner, func(*apply.Step) bool { return false })
 }
 
 // ReconcileHolding is Reconcile without the steps that are to be held. The children of those stay as they are.
@@ -177,13 +183,13 @@ func (e *Engine[O]) ReconcileHolding(ctx context.Context, owner O, hold Hold) (*
 		child, err := e.reconcileChild(ctx, owner, s, result)
 		if err != nil {
 			result.Failures = append(result.Failures, err)
-			result.failed[childName{s.Kind.name(), s.Name()}] = err
-			if !isPartial(err) && !s.servesAsItWas(err) {
+			result.failed[childName{s.Kind.Name(), s.Name()}] = err
+			if !isPartial(err) && !servesAsItWas(s, err) {
 				result.unusable = append(result.unusable, s)
 			}
 		}
 		if child == nil && err != nil {
-			child = s.live
+			child = s.Live
 		}
 		if child != nil && e.IsOwnedBy(child, owner) {
 			result.owned = append(result.owned, child)
@@ -197,7 +203,7 @@ func (e *Engine[O]) ReconcileHolding(ctx context.Context, owner O, hold Hold) (*
 
 // Forget drops what is remembered of an owner that is gone or going.
 func (e *Engine[O]) Forget(owner types.NamespacedName) {
-	e.applied.forget(owner)
+	e.planner.Answers.Forget(owner)
 	e.taken.forget(owner)
 	e.predecessors.forget(owner)
 }
@@ -209,9 +215,15 @@ func (e *Engine[O]) Wait() { e.taken.wait() }
 // A broadcaster takes events that differ only in their notes for one event that happened several times, and keeps the first note.
 // An event about one child must not be taken for an event about another child, nor an event that names one manager for an event
 // that names another. childEventf records no event about a child that records its owner.
-func (e *Engine[O]) childEventf(owner O, kind *Kind, child Object, eventType, reason, action, format string, args ...any) {
+func (e *Engine[O]) childEventf(owner O, kind *apply.Kind, child Object, eventType, reason, action, format string, args ...any) {
 	if kind.RecordsOwner {
 		return
 	}
 	e.Recorder.Eventf(owner, child, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
+}
+
+// servesAsItWas returns whether a step failed that would have changed a child which holds data, and is there.
+func servesAsItWas(s apply.Step, err error) bool {
+	var immutable *apply.ImmutableError
+	return s.Kind.Retention != nil && (s.Operation == apply.Update || s.Operation == apply.Restore || errors.As(err, &immutable))
 }

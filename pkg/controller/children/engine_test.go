@@ -37,6 +37,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -98,7 +99,7 @@ func newTestEngine(t *testing.T, settings *corev1.ConfigMap, inCluster ...runtim
 		enqueued: sets.New[types.NamespacedName](),
 	}
 	informer := informers.NewSharedInformerFactory(f.cluster, 0).Core().V1().Secrets().Informer()
-	secrets := NewKind(corev1.SchemeGroupVersion.WithKind("Secret"), "secrets", informer,
+	secrets := NewKind(apply.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Resource: corev1.Resource("secrets")}, informer,
 		func(namespace string) Client[*corev1.Secret] { return f.cluster.CoreV1().Secrets(namespace) })
 	secrets.Immutable = func(rendered *unstructured.Unstructured, live Object) string {
 		wanted, _, _ := unstructured.NestedString(rendered.Object, "type")
@@ -110,8 +111,10 @@ func newTestEngine(t *testing.T, settings *corev1.ConfigMap, inCluster ...runtim
 	recorder := events.NewFakeRecorder(100)
 	f.events = recorder.Events
 	f.Engine = NewEngine(Config[*corev1.ConfigMap]{
-		OwnerKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
-		Noun:      "map",
+		Owners: apply.Owners[*corev1.ConfigMap]{
+			OwnerKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+			Noun:      "map",
+		},
 		GetOwner: func(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
 			return f.cluster.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
 		},
@@ -211,7 +214,7 @@ func (f *testEngine) catchUp(t *testing.T) {
 	for i := range secrets.Items {
 		secret := &secrets.Items[i]
 		secret.SetGroupVersionKind(f.Kinds[0].GroupVersionKind)
-		Trim(secret)
+		apply.Trim(secret)
 		cached = append(cached, secret)
 	}
 	if err := f.Kinds[0].Informer.GetIndexer().Replace(cached, ""); err != nil {
@@ -589,7 +592,7 @@ func TestConflictIsOverAFieldThatSomebodyKeepsChanging(t *testing.T) {
 // Two controllers may share the informer of a kind.
 func TestIndexersOfTwoOwnerKindsDoNotClash(t *testing.T) {
 	f := newTestEngine(t, newSettings())
-	other := NewEngine(Config[*corev1.Pod]{OwnerKind: corev1.SchemeGroupVersion.WithKind("Pod")})
+	other := NewEngine(Config[*corev1.Pod]{Owners: apply.Owners[*corev1.Pod]{OwnerKind: corev1.SchemeGroupVersion.WithKind("Pod")}})
 	if err := f.Kinds[0].Informer.AddIndexers(other.Indexers()); err != nil {
 		t.Error(err)
 	}

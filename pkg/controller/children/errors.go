@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 )
@@ -33,41 +34,9 @@ var ErrChildGone = errors.New("it has gone meanwhile")
 // errChildChanged says that a child is not the one that the cache has.
 var errChildChanged = errors.New("it has changed meanwhile")
 
-// NotOwnedError says that an object that does not belong to the owner has the name of a child.
-type NotOwnedError struct {
-	// Noun is what the owner is called.
-	Noun       string
-	Kind, Name string
-	// Remedy is what can be done about it.
-	Remedy string
-}
-
-func (e *NotOwnedError) Error() string {
-	return fmt.Sprintf("%s %s named %s exists already and does not belong to this %s: %s", articleOf(e.Kind), e.Kind, e.Name, e.Noun, e.Remedy)
-}
-
-// articleOf returns the indefinite article that the name of a kind takes.
-func articleOf(kind string) string {
-	if strings.IndexAny(kind, "AEIO") == 0 {
-		return "an"
-	}
-	return "a"
-}
-
 func isNotOwned(err error) bool {
-	var notOwned *NotOwnedError
+	var notOwned *apply.NotOwnedError
 	return errors.As(err, &notOwned)
-}
-
-// ImmutableError says that a child cannot become what the owner asks for, and is not deleted for it.
-type ImmutableError struct {
-	Kind, Name string
-	// Obstacle is what is in the way.
-	Obstacle string
-}
-
-func (e *ImmutableError) Error() string {
-	return fmt.Sprintf("%s %s holds data and is not replaced, although %s", e.Kind, e.Name, e.Obstacle)
 }
 
 // ConflictError says that others insist on other values of fields of a child.
@@ -172,10 +141,10 @@ type Failure struct {
 
 // Classify says what an error means. Of several errors that are joined it is about one.
 func Classify(err error) Failure {
-	var notOwned *NotOwnedError
+	var notOwned *apply.NotOwnedError
 	var conflict *ConflictError
 	var rejected *RejectedError
-	var immutable *ImmutableError
+	var immutable *apply.ImmutableError
 	var notServed *NotServedError
 	var backoff *BackoffError
 	switch {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 )
 
@@ -29,7 +30,7 @@ func TestClassify(t *testing.T) {
 		reason   string
 		expected bool
 	}{
-		{"an object that the owner does not own", &NotOwnedError{Kind: "Service", Name: "web"}, modelv1.ReasonNotOwned, true},
+		{"an object that the owner does not own", &apply.NotOwnedError{Kind: "Service", Name: "web"}, modelv1.ReasonNotOwned, true},
 		{"a kind that the cluster does not serve", &NotServedError{}, modelv1.ReasonNotServed, true},
 		{"a child that is being deleted", ErrBeingDeleted, modelv1.ReasonChildBeingDeleted, true},
 		{"a child that has gone", ErrChildGone, modelv1.ReasonError, true},
@@ -41,7 +42,7 @@ func TestClassify(t *testing.T) {
 		{"an invalid child", apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "web", nil), modelv1.ReasonInvalid, false},
 		{"a child that cannot be read", apierrors.NewBadRequest("unknown field"), modelv1.ReasonInvalid, false},
 		{"a manager that keeps changing a field", &ConflictError{Kind: "Deployment", Name: "web"}, modelv1.ReasonConflict, true},
-		{"an expected error beside one that is not", errors.Join(&NotOwnedError{Kind: "Service", Name: "web"}, errors.New("etcd is gone")), modelv1.ReasonNotOwned, false},
+		{"an expected error beside one that is not", errors.Join(&apply.NotOwnedError{Kind: "Service", Name: "web"}, errors.New("etcd is gone")), modelv1.ReasonNotOwned, false},
 		{"a server that is busy", apierrors.NewTooManyRequests("later", 1), modelv1.ReasonError, false},
 		{"a server that fails", apierrors.NewInternalError(errors.New("etcd is gone")), modelv1.ReasonError, false},
 		{"a lead that may be lost", &url.Error{Op: "Patch", Err: leaderelection.ErrNotLeading}, modelv1.ReasonError, true},
@@ -65,7 +66,7 @@ func TestNotOwnedErrorNamesTheObject(t *testing.T) {
 		"Service": "a Service named web exists already and does not belong to this box: delete it",
 		"Ingress": "an Ingress named web exists already and does not belong to this box: delete it",
 	} {
-		err := &NotOwnedError{Noun: "box", Kind: kind, Name: "web", Remedy: "delete it"}
+		err := &apply.NotOwnedError{Noun: "box", Kind: kind, Name: "web", Remedy: "delete it"}
 		if got := err.Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

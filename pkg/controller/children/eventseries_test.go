@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -38,7 +39,7 @@ func TestEventsNameEachManagerThatChangesAChild(t *testing.T) {
 		for i, manager := range []string{"alice", "bob", "carol"} {
 			changed := foreignSecret()
 			changed.ResourceVersion = fmt.Sprint(42 + i)
-			f.noteRestored(settings, Step{Kind: f.Kinds[0], live: changed}, map[string]*fieldpath.Set{manager: value})
+			f.noteRestored(settings, apply.Step{Kind: &f.Kinds[0].Kind, Live: changed}, map[string]*fieldpath.Set{manager: value})
 			time.Sleep(time.Second) // events are named after their time
 			synctest.Wait()
 		}

@@ -12,14 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
 // reconcileHolding reconciles and returns the steps that were held back.
-func (f *testEngine) reconcileHolding(t *testing.T, isHeld func(s *Step) bool) []string {
+func (f *testEngine) reconcileHolding(t *testing.T, isHeld func(s *apply.Step) bool) []string {
 	t.Helper()
 	var held []string
-	result, err := f.ReconcileHolding(t.Context(), f.settings, func(s *Step) bool {
+	result, err := f.ReconcileHolding(t.Context(), f.settings, func(s *apply.Step) bool {
 		if !isHeld(s) {
 			return false
 		}
@@ -33,7 +34,7 @@ func (f *testEngine) reconcileHolding(t *testing.T, isHeld func(s *Step) bool) [
 	return held
 }
 
-func holdAll(*Step) bool { return true }
+func holdAll(*apply.Step) bool { return true }
 
 func TestStepsThatAreHeldAreNotTaken(t *testing.T) {
 	for _, row := range []struct {
@@ -71,11 +72,11 @@ func TestStepsBesideOneThatIsHeldAreTaken(t *testing.T) {
 	f := newTestEngine(t, newSettings(func(settings *corev1.ConfigMap) {
 		settings.Data = map[string]string{"first": "1", "second": "2"}
 	}))
-	held := f.reconcileHolding(t, func(s *Step) bool { return s.Name() == "settings-first" })
+	held := f.reconcileHolding(t, func(s *apply.Step) bool { return s.Name() == "settings-first" })
 	fixture.Check(t, "held", []string{"Create settings-first"}, held)
 	fixture.Check(t, "requests", []string{"get secrets settings-second", "patch secrets settings-second"}, f.requests())
 	f.catchUp(t)
-	fixture.Check(t, "held", []string(nil), f.reconcileHolding(t, func(*Step) bool { return false }))
+	fixture.Check(t, "held", []string(nil), f.reconcileHolding(t, func(*apply.Step) bool { return false }))
 	fixture.Check(t, "requests", []string{"get secrets settings-first", "patch secrets settings-first"}, f.requests())
 }
 
@@ -87,7 +88,7 @@ func TestOwnerThatIsHeldBackForANameIsEnqueuedWhenItIsFree(t *testing.T) {
 		f.cluster.PrependWatchReactor("secrets", func(clienttesting.Action) (bool, watch.Interface, error) { return true, changes, nil })
 		defer f.Wait()
 		defer f.Forget(settingsKey)
-		held := f.reconcileHolding(t, func(s *Step) bool { return s.Operation == Refuse })
+		held := f.reconcileHolding(t, func(s *apply.Step) bool { return s.Operation == apply.Refuse })
 		fixture.Check(t, "held", []string{"Refuse settings-token"}, held)
 		fixture.Check(t, "enqueued before", false, f.isEnqueued())
 		changes.Delete(foreignSecret())
@@ -131,11 +132,11 @@ func TestAChildThatHasNotChangedIsNotComparedAgain(t *testing.T) {
 	secret := stamp("1")
 	f.mustReconcile(t)
 	secret.Data["value"] = []byte("changed without a new version, which no API server does")
-	if steps, _, err := f.Plan(f.settings); err != nil || steps[0].Operation != Keep {
+	if steps, _, err := f.Plan(f.settings); err != nil || steps[0].Operation != apply.Keep {
 		t.Errorf("got %s, %v: it was compared", steps[0].Operation, err)
 	}
 	stamp("2")
-	if steps, _, err := f.Plan(f.settings); err != nil || steps[0].Operation != Restore {
+	if steps, _, err := f.Plan(f.settings); err != nil || steps[0].Operation != apply.Restore {
 		t.Errorf("got %s, %v: a change was overlooked", steps[0].Operation, err)
 	}
 }

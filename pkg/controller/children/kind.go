@@ -13,30 +13,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 )
 
 // Kind is a kind of children. The fields that NewKind does not set are optional.
 type Kind struct {
-	GroupVersionKind schema.GroupVersionKind
-	Resource         schema.GroupResource
+	apply.Kind
+
 	// Informer caches the children, as Trim leaves them, and may cache objects of others.
 	Informer cache.SharedIndexInformer
 
 	// IsServed returns whether the cluster serves the kind. Nil is a kind that every cluster does.
 	IsServed func() bool
-	// Known returns a rendered child without the fields that the cluster does not know, or the child itself if the cluster knows
-	// all of them. Fields that are left out count as not accepted. Nil is a kind of which every cluster knows all fields.
-	Known func(rendered *unstructured.Unstructured) *unstructured.Unstructured
-	// Immutable returns what keeps the live child from becoming the rendered one, because the API does not let it be
-	// changed, as "its selector is ...". It is empty where nothing does. Nil is a kind of which everything can be changed.
-	Immutable func(rendered *unstructured.Unstructured, live Object) string
 	// PreservedFields are the fields of its content that a child keeps when it is adopted, although the render leaves them out:
 	// fields that the API allocates, and fields that other managers may set. Nil is none.
 	PreservedFields *fieldpath.Set
@@ -64,11 +58,6 @@ type Kind struct {
 	Relies func(live, prerequisite Object) bool
 	// Propagation is what becomes of the dependents of a child that is deleted. Empty is metav1.DeletePropagationBackground.
 	Propagation metav1.DeletionPropagation
-	// RecordsOwner makes it a kind of children that record their owner. Such a child is written even while the owner is paused, and
-	// no event reports it.
-	RecordsOwner bool
-	// Retention is for a kind of children that hold data. Nil is a kind whose children can be created again without loss.
-	Retention *Retention
 	// Written is called when a child was updated, or the record of its owner was written into it. It may be nil.
 	Written func(owner types.NamespacedName, before, after Object)
 
@@ -89,18 +78,17 @@ type Client[T Object] interface {
 }
 
 // NewKind returns a kind of children that are read and written by clients of their namespaces.
-func NewKind[T Object](kind schema.GroupVersionKind, resource string, informer cache.SharedIndexInformer, client func(namespace string) Client[T]) *Kind {
+func NewKind[T Object](kind apply.Kind, informer cache.SharedIndexInformer, client func(namespace string) Client[T]) *Kind {
 	withKind := func(object T, err error) (Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		object.GetObjectKind().SetGroupVersionKind(kind)
+		object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind)
 		return object, nil
 	}
 	return &Kind{
-		GroupVersionKind: kind,
-		Resource:         schema.GroupResource{Group: kind.Group, Resource: resource},
-		Informer:         informer,
+		Kind:     kind,
+		Informer: informer,
 		get: func(ctx context.Context, namespace, name string) (Object, error) {
 			return withKind(timeout.Request(ctx, func(ctx context.Context) (T, error) {
 				return client(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -142,27 +130,8 @@ func fromUnstructured[T Object](rendered *unstructured.Unstructured) (T, error) 
 	return object, runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, object)
 }
 
-// name is what messages call the kind.
-func (k *Kind) name() string { return k.GroupVersionKind.Kind }
-
-// immutable is Immutable of a kind that may have none.
-func (k *Kind) immutable(rendered *unstructured.Unstructured, live Object) string {
-	if k.Immutable == nil {
-		return ""
-	}
-	return k.Immutable(rendered, live)
-}
-
 // isServed is IsServed of a kind that may have none.
 func (k *Kind) isServed() bool { return k.IsServed == nil || k.IsServed() }
-
-// known is Known of a kind that may have none.
-func (k *Kind) known(rendered *unstructured.Unstructured) *unstructured.Unstructured {
-	if k.Known == nil {
-		return rendered
-	}
-	return k.Known(rendered)
-}
 
 // preservedFields is PreservedFields of a kind that may have none.
 func (k *Kind) preservedFields() *fieldpath.Set {
@@ -211,7 +180,7 @@ func (k *Kind) cached(namespace, name string) (Object, error) {
 }
 
 // controlledBy returns the cached children that the owner controls, whatever their names.
-func (k *Kind) controlledBy(index string, owner ownerID) ([]Object, error) {
+func (k *Kind) controlledBy(index string, owner apply.OwnerID) ([]Object, error) {
 	objects, err := k.Informer.GetIndexer().ByIndex(index, owner.String())
 	if err != nil {
 		return nil, fmt.Errorf("looking up the %s of the owner: %w", k.Resource.Resource, err)

@@ -43,7 +43,7 @@ func (l Live) Child(kind schema.GroupVersionKind, name string) (Object, error) {
 		if err != nil || cached != nil {
 			return cached, err
 		}
-		return l.predecessor(childName{known.name(), name}), nil
+		return l.predecessor(childName{known.Name(), name}), nil
 	}
 	return nil, fmt.Errorf("there are no children of kind %s", kind.Kind)
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 )
 
 // predecessors remembers children that were deleted to be created again, until they are. The garbage collector needs a moment for a
@@ -21,13 +23,13 @@ func newPredecessors() *predecessors {
 }
 
 // remember takes note of the live child of a step, which is about to be deleted.
-func (p *predecessors) remember(owner types.NamespacedName, s Step) {
+func (p *predecessors) remember(owner types.NamespacedName, s apply.Step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.children[owner] == nil {
 		p.children[owner] = map[childName]Object{}
 	}
-	p.children[owner][childName{s.Kind.name(), s.Name()}] = s.live
+	p.children[owner][childName{s.Kind.Name(), s.Name()}] = s.Live
 }
 
 // find returns the child that was deleted to be created again, nil if there is none.

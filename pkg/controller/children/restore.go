@@ -13,13 +13,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 )
 
 // restore takes back changes by other managers, except for fields that would only be changed again. Only the live object tells
 // which managers made the changes.
-func (e *Engine[O]) restore(ctx context.Context, owner O, s Step) (Object, error) {
-	if !e.IsOwnedBy(s.live, owner) {
+func (e *Engine[O]) restore(ctx context.Context, owner O, s apply.Step) (Object, error) {
+	if !e.IsOwnedBy(s.Live, owner) {
 		// Another client removed the owner reference. Or the garbage collector did, because the owner was deleted and orphans its
 		// children.
 		if _, err := e.confirmOwner(ctx, owner); err != nil {
@@ -27,27 +28,27 @@ func (e *Engine[O]) restore(ctx context.Context, owner O, s Step) (Object, error
 		}
 	}
 
-	byManager := fields.ChangedBy(s.live, s.Difference.Fields, s.Difference.Conflicting.Union(s.Difference.Renamed))
-	if s.isRecordOutdated() {
-		leaveOut(byManager, recordFields)
+	byManager := fields.ChangedBy(s.Live, s.Difference.Fields, s.Difference.Conflicting.Union(s.Difference.Renamed))
+	if s.IsRecordOutdated() {
+		leaveOut(byManager, apply.RecordFields)
 	}
-	contested := e.conflicts.contested(s.live.GetUID(), byManager)
+	contested := e.conflicts.contested(s.Live.GetUID(), byManager)
 	conflict := e.conflictError(s, contested)
 	if leaveOut(byManager, pathsOf(contested)); s.Difference.Fields.Difference(pathsOf(contested)).Empty() {
-		return s.live, conflict
+		return s.Live, conflict
 	}
-	partial, err := e.compare.Without(s.rendered, s.live, pathsOf(contested))
+	partial, err := e.compare.Without(s.Rendered, s.Live, pathsOf(contested))
 	if err != nil {
 		return nil, err
 	}
-	s.rendered = partial
+	s.Rendered = partial
 	restored, err := e.apply(ctx, owner, s, true)
 	if restored == nil {
 		return nil, err
 	}
 	// No manager has changed the fields that the cluster does not take as rendered.
-	s.live = restored
-	if leaveOut(byManager, e.applied.find(keyOf(owner), s).rejectedFields()); len(byManager) > 0 {
+	s.Live = restored
+	if leaveOut(byManager, e.planner.Rejected(owner, s)); len(byManager) > 0 {
 		e.noteRestored(owner, s, byManager)
 	}
 	if err != nil {
@@ -73,16 +74,16 @@ func pathsOf(contested []ContestedField) *fieldpath.Set {
 }
 
 // noteRestored remembers, counts and reports that the fields of managers were restored.
-func (e *Engine[O]) noteRestored(owner O, s Step, byManager map[string]*fieldpath.Set) {
+func (e *Engine[O]) noteRestored(owner O, s apply.Step, byManager map[string]*fieldpath.Set) {
 	var changes []string
 	for _, manager := range slices.Sorted(maps.Keys(byManager)) {
 		restored := byManager[manager]
-		e.conflicts.restored(s.live.GetUID(), restored)
-		e.Metrics.DriftRestored(s.Kind.name(), nameOfManager(manager))
+		e.conflicts.restored(s.Live.GetUID(), restored)
+		e.Metrics.DriftRestored(s.Kind.Name(), nameOfManager(manager))
 		changes = append(changes, fmt.Sprintf("%s had changed %s", nameOfManager(manager), fields.Names(restored)))
 	}
-	e.childEventf(owner, s.Kind, s.live, corev1.EventTypeWarning, "Restored"+s.Kind.name(), "Restore",
-		"Restored %s %s: %s", s.Kind.name(), s.live.GetName(), strings.Join(changes, "; "))
+	e.childEventf(owner, s.Kind, s.Live, corev1.EventTypeWarning, "Restored"+s.Kind.Name(), "Restore",
+		"Restored %s %s: %s", s.Kind.Name(), s.Live.GetName(), strings.Join(changes, "; "))
 }
 
 // nameOfManager returns the name of a field manager for messages. The manager of a field that was removed is not known.
@@ -94,8 +95,8 @@ func nameOfManager(manager string) string {
 }
 
 // conflictOf returns why no field is to be restored now, nil if one is.
-func (e *Engine[O]) conflictOf(s Step) error {
-	paused := e.conflicts.paused(s.live.GetUID(), s.Difference.Fields)
+func (e *Engine[O]) conflictOf(s apply.Step) error {
+	paused := e.conflicts.paused(s.Live.GetUID(), s.Difference.Fields)
 	if len(paused) < s.Difference.Fields.Size() {
 		return nil
 	}
@@ -103,16 +104,16 @@ func (e *Engine[O]) conflictOf(s Step) error {
 }
 
 // conflictError returns an error about fields that are left alone for a while, nil where there are none.
-func (e *Engine[O]) conflictError(s Step, contested []ContestedField) error {
+func (e *Engine[O]) conflictError(s apply.Step, contested []ContestedField) error {
 	if len(contested) == 0 {
 		return nil
 	}
-	return &ConflictError{Noun: e.Noun, Kind: s.Kind.name(), Name: s.Name(), Fields: contested}
+	return &ConflictError{Noun: e.Noun, Kind: s.Kind.Name(), Name: s.Name(), Fields: contested}
 }
 
 // reclaim makes the fields of the render ours again, all of which are as the render has them.
-func (e *Engine[O]) reclaim(ctx context.Context, owner O, s Step) (Object, error) {
-	own, err := e.compare.OwnedFields(s.rendered)
+func (e *Engine[O]) reclaim(ctx context.Context, owner O, s apply.Step) (Object, error) {
+	own, err := e.compare.OwnedFields(s.Rendered)
 	if err != nil {
 		return nil, err
 	}

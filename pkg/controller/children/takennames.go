@@ -145,7 +145,7 @@ func awaitChange(ctx context.Context, kind *Kind, live Object) bool {
 	logger := klog.FromContext(ctx)
 	changes, err := kind.watch(ctx, live.GetNamespace(), metav1.SingleObject(metav1.ObjectMeta{Name: live.GetName()}))
 	if err != nil {
-		logger.V(2).Info("Watching a name that is taken failed", "kind", kind.name(), "err", err)
+		logger.V(2).Info("Watching a name that is taken failed", "kind", kind.Name(), "err", err)
 		return false
 	}
 	defer changes.Stop()
@@ -180,7 +180,7 @@ func hasChangedHands(before, now metav1.Object) bool {
 		!apiequality.Semantic.DeepEqual(withoutRecord(before.GetAnnotations()), withoutRecord(now.GetAnnotations()))
 }
 
-// withoutRecord leaves out what an object from the cache lacks, see Trim.
+// withoutRecord leaves out what an object from the cache lacks, see apply.Trim.
 func withoutRecord(annotations map[string]string) map[string]string {
 	rest := maps.Clone(annotations)
 	delete(rest, modelv1.RecordAnnotation)

@@ -8,15 +8,16 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 )
 
 // NewUnstructuredKind returns a kind of children of which there is no Go type.
-func NewUnstructuredKind(kind schema.GroupVersionKind, resource string, informer cache.SharedIndexInformer, client dynamic.Interface) *Kind {
-	return NewKind(kind, resource, informer, func(namespace string) Client[*unstructured.Unstructured] {
-		return unstructuredClient{client.Resource(kind.GroupVersion().WithResource(resource)).Namespace(namespace)}
+func NewUnstructuredKind(kind apply.Kind, informer cache.SharedIndexInformer, client dynamic.Interface) *Kind {
+	return NewKind(kind, informer, func(namespace string) Client[*unstructured.Unstructured] {
+		return unstructuredClient{client.Resource(kind.GroupVersionKind.GroupVersion().WithResource(kind.Resource.Resource)).Namespace(namespace)}
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -21,15 +22,17 @@ import (
 // newEngine returns what keeps the children of boxes.
 func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 	return children.NewEngine(children.Config[*modelv1.ModelBox]{
-		OwnerKind: modelboxrender.Kind,
-		Noun:      noun,
+		Owners: apply.Owners[*modelv1.ModelBox]{
+			OwnerKind:  modelboxrender.Kind,
+			Noun:       noun,
+			Ignored:    modelboxrender.IgnoredFields,
+			IsRecordOf: modelboxrender.IsRecordOf,
+		},
 		GetOwner: func(ctx context.Context, namespace, name string) (*modelv1.ModelBox, error) {
 			return c.modelClient.ModelV1().ModelBoxes(namespace).Get(ctx, name, metav1.GetOptions{})
 		},
 		IsPaused:      func(box *modelv1.ModelBox) bool { return box.Spec.Paused },
 		Render:        c.render,
-		Ignored:       modelboxrender.IgnoredFields,
-		IsRecordOf:    modelboxrender.IsRecordOf,
 		Kinds:         c.kinds,
 		TypeConverter: fields.NewTypeConverter(),
 		Consistency:   c.consistency,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -29,14 +30,14 @@ var (
 
 // claimKind returns the PersistentVolumeClaims of boxes as a kind of children: those that the pods of a Deployment share.
 func (c *Controller) claimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(claimGVK, claimResource.Resource, informer,
+	kind := children.NewKind(apply.Kind{GroupVersionKind: claimGVK, Resource: claimResource}, informer,
 		func(namespace string) children.Client[*corev1.PersistentVolumeClaim] {
 			return cluster.CoreV1().PersistentVolumeClaims(namespace)
 		})
 	kind.Immutable = immutable
 	kind.PreservedFields = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
 	kind.InUse = c.isClaimInUse
-	kind.Retention = &children.Retention{ClaimedFor: claimBoxKey, Mismatch: claimMismatch}
+	kind.Retention = &apply.Retention{ClaimedFor: claimBoxKey, Mismatch: claimMismatch}
 	return kind
 }
 

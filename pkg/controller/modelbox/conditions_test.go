@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
@@ -186,7 +187,7 @@ func TestConditions(t *testing.T) {
 		{"a load balancer without an address is not reachable", nil, loadBalancer(), good.with(conditions{ready: "False LoadBalancerPending"})},
 		{"a load balancer with an address is", nil, loadBalancer("192.0.2.1"), good},
 
-		{"an object that the box does not own", nil, failing(&children.NotOwnedError{Kind: "Service", Name: "web"}), stalledBy("NotOwned")},
+		{"an object that the box does not own", nil, failing(&apply.NotOwnedError{Kind: "Service", Name: "web"}), stalledBy("NotOwned")},
 		{"a child that is being deleted", nil, failing(children.ErrBeingDeleted), notApplied("ChildBeingDeleted")},
 		{"a missing right", nil, failing(apierrors.NewForbidden(deployments, "web", errors.New("no"))), stalledBy("Forbidden")},
 		{"a quota", nil, failing(apierrors.NewForbidden(deployments, "web", errors.New("exceeded quota: small"))), notApplied("QuotaExceeded")},
@@ -194,7 +195,7 @@ func TestConditions(t *testing.T) {
 		{"a conflict", nil, failing(&children.ConflictError{Kind: "Deployment", Name: "web"}), notApplied("Conflict")},
 		{"anything else", nil, failing(errors.New("connection refused")), notApplied("Error")},
 		{"a child that cannot be written stalls the box more than a rollout", nil,
-			&observation{workload: asWorkload(completeDeployment(stalled)), failures: []error{&children.NotOwnedError{Kind: "Service", Name: "web"}}},
+			&observation{workload: asWorkload(completeDeployment(stalled)), failures: []error{&apply.NotOwnedError{Kind: "Service", Name: "web"}}},
 			stalledBy("NotOwned").with(conditions{progressing: "False ProgressDeadlineExceeded"})},
 		{"a failure that passes does not hide a rollout that does not", nil,
 			&observation{workload: asWorkload(completeDeployment(stalled)), failures: []error{errors.New("connection refused")}},
@@ -210,7 +211,7 @@ func TestConditions(t *testing.T) {
 			good.with(conditions{ready: "False Paused", applied: "False Paused"})},
 		{"a paused box without one is Ready", func(box *modelv1.ModelBox) { box.Spec.Paused = true }, complete(), good},
 		{"a failure counts more than a pause", func(box *modelv1.ModelBox) { box.Spec.Paused = true },
-			&observation{workload: asWorkload(completeDeployment()), pending: []string{"Deployment"}, failures: []error{&children.NotOwnedError{}}}, stalledBy("NotOwned")},
+			&observation{workload: asWorkload(completeDeployment()), pending: []string{"Deployment"}, failures: []error{&apply.NotOwnedError{}}}, stalledBy("NotOwned")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := fixture.WebBox(t)
@@ -276,7 +277,7 @@ func TestRolloutIsCompleteWhenTheDeploymentControllerSaysSo(t *testing.T) {
 
 func TestStalledIsRemovedWhenItHasPassed(t *testing.T) {
 	box := fixture.WebBox(t)
-	box.Status.Conditions = conditionsOf(box, &observation{failures: []error{&children.NotOwnedError{}}})
+	box.Status.Conditions = conditionsOf(box, &observation{failures: []error{&apply.NotOwnedError{}}})
 	if got := summarize(box.Status.Conditions).stalled; got != "True NotOwned" {
 		t.Fatalf("got %s", got)
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -23,7 +24,7 @@ import (
 
 // configMapKind returns the ConfigMaps of boxes as a kind of children.
 func (c *Controller) configMapKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"), "configmaps", informer,
+	kind := children.NewKind(apply.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: corev1.Resource("configmaps")}, informer,
 		func(namespace string) children.Client[*corev1.ConfigMap] {
 			return cluster.CoreV1().ConfigMaps(namespace)
 		})

@@ -12,12 +12,13 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
 // daemonSetKind returns the DaemonSets of boxes as a kind of children.
 func daemonSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(appsv1.SchemeGroupVersion.WithKind("DaemonSet"), "daemonsets", informer,
+	kind := children.NewKind(apply.Kind{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("DaemonSet"), Resource: appsv1.Resource("daemonsets")}, informer,
 		func(namespace string) children.Client[*appsv1.DaemonSet] {
 			return cluster.AppsV1().DaemonSets(namespace)
 		})

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
@@ -22,7 +23,7 @@ const deploymentRevision = "deployment.kubernetes.io/revision"
 
 // deploymentKind returns the Deployments of boxes as a kind of children.
 func (c *Controller) deploymentKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", informer,
+	kind := children.NewKind(apply.Kind{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: appsv1.Resource("deployments")}, informer,
 		func(namespace string) children.Client[*appsv1.Deployment] {
 			return cluster.AppsV1().Deployments(namespace)
 		})

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
@@ -23,7 +24,7 @@ const ingressClassAnnotation = "kubernetes.io/ingress.class"
 
 // ingressKind returns the Ingresses of boxes as a kind of children.
 func ingressKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(networkingv1.SchemeGroupVersion.WithKind("Ingress"), "ingresses", informer,
+	kind := children.NewKind(apply.Kind{GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), Resource: networkingv1.Resource("ingresses")}, informer,
 		func(namespace string) children.Client[*networkingv1.Ingress] {
 			return cluster.NetworkingV1().Ingresses(namespace)
 		})

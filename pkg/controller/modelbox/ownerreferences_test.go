@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
@@ -76,7 +76,7 @@ func TestPlanRestoresAChangedOwnerReference(t *testing.T) {
 			f := newTestController(t, box)
 			forged := fixture.LiveService(t, row.forge)
 			fixture.SetHash(t, box, forged)
-			operation := func() children.Operation {
+			operation := func() apply.Operation {
 				f.cache(t, forged)
 				steps, _, err := f.children.Plan(box)
 				if err != nil {
@@ -84,10 +84,10 @@ func TestPlanRestoresAChangedOwnerReference(t *testing.T) {
 				}
 				return steps[1].Operation
 			}
-			check(t, "operation", children.Restore, operation())
+			check(t, "operation", apply.Restore, operation())
 			// Without our managed fields, the record may come from any client.
 			forged.ManagedFields = nil
-			check(t, "operation on what was not applied by the server", children.Refuse, operation())
+			check(t, "operation on what was not applied by the server", apply.Refuse, operation())
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
@@ -188,11 +189,11 @@ func TestPlan(t *testing.T) {
 }
 
 // sentences are the steps in words, with the fields to restore.
-func sentences(steps []children.Step) []string {
+func sentences(steps []apply.Step) []string {
 	var sentences []string
 	for _, s := range steps {
 		words := fmt.Sprintf("%s %s %s", s.Operation, s.Kind.GroupVersionKind.Kind, s.Name())
-		if s.Operation == children.Restore {
+		if s.Operation == apply.Restore {
 			words += ": " + fields.Names(s.Difference.Fields)
 		}
 		sentences = append(sentences, words)

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -197,13 +198,13 @@ func TestCachedDeploymentHasADigestOfItsRecord(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		change func(*appsv1.Deployment)
-		want   children.Operation
+		want   apply.Operation
 	}{
-		{"the box's", func(*appsv1.Deployment) {}, children.Keep},
-		{"another one that is ours", changesRecord("of an earlier generation"), children.Record},
+		{"the box's", func(*appsv1.Deployment) {}, apply.Keep},
+		{"another one that is ours", changesRecord("of an earlier generation"), apply.Record},
 		{"the box's, set by another manager", func(d *appsv1.Deployment) { d.ManagedFields[0].Manager = "kubectl-edit" },
-			children.Record},
-		{"none", removesRecord, children.Record},
+			apply.Record},
+		{"none", removesRecord, apply.Record},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			live := fixture.LiveDeployment(t)

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -43,25 +43,25 @@ func TestABoxTakesBackRestoredCopiesOfItsChildren(t *testing.T) {
 		name       string
 		deployment func(*appsv1.Deployment)
 		service    func(*corev1.Service)
-		want       [2]children.Operation
+		want       [2]apply.Operation
 	}{
-		{"as they were", func(*appsv1.Deployment) {}, func(*corev1.Service) {}, [2]children.Operation{children.Adopt, children.Adopt}},
+		{"as they were", func(*appsv1.Deployment) {}, func(*corev1.Service) {}, [2]apply.Operation{apply.Adopt, apply.Adopt}},
 		{"recording the UID that the box had before", recordOf(func(box *modelv1.ModelBox) { box.UID = "before" }), func(*corev1.Service) {},
-			[2]children.Operation{children.Adopt, children.Adopt}},
+			[2]apply.Operation{apply.Adopt, apply.Adopt}},
 		{"with what others set", func(d *appsv1.Deployment) { d.Labels["velero.io/restore-name"] = "monday" },
-			func(s *corev1.Service) { s.Labels["velero.io/restore-name"] = "monday" }, [2]children.Operation{children.Adopt, children.Adopt}},
+			func(s *corev1.Service) { s.Labels["velero.io/restore-name"] = "monday" }, [2]apply.Operation{apply.Adopt, apply.Adopt}},
 		{"changed by a user", func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "other" },
-			func(s *corev1.Service) { s.Spec.Ports[0].Port = 81 }, [2]children.Operation{children.Adopt, children.Refuse}},
+			func(s *corev1.Service) { s.Spec.Ports[0].Port = 81 }, [2]apply.Operation{apply.Adopt, apply.Refuse}},
 		{"recording another box", recordOf(func(box *modelv1.ModelBox) { box.Name = "other" }), func(*corev1.Service) {},
-			[2]children.Operation{children.Refuse, children.Adopt}},
+			[2]apply.Operation{apply.Refuse, apply.Adopt}},
 		{"recording a box of another namespace", recordOf(func(box *modelv1.ModelBox) { box.Namespace = "other" }), func(*corev1.Service) {},
-			[2]children.Operation{children.Refuse, children.Adopt}},
+			[2]apply.Operation{apply.Refuse, apply.Adopt}},
 		{"recording another spec", recordOf(func(box *modelv1.ModelBox) { box.Spec.Image = "other" }), func(*corev1.Service) {},
-			[2]children.Operation{children.Refuse, children.Adopt}},
+			[2]apply.Operation{apply.Refuse, apply.Adopt}},
 		{"with a record that cannot be read", changesRecord("hostile"), func(*corev1.Service) {},
-			[2]children.Operation{children.Refuse, children.Adopt}},
+			[2]apply.Operation{apply.Refuse, apply.Adopt}},
 		{"of another box", func(d *appsv1.Deployment) { d.Labels["app.kubernetes.io/instance"] = "other" },
-			func(s *corev1.Service) { s.Labels["app.kubernetes.io/instance"] = "other" }, [2]children.Operation{children.Refuse, children.Refuse}},
+			func(s *corev1.Service) { s.Labels["app.kubernetes.io/instance"] = "other" }, [2]apply.Operation{apply.Refuse, apply.Refuse}},
 		{"that another controls",
 			func(d *appsv1.Deployment) {
 				d.OwnerReferences = fixture.LiveDeployment(t).OwnerReferences
@@ -70,12 +70,12 @@ func TestABoxTakesBackRestoredCopiesOfItsChildren(t *testing.T) {
 			func(s *corev1.Service) {
 				s.OwnerReferences = fixture.LiveService(t).OwnerReferences
 				s.OwnerReferences[0].UID, s.OwnerReferences[0].Name = "2", "other"
-			}, [2]children.Operation{children.Refuse, children.Refuse}},
+			}, [2]apply.Operation{apply.Refuse, apply.Refuse}},
 		{"that were never applied", func(d *appsv1.Deployment) { d.ManagedFields = nil },
-			func(s *corev1.Service) { s.ManagedFields = nil }, [2]children.Operation{children.Refuse, children.Refuse}},
+			func(s *corev1.Service) { s.ManagedFields = nil }, [2]apply.Operation{apply.Refuse, apply.Refuse}},
 		{"that are left of a box which was deleted, and no copies",
 			func(d *appsv1.Deployment) { d.CreationTimestamp = *d.ManagedFields[0].Time },
-			func(s *corev1.Service) { s.CreationTimestamp = *s.ManagedFields[0].Time }, [2]children.Operation{children.Refuse, children.Refuse}},
+			func(s *corev1.Service) { s.CreationTimestamp = *s.ManagedFields[0].Time }, [2]apply.Operation{apply.Refuse, apply.Refuse}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			deployment, service := fixture.LiveDeployment(t), fixture.LiveService(t)
@@ -90,19 +90,19 @@ func TestABoxTakesBackRestoredCopiesOfItsChildren(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := [2]children.Operation{children.Refuse, children.Refuse}
+			got := [2]apply.Operation{apply.Refuse, apply.Refuse}
 			if metav1.IsControlledBy(f.deployment(t), box) {
-				got[0] = children.Adopt
+				got[0] = apply.Adopt
 			}
 			live, err := f.cluster.CoreV1().Services(service.Namespace).Get(t.Context(), service.Name, metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if metav1.IsControlledBy(live, box) {
-				got[1] = children.Adopt
+				got[1] = apply.Adopt
 			}
 			check(t, "what becomes of the Deployment and the Service", row.want, got)
-			check(t, "there is a failure", row.want[0] == children.Refuse || row.want[1] == children.Refuse, len(result.Failures) > 0)
+			check(t, "there is a failure", row.want[0] == apply.Refuse || row.want[1] == apply.Refuse, len(result.Failures) > 0)
 			check(t, "UID of the Deployment", deployment.UID, f.deployment(t).UID)
 		})
 	}

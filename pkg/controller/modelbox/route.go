@@ -17,6 +17,7 @@ import (
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -43,7 +44,7 @@ const managedSelector = render.ManagedByLabel + "=" + render.ManagedBy
 
 // routeKind returns the HTTPRoutes of boxes as a kind of children.
 func routeKind(client gatewayclient.Interface, informer *informers.Optional) *children.Kind {
-	kind := children.NewKind(gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"), httpRoutes.Resource, informer,
+	kind := children.NewKind(apply.Kind{GroupVersionKind: gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"), Resource: httpRoutes}, informer,
 		func(namespace string) children.Client[*gatewayv1.HTTPRoute] {
 			return client.GatewayV1().HTTPRoutes(namespace)
 		})

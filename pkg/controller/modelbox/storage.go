@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
@@ -52,14 +53,14 @@ func (r *storageResult) fail(err error) error {
 
 // hold is children.Hold: no claim goes that may be needed, nor a StatefulSet that says which claims are to go, and no claim asks for a
 // size again at once that it was refused.
-func (r *storageResult) hold(step *children.Step) bool {
+func (r *storageResult) hold(step *apply.Step) bool {
 	switch {
-	case step.Operation == children.Prune && step.Kind.GroupVersionKind == claimGVK:
+	case step.Operation == apply.Prune && step.Kind.GroupVersionKind == claimGVK:
 		return len(r.failures) > 0 || isClaimOfSpec(r.box, step.Name()) ||
 			slices.ContainsFunc(r.unreleased, func(storage string) bool { return isClaimOf(r.box, storage, step.Name()) })
-	case step.Operation == children.Update && step.Kind.GroupVersionKind == claimGVK:
+	case step.Operation == apply.Update && step.Kind.GroupVersionKind == claimGVK:
 		return slices.Contains(r.held, step.Name())
-	case step.Operation == children.Replace && step.Kind.GroupVersionKind.Kind == "StatefulSet":
+	case step.Operation == apply.Replace && step.Kind.GroupVersionKind.Kind == "StatefulSet":
 		return r.isDisowned
 	default:
 		return false

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
@@ -38,6 +39,6 @@ func TrimChild(obj any) (any, error) {
 	if configMap, ok := object.(*corev1.ConfigMap); ok {
 		kept = append(kept, trimConfigMap(configMap))
 	}
-	children.Trim(object, kept...)
+	apply.Trim(object, kept...)
 	return object, nil
 }

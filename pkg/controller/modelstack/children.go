@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -28,7 +29,7 @@ var (
 )
 
 func newKinds(p *ControllerParameters) []*children.Kind {
-	boxes := children.NewKind(boxKind, "modelboxes", p.Boxes.Informer(),
+	boxes := children.NewKind(apply.Kind{GroupVersionKind: boxKind, Resource: modelv1.Resource("modelboxes")}, p.Boxes.Informer(),
 		func(namespace string) children.Client[*modelv1.ModelBox] {
 			return p.ModelClient.ModelV1().ModelBoxes(namespace)
 		})
@@ -37,7 +38,7 @@ func newKinds(p *ControllerParameters) []*children.Kind {
 	// The boxes that depend on a box are deleted before it, and so are their pods.
 	boxes.Propagation = metav1.DeletePropagationForeground
 
-	services := children.NewKind(serviceKind, "services", p.Services.Informer(),
+	services := children.NewKind(apply.Kind{GroupVersionKind: serviceKind, Resource: corev1.Resource("services")}, p.Services.Informer(),
 		func(namespace string) children.Client[*corev1.Service] {
 			return p.KubeClient.CoreV1().Services(namespace)
 		})
@@ -48,7 +49,7 @@ func newKinds(p *ControllerParameters) []*children.Kind {
 		fieldpath.MakePathOrDie("spec", "ipFamilyPolicy"),
 	)
 
-	endpointSlices := children.NewKind(endpointSliceKind, "endpointslices", p.EndpointSlices.Informer(),
+	endpointSlices := children.NewKind(apply.Kind{GroupVersionKind: endpointSliceKind, Resource: discoveryv1.Resource("endpointslices")}, p.EndpointSlices.Informer(),
 		func(namespace string) children.Client[*discoveryv1.EndpointSlice] {
 			return p.KubeClient.DiscoveryV1().EndpointSlices(namespace)
 		})
@@ -69,8 +70,10 @@ func immutableAddressType(rendered *unstructured.Unstructured, live children.Obj
 // newEngine returns what keeps the children of stacks.
 func (c *Controller) newEngine() *children.Engine[*modelv1.ModelStack] {
 	return children.NewEngine(children.Config[*modelv1.ModelStack]{
-		OwnerKind: modelstackrender.Kind,
-		Noun:      noun,
+		Owners: apply.Owners[*modelv1.ModelStack]{
+			OwnerKind: modelstackrender.Kind,
+			Noun:      noun,
+		},
 		GetOwner: func(ctx context.Context, namespace, name string) (*modelv1.ModelStack, error) {
 			return c.modelClient.ModelV1().ModelStacks(namespace).Get(ctx, name, metav1.GetOptions{})
 		},

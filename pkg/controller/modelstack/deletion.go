@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
@@ -55,7 +56,7 @@ func (c *Controller) setFinalizers(ctx context.Context, stack *modelv1.ModelStac
 // garbage collector; of components that stay, there is no record to be kept.
 func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.ModelStack) (time.Duration, error) {
 	if slices.Contains(stack.Finalizers, metav1.FinalizerOrphanDependents) {
-		return 0, c.children.Delete(ctx, stack, func(step *children.Step) bool { return !step.Kind.RecordsOwner })
+		return 0, c.children.Delete(ctx, stack, func(step *apply.Step) bool { return !step.Kind.RecordsOwner })
 	}
 	if !slices.Contains(stack.Finalizers, modelv1.OrderedDeletionFinalizer) {
 		return 0, nil
@@ -70,8 +71,8 @@ func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.Model
 		}))
 	}
 	users := usersOf(stack, owned)
-	if err := c.children.Delete(ctx, stack, func(step *children.Step) bool {
-		return step.Kind.RecordsOwner || len(users[step.Live().GetLabels()[modelv1.ComponentLabel]]) > 0
+	if err := c.children.Delete(ctx, stack, func(step *apply.Step) bool {
+		return step.Kind.RecordsOwner || len(users[step.Live.GetLabels()[modelv1.ComponentLabel]]) > 0
 	}); err != nil {
 		return 0, err
 	}

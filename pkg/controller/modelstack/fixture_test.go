@@ -26,6 +26,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
@@ -198,7 +199,7 @@ func trimmed[T any](kind *children.Kind, items []T) []any {
 	for _, object := range all {
 		child := object.(children.Object)
 		child.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind)
-		children.Trim(child)
+		apply.Trim(child)
 	}
 	return all
 }

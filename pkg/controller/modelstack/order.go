@@ -11,17 +11,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // hold returns whether a step has to wait for other components. A failure of one component never holds back another one that runs
 // already and has not changed.
-func (c *Controller) hold(s *survey, step *children.Step) bool {
+func (c *Controller) hold(s *survey, step *apply.Step) bool {
 	if step.Kind.RecordsOwner {
 		return false
 	}
-	if step.Operation == children.Prune {
+	if step.Operation == apply.Prune {
 		return c.holdPrune(s, step)
 	}
 	of := s.byChild[step.Name()]
@@ -29,19 +30,19 @@ func (c *Controller) hold(s *survey, step *children.Step) bool {
 		return false
 	}
 	p := s.progress[of.index]
-	isOurs := step.Live() != nil && c.children.IsOwnedBy(step.Live(), s.stack)
+	isOurs := step.Live != nil && c.children.IsOwnedBy(step.Live, s.stack)
 	switch step.Operation {
-	case children.Wait:
+	case apply.Wait:
 		p.obstacle = fmt.Sprintf("%s %s is being deleted and will be created again when it is gone", step.Kind.GroupVersionKind.Kind, step.Name())
 		return true
-	case children.Refuse:
+	case apply.Refuse:
 		return c.holdRefused(s, p, step)
-	case children.Create, children.Adopt, children.Replace:
-		if step.Operation == children.Replace && isOurs {
+	case apply.Create, apply.Adopt, apply.Replace:
+		if step.Operation == apply.Replace && isOurs {
 			return s.holdUpdate(p)
 		}
 		return s.holdCreate(p)
-	case children.Update:
+	case apply.Update:
 		return s.holdUpdate(p)
 	default:
 		return false
@@ -107,8 +108,8 @@ func (s *survey) notReadyBelow(p *progress) []string {
 
 // holdRefused returns whether an object in the place of a component's child is about to go: the Service of the box that the
 // component was.
-func (c *Controller) holdRefused(s *survey, p *progress, step *children.Step) bool {
-	service, isService := step.Live().(*corev1.Service)
+func (c *Controller) holdRefused(s *survey, p *progress, step *apply.Step) bool {
+	service, isService := step.Live.(*corev1.Service)
 	if !isService {
 		return false
 	}
@@ -125,8 +126,8 @@ func (c *Controller) holdRefused(s *survey, p *progress, step *children.Step) bo
 }
 
 // holdPrune keeps a child that the stack no longer asks for while it is still in use.
-func (c *Controller) holdPrune(s *survey, step *children.Step) bool {
-	child := step.Live()
+func (c *Controller) holdPrune(s *survey, step *apply.Step) bool {
+	child := step.Live
 	name := child.GetLabels()[modelv1.ComponentLabel]
 	waitingFor := s.usersOf(child, name)
 	if len(waitingFor) > 0 {

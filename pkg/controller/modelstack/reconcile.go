@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
@@ -56,7 +57,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, err
 	}
 	c.recordReady(s)
-	result, err := c.children.ReconcileHolding(ctx, stack, func(step *children.Step) bool { return c.hold(s, step) })
+	result, err := c.children.ReconcileHolding(ctx, stack, func(step *apply.Step) bool { return c.hold(s, step) })
 	if err != nil {
 		return 0, err
 	}

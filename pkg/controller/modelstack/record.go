@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
@@ -24,7 +25,7 @@ var recordKind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 
 // newRecordKind returns the records of stacks as a kind of children.
 func newRecordKind(p *ControllerParameters) *children.Kind {
-	kind := children.NewKind(recordKind, "controllerrevisions", p.Records.Informer(),
+	kind := children.NewKind(apply.Kind{GroupVersionKind: recordKind, Resource: appsv1.Resource("controllerrevisions")}, p.Records.Informer(),
 		func(namespace string) children.Client[*appsv1.ControllerRevision] {
 			return p.KubeClient.AppsV1().ControllerRevisions(namespace)
 		})

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
@@ -41,7 +42,7 @@ func (f *testController) cacheChild(child children.Object) {
 	if i < 0 {
 		f.t.Fatalf("the stack has a child of kind %q", gvk.Kind)
 	}
-	children.Trim(child)
+	apply.Trim(child)
 	if err := f.kinds[i].Informer.GetIndexer().Add(child); err != nil {
 		f.t.Fatal(err)
 	}

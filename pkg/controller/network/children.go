@@ -18,6 +18,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
@@ -48,14 +49,14 @@ func NewDefinitionInformer(client dynamic.Interface) (*informers.Optional, error
 // trimDefinition leaves of managed fields only what tells whether a definition is as it was written.
 func trimDefinition(obj any) (any, error) {
 	if definition, ok := obj.(*unstructured.Unstructured); ok {
-		children.Trim(definition)
+		apply.Trim(definition)
 	}
 	return obj, nil
 }
 
 // definitionKind returns NetworkAttachmentDefinitions as a kind of children.
 func definitionKind(client dynamic.Interface, informer *informers.Optional) *children.Kind {
-	kind := children.NewUnstructuredKind(networkattachment.Kind, networkattachment.Resource.Resource, informer, client)
+	kind := children.NewUnstructuredKind(apply.Kind{GroupVersionKind: networkattachment.Kind, Resource: networkattachment.Resource.GroupResource()}, informer, client)
 	kind.IsServed = informer.IsServed
 	return kind
 }
@@ -67,8 +68,10 @@ func (c *Controller) newEngine() (*children.Engine[*modelv1.Network], error) {
 		return nil, err
 	}
 	return children.NewEngine(children.Config[*modelv1.Network]{
-		OwnerKind: networkrender.Kind,
-		Noun:      noun,
+		Owners: apply.Owners[*modelv1.Network]{
+			OwnerKind: networkrender.Kind,
+			Noun:      noun,
+		},
 		GetOwner: func(ctx context.Context, namespace, name string) (*modelv1.Network, error) {
 			return c.modelClient.ModelV1().Networks(namespace).Get(ctx, name, metav1.GetOptions{})
 		},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
@@ -20,7 +21,7 @@ func TestChildrenOfEarlierReleasesNeedNoWrite(t *testing.T) {
 			kind.IsServed = func() bool { return true }
 			for _, child := range release.Children(t, network) {
 				object := child.(children.Object)
-				children.Trim(object)
+				apply.Trim(object)
 				if err := kind.Informer.GetIndexer().Add(object); err != nil {
 					t.Fatal(err)
 				}

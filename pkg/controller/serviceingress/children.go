@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
@@ -21,7 +22,7 @@ import (
 
 // newIngressKind returns the Ingresses of Services as a kind of children.
 func newIngressKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(networkingv1.SchemeGroupVersion.WithKind("Ingress"), "ingresses", informer,
+	kind := children.NewKind(apply.Kind{GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), Resource: networkingv1.Resource("ingresses")}, informer,
 		func(namespace string) children.Client[*networkingv1.Ingress] {
 			return cluster.NetworkingV1().Ingresses(namespace)
 		})
@@ -33,8 +34,12 @@ func newIngressKind(cluster kubernetes.Interface, informer cache.SharedIndexInfo
 // newEngine returns what keeps the Ingresses of Services.
 func (c *Controller) newEngine() *children.Engine[*corev1.Service] {
 	return children.NewEngine(children.Config[*corev1.Service]{
-		OwnerKind:     serviceingressrender.ServiceKind,
-		Noun:          noun,
+		Owners: apply.Owners[*corev1.Service]{
+			OwnerKind: serviceingressrender.ServiceKind,
+			Noun:      noun,
+			// The author of a Service may lack the permission to update Ingresses.
+			ConsentIsOnChild: true,
+		},
 		GetOwner:      c.getService,
 		IsPaused:      func(*corev1.Service) bool { return false },
 		Render:        c.render,
@@ -45,9 +50,6 @@ func (c *Controller) newEngine() *children.Engine[*corev1.Service] {
 		Recorder:      c.recorder,
 		Metrics:       c.metrics,
 		Clock:         c.clock,
-
-		// The author of a Service may lack the permission to update Ingresses.
-		ConsentIsOnChild: true,
 	})
 }
 

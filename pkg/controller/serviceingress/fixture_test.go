@@ -26,7 +26,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	modelfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -88,7 +88,7 @@ func inBubble(t *testing.T, defaults serviceingressrender.Defaults, test func(f 
 func trimIngress(obj any) (any, error) {
 	ingress := obj.(*networkingv1.Ingress)
 	ingress.SetGroupVersionKind(networkingv1.SchemeGroupVersion.WithKind("Ingress"))
-	children.Trim(ingress)
+	apply.Trim(ingress)
 	return ingress, nil
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package children
+package apply
 
 import (
 	"testing"
@@ -35,7 +35,7 @@ func TestTrimmedRecordIsComparedWithoutChangingTheCache(t *testing.T) {
 			Trim(object)
 			before := object.DeepCopyObject()
 			fixture.Check(t, "annotations of the cached child", map[string]string{"note": "keep"}, object.GetAnnotations())
-			fixture.Check(t, "the record is as it was written", true, ownsRecord(object))
+			fixture.Check(t, "the record is as it was written", true, OwnsRecord(object))
 			for _, row := range []struct {
 				rendered string
 				want     map[string]string

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package children
+package apply
 
 import (
-	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,18 +25,18 @@ type Retention struct {
 }
 
 // isRetained returns whether the live object was made for an owner of this name, and it has no controller.
-func (e *Engine[O]) isRetained(owner O, s Step) bool {
-	if s.Kind.Retention == nil || metav1.GetControllerOfNoCopy(s.live) != nil || fields.Fingerprint(s.live) == "" {
+func (p *Planner[O]) isRetained(owner O, s Step) bool {
+	if s.Kind.Retention == nil || metav1.GetControllerOfNoCopy(s.Live) != nil || fields.Fingerprint(s.Live) == "" {
 		return false
 	}
-	claimedFor, ok := s.Kind.Retention.ClaimedFor(s.live)
+	claimedFor, ok := s.Kind.Retention.ClaimedFor(s.Live)
 	return ok && claimedFor == keyOf(owner)
 }
 
 // isUsed returns whether the live object, which is not the owner's, is used in the place of its child.
-func (e *Engine[O]) isUsed(owner O, s Step) bool {
-	return s.Kind.Retention != nil && !e.hasConsent(owner, s.live) && metav1.GetControllerOfNoCopy(s.live) == nil &&
-		madeForAnother(owner, s) == "" && s.Kind.Retention.Mismatch(s.rendered, s.live) == ""
+func (p *Planner[O]) isUsed(owner O, s Step) bool {
+	return s.Kind.Retention != nil && !p.hasConsent(owner, s.Live) && metav1.GetControllerOfNoCopy(s.Live) == nil &&
+		madeForAnother(owner, s) == "" && s.Kind.Retention.Mismatch(s.Rendered, s.Live) == ""
 }
 
 // madeForAnother says for which other owner the live object was made, nothing where for none.
@@ -45,23 +44,9 @@ func madeForAnother(owner metav1.Object, s Step) string {
 	if s.Kind.Retention == nil {
 		return ""
 	}
-	claimedFor, ok := s.Kind.Retention.ClaimedFor(s.live)
+	claimedFor, ok := s.Kind.Retention.ClaimedFor(s.Live)
 	if !ok || claimedFor == keyOf(owner) {
 		return ""
 	}
 	return fmt.Sprintf("it was made for %s", claimedFor.Name)
-}
-
-// mismatch is Mismatch of a kind that may have no Retention.
-func (k *Kind) mismatch(rendered *unstructured.Unstructured, live Object) string {
-	if k.Retention == nil {
-		return ""
-	}
-	return k.Retention.Mismatch(rendered, live)
-}
-
-// servesAsItWas returns whether a step failed that would have changed a child which holds data, and is there.
-func (s *Step) servesAsItWas(err error) bool {
-	var immutable *ImmutableError
-	return s.Kind.Retention != nil && (s.Operation == Update || s.Operation == Restore || errors.As(err, &immutable))
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package children
+package apply
 
 import (
 	"slices"
@@ -12,22 +12,15 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 )
 
-// IgnoredDrift are fields of a child that other managers have set, and that are left as they are because the owner ignores them.
-type IgnoredDrift struct {
-	Kind, Name string
-	// Fields is not empty.
-	Fields *fieldpath.Set
-}
-
 // ignoredPaths returns the paths of the fields that other managers may set on the owner's children of a kind. It leaves out the
 // path of a field that this release does not know: no render has the field.
-func (e *Engine[O]) ignoredPaths(owner O, kind *Kind) []childfields.Path {
-	if e.Ignored == nil {
+func (p *Planner[O]) ignoredPaths(owner O, kind *Kind) []childfields.Path {
+	if p.Ignored == nil {
 		return nil
 	}
 	var paths []childfields.Path
-	for _, text := range e.Ignored(owner, kind.name()) {
-		if path, err := childfields.Parse(kind.name(), text); err == nil {
+	for _, text := range p.Ignored(owner, kind.Name()) {
+		if path, err := childfields.Parse(kind.Name(), text); err == nil {
 			paths = append(paths, path)
 		}
 	}
@@ -36,14 +29,14 @@ func (e *Engine[O]) ignoredPaths(owner O, kind *Kind) []childfields.Path {
 
 // ignoreDrift takes the ignored fields that differ out of a step. They are no reason to write the child, and are not written when
 // there is another reason. Only the live child tells which of them the written child must leave out.
-func (e *Engine[O]) ignoreDrift(owner O, s Step, isUpdate bool) (Step, error) {
-	paths := e.ignoredPaths(owner, s.Kind)
+func (p *Planner[O]) ignoreDrift(owner O, s Step, isUpdate bool) (Step, error) {
+	paths := p.ignoredPaths(owner, s.Kind)
 	ignored := covered(s.Difference.Fields, paths)
 	if ignored.Empty() {
 		return s, nil
 	}
-	if s.isLive {
-		theirs, ours, err := holders(s.live, ignored, s.Difference.Conflicting.Union(s.Difference.Renamed))
+	if s.IsLive {
+		theirs, ours, err := holders(s.Live, ignored, s.Difference.Conflicting.Union(s.Difference.Renamed))
 		if err != nil {
 			return s, err
 		}
@@ -52,13 +45,13 @@ func (e *Engine[O]) ignoreDrift(owner O, s Step, isUpdate bool) (Step, error) {
 			ignored = theirs
 		}
 		// The apply would remove a field that is ours and left out.
-		if s.rendered, err = e.compare.Without(s.rendered, s.live, ignored.Difference(ours.Difference(theirs))); err != nil {
+		if s.Rendered, err = p.Comparer.Without(s.Rendered, s.Live, ignored.Difference(ours.Difference(theirs))); err != nil {
 			return s, err
 		}
 	}
 	leaveOutOf(s.Difference, ignored, paths)
 	if !ignored.Empty() {
-		s.ignored = ignored
+		s.Ignored = ignored
 	}
 	return s, nil
 }
