@@ -13,10 +13,10 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// LeavesReplicas returns whether the number of pods of a live child, which is replicas, is left to an autoscaler while its
-// owner asks for wanted: to one that there is, which is what isScaled says, and as the last one left it until the owner asks
-// for another number. One that is replaced by an autoscaler of something else must not cost pods in between. A child that is
-// stopped is not autoscaled, nor is one that is started again, until it has its pods.
+// LeavesReplicas returns whether the controller leaves the number of pods of a live child, replicas, to an autoscaler, while its
+// owner asks for wanted. It does so if isScaled is true, which means that an autoscaler exists. After the deletion of the
+// autoscaler, it does so until the owner asks for another number, so that the replacement of an autoscaler does not scale the child
+// down meanwhile. It does not do so for a child that is stopped, or that is started again and does not have its pods yet.
 func LeavesReplicas(live metav1.Object, replicas, wanted int32, isScaled bool) bool {
 	leftAt, isLeft := live.GetAnnotations()[modelv1.AutoscaledAnnotation]
 	switch {
@@ -31,8 +31,8 @@ func LeavesReplicas(live metav1.Object, replicas, wanted int32, isScaled bool) b
 	}
 }
 
-// ScaleTarget returns the kind and the name of what an autoscaler scales, in its own namespace, and false for one that names no
-// kind that there could be.
+// ScaleTarget returns the kind and the name of the target of an autoscaler, which is in its namespace. It returns false if the API
+// version of the target is invalid.
 func ScaleTarget(autoscaler *autoscalingv2.HorizontalPodAutoscaler) (schema.GroupKind, string, bool) {
 	target := autoscaler.Spec.ScaleTargetRef
 	version, err := schema.ParseGroupVersion(target.APIVersion)

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Convert turns an API type into its apply configuration, which has the same JSON form with every field optional, or the other
-// way round. Both are pointers to structs.
+// Convert converts an API type to its apply configuration, or an apply configuration to its API type. Both have the same JSON form.
+// from and to must be pointers to structs.
 func Convert(from, to any) error {
 	fields, err := Fields(from)
 	if err != nil {
@@ -19,7 +19,7 @@ func Convert(from, to any) error {
 	return FromFields(fields, to)
 }
 
-// ConvertSet is Convert without the fields that the API type encodes although they are unset.
+// ConvertSet is like Convert. It leaves out fields that are unset in the API type, but encoded.
 func ConvertSet(from, to any) error {
 	fields, err := SetFields(from)
 	if err != nil {
@@ -37,7 +37,7 @@ func Fields(from any) (map[string]any, error) {
 	return fields, nil
 }
 
-// SetFields is Fields without the fields that an API type encodes although they are unset.
+// SetFields is like Fields. It leaves out fields that are unset in the API type, but encoded.
 func SetFields(from any) (map[string]any, error) {
 	fields, err := Fields(from)
 	if err != nil {
@@ -47,7 +47,7 @@ func SetFields(from any) (map[string]any, error) {
 	return fields, nil
 }
 
-// FromFields fills in a struct from its JSON form.
+// FromFields decodes the JSON form of a struct into a pointer to it.
 func FromFields(fields map[string]any, to any) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, to); err != nil {
 		return fmt.Errorf("decoding %T: %w", to, err)
@@ -55,9 +55,9 @@ func FromFields(fields map[string]any, to any) error {
 	return nil
 }
 
-// dropUnset removes the fields that a Go type encodes although they are unset from the value of the field of the given name: null,
-// which a patch would take for "delete", such as the containers of an overlay that has none; structs without a field; and a divisor
-// of 0, which means 1.
+// dropUnset removes the fields that are unset, but encoded, from the value of the field with the name. These are null, such as the
+// containers of an overlay without containers, which a patch would treat as a deletion, structs without fields, and a divisor of 0,
+// which means 1.
 func dropUnset(name string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -75,9 +75,9 @@ func dropUnset(name string, value any) {
 	}
 }
 
-// isUnset knows the fields by name: where a struct may be empty, as an emptyDir may, being there is what it says. The
-// keys of a user's map, such as an annotation, can have any name, but only strings for values. So a string is known by
-// the name of what it is in, too.
+// isUnset identifies fields by name, because some structs, such as emptyDir, are set even if they are empty. The keys of a map of
+// the user, such as annotations, can have any name, but only string values. Therefore, isUnset also needs the name of the parent of
+// a string.
 func isUnset(parent, name string, value any) bool {
 	switch value := value.(type) {
 	case nil:

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package render has what the renders of all kinds share. A render turns an object into the children that it asks for. It is
-// pure: no clock, no client, no randomness. The same object always gives the same bytes, whatever renders it: the
-// controller, a preview or a test.
+// Package render has the shared parts of the renders of all kinds. A render computes the children of an object. It is pure: it uses
+// no clock, no client and no randomness. The same object always has the same render, in the controller, a preview or a test.
 package render
 
 import (
@@ -19,14 +18,13 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// Hash returns what identifies the render that a child was last written from; empty when it never was.
+// Hash returns the hash of the render that a child was last written from, empty if the controller has never written it.
 func Hash(child metav1.Object) string {
 	return child.GetAnnotations()[modelv1.RenderHashAnnotation]
 }
 
-// WithHash returns the child that the configuration describes, in the form that server-side apply takes, with
-// modelv1.RenderHashAnnotation. It hashes the JSON of the configuration, not the Go value: a new field in a library's struct
-// must not look like a change of the owner.
+// WithHash returns the child of the configuration for server-side apply, with modelv1.RenderHashAnnotation. The hash is of the JSON
+// form instead of the Go value, so that a new field in a struct of a library does not change it.
 func WithHash(configuration runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
 	data, err := json.Marshal(configuration)
 	if err != nil {

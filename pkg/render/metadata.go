@@ -11,20 +11,20 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// ManagedByLabel is the recommended label that every child carries, and ManagedBy its value.
+// ManagedByLabel is the recommended label of all children, and ManagedBy its value.
 const (
 	ManagedByLabel = "app.kubernetes.io/managed-by"
 	ManagedBy      = "modelbox-apiserver"
 )
 
-// FieldManager is the name under which children and statuses are written.
+// FieldManager is the field manager of children and statuses.
 const FieldManager = "modelbox-apiserver"
 
-// EventReporter is the controller that events are reported by.
+// EventReporter is the reporting controller of events.
 const EventReporter = "modelbox-apiserver"
 
-// OwnerReference makes an object of the kind the controller of a child. blockOwnerDeletion lets a foreground deletion of
-// the owner wait for the child.
+// OwnerReference returns a reference that makes an object of the kind the controller of a child. With blockOwnerDeletion, a
+// foreground deletion of the owner waits for the child.
 func OwnerReference(owner metav1.Object, kind schema.GroupVersionKind) *applymetav1.OwnerReferenceApplyConfiguration {
 	return applymetav1.OwnerReference().
 		WithAPIVersion(kind.GroupVersion().String()).
@@ -35,8 +35,8 @@ func OwnerReference(owner metav1.Object, kind schema.GroupVersionKind) *applymet
 		WithBlockOwnerDeletion(true)
 }
 
-// ControllerOfKind returns the reference to an owner of the kind, of whatever version of the API, that an object names as
-// its controller; nil where it names none. The owner is in the namespace of the object.
+// ControllerOfKind returns the reference to the controller of an object if it has the kind, in any version of the API, and nil
+// otherwise. The owner is in the namespace of the object.
 func ControllerOfKind(object metav1.Object, kind schema.GroupKind) *metav1.OwnerReference {
 	reference := metav1.GetControllerOfNoCopy(object)
 	if reference == nil || reference.Kind != kind.Kind || !isOfGroup(reference, kind.Group) {
@@ -45,9 +45,9 @@ func ControllerOfKind(object metav1.Object, kind schema.GroupKind) *metav1.Owner
 	return reference
 }
 
-// IsControlledBy returns whether the owner, an object of the kind that has been stored, controls the object: whether the object is in
-// its namespace, and names it as its controller with the right group, kind, name and UID. metav1.IsControlledBy compares UIDs only:
-// anyone who may write an object may write any reference into it, and a UID is no secret.
+// IsControlledBy returns whether the owner, a stored object of the kind, controls the object: whether the object is in its
+// namespace, and has a controller reference with its group, kind, name and UID. metav1.IsControlledBy compares only the UID. This
+// is not enough, because users with permission to write an object can write any reference into it, and UIDs are not secret.
 func IsControlledBy(object, owner metav1.Object, kind schema.GroupKind) bool {
 	controller := ControllerOfKind(object, kind)
 	return controller != nil && object.GetNamespace() == owner.GetNamespace() && controller.Name == owner.GetName() &&

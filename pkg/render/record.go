@@ -22,13 +22,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/unknownfields"
 )
 
-// recordVersion is the first byte of a record, before a gzip stream of the object's protobuf form.
+// recordVersion is the first byte of a record. A gzip stream of the object in protobuf follows it.
 const recordVersion = 1
 
-// ErrRecordTooLarge says that the identity and the spec of an object alone do not fit into its record.
+// ErrRecordTooLarge is returned if even the identity and the spec of an object do not fit into its record.
 var ErrRecordTooLarge = errors.New("the object is too large to be recorded")
 
-// Recordable is an object of this API that the cluster has a record of.
+// Recordable is an object of this API of a kind that is recorded in the cluster.
 type Recordable interface {
 	metav1.Object
 	Size() int
@@ -36,19 +36,19 @@ type Recordable interface {
 	Unmarshal(data []byte) error
 }
 
-// RecordLimits are how large a record may be, in bytes.
+// RecordLimits are the limits for a record, in bytes.
 type RecordLimits struct {
-	// Object is how large the object may be before it is compressed, so that a user who can write records cannot fill the memory of
-	// the programs that read them.
+	// Object is the limit for the object before compression, so that users who can write records cannot exhaust the memory of the
+	// programs that read them.
 	Object int
-	// Value is how large the record itself may be.
+	// Value is the limit for the record.
 	Value int
-	// Decoded is about how much memory the object may take, see package decodedsize: a few hundred bytes of a record can be
-	// hundreds of thousands of empty containers.
+	// Decoded is the limit for the memory of the object, as package decodedsize estimates it. A record of a few hundred bytes can
+	// have hundreds of thousands of empty containers.
 	Decoded int64
 }
 
-// RecordedMeta is what is recorded of the metadata of an object. It shares the memory of the object.
+// RecordedMeta returns the recorded part of the metadata of an object. The result shares memory with the object.
 func RecordedMeta(object metav1.Object) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name:              object.GetName(),
@@ -63,10 +63,10 @@ func RecordedMeta(object metav1.Object) metav1.ObjectMeta {
 	}
 }
 
-// EncodeRecord returns the record of an object, which has RecordedMeta and no status. The same object has the same record.
-// Where the limits are too little, metadata is taken out of the object, each part whole: first the annotation of "kubectl
-// apply", then all other annotations, the labels, the owner references, and the finalizers. It is ErrRecordTooLarge when not
-// even the rest fits.
+// EncodeRecord returns the record of an object, which must have RecordedMeta and no status. Equal objects have equal records. If
+// the object exceeds the limits, EncodeRecord removes parts of its metadata, in this order: the annotation of "kubectl apply", all
+// other annotations, the labels, the owner references, and the finalizers. It returns ErrRecordTooLarge if the rest still exceeds
+// the limits.
 func EncodeRecord(object Recordable, limits RecordLimits) (string, error) {
 	leaveOut := []func(metav1.Object){
 		func(object metav1.Object) {
@@ -87,8 +87,8 @@ func EncodeRecord(object Recordable, limits RecordLimits) (string, error) {
 	}
 }
 
-// DecodeRecord reads an object from its record, which EncodeRecord made in this release or in an earlier one. It takes no more
-// memory than the limits allow, and returns an error for anything that is not whole, or that this release would not keep whole.
+// DecodeRecord decodes the record of an object from EncodeRecord of this release or an earlier one. It does not exceed the limits.
+// It returns an error for a record that is incomplete or corrupt, and for a record with fields that this release does not have.
 func DecodeRecord(value string, into Recordable, limits RecordLimits) error {
 	if len(value) > limits.Value {
 		return fmt.Errorf("a record has %d bytes, more than the %d that it may have", len(value), limits.Value)
@@ -109,14 +109,15 @@ func DecodeRecord(value string, into Recordable, limits RecordLimits) error {
 	if _, err := decodedsize.OfProtobuf(data, reflect.TypeOf(into).Elem(), limits.Decoded); err != nil {
 		return fmt.Errorf("decoding the object of a record: %w", err)
 	}
-	// A later release has recorded what would be lost.
+	// A record of a later release may have fields that this release would drop.
 	if err := unknownfields.Verify(data, reflect.TypeOf(into).Elem()); err != nil {
 		return fmt.Errorf("decoding the object of a record: %w", err)
 	}
 	if err := into.Unmarshal(data); err != nil {
 		return fmt.Errorf("decoding the object of a record: %w", err)
 	}
-	// Protobuf has values that JSON does not have, such as an IntOrString of a third type. A list with one cannot be encoded.
+	// Some values in protobuf have no JSON form, such as an IntOrString of a third type. A list with such an object could not be
+	// encoded.
 	if err := json.NewEncoder(io.Discard).Encode(into); err != nil {
 		return fmt.Errorf("decoding the object of a record: it has no JSON form: %w", err)
 	}
@@ -126,7 +127,7 @@ func DecodeRecord(value string, into Recordable, limits RecordLimits) error {
 	return nil
 }
 
-// encodeRecord returns ErrRecordTooLarge when the object or its record would be larger than the limits.
+// encodeRecord returns the record of an object, or ErrRecordTooLarge if it exceeds the limits.
 func encodeRecord(object Recordable, limits RecordLimits) (string, error) {
 	if object.Size() > limits.Object {
 		return "", ErrRecordTooLarge
@@ -148,7 +149,7 @@ func encodeRecord(object Recordable, limits RecordLimits) (string, error) {
 	return base64.StdEncoding.EncodeToString(compressed), nil
 }
 
-// compressors are kept because making one costs much more than compressing an ordinary object with it.
+// compressors is a pool, because creating a compressor is much more expensive than compressing an ordinary object.
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 func compress(data []byte) ([]byte, error) {
@@ -165,7 +166,8 @@ func compress(data []byte) ([]byte, error) {
 	return compressed.Bytes(), nil
 }
 
-// decompress checks the checksum, that there is no more than the limit, and that nothing follows the data.
+// decompress returns the decompressed data. It returns an error if the checksum is wrong, the data exceeds the limit, or more data
+// follows.
 func decompress(compressed []byte, limit int) ([]byte, error) {
 	rest := bytes.NewReader(compressed)
 	reader, err := gzip.NewReader(rest)
@@ -185,7 +187,7 @@ func decompress(compressed []byte, limit int) ([]byte, error) {
 	return data, nil
 }
 
-// withoutKey returns a copy of the map that lacks the key.
+// withoutKey returns a copy of the map without the key.
 func withoutKey(from map[string]string, key string) map[string]string {
 	rest := map[string]string{}
 	for k, v := range from {

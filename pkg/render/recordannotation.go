@@ -10,21 +10,20 @@ import (
 )
 
 const (
-	// maxAnnotatedBytes is how large an object may be in modelv1.RecordAnnotation before it is compressed.
+	// maxAnnotatedBytes is the limit for an object in modelv1.RecordAnnotation before compression.
 	maxAnnotatedBytes = 512 << 10
 
-	// maxAnnotatedMemory is how much memory such an object may take. A spec of 96 KiB takes up to 14 MiB, if it has nothing but
-	// empty elements, and its metadata less.
+	// maxAnnotatedMemory is the limit for the memory of such an object. A spec of 96 KiB takes up to 14 MiB if it has only empty
+	// elements. The metadata takes less.
 	maxAnnotatedMemory = 24 << 20
 
-	// otherAnnotationBytes are left on a child for annotations that are not of its owner: some 100 bytes of this
-	// controller's, 2,300 of the Deployment controller's, and those that people set. A Deployment copies its annotations to
-	// its ReplicaSets.
+	// otherAnnotationBytes is the space on a child for annotations that its owner does not set: about 100 bytes of this controller,
+	// 2,300 bytes of the Deployment controller, and annotations of users. A Deployment copies its annotations to its ReplicaSets.
 	otherAnnotationBytes = 16 << 10
 )
 
-// EncodeRecordAnnotation returns the value of modelv1.RecordAnnotation for an object, as EncodeRecord does. It shares what
-// Kubernetes lets a child have in annotations with those that the owner asks for on the child.
+// EncodeRecordAnnotation returns the value of modelv1.RecordAnnotation for an object, like EncodeRecord. Its limit is the limit of
+// Kubernetes for annotations, without the annotations that the owner sets on the child.
 func EncodeRecordAnnotation(object Recordable, annotations map[string]string) (string, error) {
 	limit := apivalidation.TotalAnnotationSizeLimitB - otherAnnotationBytes - len(modelv1.RecordAnnotation)
 	for key, value := range annotations {
@@ -33,7 +32,7 @@ func EncodeRecordAnnotation(object Recordable, annotations map[string]string) (s
 	return EncodeRecord(object, RecordLimits{Object: maxAnnotatedBytes, Value: limit, Decoded: maxAnnotatedMemory})
 }
 
-// DecodeRecordAnnotation reads an object from the modelv1.RecordAnnotation of a child, as DecodeRecord does.
+// DecodeRecordAnnotation decodes an object from the modelv1.RecordAnnotation of a child, like DecodeRecord.
 func DecodeRecordAnnotation(value string, into Recordable) error {
 	return DecodeRecord(value, into, RecordLimits{Object: maxAnnotatedBytes, Value: apivalidation.TotalAnnotationSizeLimitB, Decoded: maxAnnotatedMemory})
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package debugcontainer makes the ephemeral containers that pods are debugged with: those of "kubectl debug".
+// Package debugcontainer renders ephemeral containers for debugging pods, as "kubectl debug" does.
 package debugcontainer
 
 import (
@@ -11,37 +11,37 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// DefaultContainerAnnotation of a pod names the container that kubectl takes where none is named.
+// DefaultContainerAnnotation of a pod names the default container for kubectl.
 const DefaultContainerAnnotation = "kubectl.kubernetes.io/default-container"
 
 const (
-	// namePrefix and a suffix of so many characters are the name of a container that was given none.
+	// A generated name consists of namePrefix and a random suffix of suffixLength characters.
 	namePrefix   = "debugger-"
 	suffixLength = 5
 )
 
-// Options says what a pod is debugged with. Name and Image are required.
+// Options are the options of a debug container. Name and Image are required.
 type Options struct {
-	// Name is one that no container of the pod has: see GenerateName.
+	// Name is the name of the container. No other container of the pod may have it: see GenerateName.
 	Name string
-	// Image is what the container runs.
+	// Image is the image of the container.
 	Image string
-	// ImagePullPolicy is left to the API server where it is empty.
+	// ImagePullPolicy is the pull policy. If it is empty, the default of the API server applies.
 	ImagePullPolicy corev1.PullPolicy
-	// Command and Args take the place of those of the image.
+	// Command and Args replace the entrypoint and the arguments of the image.
 	Command, Args []string
 	Env           []corev1.EnvVar
-	// TargetContainerName is the container of the pod whose processes are seen: see DefaultTarget. Where it is empty, the container
-	// sees its own, or all of a pod that shares its process namespace.
+	// TargetContainerName is the container whose processes the debug container sees: see DefaultTarget. If it is empty, the debug
+	// container sees its own processes, or all processes of a pod that shares its process namespace.
 	TargetContainerName string
-	// Stdin keeps the standard input open, for those who attach to the container, and TTY makes it a terminal.
+	// Stdin keeps the standard input open for clients that attach to the container. TTY allocates a terminal.
 	Stdin, TTY bool
-	// Profile is what the container may do. Empty is ProfileGeneral.
+	// Profile determines the security context. Empty means ProfileGeneral.
 	Profile Profile
 }
 
-// New returns the container of the options. The same options always make the same container. A profile that is not known is an
-// error.
+// New returns the container of the options. The same options always result in the same container. It returns an error for an
+// unknown profile.
 func New(options Options) (*corev1.EphemeralContainer, error) {
 	securityContext, err := options.Profile.SecurityContext()
 	if err != nil {
@@ -67,7 +67,7 @@ func New(options Options) (*corev1.EphemeralContainer, error) {
 	return container, nil
 }
 
-// GenerateName returns a random name that no container of the pods has, as kubectl generates it: debugger-x5k2q.
+// GenerateName returns a random name that no container of the pods has, in the format of kubectl, such as debugger-x5k2q.
 func GenerateName(pods ...*corev1.Pod) string {
 	for {
 		name := namePrefix + rand.String(suffixLength)
@@ -77,9 +77,9 @@ func GenerateName(pods ...*corev1.Pod) string {
 	}
 }
 
-// DefaultTarget returns the container whose processes are to be seen where none is named: that of DefaultContainerAnnotation, the
-// first of the preferred ones that there is, or the first one of the pod. It is never an init container or an ephemeral one, and
-// empty only for a pod without containers.
+// DefaultTarget returns the default target container of a pod: the container of DefaultContainerAnnotation, the first existing
+// container of preferred, or the first container of the pod. It never returns an init container or an ephemeral container. It
+// returns an empty name only for a pod without containers.
 func DefaultTarget(pod *corev1.Pod, preferred ...string) string {
 	for _, name := range append([]string{pod.Annotations[DefaultContainerAnnotation]}, preferred...) {
 		if slices.ContainsFunc(pod.Spec.Containers, func(container corev1.Container) bool { return container.Name == name }) {
@@ -92,12 +92,13 @@ func DefaultTarget(pod *corev1.Pod, preferred ...string) string {
 	return pod.Spec.Containers[0].Name
 }
 
-// HasContainer returns whether a container of the pod has the name, init containers and ephemeral ones included.
+// HasContainer returns whether the pod has a container with the name, including init containers and ephemeral containers.
 func HasContainer(pod *corev1.Pod, name string) bool {
 	return slices.Contains(ContainerNames(pod), name)
 }
 
-// ContainerNames returns the names of all containers of the pod: those that serve, then init containers, then ephemeral ones.
+// ContainerNames returns the names of all containers of the pod: first the containers, then the init containers, then the ephemeral
+// containers.
 func ContainerNames(pod *corev1.Pod) []string {
 	var names []string
 	for i := range pod.Spec.Containers {

@@ -12,23 +12,23 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Profile is what a container may do beside what its image and its pod let it: a profile of "kubectl debug --profile".
+// Profile is a profile of "kubectl debug --profile". It determines the security context of a debug container.
 type Profile string
 
 const (
-	// ProfileGeneral may trace the processes of others. It is the default.
+	// ProfileGeneral allows tracing processes of other containers. It is the default.
 	ProfileGeneral Profile = "general"
-	// ProfileBaseline has what the Pod Security Standard of that name allows.
+	// ProfileBaseline conforms to the Pod Security Standard baseline.
 	ProfileBaseline Profile = "baseline"
-	// ProfileRestricted has what the Pod Security Standard of that name requires. Its image must not run as root.
+	// ProfileRestricted conforms to the Pod Security Standard restricted. The image must not run as root.
 	ProfileRestricted Profile = "restricted"
-	// ProfileNetadmin may configure the network of the pod, and send what it likes.
+	// ProfileNetadmin allows configuring the network of the pod and sending raw packets.
 	ProfileNetadmin Profile = "netadmin"
 	// ProfileSysadmin is privileged.
 	ProfileSysadmin Profile = "sysadmin"
 )
 
-// securityContexts are those of the profiles.
+// securityContexts are the security contexts of the profiles, nil for none.
 var securityContexts = map[Profile]*corev1.SecurityContext{
 	ProfileGeneral:  {Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"SYS_PTRACE"}}},
 	ProfileBaseline: nil,
@@ -47,14 +47,13 @@ func Profiles() []Profile {
 	return []Profile{ProfileGeneral, ProfileBaseline, ProfileRestricted, ProfileNetadmin, ProfileSysadmin}
 }
 
-// IsKnown returns whether there is such a profile. An empty one is the default.
+// IsKnown returns whether the profile exists. An empty profile is the default profile.
 func (p Profile) IsKnown() bool {
 	_, isKnown := securityContexts[cmp.Or(p, ProfileGeneral)]
 	return isKnown
 }
 
-// SecurityContext returns that of a container of the profile, which belongs to the caller; nil is none. A profile that is not
-// known is an error.
+// SecurityContext returns a copy of the security context of the profile, nil for none. It returns an error for an unknown profile.
 func (p Profile) SecurityContext() (*corev1.SecurityContext, error) {
 	securityContext, isKnown := securityContexts[cmp.Or(p, ProfileGeneral)]
 	if !isKnown {

@@ -14,7 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// autoscaler scales the box itself, and not its workload: the number of pods is that of the box, which says so.
+// autoscaler returns the HorizontalPodAutoscaler of a box. It scales the box instead of its workload, so that spec.replicas of the
+// box has the number of pods.
 func autoscaler(box *modelv1.ModelBox) (*applyautoscalingv2.HorizontalPodAutoscalerApplyConfiguration, error) {
 	autoscaling := box.Spec.Autoscaling
 	spec := applyautoscalingv2.HorizontalPodAutoscalerSpec().
@@ -50,7 +51,7 @@ func autoscaler(box *modelv1.ModelBox) (*applyautoscalingv2.HorizontalPodAutosca
 		WithSpec(spec), nil
 }
 
-// utilization is the metric of how much the pods use of what they request, in percent.
+// utilization returns a metric of the usage of the pods, in percent of their requests.
 func utilization(resource corev1.ResourceName, percent int32) *applyautoscalingv2.MetricSpecApplyConfiguration {
 	return applyautoscalingv2.MetricSpec().
 		WithType(autoscalingv2.ResourceMetricSourceType).

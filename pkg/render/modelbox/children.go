@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package modelbox renders boxes: their workloads, Services and what else they ask for, and the record of the box that the workload carries.
+// Package modelbox renders the children of boxes, such as workloads and Services. The workload has the record of its box.
 package modelbox
 
 import (
@@ -15,28 +15,27 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// Scaling says who decides the number of pods of a box.
+// Scaling determines the number of pods of a box.
 type Scaling struct {
-	// Autoscaled is the number of pods that the workload has from an autoscaler and keeps; nil where spec.replicas of
-	// the box is the number.
+	// Autoscaled is the number of pods that an autoscaler has set on the workload. It is nil if spec.replicas of the box is the
+	// number.
 	Autoscaled *int32
 }
 
-// ScaledByBox is a number of pods that is spec.replicas of the box.
+// ScaledByBox sets the number of pods to spec.replicas of the box.
 var ScaledByBox = Scaling{}
 
-// ScaledByAutoscaler is a number of pods that is left alone.
+// ScaledByAutoscaler keeps the number of pods that an autoscaler has set.
 func ScaledByAutoscaler(replicas int32) Scaling { return Scaling{Autoscaled: &replicas} }
 
-// Children returns the objects that the box asks for: exactly the fields that the box decides, in the form that
-// server-side apply takes. Each carries modelv1.RenderHashAnnotation and, unless it is a claim that is retained, a controller
-// owner reference to the box, and the workload, which comes first, the record of the box unless that is too large. The box
-// has to be defaulted and valid.
+// Children returns the children of the box, with exactly the fields that the box sets, for server-side apply. The workload is the
+// first. Each child has modelv1.RenderHashAnnotation, and a controller owner reference to the box unless it is a retained claim.
+// The workload also has the record of the box, unless the record is too large. The box must be defaulted and valid.
 func Children(box *modelv1.ModelBox, scaling Scaling) ([]*unstructured.Unstructured, error) {
 	return childrenOf(box, scaling, rolloutPlan{box: box})
 }
 
-// childrenOf returns Children of the box of the plan, with the record of the box that was planned for.
+// childrenOf returns the Children of the box of the plan, with the record of the box that the plan was made for.
 func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) ([]*unstructured.Unstructured, error) {
 	box := plan.box
 	workload, err := workload(box, scaling)
@@ -54,7 +53,7 @@ func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) (
 	for i := range box.Spec.Configs {
 		configurations = append(configurations, configMap(box, &box.Spec.Configs[i]))
 	}
-	// Claims are there as the box says, whether its pods have them or not.
+	// Render all claims of the box, even if the pods of a stable revision do not use them.
 	for _, claim := range claims(recorded) {
 		configurations = append(configurations, claim)
 	}
@@ -83,7 +82,7 @@ func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) (
 		}
 		children = append(children, child)
 	}
-	// The record is no part of the hash: a box of which nothing but its metadata changes asks for nothing else.
+	// The record is not part of the hash: a change of only the metadata of the box does not change the render.
 	record, err := recordBeside(recorded, plan.annotations)
 	switch {
 	case err == nil:

@@ -18,7 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// ConfigMapName returns the name of the ConfigMap of one of the box's configs.
+// ConfigMapName returns the name of the ConfigMap of a config of the box.
 func ConfigMapName(box *modelv1.ModelBox, config *modelv1.ModelBoxConfig) string {
 	if config.Rollout == modelv1.ConfigRolloutVersioned {
 		return helper.VersionedConfigMapName(box.Name, config.Name, config.Data, config.BinaryData)
@@ -51,8 +51,7 @@ func configVolumes(box *modelv1.ModelBox) []*applycorev1.VolumeApplyConfiguratio
 	return volumes
 }
 
-// withConfigMounts returns the container of the box with the configs mounted that it sees. The one that is given stays as
-// it is.
+// withConfigMounts returns a copy of the container of the box with the volume mounts of its configs.
 func withConfigMounts(container corev1.Container, spec *modelv1.ModelBoxSpec) corev1.Container {
 	container.VolumeMounts = slices.Clip(container.VolumeMounts)
 	for i := range spec.Configs {
@@ -69,7 +68,7 @@ func withConfigMounts(container corev1.Container, spec *modelv1.ModelBoxSpec) co
 	return container
 }
 
-// configsHash identifies the data of the configs whose rollout is "Restart", empty where there are none.
+// configsHash returns a hash of the data of the configs whose rollout is "Restart", empty if there are none.
 func configsHash(spec *modelv1.ModelBoxSpec) string {
 	hashes := map[string][]byte{}
 	for i := range spec.Configs {
@@ -82,7 +81,7 @@ func configsHash(spec *modelv1.ModelBoxSpec) string {
 	}
 	hash := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(hashes)) {
-		fmt.Fprintf(hash, "%d:%s%x", len(name), name, hashes[name]) // a hash takes everything
+		fmt.Fprintf(hash, "%d:%s%x", len(name), name, hashes[name]) // a hash returns no error
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }

@@ -27,7 +27,7 @@ func daemonSet(box *modelv1.ModelBox, template *applycorev1.PodTemplateSpecApply
 	return daemonSet
 }
 
-// daemonSetUpdateStrategy leaves to Kubernetes what the box does not say.
+// daemonSetUpdateStrategy leaves fields unset that the box does not set, so that the defaults of Kubernetes apply.
 func daemonSetUpdateStrategy(rollingUpdate *modelv1.RollingUpdate) *applyappsv1.DaemonSetUpdateStrategyApplyConfiguration {
 	strategy := applyappsv1.DaemonSetUpdateStrategy().WithType(appsv1.RollingUpdateDaemonSetStrategyType)
 	if rollingUpdate == nil {

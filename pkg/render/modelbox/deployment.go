@@ -49,8 +49,8 @@ func strategy(spec *modelv1.ModelBoxSpec, scaling Scaling) *applyappsv1.Deployme
 		WithRollingUpdate(rollingUpdate)
 }
 
-// maxUnavailable is the step of the rolling update, except where that would let an update take away the only pod before
-// there is another one.
+// maxUnavailable returns the step of the rolling update, or 0 if an update would otherwise delete the only pod before a new pod is
+// available.
 func maxUnavailable(step intstr.IntOrString, onePod bool) intstr.IntOrString {
 	unavailable, err := intstr.GetScaledValueFromIntOrPercent(&step, 1, false)
 	if onePod && (err != nil || unavailable > 0) {
@@ -59,7 +59,7 @@ func maxUnavailable(step intstr.IntOrString, onePod bool) intstr.IntOrString {
 	return step
 }
 
-// hasOnePod counts an autoscaler's none as one: its first pod is the only one before anybody could take note of it.
+// hasOnePod counts 0 pods of an autoscaler as one pod, because the autoscaler may create the first pod at any time.
 func hasOnePod(spec *modelv1.ModelBoxSpec, scaling Scaling) bool {
 	if scaling.Autoscaled != nil {
 		return *scaling.Autoscaled <= 1

@@ -8,18 +8,19 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// How a pod that takes traffic stops. Clients keep sending to it until every node has taken it out of the Service,
-// so its containers go on for a while before they are told to stop, and have as long after that as those of any pod.
+// The graceful stop of a pod with traffic. Clients send requests to the pod until every node has removed it from the Service.
+// Therefore, its containers continue for a while before they get the signal to stop. After that, they have the usual grace period.
 const (
 	stopDelaySeconds   int64 = 10
 	gracePeriodSeconds       = corev1.DefaultTerminationGracePeriodSeconds + stopDelaySeconds
 
-	// stopDelayShare keeps most of a grace period that the box chose itself for the containers to stop in.
+	// stopDelayShare limits the delay to a small part of a grace period that the box sets, so that most of it is for the containers
+	// to stop.
 	stopDelayShare = 3
 )
 
-// delayStop lets every container sleep before it is told to stop, except those with a preStop hook of their own.
-// Native sidecars need none: they stop after the containers.
+// delayStop adds a preStop hook that sleeps to every container without a preStop hook. Native sidecars need none, because they stop
+// after the containers.
 func delayStop(pod *applycorev1.PodSpecApplyConfiguration) {
 	if pod.TerminationGracePeriodSeconds == nil {
 		pod.WithTerminationGracePeriodSeconds(gracePeriodSeconds)

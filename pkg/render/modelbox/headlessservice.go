@@ -11,11 +11,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// headlessSuffix makes the name of the headless Service out of that of the box.
+// headlessSuffix is the suffix of the name of the headless Service, after the name of the box.
 const headlessSuffix = "-headless"
 
-// GoverningServiceName returns the name of the headless Service in whose domain each pod of a StatefulSet has its name:
-// the box's own Service where that is headless, else one beside it. Such a Service is there once the box has ports.
+// GoverningServiceName returns the name of the headless Service that governs the DNS names of the pods of a StatefulSet: the
+// Service of the box if it is headless, or a second Service. The Service exists if the box has ports.
 func GoverningServiceName(box *modelv1.ModelBox) string {
 	if box.Spec.ServiceType == modelv1.ServiceTypeHeadless {
 		return box.Name
@@ -23,13 +23,13 @@ func GoverningServiceName(box *modelv1.ModelBox) string {
 	return box.Name + headlessSuffix
 }
 
-// HasHeadlessService returns whether the box has a headless Service beside its own one, for the names of its pods.
+// HasHeadlessService returns whether the box has a second, headless Service for the DNS names of its pods.
 func HasHeadlessService(box *modelv1.ModelBox) bool {
 	return box.Spec.Workload == modelv1.WorkloadStatefulSet && len(box.Spec.Ports) > 0 && GoverningServiceName(box) != box.Name
 }
 
-// headlessService resolves the names of pods that are not ready, too: those of a cluster find each other by them before
-// they can serve.
+// headlessService also publishes the names of pods that are not ready, because the members of a clustered application need them to
+// become ready.
 func headlessService(box *modelv1.ModelBox) *applycorev1.ServiceApplyConfiguration {
 	spec := applycorev1.ServiceSpec().
 		WithType(corev1.ServiceTypeClusterIP).

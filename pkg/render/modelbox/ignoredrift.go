@@ -5,7 +5,7 @@ package modelbox
 
 import modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
-// IgnoredFields returns the paths of the fields that others may have of the children of a kind, for childfields.Parse.
+// IgnoredFields returns the paths of the fields of the children of a kind whose drift the box ignores, for childfields.Parse.
 func IgnoredFields(box *modelv1.ModelBox, kind string) []string {
 	ignored := box.Spec.IgnoreDrift
 	if ignored == nil {

@@ -19,8 +19,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Immutable returns what keeps a live child of a box from becoming the rendered one, because the API does not let it be changed,
-// as "its selector is ...". It is empty where nothing does, as it is for kinds of which everything can be changed.
+// Immutable returns the difference between a live child of a box and the rendered child that no update can remove, because the
+// field is immutable, such as "its selector is ...". It returns an empty string if there is none.
 func Immutable(rendered *unstructured.Unstructured, live metav1.Object) string {
 	switch live := live.(type) {
 	case *appsv1.Deployment, *appsv1.DaemonSet:
@@ -38,7 +38,7 @@ func Immutable(rendered *unstructured.Unstructured, live metav1.Object) string {
 	}
 }
 
-// ImmutableSelector is Immutable of the selector of a workload, which keeps it for life.
+// ImmutableSelector is Immutable for the selector of a workload.
 func ImmutableSelector(rendered *unstructured.Unstructured, live metav1.Object) string {
 	selector := SelectorOf(live)
 	wanted, err := RenderedSelector(rendered)
@@ -51,7 +51,7 @@ func ImmutableSelector(rendered *unstructured.Unstructured, live metav1.Object) 
 	return fmt.Sprintf("its selector is %q and cannot become %q", metav1.FormatLabelSelector(selector), metav1.FormatLabelSelector(wanted))
 }
 
-// immutableStatefulSet is about what a StatefulSet keeps for life.
+// immutableStatefulSet is Immutable for a StatefulSet.
 func immutableStatefulSet(rendered *unstructured.Unstructured, live *appsv1.StatefulSet) string {
 	if obstacle := ImmutableSelector(rendered, live); obstacle != "" {
 		return obstacle
@@ -70,7 +70,7 @@ func immutableStatefulSet(rendered *unstructured.Unstructured, live *appsv1.Stat
 	return ""
 }
 
-// claimsOfTemplates are the names and sizes of claims, which is all that an update of a box may change about them.
+// claimsOfTemplates returns the names and the sizes of claim templates. An update of a box cannot change anything else about them.
 func claimsOfTemplates(claims []corev1.PersistentVolumeClaim) string {
 	names := make([]string, 0, len(claims))
 	for i := range claims {
@@ -91,8 +91,8 @@ func renderedClaims(objects []any) string {
 	return strings.Join(names, ", ")
 }
 
-// immutableClusterIP is about Services of which one has an address and the other none: a Service keeps its clusterIP for
-// life.
+// immutableClusterIP is Immutable for a Service: a headless Service cannot get a clusterIP, and a Service with a clusterIP cannot
+// become headless.
 func immutableClusterIP(rendered *unstructured.Unstructured, live *corev1.Service) string {
 	clusterIP, _, _ := unstructured.NestedString(rendered.Object, "spec", "clusterIP")
 	wanted, has := clusterIP != corev1.ClusterIPNone, live.Spec.ClusterIP != corev1.ClusterIPNone
@@ -106,7 +106,7 @@ func immutableClusterIP(rendered *unstructured.Unstructured, live *corev1.Servic
 	}
 }
 
-// immutableData is about a ConfigMap whose data is immutable, which no client can undo.
+// immutableData is Immutable for a ConfigMap with immutable data.
 func immutableData(rendered *unstructured.Unstructured, live *corev1.ConfigMap) string {
 	data, binaryData := RenderedFiles(rendered)
 	if !ptr.Deref(live.Immutable, false) || maps.Equal(data, live.Data) && maps.EqualFunc(binaryData, live.BinaryData, bytes.Equal) {
@@ -121,12 +121,12 @@ func RenderedFiles(rendered *unstructured.Unstructured) (map[string]string, map[
 	encoded, _, _ := unstructured.NestedStringMap(rendered.Object, "binaryData")
 	binaryData := make(map[string][]byte, len(encoded))
 	for key, value := range encoded {
-		binaryData[key], _ = base64.StdEncoding.DecodeString(value) // as it was rendered
+		binaryData[key], _ = base64.StdEncoding.DecodeString(value) // the render encoded it
 	}
 	return data, binaryData
 }
 
-// immutableClaim is about what a claim keeps for life: all but its size.
+// immutableClaim is Immutable for a claim: only its size can change.
 func immutableClaim(rendered *unstructured.Unstructured, live *corev1.PersistentVolumeClaim) string {
 	wanted, err := RenderedClaim(rendered)
 	if err != nil {
@@ -138,7 +138,8 @@ func immutableClaim(rendered *unstructured.Unstructured, live *corev1.Persistent
 	return OtherStorageClass(wanted, live)
 }
 
-// OtherStorageClass says that a claim has another storage class than the one that is wanted, if one is.
+// OtherStorageClass returns the difference if a claim has another storage class than the wanted one. It returns an empty string if
+// the classes are equal or no class is wanted.
 func OtherStorageClass(wanted, claim *corev1.PersistentVolumeClaim) string {
 	class := ptr.Deref(claim.Spec.StorageClassName, "")
 	if wanted.Spec.StorageClassName == nil || *wanted.Spec.StorageClassName == class {

@@ -11,8 +11,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// ingress returns the Ingress of a box that has one: a rule for each host, or one for all. It has its own annotations and not the
-// annotations of all children: their author may have no permission to configure a proxy.
+// ingress returns the Ingress of a box: a rule for each host, or one rule for all hosts. It does not have the annotations of all
+// children, because their author may have no permission to configure a proxy. The Ingress has separate annotations in the box.
 func ingress(box *modelv1.ModelBox) *applynetworkingv1.IngressApplyConfiguration {
 	options := box.Spec.Ingress
 	spec := applynetworkingv1.IngressSpec()
@@ -37,7 +37,8 @@ func ingress(box *modelv1.ModelBox) *applynetworkingv1.IngressApplyConfiguration
 		WithSpec(spec)
 }
 
-// ingressRule leads the path to the Service by the number of its port, which has no name where it is the only one.
+// ingressRule returns a rule that routes the path to the Service. It selects the port by number, because the only port of a Service
+// has no name.
 func ingressRule(box *modelv1.ModelBox) *applynetworkingv1.IngressRuleApplyConfiguration {
 	options := box.Spec.Ingress
 	port := helper.HTTPPort(box.Spec.Ports, options.Port)

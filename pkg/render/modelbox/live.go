@@ -18,17 +18,17 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// Live is what of the cluster decides, beside the box, about its children. The zero value is a cluster that has nothing of
-// the kind.
+// Live has the live objects that the children of a box depend on besides the box. The zero value means that the cluster has none of
+// them.
 type Live struct {
 	// Workload is the object of WorkloadKind that has the name of the box, with whatever owner: a Deployment, a StatefulSet or a
 	// DaemonSet. It is nil if there is none.
 	Workload metav1.Object
-	// IsScaled says that the workload has a HorizontalPodAutoscaler, of the box or of another owner.
+	// IsScaled is true if the workload has a HorizontalPodAutoscaler, of the box or of another owner.
 	IsScaled bool
-	// StableRecord is a record that may be the one of StableBox, where it is not on the workload.
+	// StableRecord is a record that may be the record of StableBox if the workload does not have it. It may be empty.
 	StableRecord string
-	// Claims are the PersistentVolumeClaims of ClaimNames that there are, by name.
+	// Claims are the existing PersistentVolumeClaims of ClaimNames, by name.
 	Claims map[string]*corev1.PersistentVolumeClaim
 }
 
@@ -44,9 +44,9 @@ func ClaimNames(box *modelv1.ModelBox) []string {
 	return names
 }
 
-// RenderForLive returns the Children of the box beside the live objects in the cluster. The number of pods of an autoscaler, the
-// selector of an adopted Deployment, and the size of a claim that has grown stay as they are. The pods of a box that is rolled back
-// are the pods of its stable revision.
+// RenderForLive returns the Children of the box for the live objects in the cluster. It keeps the number of pods of an autoscaler,
+// the selector of an adopted Deployment, and the size of an expanded claim. If the box is rolled back, its pods are the pods of its
+// stable revision.
 func RenderForLive(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured, error) {
 	plan, err := planRollout(box, live)
 	if err != nil {
@@ -64,7 +64,7 @@ func RenderForLive(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructur
 	return children, keepGrownSizes(children, live.Claims)
 }
 
-// ScalingBeside returns who decides the number of pods of the box: an autoscaler of the workload, where there is one.
+// ScalingBeside returns whether the box or an autoscaler of its workload determines the number of pods.
 func ScalingBeside(box *modelv1.ModelBox, live Live) Scaling {
 	var replicas int32
 	switch workload := live.Workload.(type) {
@@ -81,7 +81,7 @@ func ScalingBeside(box *modelv1.ModelBox, live Live) Scaling {
 	return ScaledByAutoscaler(replicas)
 }
 
-// keepGrownSizes lets claims that have grown beyond what the box asks for keep their size: a claim cannot shrink.
+// keepGrownSizes keeps the size of claims that are larger than the size in the box, because a claim cannot shrink.
 func keepGrownSizes(children []*unstructured.Unstructured, live map[string]*corev1.PersistentVolumeClaim) error {
 	for _, child := range children {
 		claim := live[child.GetName()]
@@ -103,7 +103,7 @@ func keepGrownSizes(children []*unstructured.Unstructured, live map[string]*core
 	return nil
 }
 
-// RenderedClaim returns a rendered PersistentVolumeClaim as what it is.
+// RenderedClaim converts a rendered PersistentVolumeClaim to its type.
 func RenderedClaim(rendered *unstructured.Unstructured) (*corev1.PersistentVolumeClaim, error) {
 	claim := &corev1.PersistentVolumeClaim{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, claim); err != nil {

@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// replaceStrategy and mergeStrategy are the patch strategies of fields whose value a patch replaces or adds to.
+// replaceStrategy and mergeStrategy are patch strategies: a patch replaces the value of a field, or merges with it.
 const (
 	replaceStrategy = "replace"
 	mergeStrategy   = "merge"
 )
 
-// merge adds what the patch says to the original, and returns it, as strategicpatch.StrategicMergeMapPatch does with a
-// patch without directives and nulls. That takes time by the square of the length of a list; this does by its length. The
-// original and the patch are JSON as encoding/json decodes it, and may be changed.
+// merge merges the patch into the original, and returns the result. It is equivalent to strategicpatch.StrategicMergeMapPatch for a
+// patch without directives and nulls. Its time is linear in the length of a list, and not quadratic. The original and the patch are
+// JSON as encoding/json decodes it. merge may modify both.
 func merge(original, patch map[string]any, schema strategicpatch.LookupPatchMeta) (map[string]any, error) {
 	for name, patchValue := range patch {
 		switch patchValue := patchValue.(type) {
@@ -48,7 +48,7 @@ func merge(original, patch map[string]any, schema strategicpatch.LookupPatchMeta
 			if err != nil {
 				return nil, err
 			}
-			// Lists without a key, which merge as sets, are finalizers. The fields of a box make none to merge with.
+			// Only finalizers are a list without a key, which merges as a set. The fields of a box do not render any.
 			if !slices.Contains(meta.GetPatchStrategies(), mergeStrategy) || meta.GetPatchMergeKey() == "" {
 				break
 			}
@@ -66,15 +66,15 @@ func inField(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// element is one of a list that is merged.
+// element is an element of a list to merge.
 type element struct {
 	value any
-	// place and patchPlace are those of the first element of the same identity in the original and in the patch, or -1.
+	// place and patchPlace are the indexes of the first element with the same identity in the original and in the patch, or -1.
 	place, patchPlace int
 }
 
-// mergeLists adds each element of the patch to the first one of the original that has the same value of the key, or to
-// the list.
+// mergeLists merges each element of the patch into the first element of the original with the same value of the key. It adds the
+// elements without a match to the list.
 func mergeLists(original, patch []any, schema strategicpatch.LookupPatchMeta, key string) ([]any, error) {
 	places, err := placesOf(original, key)
 	if err != nil {
@@ -87,21 +87,21 @@ func mergeLists(original, patch []any, schema strategicpatch.LookupPatchMeta, ke
 	merged := slices.Clone(original)
 	at := maps.Clone(places)
 	for i, value := range patch {
-		identity, _ := identityOf(value, key) // placesOf has found it
+		identity, _ := identityOf(value, key) // placesOf has checked it
 		found, isThere := at[identity]
 		if !isThere {
 			at[identity] = len(merged)
 			merged = append(merged, value)
 			continue
 		}
-		// What has a key is a map.
+		// An element with a key is a map.
 		if merged[found], err = merge(merged[found].(map[string]any), value.(map[string]any), schema); err != nil {
 			return nil, fmt.Errorf("[%d]: %w", i, err)
 		}
 	}
 	var patched, others []element
 	for _, value := range merged {
-		identity, _ := identityOf(value, key) // placesOf has found it
+		identity, _ := identityOf(value, key) // placesOf has checked it
 		e := element{value: value, place: places.of(identity), patchPlace: patchPlaces.of(identity)}
 		if e.patchPlace >= 0 {
 			patched = append(patched, e)
@@ -112,8 +112,8 @@ func mergeLists(original, patch []any, schema strategicpatch.LookupPatchMeta, ke
 	return inOrder(patched, others), nil
 }
 
-// inOrder returns the elements of the patch in its order, and between them the others in that of the original: each
-// in front of the first one of the patch behind which it was not.
+// inOrder returns the elements of the patch in the order of the patch. It inserts the other elements in the order of the original:
+// each one before the first element of the patch that followed it in the original.
 func inOrder(patched, others []element) []any {
 	slices.SortStableFunc(patched, func(a, b element) int { return a.patchPlace - b.patchPlace })
 	slices.SortStableFunc(others, func(a, b element) int { return a.place - b.place })
@@ -131,7 +131,7 @@ func inOrder(patched, others []element) []any {
 	return ordered
 }
 
-// places are the indexes of the first element of each identity in a list.
+// places has the index of the first element of each identity in a list.
 type places map[any]int
 
 func placesOf(list []any, key string) (places, error) {
@@ -148,7 +148,7 @@ func placesOf(list []any, key string) (places, error) {
 	return p, nil
 }
 
-// of returns -1 where there is no such element.
+// of returns the index of the element, -1 if there is none.
 func (p places) of(identity any) int {
 	if place, isThere := p[identity]; isThere {
 		return place

@@ -12,16 +12,16 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// Recommended labels that every child and every pod of a box carries, beside render.ManagedByLabel.
+// The recommended labels of all children and pods of a box, besides render.ManagedByLabel.
 const (
 	nameLabel     = "app.kubernetes.io/name"
 	instanceLabel = "app.kubernetes.io/instance"
 )
 
-// Kind is that of boxes, as owner references have it.
+// Kind is the kind of boxes in owner references.
 var Kind = modelv1.SchemeGroupVersion.WithKind("ModelBox")
 
-// ControllingBox returns the reference to the box that an object names as its controller, nil where it names none.
+// ControllingBox returns the reference to the box that controls an object, nil if there is none.
 func ControllingBox(object metav1.Object) *metav1.OwnerReference {
 	return render.ControllerOfKind(object, Kind.GroupKind())
 }
@@ -31,7 +31,7 @@ func Selector(box *modelv1.ModelBox) map[string]string {
 	return map[string]string{modelv1.SelectorLabel: box.Name}
 }
 
-// labels are those of every child and every pod: those of the box's spec, and the ones that no box can do without.
+// labels returns the labels of all children and pods: the labels in the spec of the box, and the recommended labels.
 func labels(box *modelv1.ModelBox) map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, box.Spec.Labels)

@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// PodTemplate returns the pod template of the box's workload, spec.podTemplate merged in: what has to be valid for the box to
-// be. The volumes that a StatefulSet adds to its pods are among those of the template.
+// PodTemplate returns the pod template of the workload of the box, with spec.podTemplate merged into it. The box is valid only if
+// the template is. The template includes the volumes that a StatefulSet adds to its pods.
 func PodTemplate(box *modelv1.ModelBox) (*corev1.PodTemplateSpec, error) {
 	configuration, err := podTemplate(box)
 	if err != nil {
@@ -33,8 +33,8 @@ func PodTemplate(box *modelv1.ModelBox) (*corev1.PodTemplateSpec, error) {
 	return template, nil
 }
 
-// hasDirective returns whether strategic merge would take a key of a map in the value for a directive. Boxes are not
-// accepted with any.
+// hasDirective returns whether the value has a key that is a directive of strategic merge. Validation refuses boxes with such a
+// key.
 func hasDirective(value any) bool {
 	switch value := value.(type) {
 	case map[string]any:
@@ -49,7 +49,7 @@ func hasDirective(value any) bool {
 	return false
 }
 
-// overlaid returns the template with the overlay merged into it as a strategic merge patch.
+// overlaid merges the overlay into the template as a strategic merge patch, and returns the result.
 func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *corev1.PodTemplateSpec) (*applycorev1.PodTemplateSpecApplyConfiguration, error) {
 	if overlay == nil {
 		return template, nil
@@ -68,7 +68,7 @@ func overlaid(template *applycorev1.PodTemplateSpecApplyConfiguration, overlay *
 	}
 	var merged map[string]any
 	if hasDirective(patch) {
-		// A box of an older release may have one. Its pods stay what they are.
+		// A box of an earlier release may have a directive. Do not change its pods.
 		merged, err = strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(original, patch, schema)
 	} else {
 		merged, err = merge(original, patch, schema)

@@ -64,7 +64,8 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 	if len(box.Spec.Networks) > 0 {
 		template.WithAnnotations(map[string]string{networkattachment.NetworksAnnotation: networkattachment.Selection(box.Spec.Networks)})
 	}
-	// The API fills in each of these from the other. Unless both are ours, removing one would bring it back.
+	// The API server sets each of these fields from the other. Set both: otherwise, the API server would restore a field that is
+	// removed.
 	if name := template.Spec.ServiceAccountName; name != nil {
 		template.Spec.WithDeprecatedServiceAccount(*name)
 	}
@@ -74,7 +75,7 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 	return template, nil
 }
 
-// mainContainer is the container that the box's own fields describe.
+// mainContainer returns the container that the fields of the box describe.
 func mainContainer(box *modelv1.ModelBox) corev1.Container {
 	spec := &box.Spec
 	beside := helper.ContainersBeside(spec.Name, spec.Containers, spec.InitContainers, spec.PodTemplate)

@@ -12,9 +12,9 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// How injected probes check. A TCP connection says little about an application, so the checks are patient: an
-// application that is slow to start has startupFailures × startupPeriodSeconds, five minutes, before the
-// liveness probe counts. They are often at first, because nothing is ready before the startup probe has passed.
+// The timing of injected probes. A TCP check says little about an application, so the thresholds are high: an application has
+// startupFailures × startupPeriodSeconds, five minutes, to start before the liveness probe begins. The period of the startup probe
+// is short, because a pod is not ready before the startup probe succeeds.
 const (
 	startupPeriodSeconds   = 1
 	startupTimeoutSeconds  = 1
@@ -25,8 +25,8 @@ const (
 	probeFailures          = 3
 )
 
-// setProbes gives the main container the probes of the box and, unless the box opts out, those that it leaves out:
-// a TCP check of its first TCP port.
+// setProbes sets the probes of the box on the main container. Unless the box disables it, setProbes also injects the missing
+// probes: a TCP check of the first TCP port.
 func setProbes(container *corev1.Container, spec *modelv1.ModelBoxSpec) {
 	container.ReadinessProbe = spec.ReadinessProbe
 	container.LivenessProbe = spec.LivenessProbe
@@ -49,8 +49,8 @@ func setProbes(container *corev1.Container, spec *modelv1.ModelBoxSpec) {
 	}
 }
 
-// firstTCPPort is the first of the box's TCP ports that leads to the main container by number or, where none does, by
-// the name of a port that the overlay declares.
+// firstTCPPort returns the first TCP port of the box whose target port is a number. If there is none, it returns the first one
+// whose target port is the name of a port of the main container in the overlay.
 func firstTCPPort(container *corev1.Container, spec *modelv1.ModelBoxSpec) (int32, bool) {
 	for _, port := range container.Ports {
 		if port.Protocol == corev1.ProtocolTCP {
@@ -72,7 +72,7 @@ func firstTCPPort(container *corev1.Container, spec *modelv1.ModelBoxSpec) (int3
 	return 0, false
 }
 
-// overlaidPorts are the ports that the overlay gives to the main container.
+// overlaidPorts returns the ports of the main container in the overlay.
 func overlaidPorts(spec *modelv1.ModelBoxSpec) []corev1.ContainerPort {
 	if spec.PodTemplate == nil {
 		return nil

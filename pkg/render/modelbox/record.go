@@ -13,14 +13,14 @@ import (
 )
 
 // Record returns the value of modelv1.RecordAnnotation for the box: its identity, metadata and spec, without status,
-// resourceVersion and managed fields. What Kubernetes lets an object have in annotations is shared with spec.annotations;
-// where that is too little, metadata is left out as render.EncodeRecord says. It is render.ErrRecordTooLarge when not even
-// the rest fits, which no valid spec causes.
+// resourceVersion and managed fields. The limit of Kubernetes for annotations includes spec.annotations. If the record exceeds it,
+// metadata is left out, see render.EncodeRecord. It returns render.ErrRecordTooLarge if the rest is still too large, which is not
+// the case for any valid spec.
 func Record(box *modelv1.ModelBox) (string, error) {
 	return recordBeside(box, nil)
 }
 
-// recordBeside is Record where there are these annotations as well.
+// recordBeside is like Record for a workload with these annotations.
 func recordBeside(box *modelv1.ModelBox, annotations map[string]string) (string, error) {
 	beside := box.Spec.Annotations
 	if len(annotations) > 0 {
@@ -40,7 +40,7 @@ func ReadRecord(value string) (*modelv1.ModelBox, error) {
 	return box, nil
 }
 
-// IsRecordOf returns whether a record is of a box with the name, the namespace and the spec of this one, of whatever UID.
+// IsRecordOf returns whether a record has the name, the namespace and the spec of this box. It ignores the UID.
 func IsRecordOf(box *modelv1.ModelBox, record string) bool {
 	recorded, err := ReadRecord(record)
 	if err != nil || recorded.Namespace != box.Namespace || recorded.Name != box.Name {

@@ -10,14 +10,14 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// classes are what the resource classes give the main container, as requests and as limits.
+// classes are the requests and the limits of the main container for each resource class.
 var classes = map[modelv1.ResourceType]struct{ cpu, memory string }{
 	modelv1.ResourceTypeSmall:  {cpu: "1", memory: "2Gi"},
 	modelv1.ResourceTypeMedium: {cpu: "2", memory: "4Gi"},
 	modelv1.ResourceTypeLarge:  {cpu: "4", memory: "8Gi"},
 }
 
-// resources are those of the box's class; a box of class custom says its own.
+// resources returns the resources of the class of the box, or its own resources for the class custom.
 func resources(spec *modelv1.ModelBoxSpec) corev1.ResourceRequirements {
 	class, ok := classes[spec.ResourceType]
 	if !ok {

@@ -13,23 +13,23 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// Revision is what the cluster keeps of one of the things that the pods of a box have been.
+// Revision is a current or former revision of the workload of a box.
 type Revision struct {
-	// ObjectMeta is that of the ReplicaSet or ControllerRevision. Of its annotations there are those of the workload: for a
-	// ReplicaSet as they were at last while it was the newest one, for a ControllerRevision as they were when it was made.
+	// ObjectMeta is the metadata of the ReplicaSet or ControllerRevision. Its annotations include annotations of the workload: on a
+	// ReplicaSet from the last time when it was the newest, on a ControllerRevision from its creation.
 	metav1.ObjectMeta
 	// Number counts the rollouts of the workload.
 	Number int64
-	// Images are those of the containers of the pods.
+	// Images are the images of the containers of the pods.
 	Images []string
 }
 
-// RecordedBox returns the box as it was, with which the pods of the revision were rendered, or an error that says why that is
-// not known. box is the one that the workload belongs to. The box is defaulted, and need not be valid: users who can write
-// ReplicaSets can write a record.
+// RecordedBox returns the box that the pods of the revision were rendered from, or an error with the reason why it is unknown. box
+// is the owner of the workload. The returned box is defaulted, but need not be valid, because users who can write ReplicaSets can
+// write records.
 //
-// While a box is paused, its record tells what it will be. That this is what the pods are as well is known where this release
-// renders into it what they were made of. isValid says which boxes can be rendered.
+// The record of a paused box may have changes that the pods do not have. Therefore, the record is accepted only if this release
+// renders it to the pods of the revision. isValid returns whether a box can be rendered.
 func (r *Revision) RecordedBox(box *modelv1.ModelBox, isValid func(*modelv1.ModelBox) bool) (*modelv1.ModelBox, error) {
 	value, isRecorded := r.Annotations[modelv1.RecordAnnotation]
 	if !isRecorded {
@@ -52,8 +52,7 @@ func (r *Revision) RecordedBox(box *modelv1.ModelBox, isValid func(*modelv1.Mode
 	return recorded, nil
 }
 
-// IsRenderOf returns whether the workload that the revision belongs to was rendered from the box, by this release. The box
-// is valid.
+// IsRenderOf returns whether this release renders the box to the workload of the revision. The box must be valid.
 func (r *Revision) IsRenderOf(box *modelv1.ModelBox) bool {
 	children, err := Children(box, ScaledByBox)
 	return err == nil && render.Hash(children[0]) == render.Hash(r)

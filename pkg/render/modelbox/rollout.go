@@ -23,8 +23,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// PodsHash identifies the pods that the box asks for: their template, and those files that a change of replaces the pods for.
-// Two boxes with the same hash differ in nothing that their pods are made of. The box is defaulted and valid.
+// PodsHash returns a hash of the pods of the box: of the pod template, and of the files whose changes replace the pods. Two boxes
+// with the same hash have the same pods. The box must be defaulted and valid.
 func PodsHash(box *modelv1.ModelBox) (string, error) {
 	template, err := podTemplate(box)
 	if err != nil {
@@ -36,7 +36,7 @@ func PodsHash(box *modelv1.ModelBox) (string, error) {
 			files[config.Name] = podFiles{config.Data, config.BinaryData}
 		}
 	}
-	// The overlay of the template may hide labels and annotations that other children have as well.
+	// The overlay of the template may override labels and annotations that other children have as well.
 	data, err := json.Marshal([]any{box.Spec.Workload, template, files, box.Spec.Labels, box.Spec.Annotations})
 	if err != nil {
 		return "", fmt.Errorf("encoding the pod template: %w", err)
@@ -45,23 +45,25 @@ func PodsHash(box *modelv1.ModelBox) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// podFiles are the files of a config. None is the same as an empty map, which no store keeps.
+// podFiles returns the files of a config. nil and an empty map have the same hash, because the store does not keep an empty map.
 type podFiles struct {
 	Data       map[string]string `json:"data,omitempty"`
 	BinaryData map[string][]byte `json:"binaryData,omitempty"`
 }
 
-// rolloutPlan is what the rollout of a box decides about its children.
+// rolloutPlan is the effect of the rollout of a box on its children.
 type rolloutPlan struct {
-	// box is the one that the children are rendered from: the box itself, or what it is while it is rolled back.
+	// box is the box to render the children from: the box itself, or the box with the pods of its stable revision during a
+	// rollback.
 	box *modelv1.ModelBox
-	// annotations are those that the workload has because of its rollout.
+	// annotations are the annotations of the workload about its rollout.
 	annotations map[string]string
-	// isHalted lets no further pod get the pod template.
+	// isHalted stops the rollout: no further pod gets the pod template.
 	isHalted bool
 }
 
-// planRollout returns what the status of the box says about its rollout, while that is of the pods that the box asks for.
+// planRollout returns the plan for the rollout in the status of the box. It ignores a status about other pods than the pods in the
+// spec.
 func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 	plan, rollout := rolloutPlan{box: box}, box.Status.Rollout
 	if box.Spec.Rollout == nil || rollout == nil {
@@ -90,16 +92,16 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 	}
 	rolledBack, err := rolledBackTo(box, stable)
 	if err != nil {
-		return plan, nil //nolint:nilerr // The status says why the box is not rolled back.
+		return plan, nil //nolint:nilerr // The status has the reason why the box is not rolled back.
 	}
 	plan.box = rolledBack
 	plan.annotations[modelv1.RolledBackAnnotation] = strconv.FormatInt(box.Generation, 10)
 	return plan, nil
 }
 
-// StableBox returns the box as it was when its rollout was complete last, and the record that says so: the one that is known, or
-// one on the live workload, whose pods have the hash in status.rollout.stable. No user can write that, whereas users can
-// write records. It is nil where there is none.
+// StableBox returns the box of the last complete rollout, and its record: the known record, or a record on the live workload. The
+// pods of the record must have the hash in status.rollout.stable, because users can write records, but not the status. It returns
+// nil if there is none.
 func StableBox(box *modelv1.ModelBox, live Live) (*modelv1.ModelBox, string) {
 	if box.Status.Rollout == nil || box.Status.Rollout.Stable == nil {
 		return nil, ""
@@ -125,7 +127,8 @@ func StableBox(box *modelv1.ModelBox, live Live) (*modelv1.ModelBox, string) {
 	return nil, ""
 }
 
-// recordedPodsHash is PodsHash of a box that was recorded. It need not be valid: users who can write workloads can write a record.
+// recordedPodsHash returns PodsHash of a recorded box. The box need not be valid, because users who can write workloads can write
+// records.
 func recordedPodsHash(recorded *modelv1.ModelBox) (hash string, err error) {
 	defer func() {
 		if recover() != nil {
@@ -135,8 +138,9 @@ func recordedPodsHash(recorded *modelv1.ModelBox) (hash string, err error) {
 	return PodsHash(recorded)
 }
 
-// RecordedRollout returns what the annotations of a workload tell of the rollout of the box that was recorded on it, for a box whose
-// status is lost: what it was when it was complete last, and whether it was rolled back to that. It is nil where they tell nothing.
+// RecordedRollout returns the rollout status of a recorded box from the annotations of its workload, for a box whose status is
+// lost: the pods of the last complete rollout, and whether the box was rolled back to them. It returns nil if the annotations have
+// neither.
 func RecordedRollout(workload metav1.Object, recorded *modelv1.ModelBox) *modelv1.ModelBoxRolloutStatus {
 	stable, err := ReadRecord(workload.GetAnnotations()[modelv1.StableRecordAnnotation])
 	if err != nil || recorded.Spec.Rollout == nil || stable.UID != recorded.UID || stable.Namespace != recorded.Namespace || stable.Name != recorded.Name {
@@ -163,8 +167,8 @@ func RecordedRollout(workload metav1.Object, recorded *modelv1.ModelBox) *modelv
 	return rollout
 }
 
-// CanRollBack returns why the pods of the box cannot become those of the stable one, nil where they can. A rollback neither
-// deletes nor creates storage.
+// CanRollBack returns nil if the pods of the box can be rolled back to the pods of the stable box, and otherwise the reason why
+// not. A rollback neither deletes nor creates storage.
 func CanRollBack(box, stable *modelv1.ModelBox, record string) error {
 	if !fitsBeside(box, record) {
 		return errors.New("the box is too large to be recorded twice")
@@ -173,14 +177,14 @@ func CanRollBack(box, stable *modelv1.ModelBox, record string) error {
 	return err
 }
 
-// fitsBeside returns whether the record of the box and the other one fit on a workload.
+// fitsBeside returns whether the record of the box and another record fit on a workload.
 func fitsBeside(box *modelv1.ModelBox, other string) bool {
 	_, err := recordBeside(box, map[string]string{modelv1.StableRecordAnnotation: other})
 	return err == nil
 }
 
-// rolledBackTo returns what the box is while it is rolled back: its pods are those of the stable one, and all that replaces no pods
-// is as the box says. It returns an error where there is no such box.
+// rolledBackTo returns the box during a rollback: with the pods of the stable box, and all other fields of the box. It returns an
+// error if both cannot be combined.
 func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	rolledBack := *box
 	spec, now := stable.Spec, &box.Spec
@@ -200,7 +204,8 @@ func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The record says nothing that its hash does not: the Service is as the box says, but leads to the ports of the stable pods.
+	// Use only the parts of the record that its hash covers. The Service has the ports of the box, with the target ports of the
+	// stable pods.
 	spec.ServiceType, spec.Service, spec.Ingress, spec.Route = now.ServiceType, now.Service, now.Ingress, now.Route
 	ofPods, err := stablePorts(now.Ports, stable.Spec.Ports)
 	for _, spec.Ports = range [][]corev1.ServicePort{now.Ports, ofPods} {
@@ -212,7 +217,7 @@ func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	return nil, cmp.Or(err, errors.New("its pods cannot be what they were beside what the box says now"))
 }
 
-// stablePorts returns the ports of now that lead to those of the stable pods.
+// stablePorts returns the ports of the box with the target ports of the stable pods.
 func stablePorts(now, stable []corev1.ServicePort) ([]corev1.ServicePort, error) {
 	ports := make([]corev1.ServicePort, len(stable))
 	for i := range stable {
@@ -228,7 +233,7 @@ func stablePorts(now, stable []corev1.ServicePort) ([]corev1.ServicePort, error)
 	return ports, nil
 }
 
-// stableConfigs returns the configs of the stable pods. Files of those that no pod is replaced for are as the box says.
+// stableConfigs returns the configs of the stable pods. Configs whose changes do not replace pods have the files of the box.
 func stableConfigs(now, stable *modelv1.ModelBoxSpec) ([]modelv1.ModelBoxConfig, error) {
 	configs := slices.Clone(stable.Configs)
 	for i := range configs {
@@ -247,7 +252,7 @@ func stableConfigs(now, stable *modelv1.ModelBoxSpec) ([]modelv1.ModelBoxConfig,
 	return configs, nil
 }
 
-// stableStorage returns the storage of the stable pods, with the sizes of now.
+// stableStorage returns the storage of the stable pods, with the sizes in the box.
 func stableStorage(now, stable *modelv1.ModelBoxSpec) ([]modelv1.ModelBoxStorage, error) {
 	if stable.Workload == modelv1.WorkloadStatefulSet && len(now.Storage) != len(stable.Storage) {
 		return nil, errors.New("it has other storage, for which its StatefulSet would have to be created anew")
@@ -265,7 +270,7 @@ func stableStorage(now, stable *modelv1.ModelBoxSpec) ([]modelv1.ModelBoxStorage
 	return storage, nil
 }
 
-// annotateWorkload gives a rendered workload the annotations of the plan, and halts it if the plan says so.
+// annotateWorkload adds the annotations of the plan to a rendered workload, and halts its rollout if the plan is halted.
 func (p rolloutPlan) annotateWorkload(workload runtime.ApplyConfiguration) {
 	switch workload := workload.(type) {
 	case *applyappsv1.DeploymentApplyConfiguration:
@@ -280,7 +285,7 @@ func (p rolloutPlan) annotateWorkload(workload runtime.ApplyConfiguration) {
 			if strategy.RollingUpdate == nil {
 				strategy.WithRollingUpdate(applyappsv1.RollingUpdateStatefulSetStrategy())
 			}
-			strategy.RollingUpdate.WithPartition(math.MaxInt32) // whatever an autoscaler makes of the number of pods
+			strategy.RollingUpdate.WithPartition(math.MaxInt32) // for any number of pods of an autoscaler
 		}
 	case *applyappsv1.DaemonSetApplyConfiguration:
 		workload.WithAnnotations(p.annotations)
@@ -290,8 +295,8 @@ func (p rolloutPlan) annotateWorkload(workload runtime.ApplyConfiguration) {
 	}
 }
 
-// isRolledBack returns whether the pods of a workload, or of a revision of it, are those of modelv1.StableRecordAnnotation although
-// this box was recorded. A ReplicaSet keeps annotations that the Deployment has no more.
+// isRolledBack returns whether the pods of a workload or of a revision are the pods of modelv1.StableRecordAnnotation instead of
+// the pods of this recorded box. A ReplicaSet keeps annotations that its Deployment no longer has.
 func isRolledBack(object metav1.Object, recorded *modelv1.ModelBox) bool {
 	return object.GetAnnotations()[modelv1.RolledBackAnnotation] == strconv.FormatInt(recorded.Generation, 10)
 }

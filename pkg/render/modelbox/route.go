@@ -15,7 +15,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// httpRoute returns the HTTPRoute of a box that has one, of one rule. As an Ingress, it has no annotations of all children.
+// httpRoute returns the HTTPRoute of a box, with one rule. Like an Ingress, it does not have the annotations of all children.
 func httpRoute(box *modelv1.ModelBox) *applygatewayv1.HTTPRouteApplyConfiguration {
 	options := box.Spec.Route
 	spec := applygatewayv1.HTTPRouteSpec().WithRules(httpRouteRule(box))
@@ -31,7 +31,7 @@ func httpRoute(box *modelv1.ModelBox) *applygatewayv1.HTTPRouteApplyConfiguratio
 		WithSpec(spec)
 }
 
-// parentReference says what the API would fill in: the references are compared with those of the cluster as a whole.
+// parentReference sets the defaults of the API server, because the references are compared with the live references as a whole.
 func parentReference(parent *modelv1.RouteParentReference) *applygatewayv1.ParentReferenceApplyConfiguration {
 	reference := applygatewayv1.ParentReference().
 		WithGroup(gatewayv1.Group(cmp.Or(parent.Group, gatewayv1.GroupName))).

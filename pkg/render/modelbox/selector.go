@@ -17,14 +17,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// keepSelector renders the Deployment of the box with the selector of the live one, which that has for life, if it selects
-// the pods that the box asks for, with what others have set among their labels. A Deployment that was adopted can have another
-// selector than one that is created for a box. One that another owner controls is not kept, and neither is its selector.
+// keepSelector sets the selector of the rendered Deployment to the selector of the live Deployment, which is immutable, if it
+// matches the pods of the box with the labels of other field managers. An adopted Deployment can have another selector than a
+// Deployment that the controller creates. keepSelector does nothing if another owner controls the live Deployment.
 func keepSelector(box *modelv1.ModelBox, rendered *unstructured.Unstructured, live *appsv1.Deployment) error {
 	if controller := metav1.GetControllerOfNoCopy(live); controller != nil && controller.UID != box.UID {
 		return nil
 	}
-	// Nearly all Deployments were created for their boxes, and are looked at all the time.
+	// Fast path: almost all Deployments were created for their boxes.
 	if wanted, err := RenderedSelector(rendered); err != nil || apiequality.Semantic.DeepEqual(live.Spec.Selector, wanted) {
 		return err
 	}
@@ -40,7 +40,7 @@ func keepSelector(box *modelv1.ModelBox, rendered *unstructured.Unstructured, li
 		return fmt.Errorf("reading the selector of Deployment %s: %w", live.Name, err)
 	}
 	if selector.Empty() || !selector.Matches(podLabels) {
-		return nil // it is in the way, which Kind.Immutable tells
+		return nil // Kind.Immutable reports the conflict
 	}
 	kept, err := render.Fields(live.Spec.Selector)
 	if err != nil {

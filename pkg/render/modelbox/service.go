@@ -35,7 +35,7 @@ func service(box *modelv1.ModelBox) *applycorev1.ServiceApplyConfiguration {
 	return service
 }
 
-// setServiceOptions sets what the box says, and leaves the rest to the cluster's defaults.
+// setServiceOptions sets the options in the box. Other options have the defaults of Kubernetes.
 func setServiceOptions(spec *applycorev1.ServiceSpecApplyConfiguration, options *modelv1.ModelBoxService) {
 	if options.SessionAffinity != "" {
 		spec.WithSessionAffinity(options.SessionAffinity)

@@ -38,7 +38,7 @@ func statefulSet(box *modelv1.ModelBox, scaling Scaling, template *applycorev1.P
 	return statefulSet
 }
 
-// statefulSetUpdateStrategy leaves it to Kubernetes how many pods are replaced at a time where the box does not say it.
+// statefulSetUpdateStrategy leaves maxUnavailable unset if the box does not set it, so that the default of Kubernetes applies.
 func statefulSetUpdateStrategy(rollingUpdate *modelv1.RollingUpdate) *applyappsv1.StatefulSetUpdateStrategyApplyConfiguration {
 	strategy := applyappsv1.StatefulSetUpdateStrategy().WithType(appsv1.RollingUpdateStatefulSetStrategyType)
 	if rollingUpdate == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// claims returns the PersistentVolumeClaims of a box whose pods share its volumes. One that is retained has no owner: it
-// stays when the box goes, and is that of the next box of the name.
+// claims returns the PersistentVolumeClaims of a box whose pods share its volumes. A retained claim has no owner reference: it
+// remains after the deletion of the box, and a later box of the same name uses it.
 func claims(box *modelv1.ModelBox) []*applycorev1.PersistentVolumeClaimApplyConfiguration {
 	if box.Spec.Workload == modelv1.WorkloadStatefulSet {
 		return nil
@@ -35,8 +35,8 @@ func claims(box *modelv1.ModelBox) []*applycorev1.PersistentVolumeClaimApplyConf
 	return configurations
 }
 
-// volumeClaimTemplates returns what the StatefulSet of a box makes the claims of each pod from. They cannot be changed, so
-// that of the box's labels they have those only that no box changes.
+// volumeClaimTemplates returns the templates for the claims of each pod of a StatefulSet. They are immutable. Therefore, they only
+// have the labels that no update of the box can change.
 func volumeClaimTemplates(box *modelv1.ModelBox) []*applycorev1.PersistentVolumeClaimApplyConfiguration {
 	templates := make([]*applycorev1.PersistentVolumeClaimApplyConfiguration, 0, len(box.Spec.Storage))
 	for i := range box.Spec.Storage {
@@ -48,15 +48,15 @@ func volumeClaimTemplates(box *modelv1.ModelBox) []*applycorev1.PersistentVolume
 				render.ManagedByLabel: render.ManagedBy,
 			}).
 			WithSpec(claimSpec(storage))
-		// Protobuf leaves out the kind of what is in another object, so it would be missed in the live StatefulSet.
+		// Protobuf does not encode the kind of an object inside another object. The live StatefulSet would not have it.
 		template.Namespace, template.APIVersion, template.Kind = nil, nil, nil
 		templates = append(templates, template)
 	}
 	return templates
 }
 
-// claimRetentionPolicy says what becomes of the claims of a StatefulSet's pods when it is deleted. Those of pods that it
-// has no more wait for them to come back. It is nil for a box without storage.
+// claimRetentionPolicy returns the policy for the claims of a StatefulSet after its deletion. The claims of pods that were scaled
+// down are kept until the pods exist again. It returns nil for a box without storage.
 func claimRetentionPolicy(spec *modelv1.ModelBoxSpec) *applyappsv1.StatefulSetPersistentVolumeClaimRetentionPolicyApplyConfiguration {
 	if len(spec.Storage) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func claimSpec(storage *modelv1.ModelBoxStorage) *applycorev1.PersistentVolumeCl
 	return spec
 }
 
-// claimVolumes are the volumes of the pods of a box that are storage.
+// claimVolumes returns the volumes for the storage of a box.
 func claimVolumes(box *modelv1.ModelBox) []corev1.Volume {
 	volumes := make([]corev1.Volume, 0, len(box.Spec.Storage))
 	for i := range box.Spec.Storage {
@@ -90,7 +90,7 @@ func claimVolumes(box *modelv1.ModelBox) []corev1.Volume {
 	return volumes
 }
 
-// storageMounts are where the main container sees its storage.
+// storageMounts returns the volume mounts of the main container for its storage.
 func storageMounts(spec *modelv1.ModelBoxSpec) []corev1.VolumeMount {
 	mounts := make([]corev1.VolumeMount, 0, len(spec.Storage))
 	for i := range spec.Storage {

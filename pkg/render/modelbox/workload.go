@@ -37,7 +37,7 @@ func workload(box *modelv1.ModelBox, scaling Scaling) (runtime.ApplyConfiguratio
 	}
 }
 
-// autoscaledAnnotations are those of a workload of which an autoscaler decides the number of pods.
+// autoscaledAnnotations returns the annotations of a workload whose number of pods an autoscaler sets.
 func autoscaledAnnotations(box *modelv1.ModelBox) map[string]string {
 	return map[string]string{modelv1.AutoscaledAnnotation: strconv.Itoa(int(*box.Spec.Replicas))}
 }

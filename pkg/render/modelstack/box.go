@@ -23,8 +23,8 @@ type boxConfiguration struct {
 // IsApplyConfiguration implements runtime.ApplyConfiguration.
 func (*boxConfiguration) IsApplyConfiguration() {}
 
-// box returns what the stack says of the box of a component, and nothing that has a default: that is for the box, and for
-// those who scale it.
+// box returns the box of a component, with the fields that the stack sets. It leaves fields with a default value to the box, and to
+// clients that scale it.
 func (r *Renderer) box(component *modelv1.ModelStackComponent, isAutoscaled bool) (*boxConfiguration, error) {
 	spec := r.ConnectedBox(component)
 	metadata := r.metadata(component)

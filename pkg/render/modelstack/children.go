@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package modelstack renders stacks: the boxes of their components, and the Services that lead to what is outside.
+// Package modelstack renders stacks: the boxes of their components, and the Services of their external components.
 package modelstack
 
 import (
@@ -17,22 +17,23 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// partOfLabel is the recommended label for what is part of a larger application.
+// partOfLabel is the recommended label for parts of a larger application.
 const partOfLabel = "app.kubernetes.io/part-of"
 
-// Kind is that of stacks, as owner references have it.
+// Kind is the kind of stacks in owner references.
 var Kind = modelv1.SchemeGroupVersion.WithKind("ModelStack")
 
-// ChildSelector selects the children of stacks by their labels, and those of boxes only where their authors say so.
+// ChildSelector selects the children of stacks by their labels. It also selects children of boxes to which their authors have added
+// the labels.
 const ChildSelector = render.ManagedByLabel + "=" + render.ManagedBy + "," + modelv1.StackLabel
 
-// ControllingStack returns the reference to the stack that an object names as its controller, nil where it names none.
+// ControllingStack returns the reference to the stack that controls an object, nil if there is none.
 func ControllingStack(object metav1.Object) *metav1.OwnerReference {
 	return render.ControllerOfKind(object, Kind.GroupKind())
 }
 
-// DeletesInOrder returns whether the components of the stack have to be deleted one after the other. Where they do not, the
-// garbage collector deletes them.
+// DeletesInOrder returns whether the controller must delete the components of the stack in order. Otherwise, the garbage collector
+// deletes them.
 func DeletesInOrder(stack *modelv1.ModelStack) bool {
 	if stack.Spec.Deletion != modelv1.ComponentsOrdered {
 		return false
@@ -45,10 +46,10 @@ func DeletesInOrder(stack *modelv1.ModelStack) bool {
 	return false
 }
 
-// dependencySeparator is between the names in modelv1.DependsOnAnnotation.
+// dependencySeparator separates the names in modelv1.DependsOnAnnotation.
 const dependencySeparator = ","
 
-// DependsOn returns the names of the components that the one of a child depended on when the child was last written.
+// DependsOn returns the names of the dependencies of the component of a child, as of the last write of the child.
 func DependsOn(child metav1.Object) []string {
 	names := child.GetAnnotations()[modelv1.DependsOnAnnotation]
 	if names == "" {
@@ -57,7 +58,7 @@ func DependsOn(child metav1.Object) []string {
 	return strings.Split(names, dependencySeparator)
 }
 
-// Renderer renders the components of one stack, which has to be defaulted and valid.
+// Renderer renders the components of one stack. The stack must be defaulted and valid.
 type Renderer struct {
 	stack      *modelv1.ModelStack
 	components map[string]*modelv1.ModelStackComponent
@@ -73,9 +74,8 @@ func NewRenderer(stack *modelv1.ModelStack) *Renderer {
 	return r
 }
 
-// Children returns the objects that a component of the stack asks for: exactly the fields that the stack decides, in the form
-// that server-side apply takes. Each carries modelv1.RenderHashAnnotation and a controller owner reference to the stack. The
-// replicas of a box that is autoscaled are left out.
+// Children returns the children of a component of the stack, with exactly the fields that the stack sets, for server-side apply.
+// Each has modelv1.RenderHashAnnotation and a controller owner reference to the stack. An autoscaled box has no replicas.
 func (r *Renderer) Children(component *modelv1.ModelStackComponent, isAutoscaled bool) ([]*unstructured.Unstructured, error) {
 	configurations := external(r.metadata(component), component)
 	if component.Box != nil {
@@ -96,11 +96,11 @@ func (r *Renderer) Children(component *modelv1.ModelStackComponent, isAutoscaled
 	return children, nil
 }
 
-// metadata is that of every child of the component.
+// metadata returns the metadata of all children of the component.
 func (r *Renderer) metadata(component *modelv1.ModelStackComponent) *applymetav1.ObjectMetaApplyConfiguration {
 	owner := render.OwnerReference(r.stack, Kind)
 	if DeletesInOrder(r.stack) {
-		// A foreground deletion of the stack would otherwise have the garbage collector delete all children at once.
+		// Otherwise, the garbage collector would delete all children concurrently during a foreground deletion of the stack.
 		owner.WithBlockOwnerDeletion(false)
 	}
 	metadata := applymetav1.ObjectMeta().

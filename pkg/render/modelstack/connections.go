@@ -15,8 +15,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// ConnectedBox returns what the stack says of the box of a component, nil where it has none, with the variables that say how
-// to connect to what the component depends on. The component is one of the stack's.
+// ConnectedBox returns the box of a component of the stack, with the variables for connections to the dependencies of the
+// component. It returns nil for an external component.
 func (r *Renderer) ConnectedBox(component *modelv1.ModelStackComponent) *modelv1.ModelBoxSpec {
 	spec := component.Box.DeepCopy()
 	if spec != nil {
@@ -25,8 +25,8 @@ func (r *Renderer) ConnectedBox(component *modelv1.ModelStackComponent) *modelv1
 	return spec
 }
 
-// connect gives the containers of a box the variables that say how to connect to what the component depends on. What a
-// container sets itself stays.
+// connect adds the variables for connections to the dependencies of the component to the containers of its box. It keeps variables
+// that a container already sets.
 func (r *Renderer) connect(component *modelv1.ModelStackComponent, spec *modelv1.ModelBoxSpec) {
 	var variables []corev1.EnvVar
 	var sources []corev1.EnvFromSource
@@ -53,12 +53,12 @@ func (r *Renderer) connect(component *modelv1.ModelStackComponent, spec *modelv1
 	}
 }
 
-// variablePrefix is what the names of the variables about a component begin with.
+// variablePrefix returns the prefix of the names of the variables for a component.
 func variablePrefix(component string) string {
 	return strings.ToUpper(strings.ReplaceAll(component, "-", "_")) + "_"
 }
 
-// connectionVariables returns none for a component without ports.
+// connectionVariables returns the variables for connections to a component, none for a component without ports.
 func connectionVariables(prefix string, component *modelv1.ModelStackComponent) []corev1.EnvVar {
 	port := connectionPort(component)
 	if port == 0 {
@@ -72,8 +72,8 @@ func connectionVariables(prefix string, component *modelv1.ModelStackComponent) 
 	}
 }
 
-// connectionPort returns the first port of a component, 0 where it has none. The name of a headless Service leads to the pods
-// themselves, so that the port is the one on which they listen.
+// connectionPort returns the first port of a component, 0 if it has none. For a headless Service, whose name resolves to the pods,
+// it returns the port of the pods.
 func connectionPort(component *modelv1.ModelStackComponent) int32 {
 	switch {
 	case component.External != nil:
@@ -88,8 +88,8 @@ func connectionPort(component *modelv1.ModelStackComponent) int32 {
 	return port.Port
 }
 
-// withVariables puts variables before those that a container sets itself, which can so refer to them, and leaves out those
-// that it sets.
+// withVariables prepends the variables to the variables of a container, so that its own variables can refer to them. It leaves out
+// variables that the container sets.
 func withVariables(own, variables []corev1.EnvVar) []corev1.EnvVar {
 	missing := slices.DeleteFunc(slices.Clone(variables), func(variable corev1.EnvVar) bool {
 		return slices.ContainsFunc(own, func(set corev1.EnvVar) bool { return set.Name == variable.Name })

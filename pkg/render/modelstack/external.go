@@ -18,8 +18,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// external returns the Service that leads to what is outside, under the name that a box would have: an alias for a DNS name,
-// or one whose only endpoint is the IP address. It returns nothing for a component that is a box.
+// external returns the Service of an external component, with the name that a box of the component would have: an ExternalName
+// Service for a DNS name, or a Service and its EndpointSlice for an IP address. It returns nothing for a component that is a box.
 func external(metadata *applymetav1.ObjectMetaApplyConfiguration, component *modelv1.ModelStackComponent) []runtime.ApplyConfiguration {
 	if component.External == nil {
 		return nil
@@ -40,7 +40,7 @@ func external(metadata *applymetav1.ObjectMetaApplyConfiguration, component *mod
 	return []runtime.ApplyConfiguration{service, endpointSlice(metadata, address, port)}
 }
 
-// endpointSlice returns the only endpoint of the Service of the same name.
+// endpointSlice returns the EndpointSlice of the Service, with the IP address as its only endpoint.
 func endpointSlice(metadata *applymetav1.ObjectMetaApplyConfiguration, address netip.Addr, port int32) *applydiscoveryv1.EndpointSliceApplyConfiguration {
 	addressType := discoveryv1.AddressTypeIPv4
 	if address.Is6() {

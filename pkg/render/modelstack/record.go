@@ -19,22 +19,23 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// recordLimits let every valid stack be recorded: its spec has at most 512 KiB, and its annotations 256 KiB. With base64, its
-// record fits into a request to etcd, of 1.5 MiB. It takes as much memory as a request for a stack may.
+// recordLimits allow the record of every valid stack: its spec has at most 512 KiB, and its annotations 256 KiB. In base64, the
+// record fits into a request to etcd of 1.5 MiB. Decoded is the limit of a request for a stack.
 var recordLimits = render.RecordLimits{Object: 768 << 10, Value: 1 << 20, Decoded: 128 << 20}
 
-// recordInfix is between the name of a stack and the hash of its record.
+// recordInfix separates the name of a stack and the hash of its record.
 const recordInfix = ".modelstack."
 
-// recordData is the data of the ControllerRevision of a stack.
+// recordData is the data in the ControllerRevision of a stack.
 type recordData struct {
 	Record string `json:"record"`
 }
 
-// Record returns the ControllerRevision that records the stack: its identity, metadata and spec, without status, resourceVersion
-// and managed fields. Its data cannot be changed, so its name identifies its content: another record is another object. The name
-// has a dot after the last hyphen, where the name of a revision of a StatefulSet or DaemonSet has none, so no other object has it.
-// The garbage collector deletes the ControllerRevision after the stack is gone, and not before.
+// Record returns the ControllerRevision with the record of the stack: its identity, metadata and spec, without status,
+// resourceVersion and managed fields. The data of a ControllerRevision is immutable, so each record is a separate object, and its
+// name has the hash of the record. The name has a dot after the last hyphen. The revisions of StatefulSets and DaemonSets have none
+// there, so that their names differ. The garbage collector deletes the ControllerRevision after the deletion of the stack, and not
+// before.
 func Record(stack *modelv1.ModelStack) (*unstructured.Unstructured, error) {
 	recorded := &modelv1.ModelStack{ObjectMeta: render.RecordedMeta(stack), Spec: stack.Spec}
 	value, err := render.EncodeRecord(recorded, recordLimits)
@@ -57,12 +58,12 @@ func Record(stack *modelv1.ModelStack) (*unstructured.Unstructured, error) {
 		WithData(runtime.RawExtension{Raw: data}))
 }
 
-// IsRecordName returns whether a ControllerRevision of the name records the stack.
+// IsRecordName returns whether a ControllerRevision with the name is a record of the stack.
 func IsRecordName(name, stack string) bool {
 	return stack != "" && strings.HasPrefix(name, stack+recordInfix)
 }
 
-// ReadRecord returns the stack of a ControllerRevision, see render.DecodeRecord.
+// ReadRecord returns the stack in a ControllerRevision, see render.DecodeRecord.
 func ReadRecord(revision *appsv1.ControllerRevision) (*modelv1.ModelStack, error) {
 	var data recordData
 	if err := json.Unmarshal(revision.Data.Raw, &data); err != nil {

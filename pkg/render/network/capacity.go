@@ -12,12 +12,12 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// ErrNoAddresses says that a range has no address for a pod.
+// ErrNoAddresses is returned if a range has no addresses for pods.
 var ErrNoAddresses = errors.New("has no address for a pod beside the gateway")
 
-// Capacity returns how many addresses of the network pods can have: all but the first, that of the gateway and the
-// broadcast address, math.MaxInt32 where there are more than that. The spec has to be valid. A range of fewer addresses than
-// the plugin host-local takes is ErrNoAddresses.
+// Capacity returns the number of addresses for pods in the Network: all except the first address, the address of the gateway and
+// the broadcast address. It returns at most math.MaxInt32. The spec must be valid. It returns ErrNoAddresses if the range is too
+// small for the plugin host-local.
 func Capacity(spec *modelv1.NetworkSpec) (int32, error) {
 	cidr, err := netip.ParsePrefix(spec.CIDR)
 	if err != nil {

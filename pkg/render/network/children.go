@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package network renders networks: the NetworkAttachmentDefinition by which pods are attached to one.
+// Package network renders Networks: the NetworkAttachmentDefinition that attaches pods to a Network.
 package network
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// Kind is that of networks, as owner references have it.
+// Kind is the kind of Networks in owner references.
 var Kind = modelv1.SchemeGroupVersion.WithKind("Network")
 
-// ControllingNetwork returns the reference to the network that an object names as its controller, nil where it names none.
+// ControllingNetwork returns the reference to the Network that controls an object, nil if there is none.
 func ControllingNetwork(object metav1.Object) *metav1.OwnerReference {
 	return render.ControllerOfKind(object, Kind.GroupKind())
 }
@@ -38,12 +38,12 @@ type definitionSpec struct {
 	Config string `json:"config"`
 }
 
-// IsApplyConfiguration makes it a runtime.ApplyConfiguration.
+// IsApplyConfiguration implements runtime.ApplyConfiguration.
 func (*definition) IsApplyConfiguration() {}
 
-// Children returns the objects that the network asks for in the form that server-side apply takes, each with
-// modelv1.RenderHashAnnotation, the Record of the network and a controller owner reference to it. The network has to be
-// defaulted and valid; one that leaves no address for a pod is ErrNoAddresses.
+// Children returns the children of the Network for server-side apply. Each has modelv1.RenderHashAnnotation, the Record of the
+// Network and a controller owner reference to it. The Network must be defaulted and valid. It returns ErrNoAddresses if the Network
+// has no addresses for pods.
 func Children(network *modelv1.Network) ([]*unstructured.Unstructured, error) {
 	configuration, err := configurationOf(network)
 	if err != nil {
@@ -66,7 +66,7 @@ func Children(network *modelv1.Network) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The record is no part of the hash: a network of which nothing but its metadata changes asks for nothing else.
+	// The record is not part of the hash: a change of only the metadata of the Network does not change the render.
 	record, err := Record(network)
 	if err != nil {
 		return nil, err

@@ -11,21 +11,21 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// cniVersion is one that every release of the reference plugins knows.
+// cniVersion is a version that all releases of the reference plugins support.
 const cniVersion = "0.3.1"
 
 // configuration is the configuration of a reference plugin of CNI.
 type configuration struct {
 	CNIVersion string `json:"cniVersion"`
-	// Name is unique on a node: the addresses that are given out there are kept by it.
+	// Name is unique on a node, because host-local stores the assigned addresses under it.
 	Name string `json:"name"`
 	Type string `json:"type"`
 
-	// Bridge is the name of the bridge. It has the address of the gateway, and another one when the gateway changes.
+	// Bridge is the name of the bridge. It changes with the gateway, because the bridge has the address of the gateway.
 	Bridge       string `json:"bridge,omitempty"`
 	IsGateway    bool   `json:"isGateway,omitempty"`
 	ForceAddress bool   `json:"forceAddress,omitempty"`
-	// VLAN is that of a bridge, VLANID that of an interface.
+	// VLAN is the VLAN of a bridge, and VLANID the VLAN of an interface.
 	VLAN   int32 `json:"vlan,omitempty"`
 	VLANID int32 `json:"vlanId,omitempty"`
 
@@ -35,8 +35,8 @@ type configuration struct {
 	IPAM   ipam   `json:"ipam"`
 }
 
-// ipam is the configuration of the plugin host-local, which gives out the addresses of the ranges on each node. It leaves
-// out the gateway, and the first and the broadcast address.
+// ipam is the configuration of the plugin host-local, which assigns addresses of the ranges on each node. It does not assign the
+// gateway, the first address and the broadcast address.
 type ipam struct {
 	Type   string         `json:"type"`
 	Ranges [][]addresses  `json:"ranges"`
@@ -53,7 +53,7 @@ type gatewayRoute struct {
 	Destination string `json:"dst"`
 }
 
-// configurationOf returns the configuration of the plugin that the type of the network is called after.
+// configurationOf returns the configuration of the plugin with the name of the type of the Network.
 func configurationOf(network *modelv1.Network) (*configuration, error) {
 	spec := &network.Spec
 	if _, err := Capacity(spec); err != nil {
@@ -61,7 +61,7 @@ func configurationOf(network *modelv1.Network) (*configuration, error) {
 	}
 	config := &configuration{
 		CNIVersion: cniVersion,
-		// A namespace has no '.' in its name.
+		// The name of a namespace cannot contain '.'.
 		Name:   network.Namespace + "." + network.Name,
 		Type:   string(spec.Type),
 		Master: spec.Master,
@@ -87,7 +87,8 @@ func configurationOf(network *modelv1.Network) (*configuration, error) {
 	return config, nil
 }
 
-// bridgeName is unique on a node. An interface can have a name of 15 bytes, and the plugin appends "." and a VLAN to it.
+// bridgeName returns a name that is unique on a node. The name of an interface has at most 15 bytes, including "." and a VLAN,
+// which the plugin appends.
 func bridgeName(network *modelv1.Network) string {
 	sum := sha256.Sum256([]byte(network.Namespace + "/" + network.Name))
 	return "mb" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:5]))

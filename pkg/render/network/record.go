@@ -10,9 +10,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// Record returns the value of modelv1.RecordAnnotation for the network: its identity, metadata and spec, without status,
-// resourceVersion and managed fields. Where that is more than an annotation may have, metadata is left out as
-// render.EncodeRecord says; every valid spec fits.
+// Record returns the value of modelv1.RecordAnnotation for the Network: its identity, metadata and spec, without status,
+// resourceVersion and managed fields. If that is too large for an annotation, metadata is left out, see render.EncodeRecord. Every
+// valid spec fits.
 func Record(network *modelv1.Network) (string, error) {
 	recorded := &modelv1.Network{ObjectMeta: render.RecordedMeta(network), Spec: network.Spec}
 	value, err := render.EncodeRecordAnnotation(recorded, nil)
@@ -22,7 +22,7 @@ func Record(network *modelv1.Network) (string, error) {
 	return value, nil
 }
 
-// ReadRecord returns the network of a record, see render.DecodeRecord.
+// ReadRecord returns the Network of a record, see render.DecodeRecord.
 func ReadRecord(value string) (*modelv1.Network, error) {
 	network := &modelv1.Network{}
 	if err := render.DecodeRecordAnnotation(value, network); err != nil {

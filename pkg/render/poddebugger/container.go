@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package poddebugger renders PodDebuggers: the ephemeral container that the pods of one get.
+// Package poddebugger renders the ephemeral container of a PodDebugger.
 package poddebugger
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
 
-// Kind is that of PodDebuggers, as events have it.
+// Kind is the kind of PodDebuggers in events.
 var Kind = modelv1.SchemeGroupVersion.WithKind("PodDebugger")
 
-// ContainerName returns the name that the container has in every pod. It is made of the name and the UID of the PodDebugger and of
-// nothing else: by it, every server knows the pods that have the container, and the API server refuses a second one. A PodDebugger
-// that is created anew has containers of another name.
+// ContainerName returns the name of the container in all pods. It depends only on the name and the UID of the PodDebugger, so that
+// every server identifies the pods that have the container, and kube-apiserver refuses a second one. A PodDebugger that is deleted
+// and created again has another name for its container.
 func ContainerName(debugger *modelv1.PodDebugger) string {
 	hash := fnv.New32a()
 	hash.Write([]byte(debugger.UID))
@@ -31,8 +31,8 @@ func ContainerName(debugger *modelv1.PodDebugger) string {
 	return strings.TrimRight(prefix, "-") + suffix
 }
 
-// Container returns the container that the pod gets. The PodDebugger has to be defaulted and valid. Of the pod, the names of its
-// containers and debugcontainer.DefaultContainerAnnotation are looked at.
+// Container returns the ephemeral container for the pod. The PodDebugger must be defaulted and valid. Of the pod, Container only
+// reads the names of its containers and debugcontainer.DefaultContainerAnnotation.
 func Container(debugger *modelv1.PodDebugger, pod *corev1.Pod) (*corev1.EphemeralContainer, error) {
 	target := debugger.Spec.TargetContainer
 	if target == "" {

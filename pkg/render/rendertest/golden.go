@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rendertest compares what tests render with the golden files that pin it.
+// Package rendertest compares renders in tests with golden files.
 package rendertest
 
 import (
@@ -20,13 +20,13 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// GoldenSuffix is how the names of golden files end.
+// GoldenSuffix is the suffix of the names of golden files.
 const GoldenSuffix = ".golden.yaml"
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// ExpectGolden fails the test when got, which the input was rendered to, is not what the golden file has. With the flag -update
-// it writes the file.
+// ExpectGolden fails the test if got, the render of the input, differs from the golden file. With the flag -update, it writes the
+// file.
 func ExpectGolden(t *testing.T, golden, input, got string) {
 	t.Helper()
 	if *update {
@@ -47,8 +47,7 @@ func ExpectGolden(t *testing.T, golden, input, got string) {
 	}
 }
 
-// Documents returns the objects as YAML documents, without modelv1.RecordAnnotation, which is their owner in a form that is not
-// readable.
+// Documents returns the objects as YAML documents. It leaves out modelv1.RecordAnnotation, because its value is not readable.
 func Documents(t testing.TB, objects ...*unstructured.Unstructured) string {
 	t.Helper()
 	documents := make([]string, 0, len(objects))

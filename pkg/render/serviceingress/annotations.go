@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serviceingress turns a Service that is annotated into its Ingress.
+// Package serviceingress renders the Ingress of an annotated Service.
 package serviceingress
 
 import (
@@ -16,19 +16,19 @@ import (
 	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 )
 
-// The annotations of a Service that are read. An empty one is as if it were not there.
+// The annotations of a Service for its Ingress. An empty value is the same as no annotation.
 const (
-	// HTTPAnnotation is "true" on a Service that asks for an Ingress of its name. "false" is the same as none.
+	// HTTPAnnotation is "true" to create an Ingress with the name of the Service. "false" is the same as no annotation.
 	HTTPAnnotation = "ingress/http"
-	// HostAnnotation is the DNS name that clients ask for. The first label may be "*".
+	// HostAnnotation is the host of the Ingress, a DNS name. Its first label may be "*".
 	HostAnnotation = "ingress/host"
 	// ClassAnnotation is the IngressClass.
 	ClassAnnotation = "ingress/class"
-	// PathAnnotation is what the paths of the requests begin with, element by element. The default is "/".
+	// PathAnnotation is the path of the Ingress, of type Prefix. The default is "/".
 	PathAnnotation = "ingress/path"
 )
 
-// Annotations are the names of all of them.
+// Annotations are the keys of these annotations.
 var Annotations = []string{HTTPAnnotation, HostAnnotation, ClassAnnotation, PathAnnotation}
 
 // The placeholders of a host pattern.
@@ -37,15 +37,16 @@ const (
 	namespacePlaceholder = "{namespace}"
 )
 
-// Defaults are for Services whose annotations do not say otherwise.
+// Defaults are the defaults for Services without the annotation.
 type Defaults struct {
-	// Class is the IngressClass. Empty leaves it to the cluster.
+	// Class is the IngressClass. If it is empty, the default class of the cluster applies.
 	Class string
-	// HostPattern is the host, with {name} and {namespace} in place of those of the Service. Empty is any host.
+	// HostPattern is the host, with the placeholders {name} and {namespace} for the name and the namespace of the Service. Empty
+	// means any host.
 	HostPattern string
 }
 
-// ValidateHostPattern returns what a pattern that is not empty has to be like to make the hosts of Services, nil where it is.
+// ValidateHostPattern returns an error if the pattern, which must not be empty, cannot be the pattern for hosts of Services.
 func ValidateHostPattern(pattern string) error {
 	if !strings.Contains(pattern, namePlaceholder) {
 		return fmt.Errorf("must contain %s, or all Services would have the same host", namePlaceholder)
@@ -57,12 +58,12 @@ func ValidateHostPattern(pattern string) error {
 	return nil
 }
 
-// hostOf returns what the pattern makes of a Service.
+// hostOf returns the host of a Service by the pattern.
 func (d Defaults) hostOf(name, namespace string) string {
 	return strings.NewReplacer(namePlaceholder, name, namespacePlaceholder, namespace).Replace(d.HostPattern)
 }
 
-// IsAnnotated returns whether the HTTPAnnotation of the Service says anything but that there is to be no Ingress.
+// IsAnnotated returns whether the Service has an HTTPAnnotation that is not empty or "false".
 func IsAnnotated(service metav1.Object) bool {
 	value := service.GetAnnotations()[HTTPAnnotation]
 	return value != "" && value != "false"
@@ -73,8 +74,8 @@ func AsksForIngress(service metav1.Object) bool {
 	return service.GetAnnotations()[HTTPAnnotation] == "true"
 }
 
-// Validate returns what keeps the Service from having an Ingress as its annotations and the defaults say. It says nothing
-// about a Service that is not annotated.
+// Validate returns the reasons why the Service cannot have the Ingress of its annotations and the defaults. It returns none for a
+// Service that is not annotated.
 func Validate(service *corev1.Service, defaults Defaults) field.ErrorList {
 	if !IsAnnotated(service) {
 		return nil

@@ -14,11 +14,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// ServiceKind is that of the owners of Ingresses, as owner references have it.
+// ServiceKind is the kind of Services in the owner references of Ingresses.
 var ServiceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
-// Ingress returns the Ingress of a Service that asks for one and of which Validate finds nothing wrong, as server-side apply
-// takes it.
+// Ingress returns the Ingress of a Service for server-side apply. The Service must ask for an Ingress and be valid, see
+// AsksForIngress and Validate.
 func Ingress(service *corev1.Service, defaults Defaults) (*unstructured.Unstructured, error) {
 	port := applynetworkingv1.ServiceBackendPort().WithNumber(portOf(service).Port)
 	backend := applynetworkingv1.IngressBackend().
@@ -41,7 +41,7 @@ func Ingress(service *corev1.Service, defaults Defaults) (*unstructured.Unstruct
 		WithSpec(spec))
 }
 
-// host returns the host of the Service, empty for any.
+// host returns the host of the Service, empty for any host.
 func (d Defaults) host(service *corev1.Service) string {
 	return cmp.Or(service.Annotations[HostAnnotation], d.hostOf(service.Name, service.Namespace))
 }
@@ -50,7 +50,7 @@ func pathOf(service *corev1.Service) string {
 	return cmp.Or(service.Annotations[PathAnnotation], "/")
 }
 
-// portOf returns the first port that HTTP can be sent to, nil where there is none.
+// portOf returns the first port of the Service that can serve HTTP, nil if there is none.
 func portOf(service *corev1.Service) *corev1.ServicePort {
 	for i := range service.Spec.Ports {
 		if cmp.Or(service.Spec.Ports[i].Protocol, corev1.ProtocolTCP) == corev1.ProtocolTCP {
