@@ -17,26 +17,26 @@ import (
 )
 
 const (
-	// maxAbsentOwners is how many absent owners of a resource a namespace may have before all names of the resource there are
-	// taken for absent. It bounds what one namespace adds to the list.
+	// maxAbsentOwners is the largest number of absent owners of one resource in a namespace that are listed by name. If a namespace
+	// has more, all names of the resource in the namespace count as absent. It limits what one namespace adds to the list.
 	maxAbsentOwners = 100
-	// maxNamed is how many children a message names.
+	// maxNamed is the number of children that a message names.
 	maxNamed = 10
 )
 
-// AbsentOwner is an object that children name as their controller, and that is neither stored nor recorded. The garbage
-// collector deletes the children when it is told that there is no such object.
+// AbsentOwner is an object that is the controller of children, and is neither stored nor recorded. The garbage collector deletes
+// the children if the server answers that the object does not exist.
 type AbsentOwner struct {
 	// Resource is modelboxes, modelstacks or networks.
 	Resource  string `json:"resource"`
 	Namespace string `json:"namespace"`
-	// Name is empty where there are too many in the namespace: then it stands for all names.
+	// Name is empty if the namespace has too many absent owners of the resource. The AbsentOwner then covers all names.
 	Name string `json:"name,omitempty"`
-	// UID is empty where Name is.
+	// UID is empty if Name is.
 	UID types.UID `json:"uid,omitempty"`
 }
 
-// String names the owner in messages.
+// String returns the owner as messages name it, such as modelboxes shop/web.
 func (o AbsentOwner) String() string {
 	return o.Resource + " " + o.Namespace + "/" + cmp.Or(o.Name, "*")
 }
@@ -55,8 +55,8 @@ func newOrphan(owners *kind, child child) orphan {
 	return orphan{AbsentOwner{owners.resource, child.GetNamespace(), child.owner.Name, child.owner.UID}, child.String()}
 }
 
-// absentOwnersOf returns the owners of orphans, sorted and each once. Where a namespace has too many, one of them stands for
-// all.
+// absentOwnersOf returns the owners of orphans, sorted and without duplicates. If a namespace has too many of a resource, it
+// returns one AbsentOwner that covers all names.
 func absentOwnersOf(orphans []orphan) []AbsentOwner {
 	var owners []AbsentOwner
 	counts := map[AbsentOwner]int{}
@@ -80,7 +80,7 @@ func absentOwnersOf(orphans []orphan) []AbsentOwner {
 	return slices.Compact(owners)
 }
 
-// nameChildren names some of the orphans, for a message.
+// nameChildren returns the names of some of the orphans, for a message.
 func nameChildren(orphans []orphan) string {
 	var names []string
 	for _, orphan := range orphans[:min(len(orphans), maxNamed)] {
@@ -89,12 +89,12 @@ func nameChildren(orphans []orphan) string {
 	return strings.Join(names, ", ")
 }
 
-// covers returns whether the owner stands for the other one, too.
+// covers returns whether the owner is the other owner or represents all names of its resource in its namespace.
 func (o AbsentOwner) covers(other AbsentOwner) bool {
 	return o.Resource == other.Resource && o.Namespace == other.Namespace && (o.Name == "" || o == other)
 }
 
-// findOrphans returns the children in a namespace whose controllers are not stored.
+// findOrphans returns the children in a namespace whose controller is not stored.
 func findOrphans(ctx context.Context, contents *contents, cluster *cluster, namespace string) ([]orphan, error) {
 	cluster = cluster.in(namespace)
 	var orphans []orphan
@@ -123,7 +123,7 @@ func findOrphans(ctx context.Context, contents *contents, cluster *cluster, name
 	return orphans, nil
 }
 
-// stillAbsent returns the owners that some child in the cluster goes on to name.
+// stillAbsent returns the owners that still have children in the cluster.
 func stillAbsent(ctx context.Context, owners []AbsentOwner, contents *contents, cluster *cluster) ([]AbsentOwner, error) {
 	found := map[string][]orphan{}
 	var still []AbsentOwner
@@ -143,16 +143,16 @@ func stillAbsent(ctx context.Context, owners []AbsentOwner, contents *contents, 
 	return still, nil
 }
 
-// absentOwners are those that a store was left with by its last recovery.
+// absentOwners has the absent owners in the store, from the last recovery.
 type absentOwners struct {
 	owners []AbsentOwner
-	// version is the revision of the key in the store, 0 where there is none.
+	// version is the revision of the key in the store, 0 if the key does not exist.
 	version int64
 }
 
 func (s *Store) absentOwnersKey() string { return s.key("absent-owners") }
 
-// absentOwners reads them.
+// absentOwners reads the absent owners from the store.
 func (s *Store) absentOwners(ctx context.Context) (absentOwners, error) {
 	response, err := s.client.Get(ctx, s.absentOwnersKey())
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Store) absentOwners(ctx context.Context) (absentOwners, error) {
 	return read, nil
 }
 
-// setAbsentOwners replaces those that were read. It does nothing when another server has replaced them since.
+// setAbsentOwners replaces the absent owners that were read. It does nothing if another server has replaced them since.
 func (s *Store) setAbsentOwners(ctx context.Context, read absentOwners, owners []AbsentOwner) error {
 	if len(owners) == 0 && read.version == 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// expectAbsent serves from a store that is left with these absent owners.
+// expectAbsent serves from the store, and expects these absent owners.
 func expectAbsent(t *testing.T, f *fixture, situation Situation, want ...AbsentOwner) {
 	t.Helper()
 	a, err := f.attempt()
@@ -33,7 +33,7 @@ func expectAbsent(t *testing.T, f *fixture, situation Situation, want ...AbsentO
 	}
 }
 
-// expectStillAbsent looks at the cluster again, and finds that children still name these absent owners.
+// expectStillAbsent expects that these absent owners still have children.
 func (f *fixture) expectStillAbsent(want ...AbsentOwner) {
 	f.t.Helper()
 	read, err := f.store.absentOwners(f.t.Context())
@@ -55,17 +55,17 @@ func naming(name string, uid types.UID) func(*metav1.PartialObjectMetadata) {
 	}
 }
 
-// A user who may write workloads in one namespace does not keep the server from being ready.
+// A user with permission to write workloads in one namespace cannot keep the server from being ready.
 func TestForgedChildrenHarmTheirOwnNamespaceOnly(t *testing.T) {
 	t.Parallel()
 	web := box("web", "1")
 	for _, row := range []struct {
 		name  string
 		child func(*metav1.PartialObjectMetadata)
-		// mark is what the cluster knows of a store, nil for a first installation.
+		// mark is the position on the Lease, nil for a first installation.
 		mark *Position
 		want []AbsentOwner
-		// situation is what the store is found to be.
+		// situation is the expected situation of the store.
 		situation Situation
 	}{
 		{"an owner whose name no box can have, at the first installation", naming("a%b", "9"), nil, nil, New},
@@ -123,12 +123,12 @@ func TestAbsentOwnersAreForgottenWithTheirChildren(t *testing.T) {
 	f.expectStillAbsent()
 }
 
-// Whatever the garbage collector is told but an error, it deletes the children.
+// The garbage collector deletes the children after any response but an error.
 func TestRequestsForAbsentOwnersAreRefused(t *testing.T) {
 	f := newFixture(t)
-	refusing := &withheld{}
+	refusing := &refusedOwners{}
 	refusing.set([]AbsentOwner{{"modelboxes", testNamespace, "never", "9"}, {Resource: "modelboxes", Namespace: "many"}})
-	boxes := withholdingStorage{f.boxes.storage, model.Resource("modelboxes"), refusing}
+	boxes := ownerRefusingStorage{f.boxes.storage, model.Resource("modelboxes"), refusing}
 	for _, row := range []struct {
 		namespace, name string
 		isRefused       bool

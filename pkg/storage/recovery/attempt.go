@@ -17,27 +17,27 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// errFound ends a list at the first object.
+// errFound stops a list at the first object.
 var errFound = errors.New("found")
 
-// attempt is one to serve from a store.
+// attempt is one attempt to serve from a store.
 type attempt struct {
 	*Runner
 	store    *Store
 	contents *contents
 
-	// lease is nil where there is none.
+	// lease is nil if there is no Lease.
 	lease     *coordinationv1.Lease
 	mark      Mark
 	position  Position
 	situation Situation
-	// absent are the owners that requests are to be refused for.
+	// absent has the absent owners. The server refuses requests for them.
 	absent []AbsentOwner
 }
 
-// run returns the position that the store is served from, or why it is not yet.
+// run returns the position of the store if it is ready to serve from, after a recovery if necessary.
 func (a *attempt) run(ctx context.Context) (Position, error) {
-	if err := a.look(ctx); err != nil {
+	if err := a.inspect(ctx); err != nil {
 		return Position{}, err
 	}
 	switch a.situation {
@@ -45,9 +45,9 @@ func (a *attempt) run(ctx context.Context) (Position, error) {
 		return a.serve(ctx)
 	}
 	if a.Policy == Refuse {
-		return Position{}, a.refusal(ctx)
+		return Position{}, a.refusalError(ctx)
 	}
-	if err := a.awaitOtherServer(); err != nil {
+	if err := a.checkOtherServer(); err != nil {
 		return Position{}, err
 	}
 	if a.IsExclusive {
@@ -56,9 +56,9 @@ func (a *attempt) run(ctx context.Context) (Position, error) {
 	return a.recoverLocked(ctx)
 }
 
-// recoverLocked recovers a store that other servers may be about to recover, too.
+// recoverLocked recovers a store that several servers share. A lock in the store lets one of them recover it at a time.
 func (a *attempt) recoverLocked(ctx context.Context) (Position, error) {
-	// The lock is given back also when ctx is done.
+	// The lock is also released if ctx is done.
 	session, err := concurrency.NewSession(a.store.client, concurrency.WithTTL(lockSeconds), concurrency.WithContext(context.WithoutCancel(ctx)))
 	if err != nil {
 		return Position{}, fmt.Errorf("preparing to lock the store: %w", err)
@@ -71,8 +71,8 @@ func (a *attempt) recoverLocked(ctx context.Context) (Position, error) {
 	case err != nil:
 		return Position{}, fmt.Errorf("locking the store: %w", err)
 	}
-	// The server that had the lock before has recovered the store.
-	if err := a.look(ctx); err != nil {
+	// The server that had the lock before may have recovered the store.
+	if err := a.inspect(ctx); err != nil {
 		return Position{}, err
 	}
 	if a.situation == Current {
@@ -90,9 +90,9 @@ func (a *attempt) recoverLocked(ctx context.Context) (Position, error) {
 	return a.recover(ctx)
 }
 
-// look reads how far the store is, and what the cluster knows. The cluster comes first: it cannot know of more than
-// the store had by then.
-func (a *attempt) look(ctx context.Context) error {
+// inspect reads the Lease and the position of the store, and compares them. It reads the Lease first, so that the revision on the
+// Lease cannot be later than the revision of a current store.
+func (a *attempt) inspect(ctx context.Context) error {
 	var err error
 	if a.Lease.Name != "" {
 		a.lease, err = a.Cluster.CoordinationV1().Leases(a.Lease.Namespace).Get(ctx, a.Lease.Name, metav1.GetOptions{})
@@ -100,7 +100,7 @@ func (a *attempt) look(ctx context.Context) error {
 			a.lease, err = nil, nil
 		}
 		if err != nil {
-			return fmt.Errorf("asking the cluster which store it knows: %w", err)
+			return fmt.Errorf("getting Lease %s, on which the store is recorded: %w", a.Lease, err)
 		}
 	}
 	if a.mark, err = markOf(a.lease); err != nil {
@@ -126,18 +126,19 @@ func (a *attempt) look(ctx context.Context) error {
 	return err
 }
 
-// cluster is where the children are.
+// cluster returns the clients for the children in all namespaces.
 func (a *attempt) cluster() *cluster { return &cluster{kube: a.Cluster, metadata: a.Children} }
 
-// serve lets the store be served from as it is.
+// serve checks that the store can be served from without a recovery, records it on the Lease, and returns its position.
 func (a *attempt) serve(ctx context.Context) (Position, error) {
-	// The original of a copied data directory may be alive, and what is served from there is then not what is here.
+	// This may be a copy of the data directory of a server that is still alive. Both servers would serve different objects.
 	if isOther := a.mark.Store != a.position.Identity.UID; a.mark.Store != "" && (a.IsExclusive || isOther) {
-		if err := a.awaitOtherServer(); err != nil {
+		if err := a.checkOtherServer(); err != nil {
 			return Position{}, err
 		}
 	}
-	// Its caches would never be filled, and it would take the place of a server that can read.
+	// Without the encryption keys, the caches of this server would never be filled, and it would replace a server that has the
+	// keys.
 	if a.Policy != Ignore {
 		if err := a.contents.checkReadable(ctx); err != nil {
 			return Position{}, err
@@ -159,7 +160,7 @@ func (a *attempt) serve(ctx context.Context) (Position, error) {
 			return Position{}, err
 		}
 	}
-	if err := a.tell(ctx); err != nil {
+	if err := a.recordOnLease(ctx); err != nil {
 		return Position{}, err
 	}
 	starts.WithLabelValues(string(a.situation)).Inc()
@@ -167,8 +168,8 @@ func (a *attempt) serve(ctx context.Context) (Position, error) {
 	return a.position, nil
 }
 
-// awaitOtherServer returns an error while the Lease may be held by a server that is alive.
-func (a *attempt) awaitOtherServer() error {
+// checkOtherServer returns an error while another server that may be alive holds the Lease.
+func (a *attempt) checkOtherServer() error {
 	if !a.liveness.isHeld(a.lease) {
 		return nil
 	}
@@ -176,11 +177,12 @@ func (a *attempt) awaitOtherServer() error {
 	if a.situation == Current && holder == a.Holder {
 		return nil
 	}
-	return fmt.Errorf("the store is %s, and server %s, which serves from store %s, may be alive: it has renewed Lease %s within its duration",
+	return fmt.Errorf("the store is %s, and server %s, which serves from store %s, may be alive: it renewed Lease %s within the duration of the Lease",
 		a.situation, holder, a.mark.Store, a.Lease)
 }
 
-// latestMark is the furthest that the cluster is known to have known, now or when a recovery was begun that has not ended.
+// latestMark returns the mark with the highest revision: the mark of the Lease, or the mark of a recovery that has begun and not
+// ended.
 func (a *attempt) latestMark() Mark {
 	if begun := a.position.Identity.Recovery; begun != nil && begun.Mark.Revision >= a.mark.Revision {
 		return begun.Mark
@@ -188,8 +190,8 @@ func (a *attempt) latestMark() Mark {
 	return a.mark
 }
 
-// recover makes the store one that may be served from, and tells the cluster. Wherever it ends, the next attempt does
-// what is missing.
+// recover recovers the store by the policy, and records it on the Lease. If it is interrupted at any point, the next attempt
+// completes the recovery.
 func (a *attempt) recover(ctx context.Context) (Position, error) {
 	identity := a.position.Identity
 	counted, err := a.contents.count(ctx)
@@ -197,7 +199,7 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 		return Position{}, err
 	}
 	logger := klog.FromContext(ctx)
-	logger.Info("The store has less than the cluster knows of", "situation", a.situation, "policy", a.Policy,
+	logger.Info("The store differs from the store on the Lease", "situation", a.situation, "policy", a.Policy,
 		"store", identity.UID, "revision", a.position.Revision, "boxes", counted.boxes, "stacks", counted.stacks, "networks", counted.networks,
 		"clusterStore", a.mark.Store, "clusterRevision", a.mark.Revision)
 
@@ -210,7 +212,7 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 	if a.position, err = a.store.setIdentity(ctx, a.position, identity); err != nil {
 		return Position{}, err
 	}
-	// Before anything is restored: clients compare the versions of objects, and have seen the former ones.
+	// Clients have seen the former resource versions and compare them. Restored objects must have later versions.
 	if err := a.raise(ctx, raisedRevision(identity.Recovery.Mark)); err != nil {
 		return Position{}, err
 	}
@@ -220,24 +222,24 @@ func (a *attempt) recover(ctx context.Context) (Position, error) {
 			return Position{}, err
 		}
 	}
-	if err := a.withhold(ctx, done.orphans); err != nil {
+	if err := a.refuseOwners(ctx, done.orphans); err != nil {
 		return Position{}, err
 	}
 	history := Identity{UID: uuid.NewUUID(), Ancestors: ancestorsOf(identity, identity.Recovery.Mark)}
 	if a.position, err = a.store.setIdentity(ctx, a.position, history); err != nil {
 		return Position{}, err
 	}
-	if err := a.tell(ctx); err != nil {
+	if err := a.recordOnLease(ctx); err != nil {
 		return Position{}, err
 	}
 	starts.WithLabelValues(string(a.situation)).Inc()
-	logger.Info("The store was recovered", "situation", a.situation, "policy", a.Policy,
+	logger.Info("Recovered the store", "situation", a.situation, "policy", a.Policy,
 		"boxes", done.boxes, "stacks", done.stacks, "networks", done.networks, "store", a.position.Identity.UID, "revision", a.position.Revision)
 	return a.position, nil
 }
 
-// withhold has requests refused for the owners of orphans.
-func (a *attempt) withhold(ctx context.Context, orphans []orphan) error {
+// refuseOwners stores the owners of orphans as absent, so that the server refuses requests for them.
+func (a *attempt) refuseOwners(ctx context.Context, orphans []orphan) error {
 	read, err := a.store.absentOwners(ctx)
 	if err != nil {
 		return err
@@ -247,16 +249,16 @@ func (a *attempt) withhold(ctx context.Context, orphans []orphan) error {
 		return err
 	}
 	if len(orphans) > 0 {
-		klog.FromContext(ctx).Error(nil, "Children name owners that are neither in the store nor recorded. Requests for these owners are refused, so that the children are not deleted. "+
-			"Restore a snapshot that has the owners, or delete the children, or remove their owner references, or have the cluster delete them with --store-recovery=ignore",
+		klog.FromContext(ctx).Error(nil, "Some children have owners that are not in the store and have no readable record. The server refuses requests for these owners, so that the cluster does not delete the children. "+
+			"Restore a snapshot that has the owners, delete the children, or remove their owner references. Or start the server with --store-recovery=ignore: the cluster then deletes the children",
 			"owners", len(a.absent), "children", len(orphans), "some", nameChildren(orphans))
 	}
 	return nil
 }
 
-// tell records on the Lease in the cluster which store the server serves from, unless the Lease has it already. No other server
-// then holds the Lease and would record another store.
-func (a *attempt) tell(ctx context.Context) error {
+// recordOnLease records the store on the Lease, unless the Lease has it already. If the Lease names another store, it also releases
+// the Lease from its former holder, so that no server on the other store renews it.
+func (a *attempt) recordOnLease(ctx context.Context) error {
 	if a.Lease.Name == "" || a.mark.Store == a.position.Identity.UID {
 		return nil
 	}
@@ -275,13 +277,13 @@ func (a *attempt) tell(ctx context.Context) error {
 		_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
 	}
 	if err != nil {
-		return fmt.Errorf("telling the cluster which store it has: %w", err)
+		return fmt.Errorf("recording the store on Lease %s: %w", a.Lease, err)
 	}
 	return nil
 }
 
-// refusal says what was found, and what can be done about it.
-func (a *attempt) refusal(ctx context.Context) error {
+// refusalError returns the error of policy Refuse: the differences, and the possible actions.
+func (a *attempt) refusalError(ctx context.Context) error {
 	counted, err := a.contents.count(ctx)
 	if err != nil {
 		return err
@@ -299,7 +301,8 @@ func (a *attempt) refusal(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the store is %s: it is store %q at revision %d and has %s, the cluster knows store %q at revision %d and has %d children that record a box, a stack or a network and %d that should and do not. "+
-		"Give the server the store that the cluster knows, or recover this one with --store-recovery=recover, or take it as it is with --store-recovery=ignore, which deletes applications whose boxes it does not have",
+	return fmt.Errorf("the store is %s: it is store %q at revision %d and has %s. The Lease names store %q at revision %d. The cluster has %d children with a readable record of a box, a stack or a network, and %d children without. "+
+		"Start the server with the store that the Lease names, or recover this store with --store-recovery=recover. "+
+		"Or serve from this store without a recovery, with --store-recovery=ignore: the cluster then deletes applications whose boxes the store does not have",
 		a.situation, a.position.Identity.UID, a.position.Revision, counted, a.mark.Store, a.mark.Revision, recorded, lost)
 }

@@ -26,7 +26,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// earlier is what the cluster knows of a store that was lost.
+// earlier is the mark of a store that was lost.
 var earlier = Position{Identity: Identity{UID: "lost", Ancestors: []types.UID{"before"}}, Revision: 500}
 
 func names[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }
@@ -42,11 +42,11 @@ func expectRefused(t *testing.T, f *fixture, texts ...string) {
 	t.Helper()
 	_, err := f.attempt()
 	if err == nil {
-		t.Fatal("the store is served from")
+		t.Fatal("the server serves from the store")
 	}
 	for _, text := range texts {
 		if !strings.Contains(err.Error(), text) {
-			t.Errorf("it does not say %q: %v", text, err)
+			t.Errorf("the error does not contain %q: %v", text, err)
 		}
 	}
 }
@@ -55,17 +55,17 @@ func TestTheFirstStartGivesTheStoreAnIdentity(t *testing.T) {
 	f := newFixture(t)
 	first := f.serve(New)
 	if first.Identity.UID == "" {
-		t.Fatal("it has none")
+		t.Fatal("the store has no identity")
 	}
 	if got := mustMark(t, f.lease()); got.Store != first.Identity.UID || got.Revision != first.Revision {
-		t.Errorf("the cluster knows %v, want %v", got, first)
+		t.Errorf("the Lease is marked %v, want %v", got, first)
 	}
 	f.cluster.ClearActions()
 	if second := f.serve(Current); second.Identity.UID != first.Identity.UID {
-		t.Errorf("started again it is %s, and was %s", second.Identity.UID, first.Identity.UID)
+		t.Errorf("after a restart the store is %s, and was %s", second.Identity.UID, first.Identity.UID)
 	}
 	if got := len(f.cluster.Actions()); got != 1 {
-		t.Errorf("a restart costs %d requests: %v", got, f.cluster.Actions())
+		t.Errorf("a restart sends %d requests: %v", got, f.cluster.Actions())
 	}
 }
 
@@ -105,10 +105,10 @@ func TestAnEmptyStoreIsRecovered(t *testing.T) {
 	web := stored["web"]
 	want := box("web", "1", atGeneration(4))
 	if web.UID != "1" || web.Generation != 4 || !web.CreationTimestamp.Equal(&want.CreationTimestamp) || web.Spec.Image != "nginx:4" {
-		t.Errorf("the box is another one: %v", web)
+		t.Errorf("the restored box differs: %v", web)
 	}
 	if order, err := resourceversion.CompareResourceVersion(web.ResourceVersion, strconv.FormatInt(earlier.Revision, 10)); err != nil || order <= 0 {
-		t.Errorf("the box has version %s, and clients may have seen it at %d (%v)", web.ResourceVersion, earlier.Revision, err)
+		t.Errorf("the box has resource version %s, and clients may have seen versions up to %d (%v)", web.ResourceVersion, earlier.Revision, err)
 	}
 	if diff := cmp.Diff(want.Labels, web.Labels); diff != "" {
 		t.Errorf("labels: -want +got:\n%s", diff)
@@ -125,14 +125,14 @@ func TestAnEmptyStoreIsRecovered(t *testing.T) {
 		t.Errorf("finalizers: -want +got:\n%s", diff)
 	}
 	if position.Revision <= earlier.Revision+revisionMargin {
-		t.Errorf("the revision is %d, which clients may have seen already", position.Revision)
+		t.Errorf("the revision is %d, which clients may have seen", position.Revision)
 	}
 	mark := mustMark(t, f.lease())
 	if diff := cmp.Diff([]types.UID{"lost", "before"}, mark.Ancestors); diff != "" {
 		t.Errorf("ancestors: -want +got:\n%s", diff)
 	}
 	if mark.Store != position.Identity.UID || mark.Store == "lost" {
-		t.Errorf("the cluster knows store %s, and the store is %s", mark.Store, position.Identity.UID)
+		t.Errorf("the Lease names store %s, want %s", mark.Store, position.Identity.UID)
 	}
 	f.serve(Current)
 }
@@ -168,12 +168,12 @@ func TestAStoreThatIsBehindIsBroughtUpToDate(t *testing.T) {
 	if got := stored["renewed"].UID; got != "new" {
 		t.Errorf("box renewed is %s", got)
 	}
-	// Of changed, renewed and deleted.
+	// The former values of changed, renewed and deleted are kept.
 	if got := f.replaced(t.Context()); got != 3 {
-		t.Errorf("%d boxes are kept of those that were replaced", got)
+		t.Errorf("the store has %d copies of replaced boxes", got)
 	}
 	if position.Identity.UID == own.Identity.UID || position.Identity.Recovery != nil {
-		t.Errorf("its identity is %v", position.Identity)
+		t.Errorf("the identity is %v", position.Identity)
 	}
 }
 
@@ -185,11 +185,11 @@ func TestAForeignStoreKeepsItsBoxes(t *testing.T) {
 	stored := f.stored()
 	expectNames(t, stored, "stranger", "web")
 	if got := stored["web"].UID; got != "1" {
-		t.Errorf("the box of what runs is %s", got)
+		t.Errorf("the box is %s, want the box of the running workload", got)
 	}
 }
 
-// A recovery that is cut short after it came further than what the cluster knows must not look like one that ended.
+// A recovery that is interrupted after it raised the revision past the revision on the Lease must not look like a complete one.
 func TestARecoveryThatDidNotEndIsDoneAgain(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")))
 	own := f.serve(Empty)
@@ -202,20 +202,20 @@ func TestARecoveryThatDidNotEndIsDoneAgain(t *testing.T) {
 	f.serve(Current)
 }
 
-// What would take the store long to reach is left to when it does not run.
+// A large difference of revisions is raised while the etcd is not running.
 func TestExclusiveStoreThatIsFarBehindIsRaisedByTheNextStart(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")))
 	f.setLease(Position{Identity: earlier.Identity, Revision: 5_000_000})
 	expectRefused(t, f, strconv.FormatInt(5_000_000+revisionMargin, 10))
 	var raise *RaiseRevisionError
 	if !errors.As(f.failed, &raise) || raise.To != 5_000_000+revisionMargin {
-		t.Errorf("the server ends with %v", f.failed)
+		t.Errorf("the server stops with %v", f.failed)
 	}
 	expectNames(t, f.stored())
 }
 
-// It would be raised for days, one write after the other, by a server that cannot stop it.
-func TestOutsideStoreThatIsTooFarBehindKeepsItsRevisions(t *testing.T) {
+// Writes would take days to raise the revision, and the server cannot stop an external etcd.
+func TestExternalEtcdThatIsTooFarBehindKeepsItsRevision(t *testing.T) {
 	for _, row := range []struct {
 		policy Policy
 		stored []string
@@ -234,15 +234,15 @@ func TestOutsideStoreThatIsTooFarBehindKeepsItsRevisions(t *testing.T) {
 	}
 }
 
-func TestPolicyRefuseNamesWhatWasFoundAndRecoversNothing(t *testing.T) {
+func TestPolicyRefuseReportsTheDifferencesAndRecoversNothing(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"))
 	f.config.Policy = Refuse
 	f.setLease(earlier)
-	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "and has 0 boxes, 0 stacks and 0 networks", "has 1 children that record a box, a stack or a network and 1 that should and do not", "--store-recovery=recover")
+	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "and has 0 boxes, 0 stacks and 0 networks", "has 1 children with a readable record of a box, a stack or a network, and 1 children without", "--store-recovery=recover")
 	expectNames(t, f.stored())
 }
 
-func TestPolicyIgnoreServesTheStoreAsItIs(t *testing.T) {
+func TestPolicyIgnoreServesTheStoreWithoutRecovery(t *testing.T) {
 	f := newFixture(t, deploymentOf(t, box("web", "1")))
 	f.config.Policy = Ignore
 	f.setLease(earlier)
@@ -257,7 +257,7 @@ func TestApplicationsWhoseBoxesAreLostAreNotDeleted(t *testing.T) {
 	f.setLease(earlier)
 	expectAbsent(t, f, Empty, AbsentOwner{"modelboxes", testNamespace, "old", "2"}, AbsentOwner{"modelboxes", testNamespace, "stolen", "9"})
 	expectNames(t, f.stored(), "web")
-	// Another start does not forget them.
+	// The absent owners persist over a restart.
 	expectAbsent(t, f, Current, AbsentOwner{"modelboxes", testNamespace, "old", "2"}, AbsentOwner{"modelboxes", testNamespace, "stolen", "9"})
 	f.config.Policy = Ignore
 	expectAbsent(t, f, Current)
@@ -265,7 +265,7 @@ func TestApplicationsWhoseBoxesAreLostAreNotDeleted(t *testing.T) {
 	expectAbsent(t, f, Current)
 }
 
-// Servers that share an etcd do not recover it at the same time, and not again after one has.
+// Servers that share an etcd do not recover it concurrently, and not again after one server has.
 func TestSeveralServersRecoverOnce(t *testing.T) {
 	const servers = 3
 	f := newFixture(t, deploymentOf(t, box("web", "1")))
@@ -289,11 +289,11 @@ func TestSeveralServersRecoverOnce(t *testing.T) {
 	running.Wait()
 	for _, position := range positions {
 		if position.Identity.UID == "" || position.Identity.UID != positions[0].Identity.UID {
-			t.Errorf("they serve from %v", positions)
+			t.Errorf("the servers serve from %v", positions)
 		}
 	}
 	if got := len(positions[0].Identity.Ancestors); got != 2 {
-		t.Errorf("it was recovered more than once: %v", positions[0])
+		t.Errorf("the store was recovered more than once: %v", positions[0])
 	}
 	expectNames(t, f.stored(), "web")
 }
@@ -312,7 +312,7 @@ func TestCopyIsNotServedWhileTheHolderOfTheLeaseMayBeAlive(t *testing.T) {
 	hold("one")
 	f.serve(Current)
 
-	// What is behind is no restart, whatever the name.
+	// A store that is Behind is no restart of the same server, even if the holder has the same name.
 	own.Revision += 100
 	setMark(lease, own)
 	hold("one")
@@ -329,7 +329,7 @@ func TestStoreIsNotServedWhenTheLeaseCannotBeRead(t *testing.T) {
 	f.cluster.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "modelbox-controller", nil)
 	})
-	expectRefused(t, f, "asking the cluster which store it knows", "forbidden")
+	expectRefused(t, f, "getting Lease modelbox-system/modelbox-controller", "forbidden")
 	// Without leader election there is no Lease.
 	f.config.Lease = types.NamespacedName{}
 	f.serve(New)

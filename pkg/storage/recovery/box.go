@@ -16,7 +16,7 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// boxKind are boxes, each of which is recorded on its workload.
+// boxKind is the kind of boxes. A box is recorded in an annotation of its workload.
 var boxKind = &kind{
 	noun:              "box",
 	plural:            "boxes",
@@ -48,7 +48,7 @@ var boxKind = &kind{
 	recovered:  recoveredBoxes,
 }
 
-// newBox returns what is stored of a box that was recorded.
+// newBox returns the internal box of a record, ready to be stored.
 func newBox(record *modelv1.ModelBox) (*model.ModelBox, error) {
 	record = record.DeepCopy()
 	modelv1.SetObjectDefaults_ModelBox(record)

@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	// childrenPerPage bounds the memory that a list of children takes. A record in an annotation is up to 240 KiB, and all
-	// metadata that a user can write up to 1.5 MiB.
+	// childrenPerPage limits the memory for a list of children. A record in an annotation has up to 240 KiB, and the metadata that
+	// a user can write up to 1.5 MiB.
 	childrenPerPage = 32
-	// recordsPerPage is the same of the records of stacks, which are up to 1 MiB.
+	// recordsPerPage is the same for the records of stacks, which have up to 1 MiB.
 	recordsPerPage = 20
 )
 
-// managedSelector selects what controllers of this server have made.
+// managedSelector selects the objects that the controllers of this server create.
 const managedSelector = render.ManagedByLabel + "=" + render.ManagedBy
 
 var (
-	// workloads are the kinds of children that boxes are recorded on.
+	// workloads are the resources that have the records of boxes.
 	workloads = []schema.GroupVersionResource{
 		appsv1.SchemeGroupVersion.WithResource("deployments"),
 		appsv1.SchemeGroupVersion.WithResource("statefulsets"),
@@ -49,28 +49,28 @@ var (
 	endpointSlices    = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 )
 
-// cluster is where children are.
+// cluster reads children in the host cluster.
 type cluster struct {
 	kube kubernetes.Interface
-	// metadata reads children without more than their metadata.
+	// metadata reads only the metadata of children.
 	metadata metadata.Interface
-	// namespace is the one whose children are read, empty for all.
+	// namespace limits the children to one namespace, empty for all namespaces.
 	namespace string
 }
 
-// in returns the cluster with the children of one namespace.
+// in returns the cluster limited to one namespace.
 func (c *cluster) in(namespace string) *cluster {
 	return &cluster{kube: c.kube, metadata: c.metadata, namespace: namespace}
 }
 
-// child is one that lives and that a box, a stack or a network controls.
+// child is an object that a box, a stack or a Network controls, and that is not being deleted.
 type child struct {
 	metav1.Object
 	resource string
 	owner    metav1.OwnerReference
 }
 
-// String names the child in messages.
+// String returns the child as messages name it, such as deployments shop/web.
 func (c child) String() string {
 	return fmt.Sprintf("%s %s/%s", c.resource, c.GetNamespace(), c.GetName())
 }
@@ -80,21 +80,22 @@ func (c child) ownerName() types.NamespacedName {
 	return types.NamespacedName{Namespace: c.GetNamespace(), Name: c.owner.Name}
 }
 
-// recordOn returns the object that controls the child as it was recorded there, or why it cannot be had.
+// recordOn returns the object that controls the child from its record on the child. It returns an error if the record cannot be
+// read or is the record of another object.
 func (k *kind) recordOn(c child) (metav1.Object, error) {
 	record, err := k.readRecord(c.Object)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("its record cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read its record: %w", err)
 	case record.GetNamespace() != c.GetNamespace() || record.GetName() != c.owner.Name || record.GetUID() != c.owner.UID:
-		return nil, fmt.Errorf("its record is of %s %s/%s with UID %s and not of the one that controls it",
+		return nil, fmt.Errorf("its record is the record of %s %s/%s with UID %s, which does not control it",
 			k.noun, record.GetNamespace(), record.GetName(), record.GetUID())
 	default:
 		return record, nil
 	}
 }
 
-// eachWorkload calls visit for every workload of a box.
+// eachWorkload calls visit for the workloads of all boxes.
 func eachWorkload(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
 	for _, resource := range workloads {
 		if err := eachChild(ctx, cluster, resource, managedSelector, owners, visit); err != nil {
@@ -104,18 +105,18 @@ func eachWorkload(ctx context.Context, cluster *cluster, owners *kind, visit fun
 	return nil
 }
 
-// eachChildOfBox calls visit for every child of a kind that a box controls.
+// eachChildOfBox calls visit for every child of a resource that a box controls.
 func eachChildOfBox(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, visit func(child) error) error {
 	return eachChild(ctx, cluster, resource, managedSelector, boxKind, visit)
 }
 
-// eachChildOfStack calls visit for every child of a kind that a stack controls.
+// eachChildOfStack calls visit for every child of a resource that a stack controls.
 func eachChildOfStack(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, visit func(child) error) error {
 	return eachChild(ctx, cluster, resource, modelstackrender.ChildSelector, stackKind, visit)
 }
 
-// eachChild calls visit for every child of a resource that an owner of the kind controls. Those that are being deleted are
-// none any more.
+// eachChild calls visit for every child of a resource that an owner of the kind controls. It leaves out objects that are being
+// deleted.
 func eachChild(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, selector string, owners *kind, visit func(child) error) error {
 	return eachPage(metav1.ListOptions{LabelSelector: selector, Limit: childrenPerPage}, func(options metav1.ListOptions) (metav1.ListInterface, error) {
 		list, err := cluster.metadata.Resource(resource).Namespace(cluster.namespace).List(ctx, options)
@@ -131,7 +132,7 @@ func eachChild(ctx context.Context, cluster *cluster, resource schema.GroupVersi
 	})
 }
 
-// eachStackRecord calls visit for every ControllerRevision that a stack controls, of which it needs more than the metadata.
+// eachStackRecord calls visit for every ControllerRevision that a stack controls. It reads them with their data.
 func eachStackRecord(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
 	return eachPage(metav1.ListOptions{LabelSelector: modelstackrender.ChildSelector, Limit: recordsPerPage}, func(options metav1.ListOptions) (metav1.ListInterface, error) {
 		list, err := cluster.kube.AppsV1().ControllerRevisions(cluster.namespace).List(ctx, options)
@@ -155,7 +156,7 @@ func visitControlled(object metav1.Object, resource string, owners *kind, visit 
 	return visit(child{object, resource, *owner})
 }
 
-// eachPage calls list for one page after the other.
+// eachPage calls list for each page in turn.
 func eachPage(options metav1.ListOptions, list func(metav1.ListOptions) (metav1.ListInterface, error)) error {
 	for {
 		page, err := list(options)

@@ -10,12 +10,12 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 )
 
-// contents are the objects in a store of the kinds that the cluster has records of.
+// contents has the objects in a store, of the kinds that are recorded in the cluster.
 type contents struct {
 	boxes, stacks, networks *objects
 }
 
-// openContents returns contents that have to be closed.
+// openContents returns the contents of a store. The caller must close them.
 func openContents(store *Store, config *Config) (*contents, error) {
 	opened := &contents{}
 	for _, opening := range []struct {
@@ -44,10 +44,10 @@ func (c *contents) close() {
 	}
 }
 
-// all are the objects of each kind.
+// all returns the objects of each kind.
 func (c *contents) all() []*objects { return []*objects{c.boxes, c.stacks, c.networks} }
 
-// counts are how many objects of each kind there are.
+// counts has the number of objects of each kind.
 type counts struct {
 	boxes, stacks, networks int64
 }
@@ -58,7 +58,7 @@ func (c counts) String() string {
 	return fmt.Sprintf("%d boxes, %d stacks and %d networks", c.boxes, c.stacks, c.networks)
 }
 
-// count returns how many objects are in the store.
+// count returns the number of objects in the store.
 func (c *contents) count(ctx context.Context) (counts, error) {
 	var counted counts
 	var err error
@@ -74,9 +74,9 @@ func (c *contents) count(ctx context.Context) (counts, error) {
 	return counted, nil
 }
 
-// checkReadable returns an error when this server lacks a key that objects are encrypted with: it would answer that none of
-// them can be read, and take the place of a server that has the key. An object that cannot be read for any other reason is
-// left out, and the others are served.
+// checkReadable returns an error if this server does not have an encryption key that objects are encrypted with. The server could
+// not read these objects, and would replace a server that has the key. It is no error if an object cannot be read for another
+// reason: the server serves the other objects.
 func (c *contents) checkReadable(ctx context.Context) error {
 	keys := encryptionKeys{}
 	for _, objects := range c.all() {
@@ -86,7 +86,7 @@ func (c *contents) checkReadable(ctx context.Context) error {
 	}
 	if missing := keys.missing(); missing != nil {
 		return fmt.Errorf("objects in the store are encrypted with a key that this server does not have: %w. "+
-			"Give the server every key that --encryption-provider-config had before, or serve the other objects with --store-recovery=ignore", missing)
+			"Add all former keys to the file of --encryption-provider-config, or serve only the other objects with --store-recovery=ignore", missing)
 	}
 	return nil
 }

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// An object that cannot be read harms itself only: the store is served from, and the object stays as it is.
+// The server serves from a store with a corrupt object, and does not change the object.
 func TestStoreWithACorruptObjectIsServed(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		stored string
-		// lease is what the cluster knows of the store.
+		// lease is the position of the store on the Lease.
 		lease Position
 		want  Situation
 	}{
@@ -37,7 +37,7 @@ func TestStoreWithACorruptObjectIsServed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(response.Kvs) != 1 || string(response.Kvs[0].Value) != row.stored {
-				t.Errorf("the object is not there any more as it was: %v", response.Kvs)
+				t.Errorf("the stored value of the object changed: %v", response.Kvs)
 			}
 			list, err := f.boxes.summaries(t.Context())
 			if err != nil {

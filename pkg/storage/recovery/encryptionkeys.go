@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// encryptedPrefix is what encrypted values begin with: k8s:enc:<provider>:<version>:<key>:
+	// encryptedPrefix is the prefix of encrypted values, which begin with k8s:enc:<provider>:<version>:<key>:
 	encryptedPrefix = "k8s:enc:"
-	// keySegments are the segments of the beginning that say which key a value is encrypted with.
+	// keySegments is the number of segments at the beginning of a value that identify its key.
 	keySegments = 5
 )
 
-// encryptionKeys knows of each key whether it decrypts anything.
+// encryptionKeys has the keys of all encrypted values, and whether the server can decrypt any value of a key.
 type encryptionKeys map[string]*encryptionKey
 
 type encryptionKey struct {
 	decrypts bool
-	// err is that of the first value that could not be read, with the name of its object.
+	// err is the error for the first value of the key that cannot be read, with the name of its object.
 	err error
 }
 
-// add takes note of an object of a kind with that noun.
+// add adds the key of an entry. noun is the noun of its kind.
 func (k encryptionKeys) add(noun string, entry entry) {
 	if !bytes.HasPrefix(entry.value, []byte(encryptedPrefix)) {
 		return
@@ -47,8 +47,8 @@ func (k encryptionKeys) add(noun string, entry entry) {
 	}
 }
 
-// missing returns an error for the keys that decrypt nothing, nil for none. One value among others of its key that cannot be
-// decrypted is damaged.
+// missing returns an error that names the keys that decrypt no value, nil if there are none. If a key decrypts some of its values,
+// the other values are corrupt.
 func (k encryptionKeys) missing() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(k)) {

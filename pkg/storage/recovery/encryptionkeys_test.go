@@ -19,7 +19,7 @@ func TestMissingEncryptionKeys(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		entries []entry
-		// missing is what the error names, empty for none.
+		// missing is a part of the error, empty for no error.
 		missing string
 	}{
 		{"nothing is stored", nil, ""},

@@ -43,14 +43,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fixture is an empty store, and a cluster.
+// fixture has an empty store and a fake cluster.
 type fixture struct {
 	t      *testing.T
 	config Config
 	store  *Store
 	*contents
 	cluster *fake.Clientset
-	// failed is why the server ended.
+	// failed is the error that stopped the server.
 	failed error
 }
 
@@ -75,7 +75,7 @@ func startEtcd(t testing.TB) storagebackend.TransportConfig {
 	return storagebackend.TransportConfig{ServerList: []string{endpoint}}
 }
 
-// newFixtureIn is newFixture in the part of an etcd that has the prefix.
+// newFixtureIn is like newFixture, below a prefix of an existing etcd.
 func newFixtureIn(t *testing.T, transport storagebackend.TransportConfig, prefix string, children ...runtime.Object) *fixture {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -100,7 +100,7 @@ func newFixtureIn(t *testing.T, transport storagebackend.TransportConfig, prefix
 	}
 	t.Cleanup(func() { _ = store.Close() })
 
-	// Records of stacks have data, and are read with it.
+	// The records of stacks are in the data of ControllerRevisions, not in metadata.
 	isRevision := func(object runtime.Object) bool {
 		_, isRevision := object.(*appsv1.ControllerRevision)
 		return isRevision
@@ -135,8 +135,8 @@ func newFixtureIn(t *testing.T, transport storagebackend.TransportConfig, prefix
 	return f
 }
 
-// newMetadataClient returns a client of a cluster with these children. Of NetworkAttachmentDefinitions the resource cannot be
-// told from the kind.
+// newMetadataClient returns a fake client with these children. The fake cannot derive the resource of NetworkAttachmentDefinitions
+// from their kind.
 func newMetadataClient(t *testing.T, children []runtime.Object) *metadatafake.FakeMetadataClient {
 	t.Helper()
 	scheme := metadatafake.NewTestScheme()
@@ -156,7 +156,7 @@ func newMetadataClient(t *testing.T, children []runtime.Object) *metadatafake.Fa
 	return client
 }
 
-// attempt tries to serve from the store, once.
+// attempt makes one attempt to serve from the store.
 func (f *fixture) attempt() (*attempt, error) {
 	f.t.Helper()
 	runner := NewRunner(f.config, func(err error) { f.failed = err })
@@ -165,7 +165,7 @@ func (f *fixture) attempt() (*attempt, error) {
 	return a, err
 }
 
-// serve is an attempt that has to succeed.
+// serve makes an attempt that must succeed, and expects the situation.
 func (f *fixture) serve(want Situation) Position {
 	f.t.Helper()
 	a, err := f.attempt()
@@ -206,7 +206,7 @@ func (f *fixture) lease() *coordinationv1.Lease {
 	return lease
 }
 
-// put stores boxes as if they had been created.
+// put stores boxes directly.
 func (f *fixture) put(boxes ...*modelv1.ModelBox) {
 	f.t.Helper()
 	for _, box := range boxes {
@@ -223,7 +223,7 @@ func (f *fixture) put(boxes ...*modelv1.ModelBox) {
 	}
 }
 
-// stored returns the boxes in the store by their names.
+// stored returns the boxes in the store by name.
 func (f *fixture) stored() map[string]model.ModelBox {
 	f.t.Helper()
 	list := &model.ModelBoxList{}
@@ -237,7 +237,7 @@ func (f *fixture) stored() map[string]model.ModelBox {
 	return stored
 }
 
-// replaced returns how many boxes are kept of those that were replaced.
+// replaced returns the number of copies of replaced boxes in the store.
 func (f *fixture) replaced(ctx context.Context) int64 {
 	f.t.Helper()
 	response, err := f.store.client.Get(ctx, f.store.key("replaced")+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
@@ -247,7 +247,7 @@ func (f *fixture) replaced(ctx context.Context) int64 {
 	return response.Count
 }
 
-// box is one that was applied.
+// box returns a box whose condition Applied is True.
 func box(name string, uid types.UID, changes ...func(*modelv1.ModelBox)) *modelv1.ModelBox {
 	box := &modelv1.ModelBox{
 		ObjectMeta: metav1.ObjectMeta{
@@ -265,7 +265,7 @@ func box(name string, uid types.UID, changes ...func(*modelv1.ModelBox)) *modelv
 	return box
 }
 
-// atGeneration is a later version of a box.
+// atGeneration returns a change of a box to a later generation.
 func atGeneration(generation int64) func(*modelv1.ModelBox) {
 	return func(box *modelv1.ModelBox) {
 		box.Generation = generation
@@ -273,13 +273,13 @@ func atGeneration(generation int64) func(*modelv1.ModelBox) {
 	}
 }
 
-// deploymentOf is a box's.
+// deploymentOf returns the Deployment of a box.
 func deploymentOf(t *testing.T, box *modelv1.ModelBox, changes ...func(*metav1.PartialObjectMetadata)) *metav1.PartialObjectMetadata {
 	t.Helper()
 	return workloadOf(t, box, "Deployment", changes...)
 }
 
-// workloadOf is a box's, of a kind that need not be the one that the box has.
+// workloadOf returns a workload of a box. Its kind may differ from the spec of the box.
 func workloadOf(t *testing.T, box *modelv1.ModelBox, kind string, changes ...func(*metav1.PartialObjectMetadata)) *metav1.PartialObjectMetadata {
 	t.Helper()
 	record, err := modelboxrender.Record(box)

@@ -20,9 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
 )
 
-// storageWithCacher is genericregistry.StorageWithCacher with a cache that is not filled before done is closed. A cache
-// that had been filled with less would go on from there, and so would clients that had seen more: they would never
-// learn what is gone.
+// storageWithCacher is genericregistry.StorageWithCacher with a cache that is not filled before done is closed. A cache that was
+// filled before the recovery would continue from the lost state, and clients that have seen more would never get the deletions.
 func storageWithCacher(done <-chan struct{}, corrupt *corruptobject.Tracker) generic.StorageDecorator {
 	return func(
 		config *storagebackend.ConfigForResource,
@@ -38,7 +37,7 @@ func storageWithCacher(done <-chan struct{}, corrupt *corruptobject.Tracker) gen
 		if err != nil {
 			return raw, destroyRaw, err
 		}
-		// The cache stops only when its list or watch has ended, and does not end them itself.
+		// cacher.Stop waits for its list and watch, and does not cancel them.
 		stopped := make(chan struct{})
 		raw = gatedStorage{corrupt.Isolate(raw, config.GroupResource), done, stopped}
 		cacher, err := cacherstorage.NewCacherFromConfig(cacherstorage.Config{
@@ -69,16 +68,16 @@ func storageWithCacher(done <-chan struct{}, corrupt *corruptobject.Tracker) gen
 	}
 }
 
-// errStopped is the answer to lists and watches of storage that was stopped before it could be read.
+// errStopped is returned for lists and watches if the storage was stopped before done was closed.
 var errStopped = errors.New("the storage was stopped")
 
-// gatedStorage answers no list and no watch before done is closed, or it is stopped.
+// gatedStorage blocks lists and watches until done or stopped is closed.
 type gatedStorage struct {
 	storage.Interface
 	done, stopped <-chan struct{}
 }
 
-// GetList lists objects.
+// GetList implements storage.Interface.
 func (s gatedStorage) GetList(ctx context.Context, key string, options storage.ListOptions, list runtime.Object) error {
 	if err := s.wait(ctx); err != nil {
 		return err
@@ -86,7 +85,7 @@ func (s gatedStorage) GetList(ctx context.Context, key string, options storage.L
 	return s.Interface.GetList(ctx, key, options, list)
 }
 
-// Watch watches objects.
+// Watch implements storage.Interface.
 func (s gatedStorage) Watch(ctx context.Context, key string, options storage.ListOptions) (watch.Interface, error) {
 	if err := s.wait(ctx); err != nil {
 		return nil, err

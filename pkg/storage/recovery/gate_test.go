@@ -19,13 +19,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-// newCache returns a cache of the fixture's boxes that is filled when done is closed.
+// newCache returns a cache of boxes that is filled after done is closed.
 func newCache(t *testing.T, f *fixture, done <-chan struct{}) (cached storage.Interface, stop func()) {
 	t.Helper()
 	return decoratedStorage(t, f, storageWithCacher(done, f.config.Corrupt))
 }
 
-// decoratedStorage returns the storage of the fixture's boxes as a server has it.
+// decoratedStorage returns storage of boxes with the decorator of a server.
 func decoratedStorage(t *testing.T, f *fixture, decorator generic.StorageDecorator) (decorated storage.Interface, stop func()) {
 	t.Helper()
 	attributes := func(object runtime.Object) (labels.Set, fields.Set, error) {
@@ -60,7 +60,7 @@ func TestACacheIsFilledWhenTheStoreIsServedFrom(t *testing.T) {
 		}
 	}
 	if len(list.Items) != 1 {
-		t.Errorf("it has %d boxes", len(list.Items))
+		t.Errorf("the list has %d boxes", len(list.Items))
 	}
 }
 

@@ -15,70 +15,71 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// observeTimeout is how long the store may take to say how far it is, before the last answer is taken for good.
+// observeTimeout is the timeout for reading the position of the store. After it, the guard uses the last known position.
 const observeTimeout = time.Second
 
-// ErrStoreReplaced is why a server ends: what it serves from is not any more what it was. Its start finds out what is
-// to be done.
-var ErrStoreReplaced = errors.New("the store was replaced or rolled back while it was served from")
+// ErrStoreReplaced is returned when the store was replaced or rolled back while the server served from it. The server stops. Its
+// next start compares the store with the Lease again.
+var ErrStoreReplaced = errors.New("the store was replaced or rolled back while the server served from it")
 
-// Guard watches over the store that is served from, and tells the cluster how far it is.
+// Guard checks that the store is not replaced while the server serves from it, and records its revision on the Lease.
 type Guard struct {
 	store *Store
-	// fail ends the server.
+	// fail stops the server.
 	fail context.CancelCauseFunc
 
-	// observing lets one look at the store at a time: their answers may not overtake each other.
-	observing sync.Mutex
-	// mu is held for no longer than it takes to read or write these.
+	// observeMu serializes the reads of the position, so that a later response is never compared with an earlier one.
+	observeMu sync.Mutex
+	// mu guards last and err. It is never held during a request.
 	mu   sync.RWMutex
 	last Position
 	err  error
 }
 
-// newGuard returns a guard of a store that is served from since the position.
+// newGuard returns a guard for a store that the server serves from since the position.
 func newGuard(store *Store, since Position, fail context.CancelCauseFunc) *Guard {
 	return &Guard{store: store, fail: fail, last: since}
 }
 
-// Run looks at the store once in a period until ctx is done.
+// Run checks the store once a period until ctx is done.
 func (g *Guard) Run(ctx context.Context, period time.Duration) {
 	wait.UntilWithContext(ctx, func(ctx context.Context) { g.observe(ctx) }, period)
 }
 
-// observe returns how far the store is, or was last where it does not answer in time.
+// observe reads the position of the store, and stops the server if the store was replaced. It returns the last known position if
+// the store does not respond in time.
 func (g *Guard) observe(ctx context.Context) Position {
-	g.observing.Lock()
-	defer g.observing.Unlock()
+	g.observeMu.Lock()
+	defer g.observeMu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
 	position, err := g.store.Position(ctx)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err != nil {
-		klog.FromContext(ctx).V(2).Info("The store does not say how far it is", "err", err)
+		klog.FromContext(ctx).V(2).Info("Cannot read the revision of the store", "err", err)
 		return g.last
 	}
 	switch {
 	case position.Identity.UID != g.last.Identity.UID || position.Identity.Recovery != nil:
-		g.failLocked(fmt.Errorf("%w: its identity is %q and was %q", ErrStoreReplaced, position.Identity.UID, g.last.Identity.UID))
-	// What is restored from a snapshot may have a later revision.
+		g.failLocked(fmt.Errorf("%w: its identity was %q and is now %q", ErrStoreReplaced, g.last.Identity.UID, position.Identity.UID))
+	// A store that is restored from a snapshot may have a later revision.
 	case position.Cluster != g.last.Cluster:
-		g.failLocked(fmt.Errorf("%w: it is in etcd cluster %x and was in %x", ErrStoreReplaced, position.Cluster, g.last.Cluster))
+		g.failLocked(fmt.Errorf("%w: its etcd cluster was %x and is now %x", ErrStoreReplaced, g.last.Cluster, position.Cluster))
 	case position.Revision < g.last.Revision:
-		g.failLocked(fmt.Errorf("%w: its revision is %d and was %d", ErrStoreReplaced, position.Revision, g.last.Revision))
+		g.failLocked(fmt.Errorf("%w: its revision was %d and is now %d", ErrStoreReplaced, g.last.Revision, position.Revision))
 	default:
 		g.last = position
 	}
 	return g.last
 }
 
-// Mark tells the cluster, by a Lease that is about to be written, how far the store is.
+// Mark records the store and its revision on a Lease before the Lease is written.
 func (g *Guard) Mark(ctx context.Context, lease *coordinationv1.Lease) {
 	setMark(lease, g.observe(ctx))
 }
 
-// Verify returns an error, and ends the server, when the Lease is of a server on another store.
+// Verify stops the server and returns an error if the Lease names another store.
 func (g *Guard) Verify(lease *coordinationv1.Lease) error {
 	mark, err := markOf(lease)
 	if err != nil {
@@ -87,13 +88,13 @@ func (g *Guard) Verify(lease *coordinationv1.Lease) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if own := g.last.Identity.UID; g.err == nil && mark.Store != "" && mark.Store != own {
-		g.failLocked(fmt.Errorf("%w: Lease %s/%s says that the cluster's store is %s, and this one is %s",
+		g.failLocked(fmt.Errorf("%w: Lease %s/%s names store %s, and the server serves from store %s",
 			ErrStoreReplaced, lease.Namespace, lease.Name, mark.Store, own))
 	}
 	return g.err
 }
 
-// Err returns why the server ends, nil while there is no reason.
+// Err returns the error that stops the server, nil if there is none.
 func (g *Guard) Err() error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()

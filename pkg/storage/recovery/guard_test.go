@@ -37,10 +37,10 @@ func TestGuardEndsAServerWhoseStoreWasReplaced(t *testing.T) {
 			lease := &coordinationv1.Lease{}
 			g.Mark(t.Context(), lease)
 			if got := errors.Is(f.failed, ErrStoreReplaced); got != row.fails {
-				t.Errorf("it ends the server: %t (%v)", got, f.failed)
+				t.Errorf("the server stops: %t (%v)", got, f.failed)
 			}
 			if got := errors.Is(g.Err(), ErrStoreReplaced); got != row.fails {
-				t.Errorf("it is ready: %v", g.Err())
+				t.Errorf("Err: %v", g.Err())
 			}
 			if got := mustMark(t, lease); got.Store != before.Identity.UID || got.Revision < before.Revision {
 				t.Errorf("the Lease is marked %v, want at least %v", got, before)
@@ -55,10 +55,10 @@ func TestVerifyRefusesTheLeaseOfAnotherStore(t *testing.T) {
 	g := newGuard(f.store, own, func(err error) { f.failed = err })
 	lease := f.lease()
 	if err := g.Verify(lease); err != nil {
-		t.Errorf("the own one: %v", err)
+		t.Errorf("verifying the Lease of this server: %v", err)
 	}
 	setMark(lease, Position{Identity: Identity{UID: "another"}, Revision: 1})
 	if err := g.Verify(lease); !errors.Is(err, ErrStoreReplaced) || !errors.Is(f.failed, ErrStoreReplaced) {
-		t.Errorf("got %v, and the server ends with %v", err, f.failed)
+		t.Errorf("got %v, and the server stops with %v", err, f.failed)
 	}
 }

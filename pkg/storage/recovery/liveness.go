@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// liveness finds out whether the holder of the Lease is alive: it renews the Lease at least once in its duration. It only uses the
-// clock of this process, as leader election does.
+// liveness detects whether the holder of the Lease may be alive. A live holder renews the Lease within its duration. Like leader
+// election, liveness only uses the clock of this process.
 type liveness struct {
 	clock clock.PassiveClock
 
@@ -22,7 +22,7 @@ type liveness struct {
 	since   time.Time
 }
 
-// isHeld returns whether a server that may be alive holds the Lease, which is nil if there is none. It must be called periodically.
+// isHeld returns whether a server that may be alive holds the Lease. The lease may be nil. isHeld must be called periodically.
 func (l *liveness) isHeld(lease *coordinationv1.Lease) bool {
 	if lease == nil || ptr.Deref(lease.Spec.HolderIdentity, "") == "" {
 		return false

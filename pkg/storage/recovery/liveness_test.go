@@ -34,7 +34,7 @@ func TestLeaseIsHeldUntilItWasNotRenewedForItsDuration(t *testing.T) {
 	}
 	expect(nil, false, "there is no Lease")
 	expect(leaseOf("", now), false, "the Lease was released")
-	// Its clock may be another: only its changes count.
+	// The clock of the holder may differ: only changes of the Lease count.
 	old := now.Add(-time.Hour)
 	expect(leaseOf("one", old), true, "seen for the first time")
 	at(14)

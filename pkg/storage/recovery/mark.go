@@ -16,23 +16,23 @@ import (
 const (
 	// StoreLabel of the Lease is the UID of the store that its holder serves from.
 	StoreLabel = "model.github.com/store"
-	// RevisionLabel of the Lease is a revision that this store had reached when the Lease was last renewed.
+	// RevisionLabel of the Lease is a revision that the store had reached when the Lease was last renewed.
 	RevisionLabel = "model.github.com/store-revision"
-	// AncestorsAnnotation of the Lease names the stores that this one has taken the place of, the latest first.
+	// AncestorsAnnotation of the Lease has the UIDs of the stores that the store has replaced, the latest first.
 	AncestorsAnnotation = "model.github.com/store-ancestors"
 
-	// maxAncestors are remembered. An older one is a store that the cluster does not know any more.
+	// maxAncestors limits the number of ancestors. An older ancestor counts as a foreign store.
 	maxAncestors = 50
 )
 
-// Mark is what the cluster knows of its store. The zero value knows nothing.
+// Mark is the record of the store on the Lease. The zero value means that the Lease names no store.
 type Mark struct {
 	Store     types.UID   `json:"store,omitempty"`
 	Revision  int64       `json:"revision,omitempty"`
 	Ancestors []types.UID `json:"ancestors,omitempty"`
 }
 
-// markOf reads the mark of a Lease, nil for none.
+// markOf returns the mark of a Lease. The lease may be nil.
 func markOf(lease *coordinationv1.Lease) (Mark, error) {
 	if lease == nil || lease.Labels[StoreLabel] == "" {
 		return Mark{}, nil
@@ -53,8 +53,7 @@ func markOf(lease *coordinationv1.Lease) (Mark, error) {
 	return mark, nil
 }
 
-// setMark marks a Lease with a store and the revision that it has reached. The revision of the same store never goes
-// back.
+// setMark records a store and its revision on a Lease. It never decreases the revision of the same store.
 func setMark(lease *coordinationv1.Lease, position Position) {
 	if before, err := markOf(lease); err == nil && before.Store == position.Identity.UID && before.Revision >= position.Revision {
 		return
@@ -78,7 +77,8 @@ func setMark(lease *coordinationv1.Lease, position Position) {
 	lease.Annotations[AncestorsAnnotation] = strings.Join(ancestors, ",")
 }
 
-// ancestorsOf a store that takes the place of the marked one and goes on from its own past.
+// ancestorsOf returns the ancestors of a recovered store: the store of the mark, the former identity of the recovered store, and
+// the ancestors of both.
 func ancestorsOf(own Identity, mark Mark) []types.UID {
 	var ancestors []types.UID
 	for _, uid := range slices.Concat([]types.UID{mark.Store, own.UID}, mark.Ancestors, own.Ancestors) {

@@ -29,7 +29,7 @@ func TestAMarkIsReadAsItWasSet(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if lease.Labels["team"] != "shop" {
-		t.Error("the label of another client is gone")
+		t.Error("the label of another client was removed")
 	}
 	setMark(lease, Position{Identity: Identity{UID: "d"}, Revision: 3})
 	if diff := cmp.Diff(Mark{Store: "d", Revision: 3}, mustMark(t, lease)); diff != "" {
@@ -42,7 +42,7 @@ func TestTheRevisionOfAMarkNeverGoesBack(t *testing.T) {
 	setMark(lease, Position{Identity: Identity{UID: "a"}, Revision: 12})
 	setMark(lease, Position{Identity: Identity{UID: "a"}, Revision: 11})
 	if got := mustMark(t, lease).Revision; got != 12 {
-		t.Errorf("it is %d", got)
+		t.Errorf("the revision is %d", got)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestLeaseWithoutAMarkKnowsNoStore(t *testing.T) {
 func TestMarkWithAnInvalidRevisionIsAnError(t *testing.T) {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{StoreLabel: "a", RevisionLabel: "many"}}}
 	if mark, err := markOf(lease); err == nil {
-		t.Errorf("it is %v", mark)
+		t.Errorf("the mark is %v", mark)
 	}
 }
 
@@ -72,6 +72,6 @@ func TestAncestorsAreEachNamedOnce(t *testing.T) {
 	}
 	got := ancestorsOf(Identity{}, Mark{Store: "b", Ancestors: many})
 	if len(got) != maxAncestors || got[0] != "b" {
-		t.Errorf("of %d ancestors it names %d, the first is %s", len(many)+1, len(got), got[0])
+		t.Errorf("of %d ancestors the Lease has %d, the first is %s", len(many)+1, len(got), got[0])
 	}
 }

@@ -17,7 +17,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// A record of a few kilobytes is a box of some 4 MiB, and users who can write Deployments can write many of them.
+// A record of a few kilobytes can decode to a box of 4 MiB, and users with permission to write Deployments can write many.
 func TestRecordsAreNotKeptDecoded(t *testing.T) {
 	const (
 		boxes       = 16
@@ -40,7 +40,7 @@ func TestRecordsAreNotKeptDecoded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if kept := heapBytes() - before; len(r.owned) != boxes || kept > maxKeptHeap {
-		t.Errorf("%d boxes that are to be restored keep %d bytes", len(r.owned), kept)
+		t.Errorf("%d boxes to restore take %d bytes of memory", len(r.owned), kept)
 	}
 	if err := r.restoreOwned(t.Context()); err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestRecordsAreNotKeptDecoded(t *testing.T) {
 	}
 }
 
-// heapBytes returns how much memory is in use.
+// heapBytes returns the bytes of live heap objects.
 func heapBytes() int64 {
 	goruntime.GC()
 	var stats goruntime.MemStats

@@ -5,7 +5,7 @@ package recovery
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// action is what is done about an object that is recorded.
+// action is the action of a recovery on an object.
 type action string
 
 const (
@@ -13,15 +13,16 @@ const (
 	create  action = "created"
 	update  action = "updated"
 	replace action = "replaced"
-	// remove is of an object that is not recorded.
+	// remove is only for objects without a record.
 	remove action = "removed"
 )
 
-// merge returns what is done about a recorded object, given the one of the same kind and name in the store, nil for none.
+// merge returns the action for a recorded object, given the object of the same kind and name in the store, nil if there is none.
 //
-// Of the same object, the later generation counts, and the record where they are the same: the cluster was told after the
-// store. Of two, the one that was created later counts: the other one was deleted before. In a foreign store
-// though, that says nothing, and the one counts whose children are there. Where both are recorded, the children of both are.
+// If both have the same UID, the later generation wins. If the generations are equal, the record wins, because it was written after
+// the object was stored. If the UIDs differ, the object that was created later wins, because the other object was deleted before.
+// In a foreign store, the recorded object wins, because its children exist. If both objects are recorded, the children of both
+// exist, and the object that was created later wins.
 func merge(situation Situation, stored *summary, record metav1.Object) action {
 	created := record.GetCreationTimestamp()
 	switch {
@@ -38,8 +39,8 @@ func merge(situation Situation, stored *summary, record metav1.Object) action {
 	}
 }
 
-// wasDeleted returns whether an object in the store was deleted after the store was as it is, which is before the loss: it
-// had children, and has none.
+// wasDeleted returns whether an object in a store that is Behind was deleted after the revision of the store: the object had
+// children, and has none now.
 func wasDeleted(situation Situation, stored summary, hasChildren bool) bool {
 	return situation == Behind && stored.IsApplied && !hasChildren
 }

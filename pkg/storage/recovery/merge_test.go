@@ -60,7 +60,7 @@ func TestWasDeleted(t *testing.T) {
 		{"it had children and has none", Behind, true, false, true},
 		{"it has children", Behind, true, true, false},
 		{"it never had all of its children", Behind, false, false, false},
-		{"it is another cluster's", Foreign, true, false, false},
+		{"a foreign store", Foreign, true, false, false},
 		{"it was recovered before", Empty, true, false, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -14,36 +14,36 @@ var (
 	starts = metrics.NewCounterVec(&metrics.CounterOpts{
 		Subsystem:      metricsSubsystem,
 		Name:           "starts_total",
-		Help:           "Starts of the server on its store by what the store was found to be, compared with what the cluster knows: Current, New, Empty, Behind or Foreign.",
+		Help:           "Number of starts of the server, by the situation of the store compared with the Lease and the records in the cluster: Current, New, Empty, Behind or Foreign.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"situation"})
 	recoveredBoxes = metrics.NewCounterVec(&metrics.CounterOpts{
 		Subsystem:      metricsSubsystem,
 		Name:           "recovered_boxes_total",
-		Help:           "Boxes that were created, updated, replaced or removed in the store to recover it.",
+		Help:           "Number of boxes that a recovery created, updated, replaced or removed in the store, by action.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"action"})
 	recoveredStacks = metrics.NewCounterVec(&metrics.CounterOpts{
 		Subsystem:      metricsSubsystem,
 		Name:           "recovered_stacks_total",
-		Help:           "Stacks that were created, updated, replaced or removed in the store to recover it.",
+		Help:           "Number of stacks that a recovery created, updated, replaced or removed in the store, by action.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"action"})
 	absentOwnerCount = metrics.NewGauge(&metrics.GaugeOpts{
 		Subsystem:      metricsSubsystem,
 		Name:           "absent_owners",
-		Help:           "Boxes, stacks and networks that children name as their owners, and that were lost with the store and have no readable record. Requests for them are refused.",
+		Help:           "Number of boxes, stacks and Networks that have children in the cluster, but were lost with the store and have no readable record. The server refuses requests for them.",
 		StabilityLevel: metrics.ALPHA,
 	})
 	recoveredNetworks = metrics.NewCounterVec(&metrics.CounterOpts{
 		Subsystem:      metricsSubsystem,
 		Name:           "recovered_networks_total",
-		Help:           "Networks that were created, updated, replaced or removed in the store to recover it.",
+		Help:           "Number of Networks that a recovery created, updated, replaced or removed in the store, by action.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"action"})
 )
 
-// Every action has a series from the start on: what is counted first is an increase of 0.
+// Create the series of every action, so that the first count is an increase from 0.
 func init() {
 	legacyregistry.MustRegister(starts, absentOwnerCount, recoveredBoxes, recoveredStacks, recoveredNetworks)
 	for _, recovered := range []*metrics.CounterVec{recoveredBoxes, recoveredStacks, recoveredNetworks} {

@@ -19,7 +19,7 @@ import (
 	networkrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/network"
 )
 
-// networkKind are networks, each of which is recorded on its NetworkAttachmentDefinition.
+// networkKind is the kind of Networks. A Network is recorded in an annotation of its NetworkAttachmentDefinition.
 var networkKind = &kind{
 	noun:              "network",
 	plural:            "networks",
@@ -46,7 +46,7 @@ var networkKind = &kind{
 	recovered:  recoveredNetworks,
 }
 
-// newNetwork returns what is stored of a network that was recorded.
+// newNetwork returns the internal Network of a record, ready to be stored.
 func newNetwork(record *modelv1.Network) (*model.Network, error) {
 	record = record.DeepCopy()
 	modelv1.SetObjectDefaults_Network(record)
@@ -59,8 +59,8 @@ func newNetwork(record *modelv1.Network) (*model.Network, error) {
 	return network, nil
 }
 
-// eachDefinition calls visit for every NetworkAttachmentDefinition that a network controls. There is none in a cluster that
-// does not serve the kind.
+// eachDefinition calls visit for every NetworkAttachmentDefinition that a Network controls. It does nothing if the cluster does not
+// serve NetworkAttachmentDefinitions.
 func eachDefinition(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
 	isServed, err := servesDefinitions(ctx, cluster)
 	if err != nil || !isServed {
@@ -76,7 +76,7 @@ func servesDefinitions(ctx context.Context, cluster *cluster) (bool, error) {
 	case apierrors.IsNotFound(err):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("asking whether the cluster serves %s: %w", networkattachment.Resource.GroupResource(), err)
+		return false, fmt.Errorf("checking whether the cluster serves %s: %w", networkattachment.Resource.GroupResource(), err)
 	}
 	return true, nil
 }

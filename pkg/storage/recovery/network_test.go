@@ -26,7 +26,7 @@ import (
 	networkrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/network"
 )
 
-// network is one that was applied.
+// network returns a Network whose condition Applied is True.
 func network(name string, uid types.UID, changes ...func(*modelv1.Network)) *modelv1.Network {
 	network := &modelv1.Network{
 		ObjectMeta: metav1.ObjectMeta{
@@ -45,7 +45,7 @@ func network(name string, uid types.UID, changes ...func(*modelv1.Network)) *mod
 	return network
 }
 
-// atNetworkGeneration is a later version of a network.
+// atNetworkGeneration returns a change of a Network to a later generation.
 func atNetworkGeneration(generation int64) func(*modelv1.Network) {
 	return func(network *modelv1.Network) {
 		network.Generation = generation
@@ -53,7 +53,7 @@ func atNetworkGeneration(generation int64) func(*modelv1.Network) {
 	}
 }
 
-// definitionOf is the NetworkAttachmentDefinition of a network.
+// definitionOf returns the NetworkAttachmentDefinition of a Network.
 func definitionOf(t *testing.T, network *modelv1.Network, changes ...func(*metav1.PartialObjectMetadata)) *metav1.PartialObjectMetadata {
 	t.Helper()
 	record, err := networkrender.Record(network)
@@ -79,7 +79,7 @@ func ownedByNetwork(network *modelv1.Network) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "model.github.com/v1", Kind: "Network", Name: network.Name, UID: network.UID, Controller: ptr.To(true)}
 }
 
-// serveNoDefinitions lets the cluster be one that does not serve NetworkAttachmentDefinitions.
+// serveNoDefinitions makes the cluster answer that it does not serve NetworkAttachmentDefinitions.
 func (f *fixture) serveNoDefinitions() {
 	f.config.Children.(*metadatafake.FakeMetadataClient).PrependReactor("list", networkattachment.Resource.Resource,
 		func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -87,7 +87,7 @@ func (f *fixture) serveNoDefinitions() {
 		})
 }
 
-// putNetworks stores networks as if they had been created.
+// putNetworks stores Networks directly.
 func (f *fixture) putNetworks(networks ...*modelv1.Network) {
 	f.t.Helper()
 	for _, network := range networks {
@@ -104,7 +104,7 @@ func (f *fixture) putNetworks(networks ...*modelv1.Network) {
 	}
 }
 
-// storedNetworks returns the networks in the store by their names.
+// storedNetworks returns the Networks in the store by name.
 func (f *fixture) storedNetworks() map[string]model.Network {
 	f.t.Helper()
 	list := &model.NetworkList{}
@@ -161,7 +161,7 @@ func TestAStoreOfNetworksThatIsBehindIsBroughtUpToDate(t *testing.T) {
 			if !isServed {
 				f.serveNoDefinitions()
 				f.serve(Behind)
-				// They went with the kind.
+				// The cluster deleted the NetworkAttachmentDefinitions with their CustomResourceDefinition.
 				expectNames(t, f.storedNetworks(), "changed", "deleted", "newer", "waiting")
 				return
 			}
@@ -185,11 +185,11 @@ func TestAForeignStoreKeepsItsNetworks(t *testing.T) {
 	stored := f.storedNetworks()
 	expectNames(t, stored, "lan", "stranger")
 	if got := stored["lan"].UID; got != "lan-uid" {
-		t.Errorf("the network that pods are attached to is %s", got)
+		t.Errorf("the network is %s, want the network that pods are attached to", got)
 	}
 }
 
-// A store that has networks and no boxes is not one that is empty.
+// A store that has Networks and no boxes is not Empty.
 func TestNetworksWithoutBoxesAreAStore(t *testing.T) {
 	lan := network("lan", "lan-uid")
 	for _, row := range []struct {
@@ -199,9 +199,9 @@ func TestNetworksWithoutBoxesAreAStore(t *testing.T) {
 		mark     *Position
 		want     Situation
 	}{
-		{"stored where the cluster knows of no store", nil, []*modelv1.Network{lan}, nil, Current},
-		{"stored where the cluster knows another store", nil, []*modelv1.Network{lan}, &another, Foreign},
-		{"recorded where the cluster knows of no store", []runtime.Object{definitionOf(t, lan)}, nil, nil, Empty},
+		{"stored while the Lease names no store", nil, []*modelv1.Network{lan}, nil, Current},
+		{"stored while the Lease names another store", nil, []*modelv1.Network{lan}, &another, Foreign},
+		{"recorded while the Lease names no store", []runtime.Object{definitionOf(t, lan)}, nil, nil, Empty},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := newFixture(t, row.children...)
@@ -230,7 +230,7 @@ func TestDefinitionsOfLostNetworksAreNotDeleted(t *testing.T) {
 			f := newFixture(t, definition)
 			f.setLease(another)
 			expectAbsent(t, f, Empty, AbsentOwner{"networks", testNamespace, "lan", definition.OwnerReferences[0].UID})
-			// A snapshot has the network.
+			// The Network is in a snapshot that is restored.
 			f.putNetworks(network("lan", definition.OwnerReferences[0].UID))
 			f.expectStillAbsent()
 		})
@@ -245,7 +245,7 @@ func TestAClusterWithoutDefinitionsHasNoRecordsOfNetworks(t *testing.T) {
 	expectNames(t, f.storedNetworks())
 }
 
-// A cluster that does not say what there is may have any.
+// A cluster that answers with an error may have NetworkAttachmentDefinitions.
 func TestStoreIsNotServedWhenDefinitionsCannotBeListed(t *testing.T) {
 	f := newFixture(t)
 	f.config.Children.(*metadatafake.FakeMetadataClient).PrependReactor("list", networkattachment.Resource.Resource,
@@ -255,7 +255,7 @@ func TestStoreIsNotServedWhenDefinitionsCannotBeListed(t *testing.T) {
 	expectRefused(t, f, "network-attachment-definitions.k8s.cni.cncf.io", "forbidden")
 }
 
-// A box that a network owned would be deleted with it.
+// The garbage collector would delete a box whose owner is a lost Network.
 func TestRecoveredBoxBelongsToItsNetworkIfThereIsOne(t *testing.T) {
 	lan := network("lan", "lan-uid")
 	for _, row := range []struct {

@@ -24,45 +24,46 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// object is one that the cluster has a record of, as it is stored: a box, a stack or a network.
+// object is an internal object of a kind that is recorded in the cluster: a box, a stack or a Network.
 type object interface {
 	runtime.Object
 	metav1.Object
 }
 
-// kind is a kind of objects that the cluster has records of.
+// kind describes a kind of objects that are recorded in the cluster.
 type kind struct {
-	// noun is what messages call an object, and plural several. resource is the plural that the API has.
+	// noun is the word for an object in messages, and plural its plural. resource is the name of the resource in the API.
 	noun, plural, resource string
-	// replacedDirectory is where in the store is kept what is replaced of them.
+	// replacedDirectory is the directory in the store for the former values of replaced objects.
 	replacedDirectory string
 	newObject         func() object
 	newList           func() runtime.Object
-	// conditions are those of an object, and setSpec gives it the spec of another, both of which isSameSpec compares.
+	// conditions returns the conditions of an object, setSpec copies the spec of another object, and isSameSpec compares the specs
+	// of two objects.
 	conditions func(object) []metav1.Condition
 	setSpec    func(object, from object)
 	isSameSpec func(a, b object) bool
 
-	// controlling returns the reference to the object that controls a child, nil for none, and validateName the reasons why
-	// there can be no object of a name.
+	// controlling returns the reference to the object of this kind that controls a child, nil if there is none. validateName
+	// returns the reasons why a name is invalid.
 	controlling  func(child metav1.Object) *metav1.OwnerReference
 	validateName func(name string, prefix bool) []string
-	// listRecords calls visit for every child of this kind of owner that is to have a record of the object that controls it, and
-	// readRecord returns that, which fromRecord makes what is stored.
+	// listRecords calls visit for every child of owners of this kind that should have a record of its owner. readRecord returns the
+	// record on a child, and fromRecord the internal object of a record.
 	listRecords func(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error
 	readRecord  func(metav1.Object) (metav1.Object, error)
 	fromRecord  func(record metav1.Object) (object, error)
-	// recovered counts the objects by what was done about them.
+	// recovered counts the objects by action.
 	recovered *metrics.CounterVec
 }
 
-// eachRecord calls visit for every child that is to have a record of the object that controls it.
+// eachRecord calls visit for every child that should have a record of its owner.
 func (k *kind) eachRecord(ctx context.Context, cluster *cluster, visit func(child) error) error {
 	return k.listRecords(ctx, cluster, k, visit)
 }
 
-// ownerOf returns the reference to the object of this kind that controls a child. It returns nil for an object that cannot
-// exist: no request of the API could have created it.
+// ownerOf returns the reference to the object of this kind that controls a child. It returns nil if the API would refuse an object
+// with this name or UID.
 func (k *kind) ownerOf(child metav1.Object) *metav1.OwnerReference {
 	owner := k.controlling(child)
 	if owner == nil || owner.UID == "" || len(k.validateName(owner.Name, false)) > 0 {
@@ -71,7 +72,7 @@ func (k *kind) ownerOf(child metav1.Object) *metav1.OwnerReference {
 	return owner
 }
 
-// recordAnnotation returns the record that a child has in its annotation.
+// recordAnnotation returns the record in the annotation of a child, or an error if the child has no such annotation.
 func recordAnnotation(child metav1.Object) (string, error) {
 	value, isRecorded := child.GetAnnotations()[modelv1.RecordAnnotation]
 	if !isRecorded {
@@ -80,7 +81,7 @@ func recordAnnotation(child metav1.Object) (string, error) {
 	return value, nil
 }
 
-// recordOnly returns a child that has nothing but its record.
+// recordOnly returns a copy of the child that has only its record.
 func recordOnly(child metav1.Object) metav1.Object {
 	if revision, isRevision := child.(*appsv1.ControllerRevision); isRevision {
 		return &appsv1.ControllerRevision{Data: revision.Data}
@@ -94,27 +95,27 @@ func recordOnly(child metav1.Object) metav1.Object {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}}
 }
 
-// memoryOf returns about how many bytes of memory an object takes.
+// memoryOf returns the estimated size of a decoded object in bytes.
 func memoryOf(record metav1.Object) (int64, error) {
 	data, err := record.(render.Recordable).Marshal()
 	if err != nil {
-		return 0, fmt.Errorf("encoding what was recorded of %s: %w", nameOf(record), err)
+		return 0, fmt.Errorf("encoding the record of %s: %w", nameOf(record), err)
 	}
 	return decodedsize.OfProtobuf(data, reflect.TypeOf(record).Elem(), math.MaxInt64)
 }
 
-// prepareRecorded makes a recorded object one that can be stored. It need not be valid by the rules of today: it is what its
-// owner was once allowed to have.
+// prepareRecorded removes the metadata that must not be stored from a recorded object. The object need not be valid by the current
+// rules: it was valid when it was created.
 func prepareRecorded(recorded metav1.Object) {
 	recorded.SetResourceVersion("")
 	recorded.SetManagedFields(nil)
-	// These two only mean something while an object is being deleted.
+	// These finalizers are only for an object that is being deleted.
 	recorded.SetFinalizers(slices.DeleteFunc(recorded.GetFinalizers(), func(finalizer string) bool {
 		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 	}))
 }
 
-// recoveredConditions are those of an object that the controller has not seen since.
+// recoveredConditions returns the conditions of an object that the controller has not reconciled since its recovery.
 func recoveredConditions(message string) []metav1.Condition {
 	return []metav1.Condition{{
 		Type:               modelv1.ConditionReady,
@@ -125,8 +126,8 @@ func recoveredConditions(message string) []metav1.Condition {
 	}}
 }
 
-// withRecorded lets a stored object say what is recorded of it. What a record leaves out, because it would be too large,
-// stays as it is stored.
+// withRecorded copies the recorded fields to a stored object. Fields that the record leaves out because of their size keep their
+// stored values.
 func (k *kind) withRecorded(stored, recorded object) object {
 	stored.SetGeneration(recorded.GetGeneration())
 	k.setSpec(stored, recorded)
@@ -150,7 +151,7 @@ func (k *kind) withRecorded(stored, recorded object) object {
 	return stored
 }
 
-// isSame returns whether two versions of an object differ in nothing but what is not recorded.
+// isSame returns whether the recorded fields of two versions of an object are equal.
 func (k *kind) isSame(a, b object) bool {
 	return a.GetGeneration() == b.GetGeneration() &&
 		apiequality.Semantic.DeepEqual(a.GetLabels(), b.GetLabels()) &&
@@ -160,7 +161,7 @@ func (k *kind) isSame(a, b object) bool {
 		k.isSameSpec(a, b)
 }
 
-// ownOwners returns the UIDs of the objects of this group that own the object.
+// ownOwners returns the UIDs of the owners of an object that are in this API group.
 func ownOwners(of metav1.Object) []types.UID {
 	var owners []types.UID
 	for _, owner := range of.GetOwnerReferences() {
@@ -171,7 +172,7 @@ func ownOwners(of metav1.Object) []types.UID {
 	return owners
 }
 
-// dropOwners takes the owners of this group away that do not exist.
+// dropOwners removes the references to owners in this API group that do not exist.
 func dropOwners(of metav1.Object, exists func(types.UID) bool) {
 	of.SetOwnerReferences(slices.DeleteFunc(of.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
 		return render.IsOfGroup(owner) && !exists(owner.UID)

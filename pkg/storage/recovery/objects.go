@@ -27,50 +27,49 @@ import (
 )
 
 const (
-	// objectsPerPage bounds the memory that a page of values takes, of which etcd holds at most 1.5 MiB each. They are decoded
-	// one at a time.
+	// objectsPerPage limits the memory for a page of values. A value in etcd has at most 1.5 MiB. The values are decoded one at a
+	// time.
 	objectsPerPage = 100
 
-	// keepReplaced is how long what was replaced or removed can be had back.
+	// keepReplaced is the time after which the copies of replaced and removed objects expire.
 	keepReplaced = 30 * 24 * time.Hour
 )
 
-// summary is what a recovery remembers of a stored object.
+// summary has the fields of a stored object that a recovery needs.
 type summary struct {
 	UID        types.UID
 	Generation int64
 	Created    metav1.Time
-	// Owners are those of this API group.
+	// Owners are the UIDs of the owners in this API group.
 	Owners []types.UID
-	// IsApplied is whether the object had children that were what it says.
+	// IsApplied is true if the condition Applied is True: the object had children that matched its spec.
 	IsApplied bool
-	// IsDeleted is whether its deletion has begun.
+	// IsDeleted is true if the object is being deleted.
 	IsDeleted bool
-	// IsCorrupt is whether it cannot be read. Nothing else is known of it then.
+	// IsCorrupt is true if the object cannot be read. The other fields are then zero.
 	IsCorrupt bool
-	// IsRestored is whether it was recorded on a child and is restored from there, and Recorded when that child was created.
+	// IsRestored is true if the object was restored from a record. Recorded is the creation time of the child with the record.
 	IsRestored bool
 	Recorded   metav1.Time
 }
 
-// objects are those of a kind in a store, read and written as the server does, past its REST strategies: those give a new
-// object a UID of its own.
+// objects reads and writes the objects of one kind in a store. It bypasses the REST strategies, which would set a new UID.
 type objects struct {
 	*kind
 	storage storage.Interface
 	destroy factory.DestroyFunc
 	store   *Store
-	// transformer and codec read what is stored.
+	// transformer and codec decode stored values.
 	transformer value.Transformer
 	codec       runtime.Codec
-	// prefix of the keys for the storage, and of those in etcd.
+	// prefix is the prefix of the keys in storage, and rawPrefix the prefix of the keys in etcd.
 	prefix, rawPrefix string
-	// lease of what is kept of objects that were replaced; 0 before there is any.
+	// lease is the lease of the copies of replaced objects, 0 before the first copy.
 	leaseMu sync.Mutex
 	lease   clientv3.LeaseID
 }
 
-// openObjects returns objects that have to be closed.
+// openObjects returns the objects of a kind. The caller must close them.
 func openObjects(kind *kind, store *Store, options generic.RESTOptions) (*objects, error) {
 	prefix := path.Join("/", options.ResourcePrefix)
 	raw, destroy, err := generic.NewRawStorage(options.StorageConfig,
@@ -80,7 +79,7 @@ func openObjects(kind *kind, store *Store, options generic.RESTOptions) (*object
 	}
 	transformer := options.StorageConfig.Transformer
 	if transformer == nil {
-		// As etcd's storage does: it refuses to take what is encrypted for plain.
+		// The storage of etcd has the same default: it does not read encrypted values as plain values.
 		transformer = identity.NewEncryptCheckTransformer()
 	}
 	return &objects{
@@ -99,7 +98,7 @@ func (o *objects) rawKey(name types.NamespacedName) string {
 	return o.rawPrefix + "/" + name.Namespace + "/" + name.Name
 }
 
-// count returns how many there are.
+// count returns the number of stored objects.
 func (o *objects) count(ctx context.Context) (int64, error) {
 	response, err := o.store.client.Get(ctx, o.rawPrefix+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil {
@@ -108,7 +107,7 @@ func (o *objects) count(ctx context.Context) (int64, error) {
 	return response.Count, nil
 }
 
-// summaries returns all objects.
+// summaries returns the summaries of all stored objects.
 func (o *objects) summaries(ctx context.Context) (map[types.NamespacedName]summary, error) {
 	summaries := map[types.NamespacedName]summary{}
 	err := o.each(ctx, func(entry entry) {
@@ -132,11 +131,11 @@ func (o *objects) summaryOf(entry entry) summary {
 	}
 }
 
-// summary returns what is stored under a name, and whether anything is.
+// summary returns the summary of the object with a name, and whether there is such an object.
 func (o *objects) summary(ctx context.Context, name types.NamespacedName) (summary, bool, error) {
 	response, err := o.store.client.Get(ctx, o.rawKey(name))
 	if err != nil {
-		return summary{}, false, fmt.Errorf("reading what is stored of %s %s: %w", o.noun, name, err)
+		return summary{}, false, fmt.Errorf("reading the stored value of %s %s: %w", o.noun, name, err)
 	}
 	if len(response.Kvs) == 0 {
 		return summary{}, false, nil
@@ -144,17 +143,17 @@ func (o *objects) summary(ctx context.Context, name types.NamespacedName) (summa
 	return o.summaryOf(o.read(ctx, response.Kvs[0])), true, nil
 }
 
-// entry is what is stored under a key.
+// entry is a stored value.
 type entry struct {
 	name types.NamespacedName
-	// value is as it is stored, compressed and encrypted.
+	// value is the stored value, which may be compressed and encrypted.
 	value []byte
-	// object is nil where err says why it cannot be read.
+	// object is nil if the value cannot be read. err is then the reason.
 	object object
 	err    error
 }
 
-// each calls visit for everything that is stored of the kind.
+// each calls visit for every stored value of the kind.
 func (o *objects) each(ctx context.Context, visit func(entry)) error {
 	prefix := o.rawPrefix + "/"
 	from, revision := prefix, int64(0)
@@ -177,7 +176,7 @@ func (o *objects) each(ctx context.Context, visit func(entry)) error {
 	}
 }
 
-// read decodes what is stored under a key.
+// read decodes a key and its value.
 func (o *objects) read(ctx context.Context, pair *mvccpb.KeyValue) entry {
 	namespace, name := path.Split(strings.TrimPrefix(string(pair.Key), o.rawPrefix+"/"))
 	found := entry{name: types.NamespacedName{Namespace: strings.TrimSuffix(namespace, "/"), Name: name}, value: pair.Value}
@@ -199,7 +198,7 @@ func nameOf(object metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// create adds an object as it is.
+// create stores a new object without a change.
 func (o *objects) create(ctx context.Context, created object) error {
 	if err := o.storage.Create(ctx, o.key(nameOf(created)), created, o.newObject(), 0); err != nil {
 		return fmt.Errorf("storing %s %s: %w", o.noun, nameOf(created), err)
@@ -207,13 +206,12 @@ func (o *objects) create(ctx context.Context, created object) error {
 	return nil
 }
 
-// update gives the object of the same UID what another version of it says, status apart. It returns whether that was
-// something else.
+// update copies the recorded fields to the stored object with the same UID. It returns whether the stored object changed.
 func (o *objects) update(ctx context.Context, recorded object) (bool, error) {
 	return o.change(ctx, nameOf(recorded), recorded.GetUID(), func(stored object) object { return o.withRecorded(stored, recorded) })
 }
 
-// orphan takes the owners of this group off the object of that UID that do not exist.
+// orphan removes the references to owners in this API group that do not exist from the stored object with the UID.
 func (o *objects) orphan(ctx context.Context, name types.NamespacedName, uid types.UID, exists func(types.UID) bool) error {
 	_, err := o.change(ctx, name, uid, func(stored object) object {
 		dropOwners(stored, exists)
@@ -222,8 +220,8 @@ func (o *objects) orphan(ctx context.Context, name types.NamespacedName, uid typ
 	return err
 }
 
-// change stores the object of that UID as changed has it, who may change the one that it is given. It returns whether that is
-// something else.
+// change updates the stored object with the UID to the result of changed, which may modify its argument. It returns whether the
+// object changed.
 func (o *objects) change(ctx context.Context, name types.NamespacedName, uid types.UID, changed func(object) object) (bool, error) {
 	isChanged := false
 	err := o.storage.GuaranteedUpdate(ctx, o.key(name), o.newObject(), false, &storage.Preconditions{UID: &uid},
@@ -244,7 +242,7 @@ func (o *objects) change(ctx context.Context, name types.NamespacedName, uid typ
 	return isChanged, nil
 }
 
-// remove takes the object of that UID away.
+// remove deletes the stored object with the UID. It returns no error if the object does not exist.
 func (o *objects) remove(ctx context.Context, name types.NamespacedName, uid types.UID) error {
 	if err := o.keep(ctx, name); err != nil {
 		return err
@@ -257,7 +255,7 @@ func (o *objects) remove(ctx context.Context, name types.NamespacedName, uid typ
 	return nil
 }
 
-// keep copies an object, as it is stored, to where it can be had back from for a while.
+// keep copies the stored value of an object into the replacedDirectory, where it expires after keepReplaced.
 func (o *objects) keep(ctx context.Context, name types.NamespacedName) error {
 	lease, err := o.keptLease(ctx)
 	if err != nil {
@@ -265,25 +263,25 @@ func (o *objects) keep(ctx context.Context, name types.NamespacedName) error {
 	}
 	response, err := o.store.client.Get(ctx, o.rawKey(name))
 	if err != nil {
-		return fmt.Errorf("reading what is stored of %s %s: %w", o.noun, name, err)
+		return fmt.Errorf("reading the stored value of %s %s: %w", o.noun, name, err)
 	}
 	for _, pair := range response.Kvs {
 		key := fmt.Sprintf("%s/%s/%s/%d", o.store.key(o.replacedDirectory), name.Namespace, name.Name, pair.ModRevision)
 		if _, err := o.store.client.Put(ctx, key, string(pair.Value), clientv3.WithLease(lease)); err != nil {
-			return fmt.Errorf("keeping what is stored of %s %s: %w", o.noun, name, err)
+			return fmt.Errorf("copying the stored value of %s %s: %w", o.noun, name, err)
 		}
 	}
 	return nil
 }
 
-// keptLease returns the lease that ends what is kept, one for all of it. Objects are written at the same time.
+// keptLease returns the lease of all copies. It is safe for concurrent use.
 func (o *objects) keptLease(ctx context.Context) (clientv3.LeaseID, error) {
 	o.leaseMu.Lock()
 	defer o.leaseMu.Unlock()
 	if o.lease == 0 {
 		granted, err := o.store.client.Grant(ctx, int64(keepReplaced/time.Second))
 		if err != nil {
-			return 0, fmt.Errorf("limiting how long what is replaced is kept: %w", err)
+			return 0, fmt.Errorf("granting the lease of the copies of replaced %s: %w", o.plural, err)
 		}
 		o.lease = granted.ID
 	}

@@ -13,34 +13,36 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// revisionMargin is more than what is written to a store between two renewals of the Lease, which knows of no later revision. Tests
-// lower it: it is how many writes a recovery takes.
+// revisionMargin is an upper bound for the number of writes to the store between two renewals of the Lease, which has the revision
+// of the last renewal. A recovery takes at least so many writes, therefore tests lower it.
 var revisionMargin int64 = 10_000
 
 const (
-	// maxRaiseByWriting is how much of a difference is made up for by writing, some thousand times a second. A store that
-	// can be stopped is raised while it is not running where it is more.
+	// maxRaiseByWriting is the largest difference of revisions that is raised by writes, at some thousand writes a second. For a
+	// larger difference, an embedded etcd is raised while it is not running.
 	maxRaiseByWriting = 100_000
-	// maxRaiseOutside is the same of a store that others may use, which the server cannot stop: half an hour or so. One that is
-	// further behind is not raised.
-	maxRaiseOutside = 10_000_000
+	// maxRaiseExternal is the same for an external etcd, which the server cannot stop: about half an hour of writes. The revision
+	// is not raised by a larger difference.
+	maxRaiseExternal = 10_000_000
 
-	putsAtOnce    = 256
-	raiseLogEvery = 10 * time.Second
+	concurrentPuts = 256
+	raiseLogPeriod = 10 * time.Second
 )
 
-// RaiseRevisionError is why a server ends: the store has to be raised to a revision, which takes a moment while it is not
-// running and very long while it is. The next start goes on with the recovery.
+// RaiseRevisionError is returned when the revision of the embedded etcd must be raised further than writes can raise it in
+// reasonable time. The server stops, and raises the revision while the etcd is not running. Its next start continues with the
+// recovery.
 type RaiseRevisionError struct {
+	// To is the revision to raise the store to.
 	To int64
 }
 
 // Error implements error.
 func (e *RaiseRevisionError) Error() string {
-	return fmt.Sprintf("the revision of the store has to be raised to %d while it is not running: start the server again", e.To)
+	return fmt.Sprintf("the revision of the store must be raised to %d while the store is not running: start the server again", e.To)
 }
 
-// raisedRevision is what the revision of the store has to be raised to, 0 where the cluster knows of none.
+// raisedRevision returns the revision to raise a recovered store to, 0 if the mark has no revision.
 func raisedRevision(mark Mark) int64 {
 	if mark.Revision == 0 {
 		return 0
@@ -48,9 +50,9 @@ func raisedRevision(mark Mark) int64 {
 	return mark.Revision + revisionMargin
 }
 
-// raise raises the revision of the store in the way that takes the least time. A store that others may use, and that is too far
-// behind, keeps its own: it takes so many writes to come to what clients have seen that each of them has been told to list again
-// by then.
+// raise increases the revision of the store to the given revision in the fastest way. It does not change the revision of an
+// external etcd if the difference is too large: until the store reaches the revisions that clients have seen, each of these clients
+// has got 410 Expired and listed again.
 func (a *attempt) raise(ctx context.Context, to int64) error {
 	from := a.position.Revision
 	switch {
@@ -58,17 +60,17 @@ func (a *attempt) raise(ctx context.Context, to int64) error {
 		err := &RaiseRevisionError{To: to}
 		a.fail(err)
 		return err
-	case to-from > maxRaiseOutside:
-		klog.FromContext(ctx).Info("The store before counted too far to be reached by writing, and this one goes on from its own revision. "+
-			"Watches that begin at a later one are answered with 410 Expired, so that clients list again", "revision", from, "before", to)
+	case to-from > maxRaiseExternal:
+		klog.FromContext(ctx).Info("The former store had a revision that is too high to reach by writes. The store continues from its own revision. "+
+			"The server answers watches from a later revision with 410 Expired, so that clients list again", "revision", from, "before", to)
 		return nil
 	default:
 		return a.store.raise(ctx, from, to)
 	}
 }
 
-// raise lets the store count on from a revision that is above what any client has seen. Clients that watch from what
-// they saw last would otherwise see nothing until the store has come there again.
+// raise increases the revision of the store past all revisions that clients have seen. Clients that watch from a later revision
+// than the revision of the store would otherwise get no events until the store reaches it.
 func (s *Store) raise(ctx context.Context, from, to int64) error {
 	if from >= to {
 		return nil
@@ -78,7 +80,7 @@ func (s *Store) raise(ctx context.Context, from, to int64) error {
 	defer cancel(nil)
 	var reached atomic.Int64
 	var putting sync.WaitGroup
-	for range putsAtOnce {
+	for range concurrentPuts {
 		putting.Go(func() {
 			for ctx.Err() == nil && reached.Load() < to {
 				response, err := s.client.Put(ctx, s.key("revision"), "")
@@ -90,7 +92,7 @@ func (s *Store) raise(ctx context.Context, from, to int64) error {
 			}
 		})
 	}
-	progress := time.NewTicker(raiseLogEvery)
+	progress := time.NewTicker(raiseLogPeriod)
 	defer progress.Stop()
 	ended := make(chan struct{})
 	go func() {

@@ -29,16 +29,16 @@ import (
 )
 
 const (
-	// randomBytesPeriod is how long random bytes are tried in a test.
+	// randomBytesPeriod is the duration of the test with random bytes.
 	randomBytesPeriod = 10 * time.Second
-	// randomBytesPatience is how long a cache may take until it has an object.
+	// randomBytesPatience is the timeout for a cache to get an object.
 	randomBytesPatience = 30 * time.Second
 )
 
-// bystander is a box that is stored and recorded, whatever else is.
+// bystander is the name of a valid box beside the random bytes.
 func bystander() *modelv1.ModelBox { return box("mail", "2") }
 
-// realBytes returns a stored box and a record of it, to begin with.
+// realBytes returns the stored value of a box and its record, as seeds.
 func realBytes(t testing.TB) (stored, record []byte) {
 	t.Helper()
 	web := box("web", "1")
@@ -66,7 +66,7 @@ func FuzzStoredAndRecordedBytes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stored, record []byte) { expectNoHarm(t, etcd, stored, record) })
 }
 
-// TestRandomBytesHarmNothingElse is the same with random edits of a real box and a real record.
+// TestRandomBytesHarmNothingElse is like FuzzStoredAndRecordedBytes, with random edits of a real box and a real record.
 func TestRandomBytesHarmNothingElse(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -87,7 +87,7 @@ func TestRandomBytesHarmNothingElse(t *testing.T) {
 	t.Logf("%d attempts", tried)
 }
 
-// edit returns bytes with some of them changed, removed, repeated or replaced.
+// edit returns the bytes with some bytes changed, removed, repeated or replaced.
 func edit(random *rand.Rand, from []byte) []byte {
 	data := bytes.Clone(from)
 	for range 1 + random.IntN(4) {
@@ -111,11 +111,11 @@ func edit(random *rand.Rand, from []byte) []byte {
 	return data
 }
 
-// fuzzed numbers the parts of the etcd.
+// fuzzed numbers the prefixes in the etcd.
 var fuzzed atomic.Int64
 
-// expectNoHarm starts on a store with these bytes, recovers one with such a record, lists, watches and deletes: only the box
-// itself may not be there.
+// expectNoHarm serves from a store with these bytes, recovers a store with this record, and lists, watches and deletes. Only the
+// box of the bytes may be missing.
 func expectNoHarm(t *testing.T, etcd storagebackend.TransportConfig, stored, record []byte) {
 	t.Helper()
 	if bytes.HasPrefix(stored, []byte(encryptedPrefix)) {
@@ -130,11 +130,11 @@ func expectNoHarm(t *testing.T, etcd storagebackend.TransportConfig, stored, rec
 	if _, err := f.store.client.Put(t.Context(), f.boxes.rawKey(name), string(stored)); err != nil {
 		t.Fatal(err)
 	}
-	// The store is another one, and the bystander is restored from its record.
+	// The store is Foreign, and the bystander is restored from its record.
 	f.setLease(Position{Identity: Identity{UID: "lost"}})
 	a, err := f.attempt()
 	if err != nil {
-		t.Errorf("the store is not served from: %v", err)
+		t.Errorf("the server does not serve from the store: %v", err)
 		return
 	}
 	if a.situation != Foreign {
@@ -142,13 +142,13 @@ func expectNoHarm(t *testing.T, etcd storagebackend.TransportConfig, stored, rec
 	}
 	for _, owner := range a.absent {
 		if owner.Name != "forged" {
-			t.Errorf("%s is taken for absent", owner)
+			t.Errorf("%s counts as absent", owner)
 		}
 	}
 	expectCacheWorks(t, f, name)
 }
 
-// expectCacheWorks lists, watches and deletes by a cache that is filled from the store.
+// expectCacheWorks lists, watches and deletes through a cache of the store.
 func expectCacheWorks(t *testing.T, f *fixture, name types.NamespacedName) {
 	t.Helper()
 	done := make(chan struct{})
@@ -191,22 +191,22 @@ func expectCacheWorks(t *testing.T, f *fixture, name types.NamespacedName) {
 	isCorrupt := !seen["web"]
 	err = cached.Delete(ctx, f.boxes.key(name), &model.ModelBox{}, nil, storage.ValidateAllObjectFunc, nil, storage.DeleteOptions{ExpectTransformOrDecodeError: isCorrupt})
 	if err != nil {
-		t.Errorf("deleting the box, which is corrupt: %t: %v", isCorrupt, err)
+		t.Errorf("deleting the box (corrupt: %t): %v", isCorrupt, err)
 	}
-	// The watch goes on after the deletion.
+	// The watch continues after the deletion.
 	if err := f.boxes.create(ctx, mustBox(t, box("last", "4"))); err != nil {
 		t.Fatal(err)
 	}
 	for event := range watcher.ResultChan() {
 		if event.Type == watch.Error {
-			t.Errorf("the watch ends with %v", event.Object)
+			t.Errorf("the watch ended with %v", event.Object)
 			return
 		}
 		if added, err := meta.Accessor(event.Object); event.Type == watch.Added && err == nil && added.GetName() == "last" {
 			return
 		}
 	}
-	t.Error("the watch has ended")
+	t.Error("the watch ended")
 }
 
 func mustBox(t *testing.T, record *modelv1.ModelBox) *model.ModelBox {

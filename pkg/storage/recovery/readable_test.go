@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A server without the key that an object is encrypted with must not take the place of one that has it.
+// A server without the encryption key of an object must not replace a server that has the key.
 func TestStoreWithAnObjectThatCannotBeReadIsNotServed(t *testing.T) {
 	const encrypted = "k8s:enc:secretbox:v1:key1:…"
 	for _, test := range []struct {
 		name string
-		// lease is what the cluster knows of the store.
+		// lease is the position of the store on the Lease.
 		lease Position
 		key   func(*fixture) string
 		texts []string
@@ -49,14 +49,14 @@ func TestStoreWithAnObjectThatCannotBeReadIsNotServed(t *testing.T) {
 
 			f.config.Policy = Ignore
 			if _, err := f.attempt(); err != nil {
-				t.Errorf("it is not served although that is asked for: %v", err)
+				t.Errorf("the server does not serve with --store-recovery=ignore: %v", err)
 			}
 			response, err := f.store.client.Get(t.Context(), key)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(response.Kvs) != 1 || string(response.Kvs[0].Value) != encrypted {
-				t.Errorf("the object is not there any more as it was: %v", response.Kvs)
+				t.Errorf("the stored value of the object changed: %v", response.Kvs)
 			}
 		})
 	}

@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// recovered is what a recovery has done.
+// recovered is the result of a recovery: how many objects of each kind it handled, by action.
 type recovered struct {
 	boxes, stacks, networks map[action]int
-	// orphans are children of objects that are neither stored nor recorded.
+	// orphans are the children whose controller is neither stored nor recorded.
 	orphans []orphan
 }
 
-// recoverObjects brings the contents of a store up to date. It returns what it has done, or an error that may come after a
-// part of it.
+// recoverObjects updates the objects in the store from the records in the cluster. After an error, some of the objects may
+// already be updated. The next recovery continues from there.
 func recoverObjects(ctx context.Context, situation Situation, contents *contents, cluster *cluster) (*recovered, error) {
 	exist, replaced := sets.New[types.UID](), sets.New[types.UID]()
 	networks, err := newRecoverer(ctx, situation, contents.networks, cluster, exist, replaced)
@@ -40,7 +40,7 @@ func recoverObjects(ctx context.Context, situation Situation, contents *contents
 			return nil, err
 		}
 	}
-	// Now it is known which owners there are.
+	// All owners are known now.
 	for _, recoverer := range recoverers {
 		if err := recoverer.restoreOwned(ctx); err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func recoverObjects(ctx context.Context, situation Situation, contents *contents
 	for _, recoverer := range recoverers {
 		done.orphans = append(done.orphans, recoverer.outcome.orphans...)
 	}
-	// A Service of a stack leads to what is outside. Its boxes stay in any case.
+	// The Services of a stack are for its external components. restoreOwned has handled its boxes.
 	for _, resource := range []schema.GroupVersionResource{services, endpointSlices} {
 		if err := eachChildOfStack(ctx, cluster, resource, func(child child) error {
 			if !exist.Has(child.owner.UID) && !stacks.stored[child.ownerName()].IsCorrupt {
@@ -69,8 +69,9 @@ func recoverObjects(ctx context.Context, situation Situation, contents *contents
 	return done, nil
 }
 
-// removeDeleted removes what was deleted after the store was as it is: the boxes first, since a stack that has one was not
-// deleted. Of networks nothing is known where the cluster has ceased to serve what they become.
+// removeDeleted removes the objects that were deleted after the revision of the store. It removes boxes before stacks, because a
+// stack that owns a box was not deleted. It removes no Networks if the cluster no longer serves NetworkAttachmentDefinitions: then
+// no Network has a child, deleted or not.
 func removeDeleted(ctx context.Context, networks, stacks, boxes *recoverer, cluster *cluster) error {
 	isServed, err := servesDefinitions(ctx, cluster)
 	if err != nil {
@@ -100,7 +101,7 @@ func removeDeleted(ctx context.Context, networks, stacks, boxes *recoverer, clus
 	return stacks.removeDeleted(ctx)
 }
 
-// noteChild takes note that the owner of a child has not been deleted.
+// noteChild records that the owner of a child has a child, and therefore was not deleted.
 func (r *recoverer) noteChild(child child) error {
 	r.haveChildren.Insert(child.owner.UID)
 	return nil

@@ -19,18 +19,19 @@ import (
 )
 
 const (
-	// writesAtOnce is how many objects are written at a time: the store writes several to its disk as fast as one.
-	writesAtOnce = 16
-	// writtenBytes is how much memory they take together, as package decodedsize estimates it.
-	writtenBytes = 64 << 20
+	// concurrentWrites is the number of objects that are written concurrently. The store syncs several writes to its disk as fast
+	// as one.
+	concurrentWrites = 16
+	// concurrentBytes limits the memory of these objects together, as package decodedsize estimates it.
+	concurrentBytes = 64 << 20
 )
 
-// outcome is what a recovery has done about the objects of a kind.
+// outcome is the result of a recovery for the objects of one kind.
 type outcome struct {
 	mu sync.Mutex
-	// objects are counted by what was done about them.
+	// objects counts the objects by action.
 	objects map[action]int
-	// orphans are children of objects that are neither stored nor recorded.
+	// orphans are the children whose controller is neither stored nor recorded.
 	orphans []orphan
 }
 
@@ -43,45 +44,47 @@ func (r *recoverer) add(done action) {
 	}
 }
 
-// addOrphan takes note of a child whose controller cannot be restored, and why.
+// addOrphan adds a child whose controller cannot be restored, and logs the reason.
 func (r *recoverer) addOrphan(ctx context.Context, child child, reason error) {
-	klog.FromContext(ctx).Error(reason, "The owner of a child is neither in the store nor recorded",
+	klog.FromContext(ctx).Error(reason, "The owner of a child is not in the store and has no readable record",
 		"child", child.String(), "kind", r.objects.noun, "owner", child.ownerName(), "uid", child.owner.UID)
 	r.outcome.mu.Lock()
 	defer r.outcome.mu.Unlock()
 	r.outcome.orphans = append(r.outcome.orphans, newOrphan(r.objects.kind, child))
 }
 
-// recoverer brings the objects of a kind in a store up to date with what the cluster says. Doing it again does nothing.
+// recoverer updates the objects of one kind in the store from the records in the cluster. It is idempotent.
 type recoverer struct {
 	situation Situation
 	objects   *objects
 	cluster   *cluster
 
-	// stored are the objects that were in the store before, and instead of them those that are restored.
+	// stored has the objects that were in the store before. A restored object replaces the object of its name.
 	stored map[types.NamespacedName]summary
-	// exist are the UIDs of the objects that are there or recorded, and replaced of those that were there, of whatever kind.
+	// exist has the UIDs of the objects of all kinds that are stored or recorded, and replaced the UIDs of the objects that
+	// were replaced.
 	exist, replaced sets.Set[types.UID]
-	// haveChildren are the UIDs of those that have any.
+	// haveChildren has the UIDs of the objects that have children.
 	haveChildren sets.Set[types.UID]
-	// owned are objects that others own, for the end: an owner may be recorded after what it owns.
+	// owned has the objects with owners. They are written last, because the record of an owner may be listed after the records
+	// of the objects that it owns.
 	owned map[types.NamespacedName]restoration
-	// next are to be written together.
+	// next is the next batch of objects to write.
 	next    []restoration
 	outcome *outcome
 }
 
-// restoration is a recorded object that is to be written. It keeps the record, and not the object: users who can write children
-// decide how much memory that takes, and how many there are.
+// restoration is a recorded object that has to be written. It has the compressed record instead of the object: users who can write
+// children control the number and the size of the objects.
 type restoration struct {
 	do       action
 	record   metav1.Object
 	replaced types.UID
-	// memory is how many bytes the object takes while it is being written.
+	// memory is the estimated size of the decoded object in bytes.
 	memory int64
 }
 
-// newRecoverer returns one that shares what it knows of owners with those of other kinds.
+// newRecoverer returns a recoverer for objects of one kind. The recoverers of all kinds share the sets exist and replaced.
 func newRecoverer(ctx context.Context, situation Situation, objects *objects, cluster *cluster, exist, replaced sets.Set[types.UID]) (*recoverer, error) {
 	stored, err := objects.summaries(ctx)
 	if err != nil {
@@ -99,7 +102,7 @@ func newRecoverer(ctx context.Context, situation Situation, objects *objects, cl
 	}, nil
 }
 
-// restoreAll restores the recorded objects that no others own.
+// restoreAll restores the recorded objects that have no owners of this API group.
 func (r *recoverer) restoreAll(ctx context.Context) error {
 	if err := r.objects.eachRecord(ctx, r.cluster, func(child child) error { return r.restore(ctx, child) }); err != nil {
 		return err
@@ -107,8 +110,9 @@ func (r *recoverer) restoreAll(ctx context.Context) error {
 	return r.write(ctx)
 }
 
-// restore sees to the object that controls a child. Two objects of a name may be recorded, each on a child of its own: the one
-// of which is garbage that was deleted before the other was created. So may one object twice, of which the later record counts.
+// restore restores the object that controls a child. Two objects with the same name may be recorded on different children: the
+// older object was deleted, and its child has not been garbage collected yet. One object may also be recorded twice. The later
+// record wins.
 func (r *recoverer) restore(ctx context.Context, child child) error {
 	r.haveChildren.Insert(child.owner.UID)
 	name := child.ownerName()
@@ -116,7 +120,7 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 	if found, isStored := r.stored[name]; isStored {
 		stored = &found
 	}
-	// Which object it is cannot be told. It stays as it is.
+	// The identity of a corrupt object is unknown. Keep it.
 	if stored != nil && stored.IsCorrupt {
 		r.add(keep)
 		return nil
@@ -158,7 +162,7 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 		restored.do, restored.replaced = earlier.do, earlier.replaced
 		delete(r.owned, name)
 	} else if isAgain {
-		// What is to be updated or replaced may be among those that are to be created.
+		// The earlier version may still be in the batch, to be created: write it before it is updated or replaced.
 		if err := r.write(ctx); err != nil {
 			return err
 		}
@@ -173,8 +177,8 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 	return r.write(ctx)
 }
 
-// restoreOwned restores the recorded objects that others own, with the owners that exist, and leaves those in the store without
-// the owners that were replaced. What belonged to those would be deleted.
+// restoreOwned restores the recorded objects that have owners, without the owners that do not exist. It also removes the owners
+// that were replaced from the objects in the store. The garbage collector would otherwise delete these objects.
 func (r *recoverer) restoreOwned(ctx context.Context) error {
 	r.next = slices.AppendSeq(r.next, maps.Values(r.owned))
 	clear(r.owned)
@@ -188,19 +192,19 @@ func (r *recoverer) restoreOwned(ctx context.Context) error {
 		if err := r.objects.orphan(ctx, name, stored.UID, r.exist.Has); err != nil {
 			return err
 		}
-		klog.FromContext(ctx).Info("An owner in the store was replaced, and what it owned stays without it", "kind", r.objects.noun, "object", name, "uid", stored.UID)
+		klog.FromContext(ctx).Info("Replaced an owner in the store and orphaned its child", "kind", r.objects.noun, "object", name, "uid", stored.UID)
 	}
 	return nil
 }
 
-// write writes the objects that are next, as many at a time as there is memory for.
+// write writes the batch, several objects concurrently, within the limit of memory.
 func (r *recoverer) write(ctx context.Context) error {
 	next := r.next
 	r.next = nil
 	errs := make([]error, len(next))
-	memory := semaphore.NewWeighted(writtenBytes)
-	workqueue.ParallelizeUntil(ctx, writesAtOnce, len(next), func(i int) {
-		taken := min(next[i].memory, writtenBytes)
+	memory := semaphore.NewWeighted(concurrentBytes)
+	workqueue.ParallelizeUntil(ctx, concurrentWrites, len(next), func(i int) {
+		taken := min(next[i].memory, concurrentBytes)
 		if errs[i] = memory.Acquire(ctx, taken); errs[i] == nil {
 			defer memory.Release(taken)
 			errs[i] = r.writeOne(ctx, next[i])
@@ -218,7 +222,7 @@ func (r *recoverer) writeOne(ctx context.Context, restored restoration) error {
 	if err != nil {
 		return err
 	}
-	dropOwners(object, r.exist.Has) // those of what others own are known by now
+	dropOwners(object, r.exist.Has) // an object with owners is written after all owners are known
 	done := restored.do
 	logger := klog.FromContext(ctx).WithValues("kind", r.objects.noun, "object", klog.KObj(object), "uid", object.GetUID(), "generation", object.GetGeneration())
 	switch restored.do {
@@ -231,24 +235,24 @@ func (r *recoverer) writeOne(ctx context.Context, restored restoration) error {
 			done = keep
 			break
 		}
-		logger.Info("An object in the store was older than its record, and was brought up to date")
+		logger.Info("Updated an object in the store from its record")
 	case replace:
 		if err := r.objects.remove(ctx, nameOf(object), restored.replaced); err != nil {
 			return err
 		}
-		logger.Info("An object in the store was replaced by the one that is recorded", "replaced", restored.replaced)
+		logger.Info("Replaced an object in the store by the recorded object of the same name", "replaced", restored.replaced)
 		fallthrough
 	default:
 		if err := r.objects.create(ctx, object); err != nil {
 			return err
 		}
-		logger.V(2).Info("An object was restored from its record")
+		logger.V(2).Info("Created an object in the store from its record")
 	}
 	r.add(done)
 	return nil
 }
 
-// removeDeleted removes objects that the store only has because it is older than their deletion.
+// removeDeleted removes the objects that were deleted after the revision of the store.
 func (r *recoverer) removeDeleted(ctx context.Context) error {
 	for name, stored := range r.stored {
 		if !wasDeleted(r.situation, stored, r.haveChildren.Has(stored.UID)) {
@@ -258,7 +262,7 @@ func (r *recoverer) removeDeleted(ctx context.Context) error {
 			return err
 		}
 		delete(r.stored, name)
-		klog.FromContext(ctx).Info("An object in the store was removed: it had been deleted since", "kind", r.objects.noun, "object", name, "uid", stored.UID)
+		klog.FromContext(ctx).Info("Removed an object from the store: it was deleted after the revision of the store", "kind", r.objects.noun, "object", name, "uid", stored.UID)
 		r.add(remove)
 	}
 	return nil

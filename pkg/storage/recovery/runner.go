@@ -22,93 +22,94 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
 )
 
-// Policy says what is done about a store that has less than the cluster knows of.
+// Policy is the action for a store that is Empty, Behind or Foreign.
 type Policy string
 
 const (
-	// Recover brings it up to date from what is recorded in the cluster.
+	// Recover updates the store from the records in the cluster, and serves from it.
 	Recover Policy = "recover"
-	// Refuse does not serve from it.
+	// Refuse serves nothing, and reports the difference.
 	Refuse Policy = "refuse"
-	// Ignore serves from it as it is. Applications whose boxes it does not have are deleted by the cluster.
+	// Ignore serves from the store without a change. The cluster deletes applications whose boxes the store does not have.
 	Ignore Policy = "ignore"
 )
 
 const (
-	// retryPeriod is how often the runner checks again whether the server may serve.
+	// retryPeriod is the time between two attempts to serve from the store.
 	retryPeriod = time.Second
-	// lockSeconds is how long other servers wait for a server that died while it recovered the store.
+	// lockSeconds is the TTL of the lock of the store: other servers wait so long if a server dies during the recovery.
 	lockSeconds = 15
 )
 
 // Config is the configuration of a Runner.
 type Config struct {
 	Policy Policy
-	// Transport leads to the store, Boxes to the boxes, Stacks to the stacks and Networks to the networks in it.
+	// Transport has the endpoints and credentials of the store. Boxes, Stacks and Networks are the storage options of the
+	// resources.
 	Transport storagebackend.TransportConfig
 	Boxes     generic.RESTOptions
 	Stacks    generic.RESTOptions
 	Networks  generic.RESTOptions
-	// Corrupt knows which objects cannot be read, and isolates the storage of the others.
+	// Corrupt tracks the objects that cannot be read, and hides them from lists and watches.
 	Corrupt *corruptobject.Tracker
-	// IsExclusive is whether only this process can use the store.
+	// IsExclusive is true if no other process can use the store, as with the embedded etcd.
 	IsExclusive bool
 
-	// Cluster is the cluster's client, and Children the one that reads children.
+	// Cluster is the client of the host cluster, and Children its client for the metadata of children.
 	Cluster  kubernetes.Interface
 	Children metadata.Interface
-	// Lease is the Lease of leader election, by which the cluster knows the store. Empty if there is none.
+	// Lease is the Lease of leader election, on which the server records the store. Empty if there is none.
 	Lease types.NamespacedName
-	// Holder is the name of this process on the Lease.
+	// Holder is the identity of this process in leader election.
 	Holder string
-	// ObservePeriod is how often the runner checks whether the store is still the same.
+	// ObservePeriod is the time between two checks that the store is still the same.
 	ObservePeriod time.Duration
 }
 
-// Runner lets the server serve once its store has everything that the cluster knows of.
+// Runner recovers the store before the server serves from it, and afterwards checks that the store is not replaced.
 type Runner struct {
 	Config
 	liveness liveness
-	// fail ends the server.
+	// fail stops the server.
 	fail context.CancelCauseFunc
 	done chan struct{}
 
-	// withheld are the absent owners of the store.
-	withheld withheld
+	// refused has the absent owners of the store.
+	refused refusedOwners
 
 	mu    sync.RWMutex
 	err   error
 	guard *Guard
 }
 
-// NewRunner returns one that has to be Run. fail is called when the server has to end.
+// NewRunner returns a Runner. Call its Run. The Runner calls fail if the server must stop.
 func NewRunner(config Config, fail context.CancelCauseFunc) *Runner {
 	return &Runner{
 		Config:   config,
 		liveness: liveness{clock: clock.RealClock{}},
 		fail:     fail,
 		done:     make(chan struct{}),
-		err:      errors.New("the store was not looked at yet"),
+		err:      errors.New("the store is not checked yet"),
 	}
 }
 
-// Done returns a channel that is closed when the store may be served from.
+// Done returns a channel that is closed when the store is ready to serve from.
 func (r *Runner) Done() <-chan struct{} { return r.done }
 
-// Decorator returns what caches the storage from when it may be served from.
+// Decorator returns a decorator that adds a watch cache to storage. The cache is filled after Done is closed.
 func (r *Runner) Decorator() generic.StorageDecorator {
-	return refuseFutureWatches(r.withheld.decorate(storageWithCacher(r.done, r.Corrupt)))
+	return refuseFutureWatches(r.refused.decorate(storageWithCacher(r.done, r.Corrupt)))
 }
 
-// UncachedDecorator is Decorator for a server without a watch cache.
+// UncachedDecorator is like Decorator, without a watch cache.
 func (r *Runner) UncachedDecorator() generic.StorageDecorator {
-	return refuseFutureWatches(r.withheld.decorate(r.Corrupt.UndecoratedStorage))
+	return refuseFutureWatches(r.refused.decorate(r.Corrupt.UndecoratedStorage))
 }
 
 // Name implements healthz.HealthChecker.
 func (*Runner) Name() string { return "store-recovery" }
 
-// Check returns why the store may not be served from, nil when it may.
+// Check implements healthz.HealthChecker. It returns nil if the store is ready to serve from, and otherwise the reason why not.
 func (r *Runner) Check(*http.Request) error {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -118,13 +119,14 @@ func (r *Runner) Check(*http.Request) error {
 	return r.err
 }
 
-// Mark implements the Marker of leader election.
+// Mark implements leaderelection.Marker. It must be called after Done is closed.
 func (r *Runner) Mark(ctx context.Context, lease *coordinationv1.Lease) { r.guard.Mark(ctx, lease) }
 
-// Verify implements the Marker of leader election.
+// Verify implements leaderelection.Marker. It must be called after Done is closed.
 func (r *Runner) Verify(lease *coordinationv1.Lease) error { return r.guard.Verify(lease) }
 
-// Run looks at the store until it may be served from, and then whether it stays the same, until ctx is done.
+// Run checks and recovers the store until it is ready to serve from. Then it checks that the store stays the same, until ctx is
+// done. It returns an error if it cannot open the store, and nil if ctx is done.
 func (r *Runner) Run(ctx context.Context) error {
 	store, err := Open(r.Transport, r.Boxes.StorageConfig.Prefix)
 	if err != nil {
@@ -136,7 +138,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		return err
 	}
 	defer contents.close()
-	served, err := r.untilServed(ctx, store, contents)
+	served, err := r.waitUntilServable(ctx, store, contents)
 	if err != nil {
 		return nil // ctx is done
 	}
@@ -145,25 +147,25 @@ func (r *Runner) Run(ctx context.Context) error {
 	r.guard = guard
 	r.mu.Unlock()
 	close(r.done)
-	go r.withheld.keepVerifying(ctx, store, contents, &cluster{kube: r.Cluster, metadata: r.Children})
+	go r.refused.keepUpdating(ctx, store, contents, &cluster{kube: r.Cluster, metadata: r.Children})
 	guard.Run(ctx, r.ObservePeriod)
 	return nil
 }
 
-// untilServed returns the position that the store is served from. The error is the error of ctx.
-func (r *Runner) untilServed(ctx context.Context, store *Store, contents *contents) (Position, error) {
+// waitUntilServable retries until the store is ready, and returns its position then. It returns an error only if ctx is done.
+func (r *Runner) waitUntilServable(ctx context.Context, store *Store, contents *contents) (Position, error) {
 	logger := klog.FromContext(ctx)
-	said := ""
+	logged := ""
 	for {
 		attempt := attempt{Runner: r, store: store, contents: contents}
 		position, err := attempt.run(ctx)
 		if err == nil {
-			r.withheld.set(attempt.absent)
+			r.refused.set(attempt.absent)
 			return position, nil
 		}
-		if err.Error() != said {
-			said = err.Error()
-			logger.Error(err, "The store cannot be served from yet")
+		if err.Error() != logged {
+			logged = err.Error()
+			logger.Error(err, "Cannot serve from the store yet")
 		}
 		r.mu.Lock()
 		r.err = err

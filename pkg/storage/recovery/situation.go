@@ -5,30 +5,30 @@ package recovery
 
 import "slices"
 
-// Situation is how a store is to what the cluster knows.
+// Situation is the result of the comparison of a store with the Lease and the children in the cluster.
 type Situation string
 
 const (
-	// Current is a store that has everything that it ever had.
+	// Current is the store that the Lease names, at the revision on the Lease or a later one.
 	Current Situation = "Current"
-	// New is an empty store, of a cluster that knows of no other and has nothing that boxes have made.
+	// New is an empty store, if no Lease names a store and the cluster has no recorded objects.
 	New Situation = "New"
-	// Empty is a store without boxes, where the cluster knows of another store, or has what boxes have made.
+	// Empty is an empty store, if the Lease names another store or the cluster has recorded objects.
 	Empty Situation = "Empty"
-	// Behind is a store that had more before, that a snapshot was restored to, or that another has taken the place of.
+	// Behind is a store that was rolled back, that was restored from a snapshot, or that another store has replaced.
 	Behind Situation = "Behind"
-	// Foreign is a store with boxes, and not the one that the cluster knows.
+	// Foreign is a store with objects that is not the store that the Lease names, and unrelated to it.
 	Foreign Situation = "Foreign"
 )
 
-// assess compares a store with what the cluster knows of its store. hasBoxes and hasChildren are asked only where the
-// answer depends on them.
-func assess(store Position, mark Mark, hasBoxes, hasChildren func() (bool, error)) (Situation, error) {
+// assess compares a store with the mark of the Lease. It calls hasObjects, for the objects in the store, and hasRecords, for the
+// records in the cluster, only if the result depends on them.
+func assess(store Position, mark Mark, hasObjects, hasRecords func() (bool, error)) (Situation, error) {
 	own := store.Identity
 	switch {
 	case own.Recovery != nil:
 		return own.Recovery.Situation, nil
-	// What is restored from a snapshot may have a later revision than the store that the snapshot is of.
+	// A store that is restored from a snapshot may have a later revision than the original store.
 	case store.isRestored() && (mark.Store == "" || mark.Store == own.UID || slices.Contains(own.Ancestors, mark.Store)):
 		return Behind, nil
 	case mark.Store != "" && mark.Store == own.UID:
@@ -36,27 +36,27 @@ func assess(store Position, mark Mark, hasBoxes, hasChildren func() (bool, error
 			return Behind, nil
 		}
 		return Current, nil
-	// The store was recovered, and the cluster has not been told.
+	// The store was recovered, and the Lease does not have it yet.
 	case mark.Store != "" && slices.Contains(own.Ancestors, mark.Store):
 		return Current, nil
 	}
-	boxes, err := hasBoxes()
+	isFilled, err := hasObjects()
 	if err != nil {
 		return "", err
 	}
 	switch {
-	case mark.Store == "" && boxes:
+	case mark.Store == "" && isFilled:
 		return Current, nil
 	case mark.Store == "":
-		children, err := hasChildren()
+		isRecorded, err := hasRecords()
 		if err != nil {
 			return "", err
 		}
-		if children {
+		if isRecorded {
 			return Empty, nil
 		}
 		return New, nil
-	case !boxes:
+	case !isFilled:
 		return Empty, nil
 	case slices.Contains(mark.Ancestors, own.UID):
 		return Behind, nil

@@ -14,7 +14,7 @@ func TestAssessComparesTheStoreWithTheMark(t *testing.T) {
 	at := func(revision int64, uid types.UID, ancestors ...types.UID) Position {
 		return Position{Identity: Identity{UID: uid, Ancestors: ancestors}, Revision: revision}
 	}
-	// The etcd cluster that a snapshot is restored to begins with a revision that is later than the revision of any snapshot.
+	// An etcd cluster that is restored from a snapshot starts at a later revision than the snapshot.
 	restored := func(uid types.UID, ancestors ...types.UID) Position {
 		return Position{Identity: Identity{UID: uid, Cluster: 1, Ancestors: ancestors}, Revision: 1_000_000_000, Cluster: 2}
 	}
@@ -41,10 +41,10 @@ func TestAssessComparesTheStoreWithTheMark(t *testing.T) {
 		{"the same without boxes", at(900, "a"), Mark{Store: "b", Revision: 500, Ancestors: []types.UID{"a"}}, false, true, Empty},
 		{"the store of another cluster", at(900, "x"), Mark{Store: "a", Revision: 500}, true, true, Foreign},
 		{"a store of an older release in place of the known one", at(900, ""), Mark{Store: "a", Revision: 500}, true, true, Foreign},
-		{"a recovered store that the cluster was not told of", at(900, "b", "a"), Mark{Store: "a", Revision: 500}, true, true, Current},
+		{"a recovered store that is not on the Lease yet", at(900, "b", "a"), Mark{Store: "a", Revision: 500}, true, true, Current},
 		{"a snapshot that was restored", restored("a"), Mark{Store: "a", Revision: 500}, true, true, Behind},
 		{"a snapshot that was restored, and a Lease that a user deleted", restored("a"), Mark{}, true, true, Behind},
-		{"a snapshot of a recovered store that the cluster was not told of", restored("b", "a"), Mark{Store: "a", Revision: 500}, true, true, Behind},
+		{"a snapshot of a recovered store that is not on the Lease yet", restored("b", "a"), Mark{Store: "a", Revision: 500}, true, true, Behind},
 		{"a snapshot of before a recovery", restored("a"), Mark{Store: "b", Revision: 500, Ancestors: []types.UID{"a"}}, true, true, Behind},
 		{"a snapshot of another cluster's store", restored("x"), Mark{Store: "a", Revision: 500}, true, true, Foreign},
 		{"a recovery that has not ended", begun, Mark{Store: "a", Revision: 500}, true, true, Behind},
@@ -56,7 +56,7 @@ func TestAssessComparesTheStoreWithTheMark(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != row.want {
-				t.Errorf("it is %s, want %s", got, row.want)
+				t.Errorf("the situation is %s, want %s", got, row.want)
 			}
 		})
 	}
@@ -64,7 +64,7 @@ func TestAssessComparesTheStoreWithTheMark(t *testing.T) {
 
 func TestARestartAsksForNothing(t *testing.T) {
 	asked := func() (bool, error) {
-		t.Error("it lists objects")
+		t.Error("assess lists objects")
 		return false, nil
 	}
 	if _, err := assess(Position{Identity: Identity{UID: "a"}, Revision: 5}, Mark{Store: "a", Revision: 5}, asked, asked); err != nil {
@@ -76,9 +76,9 @@ func TestAClusterThatCannotBeAskedIsNoNewOne(t *testing.T) {
 	no := func() (bool, error) { return false, nil }
 	cut := func() (bool, error) { return false, errors.New("cut off") }
 	if got, err := assess(Position{}, Mark{}, no, cut); err == nil {
-		t.Errorf("it is %s", got)
+		t.Errorf("the situation is %s", got)
 	}
 	if got, err := assess(Position{}, Mark{Store: "a"}, cut, no); err == nil {
-		t.Errorf("it is %s", got)
+		t.Errorf("the situation is %s", got)
 	}
 }

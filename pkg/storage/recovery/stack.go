@@ -17,7 +17,7 @@ import (
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// stackKind are stacks, each of which is recorded in a ControllerRevision.
+// stackKind is the kind of stacks. A stack is recorded in a ControllerRevision.
 var stackKind = &kind{
 	noun:              "stack",
 	plural:            "stacks",
@@ -40,7 +40,7 @@ var stackKind = &kind{
 	recovered:  recoveredStacks,
 }
 
-// newStack returns what is stored of a stack that was recorded.
+// newStack returns the internal stack of a record, ready to be stored.
 func newStack(record *modelv1.ModelStack) (*model.ModelStack, error) {
 	record = record.DeepCopy()
 	modelv1.SetObjectDefaults_ModelStack(record)

@@ -23,10 +23,10 @@ import (
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// another is a store that the cluster knows without a revision.
+// another is the mark of another store, without a revision.
 var another = Position{Identity: Identity{UID: "another"}}
 
-// stack returns a stack that was applied.
+// stack returns a stack whose condition Applied is True.
 func stack(name string, uid types.UID, changes ...func(*modelv1.ModelStack)) *modelv1.ModelStack {
 	stack := &modelv1.ModelStack{
 		ObjectMeta: metav1.ObjectMeta{
@@ -45,7 +45,7 @@ func stack(name string, uid types.UID, changes ...func(*modelv1.ModelStack)) *mo
 	return stack
 }
 
-// atStackGeneration is a later version of a stack.
+// atStackGeneration returns a change of a stack to a later generation.
 func atStackGeneration(generation int64) func(*modelv1.ModelStack) {
 	return func(stack *modelv1.ModelStack) {
 		stack.Generation = generation
@@ -53,14 +53,14 @@ func atStackGeneration(generation int64) func(*modelv1.ModelStack) {
 	}
 }
 
-// createdAt is a stack that was created some seconds later.
+// createdAt returns a change of the creation time of a stack to some seconds later.
 func createdAt(second int64) func(*modelv1.ModelStack) {
 	return func(stack *modelv1.ModelStack) {
 		stack.CreationTimestamp = metav1.NewTime(time.Unix(1_700_000_000+second, 0))
 	}
 }
 
-// revisionOf records a stack.
+// revisionOf returns the ControllerRevision with the record of a stack.
 func revisionOf(t *testing.T, stack *modelv1.ModelStack, changes ...func(*appsv1.ControllerRevision)) *appsv1.ControllerRevision {
 	t.Helper()
 	rendered, err := modelstackrender.Record(stack)
@@ -77,7 +77,7 @@ func revisionOf(t *testing.T, stack *modelv1.ModelStack, changes ...func(*appsv1
 	return revision
 }
 
-// putStacks stores stacks as if they had been created.
+// putStacks stores stacks directly.
 func (f *fixture) putStacks(stacks ...*modelv1.ModelStack) {
 	f.t.Helper()
 	for _, stack := range stacks {
@@ -94,7 +94,7 @@ func (f *fixture) putStacks(stacks ...*modelv1.ModelStack) {
 	}
 }
 
-// storedStacks returns the stacks in the store by their names.
+// storedStacks returns the stacks in the store by name.
 func (f *fixture) storedStacks() map[string]model.ModelStack {
 	f.t.Helper()
 	list := &model.ModelStackList{}
@@ -108,20 +108,20 @@ func (f *fixture) storedStacks() map[string]model.ModelStack {
 	return stored
 }
 
-// ownedBy lets a stack control an object.
+// ownedBy returns a change that makes a stack the controller of an object.
 func ownedBy[T metav1.Object](stack *modelv1.ModelStack) func(T) {
 	return func(owned T) {
 		owned.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "model.github.com/v1", Kind: "ModelStack", Name: stack.Name, UID: stack.UID, Controller: ptr.To(true)}})
 	}
 }
 
-// boxOf is a box that a stack controls.
+// boxOf returns a box that a stack controls.
 func boxOf(stack *modelv1.ModelStack, name string, uid types.UID, changes ...func(*modelv1.ModelBox)) *modelv1.ModelBox {
 	return box(name, uid, append([]func(*modelv1.ModelBox){ownedBy[*modelv1.ModelBox](stack)}, changes...)...)
 }
 
-// leadsOutside is a child of a stack beside its boxes.
-func leadsOutside(stack *modelv1.ModelStack, apiVersion, kind string) *metav1.PartialObjectMetadata {
+// externalChild returns a child of a stack for an external component.
+func externalChild(stack *modelv1.ModelStack, apiVersion, kind string) *metav1.PartialObjectMetadata {
 	child := childOf(box("mail", ""), apiVersion, kind)
 	child.Labels[modelv1.StackLabel] = stack.Name
 	ownedBy[*metav1.PartialObjectMetadata](stack)(child)
@@ -144,7 +144,7 @@ func TestStacksAndTheirBoxesAreRecovered(t *testing.T) {
 	f := newFixture(t,
 		revisionOf(t, shop),
 		deploymentOf(t, boxOf(shop, "web", "web-uid")),
-		leadsOutside(shop, "v1", "Service"), leadsOutside(shop, "discovery.k8s.io/v1", "EndpointSlice"),
+		externalChild(shop, "v1", "Service"), externalChild(shop, "discovery.k8s.io/v1", "EndpointSlice"),
 		revisionOf(t, stack("orphaned", "orphaned-uid"), func(revision *appsv1.ControllerRevision) { revision.OwnerReferences = nil }),
 		revisionOf(t, stack("ending", "ending-uid"), func(revision *appsv1.ControllerRevision) {
 			revision.DeletionTimestamp, revision.Finalizers = ptr.To(metav1.Now()), []string{"example.com/wait"}
@@ -167,7 +167,7 @@ func TestStacksAndTheirBoxesAreRecovered(t *testing.T) {
 	f.serve(Current)
 }
 
-// A box whose stack was lost would be deleted as garbage if it still belonged to that.
+// The garbage collector would delete a box that still has a lost stack as its owner.
 func TestRecoveredBoxBelongsToItsStackIfThereIsOne(t *testing.T) {
 	shop := stack("shop", "shop-uid")
 	for _, row := range []struct {
@@ -206,7 +206,7 @@ func TestAStoreOfStacksThatIsBehindIsBroughtUpToDate(t *testing.T) {
 		revisionOf(t, stack("changed", "1", atStackGeneration(2))), revisionOf(t, agreed), revisionOf(t, created),
 		revisionOf(t, stack("renewed", "new", createdAt(1))),
 		revisionOf(t, stack("newer", "7")),
-		leadsOutside(outside, "v1", "Service"),
+		externalChild(outside, "v1", "Service"),
 		deploymentOf(t, boxOf(boxed, "web", "web-uid")),
 		deploymentOf(t, boxOf(created, "api", "api-uid")),
 	)
@@ -233,7 +233,7 @@ func TestAStoreOfStacksThatIsBehindIsBroughtUpToDate(t *testing.T) {
 	expectNames(t, boxes, "api", "paused", "web")
 	expectOwners(t, boxes["web"], "5")
 	expectOwners(t, boxes["api"], "3")
-	// The stack that it belonged to has been replaced.
+	// The former stack of the box was replaced.
 	expectOwners(t, boxes["paused"])
 }
 
@@ -248,7 +248,7 @@ func TestAForeignStoreKeepsItsStacks(t *testing.T) {
 	stacks, boxes := f.storedStacks(), f.stored()
 	expectNames(t, stacks, "shop", "stranger")
 	if got := stacks["shop"].UID; got != "shop-uid" {
-		t.Errorf("the stack of what runs is %s", got)
+		t.Errorf("the stack is %s, want the stack of the running boxes", got)
 	}
 	expectNames(t, boxes, "left", "theirs", "web")
 	expectOwners(t, boxes["web"], "shop-uid")
@@ -256,7 +256,7 @@ func TestAForeignStoreKeepsItsStacks(t *testing.T) {
 	expectOwners(t, boxes["left"])
 }
 
-// A stack has two records for a moment, and one that was deleted and created again may have left one.
+// A stack has two records for a moment. A former stack of the same name may also have left a record.
 func TestOfTwoRecordsOfAStackTheLaterCounts(t *testing.T) {
 	at := func(second int64) func(*appsv1.ControllerRevision) {
 		return func(revision *appsv1.ControllerRevision) {
@@ -312,8 +312,8 @@ func TestChildrenOfLostStacksAreNotDeleted(t *testing.T) {
 		child runtime.Object
 		want  AbsentOwner
 	}{
-		{"a Service", leadsOutside(shop, "v1", "Service"), AbsentOwner{"modelstacks", testNamespace, "shop", "shop-uid"}},
-		{"an EndpointSlice", leadsOutside(shop, "discovery.k8s.io/v1", "EndpointSlice"), AbsentOwner{"modelstacks", testNamespace, "shop", "shop-uid"}},
+		{"a Service", externalChild(shop, "v1", "Service"), AbsentOwner{"modelstacks", testNamespace, "shop", "shop-uid"}},
+		{"an EndpointSlice", externalChild(shop, "discovery.k8s.io/v1", "EndpointSlice"), AbsentOwner{"modelstacks", testNamespace, "shop", "shop-uid"}},
 		{"a record that cannot be read", unreadable, AbsentOwner{"modelstacks", testNamespace, "shop", "shop-uid"}},
 		{"a record of another stack", stolen, AbsentOwner{"modelstacks", testNamespace, "other", "9"}},
 	} {
@@ -321,14 +321,14 @@ func TestChildrenOfLostStacksAreNotDeleted(t *testing.T) {
 			f := newFixture(t, row.child)
 			f.setLease(another)
 			expectAbsent(t, f, Empty, row.want)
-			// A snapshot has the stacks.
+			// The stacks are in a snapshot that is restored.
 			f.putStacks(shop, stack("other", "9"))
 			f.expectStillAbsent()
 		})
 	}
 }
 
-// A store that has stacks and no boxes is not one that is empty.
+// A store that has stacks and no boxes is not Empty.
 func TestStacksWithoutBoxesAreAStore(t *testing.T) {
 	shop := stack("shop", "shop-uid")
 	for _, row := range []struct {
@@ -338,9 +338,9 @@ func TestStacksWithoutBoxesAreAStore(t *testing.T) {
 		mark     *Position
 		want     Situation
 	}{
-		{"stored where the cluster knows of no store", nil, []*modelv1.ModelStack{shop}, nil, Current},
-		{"stored where the cluster knows another store", nil, []*modelv1.ModelStack{shop}, &another, Foreign},
-		{"recorded where the cluster knows of no store", []runtime.Object{revisionOf(t, shop)}, nil, nil, Empty},
+		{"stored while the Lease names no store", nil, []*modelv1.ModelStack{shop}, nil, Current},
+		{"stored while the Lease names another store", nil, []*modelv1.ModelStack{shop}, &another, Foreign},
+		{"recorded while the Lease names no store", []runtime.Object{revisionOf(t, shop)}, nil, nil, Empty},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := newFixture(t, row.children...)

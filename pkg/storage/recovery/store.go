@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recovery makes sure that the server only serves from a store that is as far as the cluster knows it to have
-// been. A store that is empty, behind or another one would have the server answer that boxes do not exist, and the
-// cluster's garbage collector would delete their applications. Such a store is brought up to date, from what the
-// boxes' own workloads, the NetworkAttachmentDefinitions of networks and the records of stacks say, before the first
-// request is served.
+// Package recovery makes sure that the server never serves from a store that has lost objects. From a store that is empty, older
+// than before or foreign, the server would answer that boxes do not exist, and the garbage collector of the cluster would delete
+// their applications. Before the first request, the server compares the store with the Lease of leader election. It recovers a
+// store that has lost objects from the records in the cluster: the annotations of workloads and NetworkAttachmentDefinitions, and
+// the ControllerRevisions of stacks.
 package recovery
 
 import (
@@ -22,56 +22,56 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/etcdclient"
 )
 
-// storeDirectory is below the prefix of all keys and beside those of the resources, so that snapshots have it. Changing it
-// makes every store one that is not known.
+// storeDirectory is the directory of the keys about the store itself. It is below the prefix of all keys and beside the directories
+// of the resources, so that snapshots include it. A change would make every store a store without an identity.
 const storeDirectory = "store.model.github.com"
 
-// Identity is what a store knows of itself. It is kept in the store.
+// Identity is the identity of a store. It is stored in the store.
 type Identity struct {
-	// UID is the store's own. It changes when the store was recovered: its history is another one from then on. Empty in
-	// a store that was never served from.
+	// UID is unique to the store. A recovery gives the store a new UID, because its history differs from then on. Empty in a
+	// store that no server has served from.
 	UID types.UID `json:"uid,omitempty"`
-	// Cluster is the ID of the etcd cluster that the identity was written to. A snapshot that is restored keeps the
-	// identity and makes a cluster of its own. 0 in a store that was never served from.
+	// Cluster is the ID of the etcd cluster that the identity was written to. A restored snapshot has the same identity and a new
+	// etcd cluster. 0 in a store that no server has served from.
 	Cluster uint64 `json:"cluster,omitempty"`
-	// Ancestors are the stores that this one was recovered from or took the place of, the latest first.
+	// Ancestors are the UIDs of the stores that this store was recovered from or has replaced, the latest first.
 	Ancestors []types.UID `json:"ancestors,omitempty"`
-	// Recovery is one that was begun and has not ended.
+	// Recovery is a recovery that has begun and not ended, nil if there is none.
 	Recovery *Recovery `json:"recovery,omitempty"`
 }
 
-// isRestored returns whether the store is what a snapshot was restored to, and was not served from since.
+// isRestored returns whether the store was restored from a snapshot, and no server has served from it since.
 func (p *Position) isRestored() bool {
 	return p.Identity.Cluster != 0 && p.Identity.Cluster != p.Cluster
 }
 
-// Recovery is why a store is recovered, and what for.
+// Recovery is the reason of a recovery, so that a recovery after an interruption has the same reason.
 type Recovery struct {
 	Situation Situation `json:"situation"`
-	// Mark is what the cluster knew.
+	// Mark is the mark of the Lease when the recovery began.
 	Mark Mark `json:"mark"`
 }
 
-// Position is how far a store is.
+// Position is the identity and the revision of a store at one time.
 type Position struct {
 	Identity Identity
-	// Revision is the store's. It only ever grows, unless the store is replaced by an older one.
+	// Revision is the revision of etcd. It only increases, unless the store is replaced by an older one.
 	Revision int64
-	// Cluster is the ID of the etcd cluster that it is in.
+	// Cluster is the ID of the etcd cluster.
 	Cluster uint64
 
-	// version is that of the identity, 0 where there is none.
+	// version is the revision of the key of the identity, 0 if there is no identity.
 	version int64
 }
 
 // Store is the etcd that the server keeps its objects in.
 type Store struct {
 	client *clientv3.Client
-	// directory of the keys that are about the store itself.
+	// directory has the keys about the store itself.
 	directory string
 }
 
-// Open returns the store at the other end of the transport, whose keys begin with the prefix. It has to be closed.
+// Open returns the store at the endpoints of the transport, with keys below the prefix. The caller must close it.
 func Open(config storagebackend.TransportConfig, prefix string) (*Store, error) {
 	client, err := etcdclient.New(config)
 	if err != nil {
@@ -84,13 +84,14 @@ func newStore(client *clientv3.Client, prefix string) *Store {
 	return &Store{client: client, directory: path.Join("/", prefix, storeDirectory)}
 }
 
-// Close ends the connection to the store.
+// Close closes the connection to the store.
 func (s *Store) Close() error { return s.client.Close() }
 
 func (s *Store) key(name string) string { return s.directory + "/" + name }
 func (s *Store) identityKey() string    { return s.key("identity") }
 
-// Position reads how far the store is. Nothing that was acknowledged before is missing from it.
+// Position reads the identity and the revision of the store. The read is linearizable: the revision includes every write that etcd
+// acknowledged before.
 func (s *Store) Position(ctx context.Context) (Position, error) {
 	response, err := s.client.Get(ctx, s.identityKey())
 	if err != nil {
@@ -107,10 +108,10 @@ func (s *Store) Position(ctx context.Context) (Position, error) {
 	return position, nil
 }
 
-// errIdentityChanged is of a write that came after that of another process.
+// errIdentityChanged is returned if another process has written the identity since it was read.
 var errIdentityChanged = errors.New("another process has changed the identity of the store")
 
-// setIdentity replaces the identity that was read at a position, in the cluster where it was read.
+// setIdentity replaces the identity that was read with the position, and returns the new position.
 func (s *Store) setIdentity(ctx context.Context, read Position, identity Identity) (Position, error) {
 	identity.Cluster = read.Cluster
 	value, err := json.Marshal(identity)

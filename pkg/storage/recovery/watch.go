@@ -18,9 +18,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// refuseFutureWatches returns a decorator of storage that no watch begins in the future of: a client that has its revision from
-// another store, or from a CustomResourceDefinition of the group, is told to list again. It would otherwise see nothing until the
-// store has come there.
+// refuseFutureWatches returns a decorator of storage that answers watches from a future revision with 410 Expired. A client that
+// has its revision from another store, or from a CustomResourceDefinition of the group, then lists again. It would otherwise get no
+// events until the store reaches that revision.
 func refuseFutureWatches(decorator generic.StorageDecorator) generic.StorageDecorator {
 	return func(config *storagebackend.ConfigForResource, resourcePrefix string, keyFunc func(runtime.Object) (string, error),
 		newFunc, newListFunc func() runtime.Object, getAttrs storage.AttrFunc, trigger storage.IndexerFuncs, indexers *cache.Indexers,
@@ -29,24 +29,24 @@ func refuseFutureWatches(decorator generic.StorageDecorator) generic.StorageDeco
 		if err != nil {
 			return delegate, destroy, err
 		}
-		return presentStorage{delegate, &atomic.Uint64{}}, destroy, nil
+		return pastWatchStorage{delegate, &atomic.Uint64{}}, destroy, nil
 	}
 }
 
-// presentStorage is storage that is watched from no revision that it has not reached.
-type presentStorage struct {
+// pastWatchStorage refuses watches from revisions that the store has not reached.
+type pastWatchStorage struct {
 	storage.Interface
-	// reached is a revision that the store has reached.
+	// reached is the highest revision that the store is known to have reached.
 	reached *atomic.Uint64
 }
 
-// Watch watches objects.
-func (s presentStorage) Watch(ctx context.Context, key string, options storage.ListOptions) (watch.Interface, error) {
+// Watch implements storage.Interface.
+func (s pastWatchStorage) Watch(ctx context.Context, key string, options storage.ListOptions) (watch.Interface, error) {
 	from, err := s.Versioner().ParseResourceVersion(options.ResourceVersion)
 	if err != nil {
 		return nil, err
 	}
-	// A cache may be behind the store, and another server ahead of this one: only the store itself knows.
+	// The watch cache may be behind the store, and another server ahead of this one. Therefore ask the store.
 	if from > s.reached.Load() {
 		now, err := s.GetCurrentResourceVersion(ctx)
 		if err != nil {
@@ -54,7 +54,7 @@ func (s presentStorage) Watch(ctx context.Context, key string, options storage.L
 		}
 		s.reached.Store(now)
 		if from > now {
-			return nil, apierrors.NewResourceExpired(fmt.Sprintf("resourceVersion %d is of another store: this one is at %d", from, now))
+			return nil, apierrors.NewResourceExpired(fmt.Sprintf("resourceVersion %d is from another store: the store is at %d", from, now))
 		}
 	}
 	return s.Interface.Watch(ctx, key, options)

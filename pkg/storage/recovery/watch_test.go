@@ -14,10 +14,10 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 )
 
-// watchPatience is how long an event may take to come.
+// watchPatience is the timeout for an event.
 const watchPatience = time.Minute
 
-// Clients that have seen later revisions than the store has, as of a lost store or of a CustomResourceDefinition, list again.
+// Clients with revisions that the store has not reached, from a lost store or a CustomResourceDefinition, must list again.
 func TestAWatchFromARevisionThatTheStoreHasNotReachedIsExpired(t *testing.T) {
 	for _, row := range []struct {
 		name     string

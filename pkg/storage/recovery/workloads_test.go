@@ -26,7 +26,7 @@ func TestBoxesAreRecoveredFromWorkloadsOfEachKind(t *testing.T) {
 			f.serve(Empty)
 			web := f.stored()["web"]
 			if web.UID != "1" || web.Generation != 4 || web.Spec.Workload != model.Workload(kind) {
-				t.Errorf("the box is another one: %v", web)
+				t.Errorf("the restored box differs: %v", web)
 			}
 			f.serve(Current)
 		})
