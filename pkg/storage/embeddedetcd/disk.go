@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// FreeBytes returns how much this process may still write to the file system that path is on.
+// FreeBytes returns the number of bytes that this process can still write to the file system of path.
 func FreeBytes(path string) (int64, error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(path, &stat); err != nil {
@@ -20,7 +20,8 @@ func FreeBytes(path string) (int64, error) {
 	return int64(stat.Bavail) * int64(stat.Bsize), nil
 }
 
-// usedBytes returns the size of all files below path. What is removed meanwhile, or does not exist, counts nothing.
+// usedBytes returns the size of all files below path in bytes, 0 if path does not exist. It ignores files that are removed
+// meanwhile.
 func usedBytes(path string) (int64, error) {
 	var total int64
 	err := filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {

@@ -16,10 +16,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/durable"
 )
 
-// ErrInUse is wrapped by the errors about a data directory that another process uses.
+// ErrInUse is wrapped by errors about a data directory that another process uses.
 var ErrInUse = errors.New("in use by another process")
 
-// Lock keeps the data directory dir, which is created when it does not exist, from every etcd until release is called.
+// Lock locks the data directory dir until release is called, so that no etcd starts in it. It creates dir if it does not exist. It
+// returns ErrInUse if the directory is already locked.
 func Lock(ctx context.Context, dir string) (release func(), err error) {
 	if err := durable.MkdirAll(dir, privateDirMode); err != nil {
 		return nil, fmt.Errorf("creating the data directory: %w", err)
@@ -38,12 +39,12 @@ func Lock(ctx context.Context, dir string) (release func(), err error) {
 	return lock.release, nil
 }
 
-// directoryLock keeps a data directory to one process. The kernel releases it when the process dies.
+// directoryLock is the lock of a data directory. The kernel releases it when the process dies.
 type directoryLock struct {
 	file *fileutil.LockedFile
 }
 
-// lockDirectory fails at once when another process, or this one, has the lock.
+// lockDirectory locks a directory. It fails immediately if another process, or this one, has the lock.
 func lockDirectory(dir string) (*directoryLock, error) {
 	file, err := fileutil.TryLockFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_WRONLY, fileutil.PrivateFileMode)
 	if errors.Is(err, fileutil.ErrLocked) {
@@ -56,6 +57,6 @@ func lockDirectory(dir string) (*directoryLock, error) {
 }
 
 func (l *directoryLock) release() {
-	// Closing the file releases the lock; there is nothing to do about a close that fails.
+	// Close releases the lock. The error of a failed close needs no action.
 	_ = l.file.Close()
 }

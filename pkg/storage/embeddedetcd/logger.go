@@ -11,18 +11,18 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The klog verbosities at which etcd's warnings and informational lines appear.
+// The klog verbosities of the warnings and the informational messages of etcd.
 const (
 	warningVerbosity = 2
 	routineVerbosity = 4
 )
 
-// harmlessErrors are what etcd reports as an error in the normal course of things, with when it does.
+// harmlessErrors are the errors that etcd logs in normal operation, each with the situation in which it does.
 var harmlessErrors = map[string]string{
 	"failed to update storage version": "in a new data directory, before the first term",
 }
 
-// etcdLogger writes what etcd logs through klog: errors always, the rest by verbosity.
+// etcdLogger writes the logs of etcd to klog: errors always, other messages by verbosity.
 type etcdLogger struct {
 	logger klog.Logger
 	isDown atomic.Bool
@@ -32,13 +32,13 @@ func newEtcdLogger(logger klog.Logger) *etcdLogger {
 	return &etcdLogger{logger: logger}
 }
 
-// closing says that etcd is being stopped. From then on errors are routine: etcd reports each of its own closed
-// listeners as a failure to serve.
+// closing is called before etcd is stopped. From then on, errors are logged like informational messages: etcd reports each listener
+// that it closes as a failure to serve.
 func (l *etcdLogger) closing() { l.isDown.Store(true) }
 
 func (l *etcdLogger) zap() *zap.Logger { return zap.New(klogCore{etcdLogger: l}) }
 
-// klogCore is the zapcore.Core that turns zap entries into klog lines.
+// klogCore is a zapcore.Core that writes entries to klog.
 type klogCore struct {
 	*etcdLogger
 	fields []zapcore.Field

@@ -15,8 +15,8 @@ import (
 	"k8s.io/klog/v2/ktesting"
 )
 
-// recorder returns a logger of that verbosity, and a function that returns what it has logged: the kind, and for
-// anything but errors the verbosity, then the message.
+// recorder returns a logger of the verbosity, and a function that returns its messages, prefixed with "error", or with "info" and
+// their verbosity.
 func recorder(t *testing.T, verbosity int) (klog.Logger, func() []string) {
 	t.Helper()
 	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true), ktesting.Verbosity(verbosity)))
@@ -96,7 +96,7 @@ func TestALoggerWithFieldsDoesNotChangeTheOneItComesFrom(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsWellLogsNoErrors(t *testing.T) {
+func TestAHealthyServerLogsNoErrors(t *testing.T) {
 	dir := newDir(t)
 	for _, life := range []string{"in a new directory", "in an old directory"} {
 		logger, logged := recorder(t, 0)

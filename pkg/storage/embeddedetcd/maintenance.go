@@ -25,20 +25,20 @@ import (
 const (
 	maintenancePeriod = time.Second
 
-	// compactionBytes is how much history may be written before it is compacted, whatever its age. The compaction of a
-	// kube-apiserver, which goes by age, would let large writes fill a small disk.
+	// compactionBytes is the amount of history that is compacted independent of its age. The compaction of kube-apiserver is by age
+	// only, and would let large writes fill a small disk.
 	compactionBytes = 64 << 20
 
-	// A defragmentation stops every request while it copies what is in use, which takes a second for some 100 MB. It
-	// pays when at least this much comes free, and no more than that is to be copied.
+	// A defragmentation blocks all requests while it copies the data in use, at about 100 MB a second. The server defragments if at
+	// least defragmentFreeBytes become free, and at most defragmentInUseBytes are copied.
 	defragmentFreeBytes  = 256 << 20
 	defragmentInUseBytes = 64 << 20
-	// defragmentPeriod is how long no defragmentation stops requests after one has ended, or has failed.
+	// defragmentPeriod is the minimum time between the end of a defragmentation, successful or not, and the next one.
 	defragmentPeriod = 10 * time.Second
 )
 
-// maintenance keeps etcd within its quota and its disk, and lets it continue after it was full: it compacts history, gives free
-// pages back to the disk, and disarms the alarm of etcd. Until a client does that, etcd refuses writes.
+// maintenance keeps etcd within its quota and its disk: it compacts history, defragments the database to return free pages to the
+// disk, and disarms the alarm of etcd after etcd was full. Until a client does that, etcd refuses writes.
 type maintenance struct {
 	etcd    *etcdserver.EtcdServer
 	client  *clientv3.Client
@@ -47,21 +47,21 @@ type maintenance struct {
 	running sync.WaitGroup
 	stop    context.CancelFunc
 
-	// revision is the one that the last look found. A compaction to it does not end watches that start from there.
+	// revision is the revision at the last sync. A compaction to it does not end watches that start from there.
 	revision int64
-	// compacted is the revision up to which this compacted.
+	// compacted is the last revision that maintenance compacted to.
 	compacted int64
-	// compactionVersion is the version of the key by which servers agree on whose turn it is to compact.
+	// compactionVersion is the version of the key that coordinates the compactions of several servers.
 	compactionVersion int64
-	// settledBytes is the least that was in use since the last compaction: the bytes beyond it are mostly history.
+	// settledBytes is the smallest number of bytes in use since the last compaction. Bytes beyond it are mostly history.
 	settledBytes int64
-	// nextDefragmentation is when the next one may be at the earliest.
+	// nextDefragmentation is the earliest time of the next defragmentation.
 	nextDefragmentation time.Time
-	// told is the last reason that was logged.
-	told Reason
+	// logged is the last reason that was logged, empty for no shortage.
+	logged Reason
 }
 
-// startMaintenance maintains etcd until it is closed, which must be before etcd is closed.
+// startMaintenance maintains etcd until close is called. Call close before etcd is closed.
 func startMaintenance(ctx context.Context, etcd *etcdserver.EtcdServer, dir string, space *space) *maintenance {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	m := &maintenance{
@@ -72,7 +72,7 @@ func startMaintenance(ctx context.Context, etcd *etcdserver.EtcdServer, dir stri
 		stop:         cancel,
 		settledBytes: space.backend.SizeInUse(),
 	}
-	m.running.Go(func() { wait.UntilWithContext(ctx, m.look, maintenancePeriod) })
+	m.running.Go(func() { wait.UntilWithContext(ctx, m.sync, maintenancePeriod) })
 	return m
 }
 
@@ -82,35 +82,36 @@ func (m *maintenance) close() {
 	_ = m.client.Close() // it has no connection
 }
 
-// look takes the steps that are necessary now. The next look tries a failed step again.
-func (m *maintenance) look(ctx context.Context) {
+// sync runs the steps that are necessary now. The next sync repeats a failed step.
+func (m *maintenance) sync(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithName("etcd")
 	for _, step := range []func(context.Context) error{m.purgeWAL, m.space.refresh, m.compact, m.recount, m.defragment, m.disarm} {
 		if err := step(ctx); err != nil && ctx.Err() == nil {
-			logger.Error(err, "Looking after etcd failed")
+			logger.Error(err, "Maintaining etcd failed")
 		}
 	}
-	m.tell(logger)
+	m.logShortage(logger)
 }
 
 func (m *maintenance) purgeWAL(context.Context) error { return purgeWAL(m.walDir) }
 
-// compact compacts history when there is much of it, and all of it when there is no room for anything else.
+// compact compacts history to the revision of the last sync if there is much of it, and all history if there is a shortage of
+// space.
 func (m *maintenance) compact(ctx context.Context) error {
 	target := m.revision
 	m.revision = m.etcd.KV().Rev()
 	inUse := m.space.backend.SizeInUse()
 	m.settledBytes = min(m.settledBytes, inUse)
-	compactTo := m.compactInTurn
+	compactTo := m.compactCoordinated
 	if m.space.shortage() != nil {
-		target, compactTo = m.revision, m.compactAtOnce
+		target, compactTo = m.revision, m.compactImmediately
 	} else if inUse-m.settledBytes < min(compactionBytes, headroom(m.space.quota)/2) {
 		return nil
 	}
 	if target <= m.compacted {
 		return nil
 	}
-	// What the compaction of the API server has forgotten already is as good.
+	// It is no error if the compaction of the API server was faster.
 	if err := compactTo(ctx, target); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 		return fmt.Errorf("compacting to revision %d: %w", target, err)
 	}
@@ -119,13 +120,13 @@ func (m *maintenance) compact(ctx context.Context) error {
 	return nil
 }
 
-// compactInTurn compacts as API servers do: they agree on who compacts, and learn of it, by writing a key.
-func (m *maintenance) compactInTurn(ctx context.Context, revision int64) error {
+// compactCoordinated compacts as API servers do: they write a key to coordinate which server compacts.
+func (m *maintenance) compactCoordinated(ctx context.Context, revision int64) error {
 	for {
 		version, _, compacted, err := etcd3.Compact(ctx, m.client, m.compactionVersion, revision)
 		m.compactionVersion = version
 		if errors.Is(err, rpctypes.ErrNoSpace) {
-			return m.compactAtOnce(ctx, revision)
+			return m.compactImmediately(ctx, revision)
 		}
 		if err != nil || compacted == revision {
 			return err
@@ -133,33 +134,33 @@ func (m *maintenance) compactInTurn(ctx context.Context, revision int64) error {
 	}
 }
 
-// compactAtOnce compacts without writing, which a full etcd refuses.
-func (m *maintenance) compactAtOnce(ctx context.Context, revision int64) error {
+// compactImmediately compacts without a write, because a full etcd refuses writes.
+func (m *maintenance) compactImmediately(ctx context.Context, revision int64) error {
 	_, err := m.client.Compact(ctx, revision, clientv3.WithCompactPhysical())
 	return err
 }
 
-// recount has etcd write something that leaves nothing behind: it counts the pages that came free with its last write
-// only once it writes again, and as long as they are not counted, there is no room for boxes.
+// recount grants a lease and revokes it during a shortage: etcd updates its number of free pages only with a write, and the
+// shortage continues until then.
 func (m *maintenance) recount(ctx context.Context) error {
 	if shortage := m.space.shortage(); shortage == nil || shortage.Reason != ReasonQuotaReached {
 		return nil
 	}
 	lease, err := m.client.Grant(ctx, 1)
 	if errors.Is(err, rpctypes.ErrNoSpace) {
-		return nil // a defragmentation counts as well
+		return nil // a defragmentation also updates the number
 	}
 	if err == nil {
 		_, err = m.client.Revoke(ctx, lease.ID)
 	}
 	if err != nil {
-		return fmt.Errorf("counting what is in use: %w", err)
+		return fmt.Errorf("updating the bytes in use: %w", err)
 	}
 	return nil
 }
 
-// defragment gives free pages back to the disk when that pays, or when etcd, which takes them for data, would refuse
-// writes because of them.
+// defragment returns free pages to the disk if there are enough of them, or if etcd, which counts them as data, would refuse writes
+// because of them.
 func (m *maintenance) defragment(context.Context) error {
 	size, inUse := m.space.backend.Size(), m.space.backend.SizeInUse()
 	pays := size-inUse >= defragmentFreeBytes && inUse <= defragmentInUseBytes
@@ -175,7 +176,7 @@ func (m *maintenance) defragment(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("defragmenting the database: %w", err)
 	}
-	// The database is another file now. Without its name, a power failure would bring back the former file.
+	// The database is a new file now. Without the sync of its name, a power failure would restore the former file.
 	if err := durable.Sync(filepath.Join(filepath.Dir(m.walDir), "snap")); err != nil {
 		return fmt.Errorf("syncing the directory of the database: %w", err)
 	}
@@ -183,7 +184,7 @@ func (m *maintenance) defragment(context.Context) error {
 	return nil
 }
 
-// disarm lets etcd take writes again once there is room.
+// disarm disarms the alarm of etcd if the database is below the quota again, so that etcd accepts writes.
 func (m *maintenance) disarm(ctx context.Context) error {
 	if m.space.isNearQuota() {
 		return nil
@@ -196,20 +197,20 @@ func (m *maintenance) disarm(ctx context.Context) error {
 	return nil
 }
 
-// tell logs when boxes may no longer grow, and when they may grow again.
-func (m *maintenance) tell(logger klog.Logger) {
+// logShortage logs the start and the end of a shortage of space.
+func (m *maintenance) logShortage(logger klog.Logger) {
 	var reason Reason
 	shortage := m.space.shortage()
 	if shortage != nil {
 		reason = shortage.Reason
 	}
-	if reason == m.told {
+	if reason == m.logged {
 		return
 	}
-	m.told = reason
+	m.logged = reason
 	if shortage == nil {
-		logger.Info("There is room for boxes again")
+		logger.Info("The storage accepts new boxes again")
 		return
 	}
-	logger.Error(nil, "There is no room for boxes to grow", "reason", shortage.Reason, "message", shortage.Message)
+	logger.Error(nil, "The storage refuses new boxes, and larger ones", "reason", shortage.Reason, "message", shortage.Message)
 }

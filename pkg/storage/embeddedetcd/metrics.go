@@ -13,20 +13,20 @@ import (
 const metricsSubsystem = "modelbox_storage"
 
 var (
-	quotaBytes       = newGauge("quota_bytes", "How much of the embedded etcd boxes may fill before new ones, and ones that grow, are refused.")
-	inUseBytes       = newGauge("in_use_bytes", "How much of the embedded etcd is in use, with history that is not compacted yet.")
-	diskFreeBytes    = newGauge("disk_free_bytes", "Free space of the disk that the data directory is on.")
-	compactions      = newCounter("compactions_total", "Number of compactions of the embedded etcd because of how much history there was. Those by its age are not counted.")
-	defragmentations = newCounter("defragmentations_total", "Number of defragmentations of the embedded etcd while it served.")
+	quotaBytes       = newGauge("quota_bytes", "Bytes in use in the embedded etcd from which on the server refuses new boxes, and updates that make boxes larger.")
+	inUseBytes       = newGauge("in_use_bytes", "Bytes in use in the embedded etcd, including history that is not compacted yet.")
+	diskFreeBytes    = newGauge("disk_free_bytes", "Free bytes on the disk of the data directory.")
+	compactions      = newCounter("compactions_total", "Number of compactions of the embedded etcd because of the size of its history. Compactions by age are not counted.")
+	defragmentations = newCounter("defragmentations_total", "Number of defragmentations of the embedded etcd since the start of the server.")
 	shortages        = metrics.NewGaugeVec(&metrics.GaugeOpts{
 		Subsystem:      metricsSubsystem,
 		Name:           "shortage",
-		Help:           "1 while new boxes, and ones that grow, are refused for this reason: QuotaReached or DiskFull.",
+		Help:           "1 while the server refuses new boxes, and updates that make boxes larger, for the reason: QuotaReached or DiskFull. 0 otherwise.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"reason"})
 )
 
-// registerMetrics makes the metrics those of the process, of which one etcd is expected.
+// registerMetrics registers the metrics of the process. A process is expected to run one etcd.
 var registerMetrics = sync.OnceFunc(func() {
 	legacyregistry.MustRegister(quotaBytes, inUseBytes, diskFreeBytes, compactions, defragmentations, shortages)
 })

@@ -13,10 +13,10 @@ import (
 
 const privateDirMode = 0o700
 
-// restrictPermissions removes the permission of other users to put files into a data directory of this user: the server could take their
-// files for its own. It refuses a directory for the files of all users, such as /tmp. It leaves a directory of another user as it
-// is, and returns isOpen: the volumes of some provisioners are like that, and only the pod of the server has them. The files of
-// etcd in the directory are private in any case.
+// restrictPermissions removes the permission of other users to create files in a data directory of this user: the server could
+// mistake their files for its own. It refuses a directory for the files of all users, such as /tmp. It does not change a directory
+// of another user, and returns isOpen if it is world-writable: some provisioners create such volumes, and only the pod of the
+// server mounts them. The files of etcd in the directory are private in any case.
 func restrictPermissions(dir string) (isOpen bool, err error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -39,8 +39,8 @@ func restrictPermissions(dir string) (isOpen bool, err error) {
 
 func isOwn(info os.FileInfo) bool { return int(info.Sys().(*syscall.Stat_t).Uid) == os.Geteuid() }
 
-// MakePrivateDir creates the directory if it does not exist, so that it survives a power failure, and makes sure that only this user
-// can read it. It fails if the directory belongs to another user.
+// MakePrivateDir creates the directory if it does not exist, so that it survives a power failure, and makes sure that only this
+// user can read it. It fails if the directory belongs to another user.
 func MakePrivateDir(dir string) error {
 	if err := durable.MkdirAll(dir, privateDirMode); err != nil {
 		return fmt.Errorf("creating %s: %w", dir, err)

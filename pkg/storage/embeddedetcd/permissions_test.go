@@ -21,7 +21,7 @@ func chmod(t *testing.T, mode os.FileMode, paths ...string) {
 	}
 }
 
-// giveAway gives a directory to another user, or skips the test for a user who may not do that.
+// giveAway changes the owner of a directory. It skips the test without the permission to do so.
 func giveAway(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.Chown(dir, otherUser, otherUser); err != nil {
@@ -50,15 +50,15 @@ func expectMode(t *testing.T, path string, want os.FileMode) {
 	}
 }
 
-func TestWhatOthersMayDoIsTakenAway(t *testing.T) {
+func TestPermissionsOfOtherUsersAreRemoved(t *testing.T) {
 	for _, row := range []struct {
 		name      string
 		isOthers  bool
 		dir, want os.FileMode
 	}{
 		{"a private directory", false, 0o700, 0o700},
-		{"one that others may read", false, 0o755, 0o755},
-		{"one that others may write to", false, 0o777, 0o775},
+		{"a directory that others may read", false, 0o755, 0o755},
+		{"a directory that others may write to", false, 0o777, 0o775},
 		{"the volume of a group", true, 0o775, 0o775},
 		{"the volume of a provisioner", true, 0o777, 0o777},
 	} {
@@ -77,7 +77,7 @@ func TestWhatOthersMayDoIsTakenAway(t *testing.T) {
 	}
 }
 
-func TestADirectoryForEverybodysFilesIsRefused(t *testing.T) {
+func TestAWorldWritableDirectoryIsRefused(t *testing.T) {
 	dir := newDir(t)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestADirectoryForEverybodysFilesIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-		t.Errorf("there is %v, %v", entries, err)
+		t.Errorf("the directory has %v, %v", entries, err)
 	}
 }
 

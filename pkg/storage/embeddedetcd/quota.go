@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// maxQuotaBytes is the largest database that etcd recommends.
+	// maxQuotaBytes is the largest size of the database that etcd recommends.
 	maxQuotaBytes = 8 << 30
-	// MinQuotaBytes is the smallest quota: a few boxes of the largest size, and room to delete them.
+	// MinQuotaBytes is the smallest quota in bytes: a few boxes of the largest size, and space to delete them.
 	MinQuotaBytes = 16 << 20
 	// minHeadroomBytes is the smallest headroom: half of the smallest quota.
 	minHeadroomBytes = 8 << 20
-	// walBytes is what the write-ahead log takes on the disk, with what is written until it is next purged.
+	// walBytes is the size of the write-ahead log on the disk, including writes until the next purge.
 	walBytes = 12 * walSegmentBytes
 )
 
-// deriveQuota returns the largest quota for which the disk of dir has room: twice, for a database is defragmented by
-// copying it, beside the log and the space that is kept free. A disk that is too small for the smallest quota gets it
-// all the same: the database grows only while there is room.
+// deriveQuota returns the largest quota that fits on the disk of dir. The disk must have space for two copies of the database,
+// because a defragmentation copies it, for the log, and for the space that is kept free. If the disk is too small for
+// MinQuotaBytes, deriveQuota returns MinQuotaBytes: the server refuses boxes if the disk is full.
 func deriveQuota(dir string) (int64, error) {
 	free, err := FreeBytes(dir)
 	if err != nil {
@@ -42,13 +42,12 @@ func quotaFor(room int64) int64 {
 	return min(max((room-walBytes-reserveBytes-MinFreeBytes)/2, MinQuotaBytes), maxQuotaBytes)
 }
 
-// headroom is how much of the quota boxes may not fill. It is for deletions that have to write first, for statuses, for
-// history that is not compacted yet, and for free pages, which etcd takes for data as long as the database has not been
-// defragmented. A compaction writes what stays beside what goes once more before it frees anything: a thousand
-// revisions at a time, which may be all of a small database.
+// headroom returns the part of the quota that boxes may not fill. It is for deletions that write first, for statuses, for history
+// that is not compacted yet, and for free pages, which etcd counts as data until the database is defragmented. A compaction also
+// writes before it frees pages: it copies a thousand revisions at a time, which may be all of a small database.
 func headroom(quota int64) int64 { return max(quota/4, minHeadroomBytes) }
 
-// Quantity renders bytes for people, in the units of Kubernetes' quantities.
+// Quantity formats bytes for messages, in the units of Kubernetes quantities, such as 2Gi.
 func Quantity(bytes int64) string {
 	for _, unit := range []struct {
 		name  string

@@ -14,20 +14,19 @@ import (
 )
 
 const (
-	// reserveBytes is what etcd needs to continue with deletions for a while on a disk that is full: two segments of its log, and
-	// pages of the database.
+	// reserveBytes is the space that etcd needs for deletions on a full disk: two segments of its log, and pages of the database.
 	reserveBytes = 4 * walSegmentBytes
-	// MinFreeBytes is the free space, beside the reserve, below which boxes may not grow. A write is stored twice, in the log
-	// and in the database, and many of them are under way at a time.
+	// MinFreeBytes is the free space besides the reserve below which the server refuses new and larger boxes. A write is stored
+	// twice, in the log and in the database, and many writes run concurrently.
 	MinFreeBytes = 64 << 20
-	// enoughFreeBytes is the free space, beside the reserve, from which on boxes may grow again.
+	// enoughFreeBytes is the free space besides the reserve from which on the server accepts them again.
 	enoughFreeBytes = MinFreeBytes + MinFreeBytes/4
-	// releaseBytes is the free space below which the reserve is given up.
+	// releaseBytes is the free space below which the reserve is released.
 	releaseBytes = 2 * walSegmentBytes
 )
 
-// reserve is a file that takes up disk space, and is removed when there is no other space left: etcd ends the process when it
-// cannot write, and then users could not delete anything either.
+// reserve is a file that reserves disk space. It is removed if the disk is full otherwise: etcd ends the process if it cannot
+// write, and users could then not delete anything either.
 type reserve struct {
 	path string
 	held bool
@@ -42,7 +41,7 @@ func newReserve(dir string) *reserve {
 	return r
 }
 
-// adjust gives the reserve up, or takes it again, as the free space of the disk asks for.
+// adjust releases or takes the reserve, depending on the free space of the disk.
 func (r *reserve) adjust(free int64) error {
 	switch {
 	case r.held && free < releaseBytes:
@@ -53,7 +52,7 @@ func (r *reserve) adjust(free int64) error {
 	return nil
 }
 
-// available is how much of the free space boxes may have: what the reserve takes, or is to take again, they may not.
+// available returns the free space for boxes, without the space that the reserve has yet to take.
 func (r *reserve) available(free int64) int64 {
 	if r.held {
 		return free
@@ -63,7 +62,7 @@ func (r *reserve) available(free int64) int64 {
 
 func (r *reserve) release() error {
 	if err := os.Remove(r.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("giving up the reserve of disk space: %w", err)
+		return fmt.Errorf("releasing the reserve of disk space: %w", err)
 	}
 	r.held = false
 	return nil

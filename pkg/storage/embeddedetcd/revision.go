@@ -15,12 +15,12 @@ import (
 	"go.uber.org/zap"
 )
 
-// RaiseRevision lets the etcd in dir, which must not be running, count on from a revision, with everything before it
-// compacted. It does what "etcdutl snapshot restore --bump-revision --mark-compacted" does to a snapshot, and leaves an
-// etcd that has come so far already as it is.
+// RaiseRevision increases the revision of the etcd in dir to the given revision, and marks all earlier revisions as compacted. The
+// etcd must not be running. This is the same as "etcdutl snapshot restore --bump-revision --mark-compacted" for a snapshot. It does
+// nothing if the etcd has already reached the revision.
 func RaiseRevision(dir string, to int64) error {
 	file := datadir.ToBackendFileName(filepath.Join(dir, "etcd"))
-	// A missing one would be created.
+	// bbolt would create a missing database.
 	if _, err := os.Stat(file); err != nil {
 		return fmt.Errorf("finding the database of etcd: %w", err)
 	}

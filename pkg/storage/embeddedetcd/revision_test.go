@@ -25,7 +25,7 @@ func TestRaiseRevision(t *testing.T) {
 	checkValue(t, dir, "web", "1")
 	put(t, dir, "web", "2")
 	stop()
-	// It never goes back.
+	// RaiseRevision never decreases the revision.
 	if err := RaiseRevision(dir, 3); err != nil {
 		t.Fatal(err)
 	}
@@ -36,10 +36,10 @@ func TestRaiseRevision(t *testing.T) {
 			return err
 		}
 		if len(response.Kvs) != 1 || string(response.Kvs[0].Value) != "2" || response.Header.Revision != to+1 {
-			t.Errorf("at revision %d there is %v", response.Header.Revision, response.Kvs)
+			t.Errorf("at revision %d etcd has %v", response.Header.Revision, response.Kvs)
 		}
 		if _, err := client.Get(ctx, "web", clientv3.WithRev(2)); !errors.Is(err, rpctypes.ErrCompacted) {
-			t.Errorf("what was before is read with %v", err)
+			t.Errorf("reading an earlier revision: %v", err)
 		}
 		return nil
 	})
@@ -47,6 +47,6 @@ func TestRaiseRevision(t *testing.T) {
 
 func TestRaiseRevisionOfNothing(t *testing.T) {
 	if err := RaiseRevision(newDir(t), 5); err == nil {
-		t.Error("there is no error")
+		t.Error("got no error")
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package embeddedetcd runs an etcd server inside this process, reachable over a unix socket only.
+// Package embeddedetcd runs an etcd server inside this process. It listens on a unix socket only.
 package embeddedetcd
 
 import (
@@ -30,17 +30,17 @@ type Server struct {
 	maintenance *maintenance
 }
 
-// Config says where an etcd keeps its data, and how much of it.
+// Config is the configuration of an etcd.
 type Config struct {
-	// Dir holds the data and the socket. It is created when it does not exist.
+	// Dir is the directory of the data and the socket. Start creates it if it does not exist.
 	Dir string
-	// QuotaBackendBytes is the size of the database at which etcd refuses writes. 0 stands for the largest one that the
-	// disk has room for, at most 8 GiB.
+	// QuotaBackendBytes is the size of the database at which etcd refuses writes. 0 is the largest size that fits on the disk, at
+	// most 8 GiB.
 	QuotaBackendBytes int64
 }
 
-// Endpoint returns the address at which an etcd started in dir serves: "unix://" and the path of a socket. It
-// fails when the path would be too long for a socket.
+// Endpoint returns the endpoint of an etcd in dir: "unix://" and the path of a socket. It returns an error if the path is too long
+// for a socket.
 func Endpoint(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -53,7 +53,7 @@ func Endpoint(dir string) (string, error) {
 	return "unix://" + socket, nil
 }
 
-// Exists returns whether the data directory dir holds the data of an etcd.
+// Exists returns whether the data directory dir has the data of an etcd.
 func Exists(dir string) bool {
 	member := MemberConfig(dir).Dir
 	return fileutil.Exist(member) && !fileutil.DirEmpty(member)
@@ -68,8 +68,8 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	}
 	socket := strings.TrimPrefix(endpoint, "unix://")
 	config.Dir = filepath.Dir(socket)
-	// A second etcd on the same directory would delete the first one's socket before it notices that the
-	// database is locked, so the directory is locked before etcd touches it.
+	// A second etcd in the same directory would delete the socket of the first before it notices the lock of the database.
+	// Therefore, lock the directory first.
 	release, err := Lock(ctx, config.Dir)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func startLocked(ctx context.Context, config Config, socket string) (*Server, er
 		}
 		config.QuotaBackendBytes = quota
 	}
-	registerMetrics() // what is set before is lost
+	registerMetrics() // values that are set before are lost
 	space, err := newSpace(dir, config.QuotaBackendBytes)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func startLocked(ctx context.Context, config Config, socket string) (*Server, er
 		server.close()
 		return nil, fmt.Errorf("restricting the permissions of the socket of etcd: %w", err)
 	}
-	space.of(etcd.Server)
+	space.setEtcd(etcd.Server)
 	server.maintenance = startMaintenance(ctx, etcd.Server, dir, space)
 	return server, nil
 }
@@ -136,16 +136,16 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	}
 }
 
-// Err returns a channel on which etcd reports that it failed after it had started.
+// Err returns a channel with the errors of etcd after its start.
 func (s *Server) Err() <-chan error { return s.etcd.Err() }
 
-// Shortage returns why boxes may not be created and may not grow at this moment, and nil when they may.
+// Shortage returns the reason why the server must refuse new and larger boxes now, nil if there is none.
 func (s *Server) Shortage() *Shortage { return s.space.shortage() }
 
-// BytesForBoxes returns how much of the quota boxes may fill.
+// BytesForBoxes returns the part of the quota for boxes, in bytes.
 func (s *Server) BytesForBoxes() int64 { return s.space.forBoxes() }
 
-// Stop ends etcd and gives up the data directory. Its clients have to be closed before.
+// Stop stops etcd and unlocks the data directory. Close all clients first.
 func (s *Server) Stop() {
 	s.maintenance.close()
 	s.close()

@@ -16,8 +16,8 @@ import (
 	"k8s.io/klog/v2/ktesting"
 )
 
-// newDir returns the path of a directory that does not exist yet, short enough for the path of a socket in it:
-// t.TempDir repeats the name of the test.
+// newDir returns the path of a directory that does not exist yet. Unlike t.TempDir, which contains the name of the test, it is
+// short enough for the path of a socket.
 func newDir(t testing.TB) string {
 	t.Helper()
 	parent, err := os.MkdirTemp("", "etcd")
@@ -28,7 +28,7 @@ func newDir(t testing.TB) string {
 	return filepath.Join(parent, "data")
 }
 
-// start starts an etcd that is stopped when the test ends, unless stop was called before.
+// start starts an etcd. It is stopped at the end of the test, or by stop before.
 func start(t testing.TB, dir string) (stop func()) {
 	t.Helper()
 	ctx := klog.NewContext(t.Context(), ktesting.NewLogger(t, ktesting.NewConfig()))
@@ -57,7 +57,7 @@ func with(t *testing.T, dir string, do func(ctx context.Context, client *clientv
 	}
 }
 
-// newClient returns a client of the etcd in dir, which the caller closes.
+// newClient returns a client of the etcd in dir. The caller must close it.
 func newClient(t testing.TB, dir string) *clientv3.Client {
 	t.Helper()
 	endpoint, err := Endpoint(dir)
@@ -93,7 +93,7 @@ func checkValue(t *testing.T, dir, key, want string) {
 	})
 }
 
-func TestDataOutlastsTheServer(t *testing.T) {
+func TestDataPersistsOverARestart(t *testing.T) {
 	dir := newDir(t)
 	stop := start(t, dir)
 	put(t, dir, "box", "web")
@@ -104,7 +104,7 @@ func TestDataOutlastsTheServer(t *testing.T) {
 	checkValue(t, dir, "box", "web")
 }
 
-func TestADirectoryIsOfOneServer(t *testing.T) {
+func TestADirectoryServesOneServer(t *testing.T) {
 	dir := newDir(t)
 	stop := start(t, dir)
 	put(t, dir, "box", "web")
@@ -135,11 +135,11 @@ func TestTwoDirectoriesAreTwoServers(t *testing.T) {
 	checkValue(t, one, "box", "one")
 }
 
-func TestAServerThatWasGivenUpLeavesItsDirectory(t *testing.T) {
+func TestACanceledStartUnlocksTheDirectory(t *testing.T) {
 	dir := newDir(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	// Whether it was up before it was given up is a matter of luck.
+	// The server may be ready before the context is canceled, or not.
 	if server, err := Start(ctx, Config{Dir: dir}); err == nil {
 		server.Stop()
 	}
@@ -158,7 +158,7 @@ func TestEndpoint(t *testing.T) {
 	}{
 		{"an absolute path", "/data", "unix:///data/client.sock"},
 		{"a path with a slash at its end", "/data/", "unix:///data/client.sock"},
-		{"a path from here", "data", "unix://" + here + "/data/client.sock"},
+		{"a relative path", "data", "unix://" + here + "/data/client.sock"},
 		{"the longest path", "/" + strings.Repeat("d", maxSocketPath-len(longest)-1), "unix:///" + strings.Repeat("d", maxSocketPath-len(longest)-1) + longest},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestAPathThatIsTooLongForASocket(t *testing.T) {
 	}
 }
 
-func TestNobodyElseSeesTheData(t *testing.T) {
+func TestTheDataIsPrivate(t *testing.T) {
 	dir := newDir(t)
 	start(t, dir)
 	for _, path := range []string{dir, filepath.Join(dir, "etcd")} {

@@ -12,31 +12,32 @@ import (
 )
 
 const (
-	// memberName is the name of the only member, in the cluster of its own.
+	// memberName is the name of the only member of the etcd cluster.
 	memberName = "modelbox"
 
-	// A single member elects itself, so the timeouts that guard a network of members only cost start-up time.
+	// A single member elects itself. Longer timeouts, for members in a network, would only delay the start.
 	tickMilliseconds     = 10
 	electionMilliseconds = 100
 
-	// walSegmentBytes keeps the preallocated log small; etcd's default is 64 MB a segment.
+	// walSegmentBytes is the size of a preallocated segment of the log. The default of etcd is 64 MB.
 	walSegmentBytes = 8 << 20
 
-	// snapshotCount is after how many writes the log up to there is not needed any more to start: at most 64 MB of
-	// boxes of the largest size. It costs three more fsyncs each time.
+	// snapshotCount is the number of writes after which etcd takes a snapshot of its log, so that a start does not read it: at most
+	// 64 MB of boxes of the largest size. Each snapshot takes three fsyncs.
 	snapshotCount = 500
-	// catchUpEntries is how many writes stay in memory for members that lag behind. There is none; 0 is etcd's default
-	// of 5,000. Some 100 that are not part of a snapshot in memory yet stay anyway.
+	// catchUpEntries is the number of writes in memory for slow members. There are no other members, but 0 means 5,000, the default
+	// of etcd. About 100 writes that are not in a snapshot yet stay in memory anyway.
 	catchUpEntries = 1
 )
 
-// init sets what etcd has no option for, once: a running server reads it.
+// init sets a variable of etcd that has no option. It is set once, because a running server reads it.
 func init() { wal.SegmentSizeBytes = walSegmentBytes }
 
-// MemberConfig returns what an etcd in the data directory dir is known by, which a restored one has to agree with.
+// MemberConfig returns the identity of the member in the data directory dir: its name, URLs and directories. A restored etcd must
+// have the same.
 func MemberConfig(dir string) *embed.Config {
-	// The member needs an address to be known by, but there is no other member to listen for: without a peer
-	// listener there is no socket that file permissions would not protect.
+	// A member must have a peer URL, but there is no other member. Without a peer listener, there is no socket that file
+	// permissions would not protect.
 	peer := url.URL{Scheme: "unix", Path: filepath.Join(dir, "peer.sock")}
 
 	config := embed.NewConfig()
@@ -55,7 +56,7 @@ func configuration(dir, socket string, quota int64, logger *etcdLogger) *embed.C
 	config.EnableGRPCGateway = false
 	config.TickMs, config.ElectionMs = tickMilliseconds, electionMilliseconds
 	config.SnapshotCount, config.SnapshotCatchUpEntries = snapshotCount, catchUpEntries
-	config.MaxWalFiles = 0 // maintenance purges them, and does not wait for 30 seconds
+	config.MaxWalFiles = 0 // maintenance purges them, and does so more often than every 30 seconds
 	config.QuotaBackendBytes = quota
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger.zap())
 	return config

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The only way in is the socket in the data directory, which its permissions protect. A TCP port and a socket without
-// a file, in the abstract namespace, have no permissions.
+// etcd must listen only on the socket in the data directory, which file permissions protect. A TCP port and a socket in the
+// abstract namespace have no permissions.
 func TestNothingListensButTheSocket(t *testing.T) {
 	dir := newDir(t)
 	before := listeners(t)
@@ -28,7 +28,7 @@ func TestNothingListensButTheSocket(t *testing.T) {
 	}
 }
 
-// The test above is worth something only if it would see what it says is not there.
+// TestNothingListensButTheSocket depends on listeners: test that listeners finds other sockets.
 func TestListenersAreSeen(t *testing.T) {
 	name := "@" + filepath.Base(filepath.Dir(newDir(t)))
 	for _, row := range []struct {
@@ -109,7 +109,7 @@ func ownSockets(t *testing.T) map[string]bool {
 	for _, file := range files {
 		target, err := os.Readlink(file)
 		if err != nil {
-			continue // Closed in the meantime.
+			continue // it was closed meanwhile
 		}
 		if inode, isSocket := strings.CutPrefix(target, "socket:["); isSocket {
 			sockets[strings.TrimSuffix(inode, "]")] = true

@@ -14,24 +14,24 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/backend"
 )
 
-// Reason is a word for what there is not enough of.
+// Reason is the reason of a shortage of space.
 type Reason string
 
 const (
-	// ReasonQuotaReached: boxes fill what the quota leaves to them.
+	// ReasonQuotaReached: boxes use all of the quota except for the headroom.
 	ReasonQuotaReached Reason = "QuotaReached"
 	// ReasonDiskFull: the disk of the data directory has too little free space.
 	ReasonDiskFull Reason = "DiskFull"
 )
 
-// Shortage is why boxes may not be created and may not grow. Everything else goes on.
+// Shortage is the reason why the server refuses new and larger boxes. It accepts all other requests.
 type Shortage struct {
 	Reason Reason
-	// Message says what there is, what there has to be, and what to do.
+	// Message has the used or free space, the limit, and the action for users.
 	Message string
 }
 
-// space tells whether there is room for boxes. What is short stays so until there is noticeably more than enough.
+// space detects a shortage of space for boxes. A shortage ends only if the space exceeds the limit by a margin.
 type space struct {
 	dir     string
 	quota   int64
@@ -44,42 +44,43 @@ type space struct {
 	diskFull  bool
 }
 
-// newSpace releases the reserve of a disk that is so full that etcd may not even start without it.
+// newSpace returns the space of an etcd that is not started yet. It releases the reserve if the disk is so full that etcd may not
+// start.
 func newSpace(dir string, quota int64) (*space, error) {
 	s := &space{dir: dir, quota: quota, reserve: newReserve(dir)}
 	return s, s.refresh(context.Background())
 }
 
-// of says whose space it is.
-func (s *space) of(etcd *etcdserver.EtcdServer) {
+// setEtcd sets the etcd after its start.
+func (s *space) setEtcd(etcd *etcdserver.EtcdServer) {
 	s.etcd, s.backend = etcd, etcd.Backend()
 }
 
-// forBoxes is how much of the quota boxes may fill.
+// forBoxes returns the part of the quota for boxes, in bytes.
 func (s *space) forBoxes() int64 { return s.quota - headroom(s.quota) }
 
-// nearQuota is the size at which etcd refuses writes soon.
+// nearQuota returns the size of the database at which etcd is about to refuse writes.
 func (s *space) nearQuota() int64 { return s.quota - headroom(s.quota)/2 }
 
-// isNearQuota returns whether etcd refuses writes soon. It counts free pages as data.
+// isNearQuota returns whether etcd is about to refuse writes. Like etcd, it counts free pages as data.
 func (s *space) isNearQuota() bool { return s.backend.Size() >= s.nearQuota() }
 
-// isFragmented returns whether etcd refuses writes soon only because of free pages.
+// isFragmented returns whether etcd is about to refuse writes only because of free pages.
 func (s *space) isFragmented() bool {
 	return s.isNearQuota() && s.backend.SizeInUse() < withMargin(s.nearQuota())
 }
 
-// withMargin is what has to be fallen short of again once the limit was reached.
+// withMargin returns the limit below which a shortage ends, after the given limit was reached.
 func withMargin(limit int64) int64 { return limit - limit/16 }
 
-// alarms returns those with which etcd refuses writes.
+// alarms returns the active alarms that make etcd refuse writes.
 func (s *space) alarms() []*etcdserverpb.AlarmMember {
 	return slices.DeleteFunc(s.etcd.Alarms(), func(alarm *etcdserverpb.AlarmMember) bool {
 		return alarm.Alarm != etcdserverpb.AlarmType_NOSPACE
 	})
 }
 
-// refresh gives the reserve of disk space up, or takes it again, and updates the metrics.
+// refresh releases or takes the reserve of disk space, and updates the metrics.
 func (s *space) refresh(context.Context) error {
 	free, err := FreeBytes(s.dir)
 	if err != nil {
@@ -98,7 +99,7 @@ func (s *space) refresh(context.Context) error {
 	return nil
 }
 
-// shortage returns nil when there is room for boxes. It looks at the moment, not at the last refresh.
+// shortage returns the present shortage, nil if there is none. It reads the free space now, and does not use the last refresh.
 func (s *space) shortage() *Shortage {
 	free, err := FreeBytes(s.dir)
 	hasAlarm := len(s.alarms()) > 0

@@ -20,19 +20,19 @@ import (
 
 const patience = 30 * time.Second
 
-// eventually tries check until it returns nil, and fails the test with its last error when it never does.
+// eventually calls check until it returns nil. After the timeout, it fails the test with the last error.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
 	for err := check(); err != nil; err = check() {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %s for this: %s. At last: %v", patience, what, err)
+			t.Fatalf("timed out after %s waiting until %s: %v", patience, what, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// startSmall starts an etcd with the smallest quota. The client writes past what the server leaves to boxes.
+// startSmall starts an etcd with the smallest quota. The client can write more than the server allows for boxes.
 func startSmall(t *testing.T, dir string) (*Server, *clientv3.Client) {
 	t.Helper()
 	server, err := Start(klog.NewContext(t.Context(), klog.Logger{}), Config{Dir: dir, QuotaBackendBytes: MinQuotaBytes})
@@ -45,10 +45,10 @@ func startSmall(t *testing.T, dir string) (*Server, *clientv3.Client) {
 	return server, client
 }
 
-// value is a box of nearly the largest size.
+// value has the size of one of the largest boxes.
 var value = string(bytes.Repeat([]byte("0123456789abcdef"), 90<<10/16))
 
-// fill writes keys until etcd refuses, and returns how many it took.
+// fill writes keys until etcd refuses, and returns the number of written keys.
 func fill(t *testing.T, client *clientv3.Client) int {
 	t.Helper()
 	for i := range 10_000 {
@@ -60,7 +60,7 @@ func fill(t *testing.T, client *clientv3.Client) int {
 			t.Fatal(err)
 		}
 	}
-	t.Fatal("etcd is never full")
+	t.Fatal("etcd did not become full")
 	return 0
 }
 
@@ -74,10 +74,10 @@ func expectShortage(server *Server, want Reason) error {
 	return nil
 }
 
-// expectWritable waits until a key can be written, and there is no shortage.
+// expectWritable waits until etcd accepts writes and there is no shortage.
 func expectWritable(t *testing.T, server *Server, client *clientv3.Client) {
 	t.Helper()
-	eventually(t, "etcd takes writes again", func() error {
+	eventually(t, "etcd accepts writes again", func() error {
 		if _, err := client.Put(t.Context(), "new", "box"); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func expectWritable(t *testing.T, server *Server, client *clientv3.Client) {
 	})
 }
 
-// A full etcd is read and deleted from, and takes writes again by itself once that has made room.
+// A full etcd accepts reads and deletions, and accepts writes again after enough deletions.
 func TestAFullEtcdRecovers(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
@@ -103,7 +103,7 @@ func TestAFullEtcdRecovers(t *testing.T) {
 	}
 	for i := range count * 3 / 4 {
 		key := fmt.Sprintf("box-%05d", i)
-		// This is how an API server deletes.
+		// An API server deletes in this way.
 		if _, err := client.Txn(t.Context()).Then(clientv3.OpDelete(key)).Else(clientv3.OpGet(key)).Commit(); err != nil {
 			t.Fatal(err)
 		}
@@ -111,21 +111,21 @@ func TestAFullEtcdRecovers(t *testing.T) {
 	expectWritable(t, server, client)
 }
 
-// The last deletion makes room as well, although no write follows it. Pages that a client reads meanwhile are not free before the
-// read ends, and etcd frees them only when it writes.
-func TestTheLastDeletionMakesRoom(t *testing.T) {
+// The last deletion ends the shortage as well, although no write follows it. etcd frees the pages of a concurrent read only with a
+// write after the end of the read.
+func TestTheLastDeletionEndsTheShortage(t *testing.T) {
 	t.Parallel()
 	server, client := startSmall(t, newDir(t))
-	server.maintenance.close() // the test does its steps
+	server.maintenance.close() // the test runs its steps
 	m := &maintenance{etcd: server.etcd.Server, client: client, space: server.space}
 	backend := server.etcd.Server.Backend()
-	// A quarter too many: pages that a commit has just replaced count as well, for a moment.
+	// Write a quarter more: pages that a commit has just replaced count as well for a moment.
 	for i := range int(server.space.forBoxes()) / len(value) * 5 / 4 {
 		if _, err := client.Put(t.Context(), fmt.Sprintf("box-%05d", i), value); err != nil {
 			t.Fatal(err)
 		}
 	}
-	backend.ForceCommit() // it counts then
+	backend.ForceCommit() // a commit updates the bytes in use
 	reader := backend.ConcurrentReadTx()
 	reader.RLock()
 	if _, err := client.Delete(t.Context(), "box-", clientv3.WithPrefix()); err != nil {
@@ -139,7 +139,7 @@ func TestTheLastDeletionMakesRoom(t *testing.T) {
 		t.Error(err)
 	}
 	reader.RUnlock()
-	eventually(t, "there is room for boxes", func() error {
+	eventually(t, "the shortage ends", func() error {
 		if err := m.recount(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -147,10 +147,10 @@ func TestTheLastDeletionMakesRoom(t *testing.T) {
 	})
 }
 
-// What fills etcd may be nothing but the history of the same few boxes.
+// Updates of the same few boxes must not fill etcd with their history.
 func TestHistoryDoesNotFillEtcd(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it writes more than etcd may hold")
+		t.Skip("the test writes more than the quota of etcd")
 	}
 	t.Parallel()
 	server, client := startSmall(t, newDir(t))
@@ -171,7 +171,7 @@ func fillWithHistory(t *testing.T, client *clientv3.Client) {
 	}
 }
 
-// A server that was stopped while it was full recovers as well, with a larger quota say.
+// A server that was stopped while it was full recovers as well, for example with a larger quota.
 func TestAFullEtcdRecoversAfterARestart(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
@@ -196,7 +196,7 @@ func TestAFullEtcdRecoversAfterARestart(t *testing.T) {
 	checkValue(t, dir, fmt.Sprintf("box-%05d", count-1), value)
 }
 
-// mountTmpfs mounts a small disk, or skips the test where that is not allowed.
+// mountTmpfs mounts a small disk. It skips the test without the permission to mount.
 func mountTmpfs(t *testing.T, bytes int64) string {
 	t.Helper()
 	dir := filepath.Dir(newDir(t))
@@ -211,8 +211,8 @@ func mountTmpfs(t *testing.T, bytes int64) string {
 	return dir
 }
 
-// fillDisk writes a file that leaves next to no room for anything else on the disk of dir. With none at all, the next
-// commit of etcd would end the process if it came before the reserve is given up.
+// fillDisk writes a file that leaves almost no free space on the disk of dir. Without any free space, the next commit of etcd would
+// end the process if it came before the release of the reserve.
 func fillDisk(t *testing.T, dir string) (file string) {
 	t.Helper()
 	file = filepath.Join(dir, "of-another-process")
@@ -235,7 +235,7 @@ func fillDisk(t *testing.T, dir string) (file string) {
 	}
 }
 
-// On a disk that another process has filled, clients can read and delete boxes, and can write them again once there is room.
+// On a disk that another process has filled, clients can read and delete boxes. They can write again after space is free.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := mountTmpfs(t, 256<<20)
@@ -255,7 +255,7 @@ func TestAFullDisk(t *testing.T) {
 	if err := expectShortage(server, ReasonDiskFull); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the reserve is given up", func() error {
+	eventually(t, "the reserve is released", func() error {
 		if free, err := FreeBytes(dir); err != nil || free < reserveBytes-walSegmentBytes {
 			return fmt.Errorf("%s are free, %v", Quantity(free), err)
 		}

@@ -19,9 +19,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// BenchmarkLargeUpdates updates 100 boxes of nearly the largest size 10,000 times, and measures what is left of that:
-// memory that is not the page cache of files, the size on disk, and the time until a new server of the same data
-// serves. Run it with -benchtime=1x.
+// BenchmarkLargeUpdates updates 100 boxes of nearly the largest size 10,000 times. Afterwards, it measures the memory without the
+// page cache of files, the size on disk, and the time until a new server with the same data serves. Run it with -benchtime=1x.
 func BenchmarkLargeUpdates(b *testing.B) {
 	const (
 		boxes   = 100
@@ -64,7 +63,7 @@ func BenchmarkLargeUpdates(b *testing.B) {
 	}
 }
 
-// startQuietly starts an etcd that logs nothing, which would be measured as well.
+// startQuietly starts an etcd without logs, which the benchmark would measure as well.
 func startQuietly(b *testing.B, dir string) (stop func()) {
 	b.Helper()
 	server, err := Start(klog.NewContext(b.Context(), klog.Logger{}), Config{Dir: dir})
@@ -74,7 +73,7 @@ func startQuietly(b *testing.B, dir string) (stop func()) {
 	return server.Stop
 }
 
-// anonymousMiB returns the resident memory of this process that no file is behind.
+// anonymousMiB returns the anonymous resident memory of this process in MiB.
 func anonymousMiB(b *testing.B) float64 {
 	b.Helper()
 	status, err := os.ReadFile("/proc/self/status")

@@ -12,14 +12,14 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
 
-// purgeWAL removes the segments of the write-ahead log in dir that etcd does not need any more: it keeps the others
-// locked. etcd itself does so every 30 seconds, in which large writes fill a small disk.
+// purgeWAL removes the segments of the write-ahead log in dir that etcd no longer needs. etcd has a lock on the others. etcd itself
+// purges only every 30 seconds, and large writes could fill a small disk in that time.
 func purgeWAL(dir string) error {
 	segments, err := filepath.Glob(filepath.Join(dir, "*.wal"))
 	if err != nil {
 		return fmt.Errorf("listing the segments of the log: %w", err)
 	}
-	// They are sorted, and the last is the one that is written to.
+	// The segments are sorted. etcd writes to the last one.
 	for len(segments) > 1 {
 		lock, err := fileutil.TryLockFile(segments[0], os.O_WRONLY, fileutil.PrivateFileMode)
 		if errors.Is(err, fileutil.ErrLocked) {
