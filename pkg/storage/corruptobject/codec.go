@@ -15,22 +15,22 @@ import (
 // placeholderKind marks a placeholder. No other internal object has a kind: the codec clears it.
 var placeholderKind = schema.GroupVersionKind{Group: "corruptobject.internal", Version: runtime.APIVersionInternal, Kind: "Placeholder"}
 
-// isPlaceholder returns whether an object stands for one that cannot be read.
+// isPlaceholder returns whether an object is a placeholder for an object that cannot be read.
 func isPlaceholder(object runtime.Object) bool {
 	return object.GetObjectKind().GroupVersionKind() == placeholderKind
 }
 
-// codec decodes a placeholder, with nothing but a namespace and a name, in place of an object that a read which keeps going
-// cannot read.
+// codec decodes objects. In a tolerant read, it returns a placeholder, with only a namespace and a name, for an object that cannot
+// be read.
 type codec struct {
 	runtime.Codec
 	resource schema.GroupResource
-	// objectType is that of the objects.
+	// objectType is the type of the objects.
 	objectType reflect.Type
 	tracker    *Tracker
 }
 
-// Decode reads an object.
+// Decode implements runtime.Decoder.
 func (c *codec) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	key, reason, inner, isEnvelope := open(data)
 	if !isEnvelope {
@@ -48,7 +48,7 @@ func (c *codec) Decode(data []byte, defaults *schema.GroupVersionKind, into runt
 	return c.placeholder(namespace, name), &placeholderKind, nil
 }
 
-// decode reads an object of this type. Whatever is stored, it does not panic.
+// decode decodes an object of objectType. It returns an error for any other data, and never panics.
 func (c *codec) decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (object runtime.Object, kind *schema.GroupVersionKind, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -59,7 +59,7 @@ func (c *codec) decode(data []byte, defaults *schema.GroupVersionKind, into runt
 		return object, kind, err
 	}
 	if got := reflect.TypeOf(object); got != c.objectType {
-		return nil, kind, fmt.Errorf("it is a %s and must be a %s", got, c.objectType)
+		return nil, kind, fmt.Errorf("the object is a %s, but must be a %s", got, c.objectType)
 	}
 	return object, kind, nil
 }

@@ -15,7 +15,7 @@ import (
 	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 )
 
-// What the encodings of a store begin with.
+// The prefixes of the encodings in a store.
 var (
 	protobufPrefix = []byte("k8s\x00")
 	jsonPrefix     = []byte("{")
@@ -23,16 +23,17 @@ var (
 )
 
 const (
-	// rawNumber is the field of a runtime.Unknown that has the object.
+	// rawNumber is the number of the field raw of runtime.Unknown, which has the object.
 	rawNumber protowire.Number = 2
-	// metadataNumber is the field of every object that has its ObjectMeta, of which the name and the namespace are these.
+	// metadataNumber is the number of the field metadata of every object. The others are the fields name and namespace of
+	// ObjectMeta.
 	metadataNumber  protowire.Number = 1
 	nameNumber      protowire.Number = 1
 	namespaceNumber protowire.Number = 3
 )
 
-// verifyIdentity returns an error for an object that is not the one that its key names. Caches, which know objects by what
-// they say of themselves, would take it for the other one. What has no known encoding is left to the codec.
+// verifyIdentity returns an error if the name and the namespace of an object differ from its key. Caches identify objects by their
+// metadata, and would mistake the object for another. It returns no error for data in another encoding: the codec decides.
 func verifyIdentity(data, key []byte) error {
 	namespace, name := namesOf(key)
 	if reasons := pathvalidation.IsValidPathSegmentName(name); len(reasons) > 0 {
@@ -53,10 +54,10 @@ func verifyIdentity(data, key []byte) error {
 	case bytes.HasPrefix(data, cborPrefix):
 		return nil
 	default:
-		return errors.New("it is encoded neither as protobuf, JSON nor CBOR")
+		return errors.New("the encoding is not protobuf, JSON or CBOR")
 	}
 	if found.Namespace != namespace || found.Name != name {
-		return fmt.Errorf("it is stored as %s/%s and says that it is %q in namespace %q", namespace, name, found.Name, found.Namespace)
+		return fmt.Errorf("the key is of %s/%s, but the metadata has name %q and namespace %q", namespace, name, found.Name, found.Namespace)
 	}
 	return nil
 }
@@ -67,14 +68,14 @@ func namesOf(key []byte) (namespace, name string) {
 	return path.Base(parent), name
 }
 
-// names are what an object says of itself.
+// names has the name and the namespace in the metadata of an object.
 type names struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 }
 
-// protobufIdentity reads the name and the namespace without decoding the rest. Of a field that comes more than once the last
-// value counts, as it does for the decoder.
+// protobufIdentity reads the name and the namespace without decoding the other fields. If a field occurs more than once, the last
+// value wins, as in the decoder.
 func protobufIdentity(envelope []byte) names {
 	var found names
 	var raw []byte
@@ -86,7 +87,7 @@ func protobufIdentity(envelope []byte) names {
 	return found
 }
 
-// eachBytes calls visit for every value of a field with a length of its own, until the message ends or is malformed.
+// eachBytes calls visit for every value of a length-delimited field, until the message ends or is malformed.
 func eachBytes(message []byte, wanted protowire.Number, visit func([]byte)) {
 	for len(message) > 0 {
 		number, wireType, tagLength := protowire.ConsumeTag(message)

@@ -14,7 +14,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// protobuf returns an object as it is stored, with more at its end.
+// protobuf returns the stored encoding of an object, with more bytes at its end.
 func protobuf(t *testing.T, namespace, name string, more ...byte) string {
 	t.Helper()
 	box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: "1"}}
@@ -39,16 +39,16 @@ func TestVerifyIdentity(t *testing.T) {
 	}{
 		{"protobuf", "/registry/boxes/shop/web", protobuf(t, "shop", "web"), ""},
 		{"JSON", "/registry/boxes/shop/web", `{"metadata":{"namespace":"shop","name":"web"}}`, ""},
-		{"another name", "/registry/boxes/shop/web", protobuf(t, "shop", "mail"), `says that it is "mail"`},
-		{"another namespace", "/registry/boxes/shop/web", protobuf(t, "bank", "web"), `in namespace "bank"`},
-		{"a name that comes later", "/registry/boxes/shop/web", protobuf(t, "shop", "web", renamed...), `says that it is "mail"`},
-		{"another name in JSON", "/registry/boxes/shop/web", `{"metadata":{"namespace":"shop","name":"mail"}}`, `says that it is "mail"`},
-		{"JSON that ends early", "/registry/boxes/shop/web", `{"metadata":`, "decoding the metadata"},
-		{"protobuf that ends early", "/registry/boxes/shop/web", protobuf(t, "shop", "web")[:20], "says that it is"},
-		{"a name that no path can have", "/registry/boxes/shop/a%b", protobuf(t, "shop", "a%b"), "may not contain '%'"},
-		{"nothing", "/registry/boxes/shop/web", "", "encoded neither"},
-		{"YAML", "/registry/boxes/shop/web", "metadata: {namespace: shop, name: web}", "encoded neither"},
-		{"an envelope", "/registry/boxes/shop/web", string(envelopePrefix) + "\xff", "encoded neither"},
+		{"another name", "/registry/boxes/shop/web", protobuf(t, "shop", "mail"), `metadata has name "mail"`},
+		{"another namespace", "/registry/boxes/shop/web", protobuf(t, "bank", "web"), `namespace "bank"`},
+		{"a second name", "/registry/boxes/shop/web", protobuf(t, "shop", "web", renamed...), `metadata has name "mail"`},
+		{"another name in JSON", "/registry/boxes/shop/web", `{"metadata":{"namespace":"shop","name":"mail"}}`, `metadata has name "mail"`},
+		{"truncated JSON", "/registry/boxes/shop/web", `{"metadata":`, "decoding the metadata"},
+		{"truncated protobuf", "/registry/boxes/shop/web", protobuf(t, "shop", "web")[:20], "metadata has name"},
+		{"a name that is invalid in a path", "/registry/boxes/shop/a%b", protobuf(t, "shop", "a%b"), "may not contain '%'"},
+		{"nothing", "/registry/boxes/shop/web", "", "the encoding is not"},
+		{"YAML", "/registry/boxes/shop/web", "metadata: {namespace: shop, name: web}", "the encoding is not"},
+		{"an envelope", "/registry/boxes/shop/web", string(envelopePrefix) + "\xff", "the encoding is not"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			err := verifyIdentity([]byte(row.stored), []byte(row.key))
@@ -73,6 +73,6 @@ func TestEnvelopesAreOpened(t *testing.T) {
 		})
 	}
 	if _, _, _, isEnvelope := open([]byte("k8s\x00object")); isEnvelope {
-		t.Error("an object is taken for an envelope")
+		t.Error("an object is mistaken for an envelope")
 	}
 }

@@ -11,7 +11,7 @@ import (
 var corruptObjects = metrics.NewGaugeVec(&metrics.GaugeOpts{
 	Subsystem:      "modelbox_store",
 	Name:           "corrupt_objects",
-	Help:           "Stored objects that this server cannot read, by resource. Lists and watches leave them out.",
+	Help:           "Number of stored objects that this server cannot read, by resource. Lists and watches leave them out.",
 	StabilityLevel: metrics.ALPHA,
 }, []string{"resource"})
 

@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// WithIsolation returns a getter of options for storage that the tracker can isolate. It comes after everything else that
-// changes the codec or the transformer. A storage that nothing isolates fails as before where it cannot read an object.
+// WithIsolation returns a getter of options for storage that Isolate can wrap. Call it after everything else that changes the codec
+// or the transformer. Storage without Isolate still returns an error if it cannot read an object.
 func (t *Tracker) WithIsolation(getter generic.RESTOptionsGetter) generic.RESTOptionsGetter {
 	return optionsGetter{getter, t}
 }
@@ -27,16 +27,16 @@ type optionsGetter struct {
 	tracker *Tracker
 }
 
-// GetRESTOptions returns the options of a resource.
+// GetRESTOptions implements generic.RESTOptionsGetter.
 func (g optionsGetter) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
 	options, err := g.RESTOptionsGetter.GetRESTOptions(resource, example)
 	if err != nil {
 		return options, err
 	}
-	corruptObjects.WithLabelValues(resource.Resource) // a series from the start on
+	corruptObjects.WithLabelValues(resource.Resource) // create the series, with value 0
 	config := *options.StorageConfig
 	if config.Transformer == nil {
-		// As etcd's storage does: it refuses to take what is encrypted for plain.
+		// The storage of etcd has the same default: it does not read encrypted values as plain values.
 		config.Transformer = identity.NewEncryptCheckTransformer()
 	}
 	config.Transformer = transformer{config.Transformer}
@@ -45,7 +45,7 @@ func (g optionsGetter) GetRESTOptions(resource schema.GroupResource, example run
 	return options, nil
 }
 
-// UndecoratedStorage is generic.UndecoratedStorage, isolated: for a server without a watch cache.
+// UndecoratedStorage is generic.UndecoratedStorage with Isolate, for a server without a watch cache.
 func (t *Tracker) UndecoratedStorage(config *storagebackend.ConfigForResource, resourcePrefix string, keyFunc func(runtime.Object) (string, error),
 	newFunc, newListFunc func() runtime.Object, getAttrs storage.AttrFunc, trigger storage.IndexerFuncs, indexers *cache.Indexers,
 ) (storage.Interface, factory.DestroyFunc, error) {

@@ -18,10 +18,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// maxNamed is how many objects a warning names.
+// maxNamed is the number of objects that a warning names.
 const maxNamed = 5
 
-// WithWarnings returns a getter of options whose storage answers requests truthfully although its cache leaves objects out.
+// WithWarnings returns a getter of options for the storage of requests. Although its cache leaves out corrupt objects, Get returns
+// their error instead of "not found", and lists have a warning that names them.
 func (t *Tracker) WithWarnings(getter generic.RESTOptionsGetter) generic.RESTOptionsGetter {
 	return answeringGetter{getter, t}
 }
@@ -31,7 +32,7 @@ type answeringGetter struct {
 	tracker *Tracker
 }
 
-// GetRESTOptions returns the options of a resource.
+// GetRESTOptions implements generic.RESTOptionsGetter.
 func (g answeringGetter) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
 	options, err := g.RESTOptionsGetter.GetRESTOptions(resource, example)
 	if err != nil {
@@ -50,7 +51,7 @@ func (g answeringGetter) GetRESTOptions(resource schema.GroupResource, example r
 	return options, nil
 }
 
-// answering is the storage that requests read from.
+// answering is the storage for requests.
 type answering struct {
 	storage.Interface
 	resource schema.GroupResource
@@ -58,7 +59,7 @@ type answering struct {
 	tracker  *Tracker
 }
 
-// Get reads an object. Where the cache does not have it because it cannot be read, the answer is that error of the store.
+// Get implements storage.Interface. If the object is not in the cache because it cannot be read, it returns the error of the store.
 func (s answering) Get(ctx context.Context, key string, options storage.GetOptions, into runtime.Object) error {
 	err := s.Interface.Get(ctx, key, options, into)
 	if !storage.IsNotFound(err) || options.ResourceVersion == "" {
@@ -70,7 +71,7 @@ func (s answering) Get(ctx context.Context, key string, options storage.GetOptio
 	return s.Interface.Get(ctx, key, storage.GetOptions{}, into)
 }
 
-// GetList lists objects, and warns of those that it leaves out.
+// GetList implements storage.Interface. It adds a warning for the objects that it leaves out.
 func (s answering) GetList(ctx context.Context, key string, options storage.ListOptions, list runtime.Object) error {
 	namespace := strings.Trim(strings.TrimPrefix(key, s.prefix), "/")
 	if names := s.tracker.namesIn(s.resource, namespace); len(names) > 0 {

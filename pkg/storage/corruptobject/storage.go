@@ -16,22 +16,22 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 )
 
-// isolated is the storage that caches read from. Its lists and watches leave out what cannot be read.
+// isolated is the storage for caches. Its lists and watches leave out objects that cannot be read.
 type isolated struct {
 	storage.Interface
 	resource schema.GroupResource
 	tracker  *Tracker
 }
 
-// Isolate returns a storage whose lists and watches leave out what cannot be read. The raw storage is of a resource whose
-// options WithIsolation has returned.
+// Isolate wraps storage so that its lists and watches leave out objects that cannot be read. The options of the raw storage must
+// come from WithIsolation.
 func (t *Tracker) Isolate(raw storage.Interface, resource schema.GroupResource) storage.Interface {
 	return isolated{raw, resource, t}
 }
 
-// GetList lists the objects that can be read.
+// GetList implements storage.Interface. It lists only the objects that can be read.
 func (s isolated) GetList(ctx context.Context, key string, options storage.ListOptions, list runtime.Object) error {
-	if err := s.Interface.GetList(withKeepGoing(ctx), key, options, list); err != nil {
+	if err := s.Interface.GetList(withTolerance(ctx), key, options, list); err != nil {
 		return err
 	}
 	return dropPlaceholders(list)
@@ -63,16 +63,17 @@ func dropPlaceholders(list runtime.Object) error {
 	return nil
 }
 
-// Watch watches the objects that can be read. One that ceases to be readable is deleted, as far as a watch knows.
+// Watch implements storage.Interface. It watches only the objects that can be read. It sends a deletion if an object can no longer
+// be read.
 func (s isolated) Watch(ctx context.Context, key string, options storage.ListOptions) (watch.Interface, error) {
-	watcher, err := s.Interface.Watch(withKeepGoing(ctx), key, options)
+	watcher, err := s.Interface.Watch(withTolerance(ctx), key, options)
 	if err != nil {
 		return nil, err
 	}
 	return watch.Filter(watcher, s.filter), nil
 }
 
-// filter returns what an event is for those that cannot read the object, and whether they see it at all.
+// filter returns the event for clients that do not see corrupt objects, and whether they get an event at all.
 func (s isolated) filter(event watch.Event) (watch.Event, bool) {
 	if event.Type != watch.Added && event.Type != watch.Modified && event.Type != watch.Deleted {
 		return event, true

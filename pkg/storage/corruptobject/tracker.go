@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package corruptobject lets a server go on when the store has an object that it cannot read. Lists, watches and caches
-// leave the object out. A request for the object itself fails with an internal error and not with "not found": the garbage
-// collector keeps what belongs to it. Administrators delete it with the option
-// ignoreStoreReadErrorWithClusterBreakingPotential of Kubernetes.
+// Package corruptobject lets a server serve from a store with objects that it cannot read. Lists, watches and caches leave these
+// objects out. A request for such an object returns an internal error instead of "not found", so that the garbage collector does
+// not delete its children. Administrators can delete it with the option ignoreStoreReadErrorWithClusterBreakingPotential of
+// Kubernetes.
 package corruptobject
 
 import (
@@ -17,22 +17,23 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Object is one that cannot be read.
+// Object is a stored object that cannot be read.
 type Object struct {
 	Resource schema.GroupResource
-	// Namespace and Name are those of the key in the store. What the object says of itself is not known.
+	// Namespace and Name are from the key in the store, because the metadata of the object cannot be read.
 	Namespace, Name string
-	// Reason is why it cannot be read.
+	// Reason is the error of reading the object.
 	Reason string
 }
 
-// id is what one object is known by.
+// id identifies an object.
 type id struct {
 	resource        schema.GroupResource
 	namespace, name string
 }
 
-// Tracker knows which objects could not be read when the server last tried. Its zero value knows of none.
+// Tracker has the objects that could not be read when the server last tried. The zero value is an empty Tracker. It is safe for
+// concurrent use.
 type Tracker struct {
 	mu      sync.RWMutex
 	corrupt map[id]string
@@ -52,12 +53,12 @@ func (t *Tracker) Objects() []Object {
 	return objects
 }
 
-// add takes note of an object, and logs it unless it is known already.
+// add adds an object, and logs it if it is new.
 func (t *Tracker) add(of id, reason string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, isKnown := t.corrupt[of]; !isKnown {
-		klog.Background().Error(nil, "A stored object cannot be read: lists and watches leave it out",
+		klog.Background().Error(nil, "Cannot read a stored object. Lists and watches leave it out",
 			"resource", of.resource.String(), "object", klog.KRef(of.namespace, of.name), "reason", reason)
 		corruptObjects.WithLabelValues(of.resource.Resource).Inc()
 	}
@@ -67,7 +68,7 @@ func (t *Tracker) add(of id, reason string) {
 	t.corrupt[of] = reason
 }
 
-// remove forgets an object that can be read, or is gone.
+// remove removes an object that can be read or was deleted.
 func (t *Tracker) remove(of id) {
 	if !t.has(of) {
 		return
@@ -82,8 +83,7 @@ func (t *Tracker) remove(of id) {
 	}
 }
 
-// namesIn returns the names of the objects of a resource in a namespace that cannot be read, with their namespaces. An empty
-// namespace stands for all.
+// namesIn returns the corrupt objects of a resource in a namespace, as namespace/name. An empty namespace selects all namespaces.
 func (t *Tracker) namesIn(resource schema.GroupResource, namespace string) []string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

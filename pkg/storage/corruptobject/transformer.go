@@ -11,24 +11,24 @@ import (
 	"k8s.io/apiserver/pkg/storage/value"
 )
 
-// kmsPrefix is what values begin with that only a KMS plugin can decrypt. The plugin may be away for a moment, which says
-// nothing about the value.
+// kmsPrefix is the prefix of values that only a KMS plugin can decrypt. If the plugin is unavailable for a moment, the value is not
+// corrupt.
 var kmsPrefix = []byte("k8s:enc:kms:")
 
-// keepGoing marks the context of a read that leaves out what it cannot read.
-type keepGoing struct{}
+// tolerantKey is the key of a context for a tolerant read: a read that leaves out objects that it cannot read.
+type tolerantKey struct{}
 
-func withKeepGoing(ctx context.Context) context.Context {
-	return context.WithValue(ctx, keepGoing{}, true)
+func withTolerance(ctx context.Context) context.Context {
+	return context.WithValue(ctx, tolerantKey{}, true)
 }
 
-func keepsGoing(ctx context.Context) bool { return ctx.Value(keepGoing{}) != nil }
+func isTolerant(ctx context.Context) bool { return ctx.Value(tolerantKey{}) != nil }
 
-// transformer checks that a value is that of the object that its key names. For a read that keeps going it hands the key, and
-// any error, to the codec.
+// transformer verifies that the metadata of an object matches its key. In a tolerant read, it passes the key and any error to the
+// codec in an envelope.
 type transformer struct{ value.Transformer }
 
-// TransformFromStorage returns the data of the object, in an envelope for a read that keeps going.
+// TransformFromStorage implements value.Transformer. In a tolerant read, it returns the data in an envelope.
 func (t transformer) TransformFromStorage(ctx context.Context, stored []byte, dataCtx value.Context) ([]byte, bool, error) {
 	key := dataCtx.AuthenticatedData()
 	data, stale, err := t.Transformer.TransformFromStorage(ctx, stored, dataCtx)
@@ -36,7 +36,7 @@ func (t transformer) TransformFromStorage(ctx context.Context, stored []byte, da
 		err = verifyIdentity(data, key)
 	}
 	switch {
-	case !keepsGoing(ctx):
+	case !isTolerant(ctx):
 		return data, stale, err
 	case err == nil:
 		return envelop(key, "", data), stale, nil
@@ -47,10 +47,10 @@ func (t transformer) TransformFromStorage(ctx context.Context, stored []byte, da
 	}
 }
 
-// envelopePrefix is what envelopes begin with. They are never stored.
+// envelopePrefix is the prefix of envelopes, which are never stored.
 var envelopePrefix = []byte("modelbox:stored:")
 
-// envelop returns data together with the key that it is stored at, and the reason why it cannot be read, if any.
+// envelop returns an envelope with the data, its key, and the reason why it cannot be read, empty for none.
 func envelop(key []byte, reason string, data []byte) []byte {
 	envelope := make([]byte, 0, len(envelopePrefix)+2*binary.MaxVarintLen32+len(key)+len(reason)+len(data))
 	envelope = append(envelope, envelopePrefix...)
@@ -61,7 +61,7 @@ func envelop(key []byte, reason string, data []byte) []byte {
 	return append(envelope, data...)
 }
 
-// open returns what was put into an envelope. It returns false for anything else.
+// open returns the contents of an envelope. isEnvelope is false for other data.
 func open(envelope []byte) (key []byte, reason string, data []byte, isEnvelope bool) {
 	rest, isEnvelope := bytes.CutPrefix(envelope, envelopePrefix)
 	if !isEnvelope {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/value"
 )
 
-// failing cannot decrypt anything.
+// failing is a transformer that cannot decrypt.
 type failing struct{ err error }
 
 func (f failing) TransformFromStorage(context.Context, []byte, value.Context) ([]byte, bool, error) {
@@ -22,8 +22,8 @@ func (f failing) TransformToStorage(context.Context, []byte, value.Context) ([]b
 	return nil, f.err
 }
 
-// A plugin that is away for a moment must not have every object left out of the caches.
-func TestOnlyLastingErrorsAreKeptGoingFrom(t *testing.T) {
+// If a KMS plugin is unavailable for a moment, the caches must not leave out every object.
+func TestTolerantReadsReturnTemporaryErrors(t *testing.T) {
 	away := errors.New("away")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -33,9 +33,9 @@ func TestOnlyLastingErrorsAreKeptGoingFrom(t *testing.T) {
 		stored string
 		fails  bool
 	}{
-		{"a value that no key fits", withKeepGoing(t.Context()), "k8s:enc:secretbox:v1:key1:?", false},
-		{"a value that a plugin encrypted", withKeepGoing(t.Context()), "k8s:enc:kms:v2:key1:?", true},
-		{"a request that has ended", withKeepGoing(ended), "k8s:enc:secretbox:v1:key1:?", true},
+		{"a value that no key fits", withTolerance(t.Context()), "k8s:enc:secretbox:v1:key1:?", false},
+		{"a value that a plugin encrypted", withTolerance(t.Context()), "k8s:enc:kms:v2:key1:?", true},
+		{"a request that has ended", withTolerance(ended), "k8s:enc:secretbox:v1:key1:?", true},
 		{"a read of one object", t.Context(), "k8s:enc:secretbox:v1:key1:?", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
