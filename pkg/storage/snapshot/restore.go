@@ -18,19 +18,19 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 )
 
-// RevisionBump is how much higher the restored revision is than the revision of the snapshot. That is more than all writes since
-// the snapshot, so that no client that saw these writes sees revisions that go back.
+// RevisionBump is the difference between the revision of a restored etcd and the revision of the snapshot. It is more than the
+// number of writes since the snapshot, so that clients that saw these writes do not see lower revisions.
 const RevisionBump = 1_000_000_000
 
-// Restore makes the etcd of the data directory dir from the file. It fails if dir has one already, or is in use, and leaves either
-// the whole etcd or none. Clients cannot read or watch from revisions before the restored one: the server tells them to list again.
-// The etcd is another cluster than the saved one, with an ID of its own.
+// Restore creates an etcd in the data directory dir from a snapshot file, and returns the status of the snapshot. It fails if dir
+// already has an etcd, or is in use. After an error, dir has no etcd. Reads and watches from revisions before the restored revision
+// get 410 Expired, so that clients list again. The restored etcd is a new etcd cluster with a new ID.
 func Restore(ctx context.Context, file, dir string) (*Status, error) {
 	status, err := Read(file)
 	if err != nil {
 		return nil, err
 	}
-	// Whatever is the path of a data directory is absolute in the configuration of its member.
+	// The configuration of the member has absolute paths.
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("resolving the data directory: %w", err)
 	}

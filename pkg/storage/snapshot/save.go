@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package snapshot saves what an etcd holds to a file, says what is in such a file, and makes the data directory of an
-// embedded etcd from it. The files are those of etcdctl and etcdutl.
+// Package snapshot saves snapshots of an etcd, reads their status, and restores an embedded etcd from them. The files have the
+// format of etcdctl and etcdutl.
 package snapshot
 
 import (
@@ -19,11 +19,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/durable"
 )
 
-// partSuffix is what the name of a file ends with that is not whole yet.
+// partSuffix is the suffix of a file that is not complete yet.
 const partSuffix = ".part"
 
-// Save writes a snapshot to the file, which must not exist, and returns what is in it. The file is there, on the disk
-// and verified, when it returns no error, and is not there otherwise. The client has to be of one member.
+// Save saves a snapshot to a file, which must not exist, and returns its status. If it returns nil, the file is complete, verified
+// and synced to the disk. After an error, the file does not exist. The client must have the endpoint of one member only.
 func Save(ctx context.Context, client *clientv3.Client, file string) (*Status, error) {
 	if _, err := os.Lstat(file); !errors.Is(err, os.ErrNotExist) {
 		if err == nil {
@@ -60,7 +60,7 @@ func save(ctx context.Context, client *clientv3.Client, file string) (*Status, e
 	return status, durable.Sync(filepath.Dir(file))
 }
 
-// receive leaves what etcd sends in a file on the disk.
+// receive writes the snapshot from etcd to a file, and syncs it.
 func receive(ctx context.Context, client *clientv3.Client, part string) error {
 	out, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileutil.PrivateFileMode)
 	if err != nil {
@@ -69,7 +69,7 @@ func receive(ctx context.Context, client *clientv3.Client, part string) error {
 	defer out.Close()
 	in, err := client.Snapshot(ctx)
 	if err != nil {
-		return fmt.Errorf("asking etcd for one: %w", err)
+		return fmt.Errorf("requesting a snapshot from etcd: %w", err)
 	}
 	defer in.Close()
 	if _, err := io.Copy(out, in); err != nil {

@@ -21,32 +21,32 @@ import (
 )
 
 const (
-	// filePrefix, fileTime and fileSuffix make the names of scheduled snapshots. Sorted by name they are sorted by time.
+	// The names of scheduled snapshots consist of filePrefix, fileTime and fileSuffix. Their order by name is their order by time.
 	filePrefix = "modelbox-"
 	fileTime   = "20060102T150405Z"
 	fileSuffix = ".db"
 
-	// retryPeriod is how long after a snapshot that failed the next one is tried, at most.
+	// retryPeriod is the maximum time between a failed snapshot and the next attempt.
 	retryPeriod = 5 * time.Minute
 )
 
-// Scheduler saves a snapshot each period, and keeps the last ones.
+// Scheduler saves a snapshot once a period, and keeps the latest ones.
 type Scheduler struct {
-	// Client is of the etcd that is saved.
+	// Client is a client of the etcd to save.
 	Client *clientv3.Client
-	// Dir is where snapshots are kept. It is made this user's only.
+	// Dir is the directory of the snapshots. The scheduler makes it private.
 	Dir string
 	// Period is the time between two snapshots, across restarts.
 	Period time.Duration
-	// Keep is how many snapshots stay. One more is there while it is written.
+	// Keep is the number of snapshots to keep, besides the one that is being written.
 	Keep int
-	// Clock is the time.
+	// Clock has the current time.
 	Clock clock.WithTicker
-	// FreeBytes returns the free space of the disk of a directory.
+	// FreeBytes returns the free space on the disk of a directory in bytes.
 	FreeBytes func(dir string) (int64, error)
 }
 
-// Run saves snapshots until ctx is done. One that fails is logged, counted, and tried again.
+// Run saves snapshots until ctx is done. It logs and counts failures, and retries.
 func (s *Scheduler) Run(ctx context.Context) {
 	registerMetrics()
 	logger := klog.FromContext(ctx).WithName("snapshots")
@@ -74,7 +74,7 @@ func (s *Scheduler) Run(ctx context.Context) {
 	}
 }
 
-// untilDue returns when the next snapshot is due, by the time in the name of the last one.
+// untilDue returns the time until the next snapshot is due, based on the name of the last snapshot.
 func (s *Scheduler) untilDue() time.Duration {
 	files, err := s.list()
 	if err != nil || len(files) == 0 {
@@ -85,11 +85,11 @@ func (s *Scheduler) untilDue() time.Duration {
 		return 0
 	}
 	lastSuccess.Set(float64(last.Unix()))
-	// A last snapshot that is of the future, because the clock was put back, is no reason to wait for long.
+	// The last snapshot may have a future time because the clock was set back. Do not wait longer than a period.
 	return min(max(s.Period-s.Clock.Since(last), 0), s.Period)
 }
 
-// take saves one snapshot and removes those that are too many.
+// take saves one snapshot and removes the oldest ones.
 func (s *Scheduler) take(ctx context.Context) (file string, status *Status, err error) {
 	if err := embeddedetcd.MakePrivateDir(s.Dir); err != nil {
 		return "", nil, err
@@ -107,7 +107,7 @@ func (s *Scheduler) take(ctx context.Context) (file string, status *Status, err 
 	return file, status, s.removeOldest(s.Keep)
 }
 
-// list returns the names of the scheduled snapshots that are whole, the oldest first.
+// list returns the names of the complete scheduled snapshots, the oldest first.
 func (s *Scheduler) list() ([]string, error) {
 	return s.listWith(fileSuffix)
 }
@@ -127,7 +127,7 @@ func (s *Scheduler) listWith(suffix string) ([]string, error) {
 	return names, nil
 }
 
-// removeLeftovers removes what a server that was killed had not written to its end.
+// removeLeftovers removes incomplete files of a server that was killed.
 func (s *Scheduler) removeLeftovers() error {
 	names, err := s.listWith(fileSuffix + partSuffix)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Scheduler) removeLeftovers() error {
 	return s.remove(names)
 }
 
-// removeOldest leaves the newest snapshots, that many.
+// removeOldest removes all but the newest snapshots. keep is the number of snapshots to keep.
 func (s *Scheduler) removeOldest(keep int) error {
 	names, err := s.list()
 	if err != nil {
@@ -155,12 +155,12 @@ func (s *Scheduler) remove(names []string) error {
 	return errors.Join(errs...)
 }
 
-// makeRoom makes sure that the snapshot leaves twice the space free that boxes need to grow: snapshots on the same disk
-// must not keep them from that. The oldest ones are removed for it, but never the last one.
+// makeRoom removes the oldest snapshots, but never the last one, until the next snapshot leaves twice the free space that boxes
+// require. Snapshots on the disk of the store must not make it refuse boxes. It returns an error if there is not enough space.
 func (s *Scheduler) makeRoom(ctx context.Context) error {
 	etcd, err := s.Client.Status(ctx, s.Client.Endpoints()[0])
 	if err != nil {
-		return fmt.Errorf("asking etcd for its size: %w", err)
+		return fmt.Errorf("getting the size of etcd: %w", err)
 	}
 	wanted := etcd.DbSize + 2*embeddedetcd.MinFreeBytes
 	for {

@@ -15,7 +15,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// newScheduler returns one that keeps two snapshots on a disk that is never full.
+// newScheduler returns a scheduler that keeps two snapshots on a disk with enough space.
 func newScheduler(t *testing.T) (*Scheduler, *clocktesting.FakeClock) {
 	t.Helper()
 	client, _ := start(t, newDir(t))
@@ -64,7 +64,7 @@ func TestFilesOfOthersAreKept(t *testing.T) {
 		clock.Step(time.Hour)
 		take(t, s)
 	}
-	// What a server left that was killed is gone.
+	// The incomplete file of a killed server was removed.
 	expectNames(t, s.Dir, "before-the-upgrade.db", "modelbox-20260102T130000Z.db", "modelbox-20260102T140000Z.db", "notes.part")
 }
 
@@ -80,7 +80,7 @@ func TestSnapshotsDoNotFillTheDisk(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "1.0Mi are free on the disk of "+s.Dir) {
 		t.Errorf("got %v", err)
 	}
-	// All made room that could.
+	// All snapshots but the last one were removed.
 	expectNames(t, s.Dir, "modelbox-20260102T130000Z.db")
 }
 
@@ -93,10 +93,10 @@ func TestWhenASnapshotIsDue(t *testing.T) {
 	}{
 		{"there is none", "", 0},
 		{"the last one is fresh", "modelbox-20260102T120000Z.db", time.Hour},
-		{"the last one is of before the restart", "modelbox-20260102T113000Z.db", 30 * time.Minute},
+		{"the last one is from before the restart", "modelbox-20260102T113000Z.db", 30 * time.Minute},
 		{"the last one is old", "modelbox-20251231T235959Z.db", 0},
-		{"the clock was put back", "modelbox-20270102T113000Z.db", time.Hour},
-		{"the name is no time", "modelbox-first.db", 0},
+		{"the clock was set back", "modelbox-20270102T113000Z.db", time.Hour},
+		{"the name has no time", "modelbox-first.db", 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := &Scheduler{Dir: t.TempDir(), Period: time.Hour, Clock: clocktesting.NewFakeClock(noon)}

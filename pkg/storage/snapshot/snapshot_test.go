@@ -19,7 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 )
 
-// newDir returns the path of a directory that does not exist yet, short enough for the path of a socket in it.
+// newDir returns the path of a directory that does not exist yet. It is short enough for the path of a socket.
 func newDir(t *testing.T) string {
 	t.Helper()
 	parent, err := os.MkdirTemp("", "snap")
@@ -66,7 +66,7 @@ func put(t *testing.T, client *clientv3.Client, key, value string) (revision int
 	return response.Header.Revision
 }
 
-// expectNames checks which files there are in a directory.
+// expectNames checks the names of the files in a directory.
 func expectNames(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -82,7 +82,7 @@ func expectNames(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// saved returns a snapshot in a directory of its own, with one key, and its status.
+// saved returns a snapshot with one key, in a separate directory, and its status.
 func saved(t *testing.T) (file string, status *Status) {
 	t.Helper()
 	client, stop := start(t, newDir(t))
@@ -134,7 +134,7 @@ func TestSaveAndRestore(t *testing.T) {
 		t.Errorf("the revision went from %d to %d only", status.Revision, got)
 	}
 
-	// A client that has seen later revisions than the snapshot lists anew.
+	// A client that has seen later revisions than the snapshot must list again.
 	watch := <-client.Watch(t.Context(), "", clientv3.WithPrefix(), clientv3.WithRev(status.Revision+1000))
 	if !errors.Is(watch.Err(), rpctypes.ErrCompacted) {
 		t.Errorf("a watch from a revision after the snapshot: %v", watch.Err())
@@ -166,11 +166,11 @@ func TestARestoredEtcdIsAnotherCluster(t *testing.T) {
 		stop()
 	}
 	if len(seen) != 2 {
-		t.Errorf("two that were restored have the IDs %v", seen)
+		t.Errorf("two restored etcds have the IDs %v", seen)
 	}
 }
 
-func TestADamagedSnapshotIsRefused(t *testing.T) {
+func TestACorruptSnapshotIsRefused(t *testing.T) {
 	t.Parallel()
 	file, _ := saved(t)
 	content, err := os.ReadFile(file)
@@ -184,12 +184,12 @@ func TestADamagedSnapshotIsRefused(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		{"damaged", flipped, "its checksum does not match"},
-		{"cut off", content[:len(content)-100], "it has no checksum at its end"},
-		{"cut off by a page", content[:len(content)-4096], "its checksum does not match"},
-		{"the database of a data directory", content[:len(content)-32], "it has no checksum at its end"},
-		{"empty", nil, "it has no checksum at its end"},
-		{"of something else", []byte("boxes"), "it has no checksum at its end"},
+		{"damaged", flipped, "the checksum does not match"},
+		{"truncated", content[:len(content)-100], "the file has no checksum at its end"},
+		{"truncated by a page", content[:len(content)-4096], "the checksum does not match"},
+		{"the database of a data directory", content[:len(content)-32], "the file has no checksum at its end"},
+		{"empty", nil, "the file has no checksum at its end"},
+		{"another file", []byte("boxes"), "the file has no checksum at its end"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			file, dir := filepath.Join(t.TempDir(), "boxes.db"), newDir(t)
@@ -229,7 +229,7 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 	}
 }
 
-func TestRestoreStartsAgainAfterOneThatWasStopped(t *testing.T) {
+func TestRestoreAfterAnInterruptedRestore(t *testing.T) {
 	t.Parallel()
 	file, _ := saved(t)
 	dir := newDir(t)
@@ -251,13 +251,13 @@ func TestSaveOverwritesNothing(t *testing.T) {
 	}
 }
 
-func TestASaveThatFailsLeavesNothing(t *testing.T) {
+func TestAFailedSaveLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	client, stop := start(t, newDir(t))
 	stop()
 	dir := t.TempDir()
 	if _, err := Save(t.Context(), client, filepath.Join(dir, "boxes.db")); err == nil {
-		t.Error("an etcd that is stopped was saved")
+		t.Error("saved a snapshot of a stopped etcd")
 	}
 	expectNames(t, dir)
 }

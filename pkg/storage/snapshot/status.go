@@ -15,22 +15,22 @@ import (
 	"go.uber.org/zap"
 )
 
-// Status is what is in a snapshot.
+// Status describes the contents of a snapshot.
 type Status struct {
-	// Hash is a checksum of all keys and values, of this and of older revisions.
+	// Hash is a checksum of the keys and values of all revisions in the snapshot.
 	Hash uint32 `json:"hash"`
-	// Revision is the last one that the snapshot has.
+	// Revision is the last revision in the snapshot.
 	Revision int64 `json:"revision"`
 	// Keys is the number of keys that exist at that revision. All but a few of them are boxes.
 	Keys int `json:"keys"`
-	// Bytes is the size of the database.
+	// Bytes is the size of the database in bytes.
 	Bytes int64 `json:"bytes"`
 }
 
-// sectorBytes divides the size of every database, so that a file with a checksum is told from one without.
+// sectorBytes divides the size of every database. A file with a checksum has a different size.
 const sectorBytes = 512
 
-// Read verifies the checksum of the file and the structure of the database in it.
+// Read verifies the checksum of the file and the structure of the database in it, and returns its status.
 func Read(file string) (*Status, error) {
 	if err := verifyChecksum(file); err != nil {
 		return nil, fmt.Errorf("verifying %s: %w", file, err)
@@ -42,7 +42,7 @@ func Read(file string) (*Status, error) {
 	return &Status{Hash: status.Hash, Revision: status.Revision, Keys: status.TotalKey, Bytes: status.TotalSize}, nil
 }
 
-// verifyChecksum compares the SHA-256 at the end of the file with that of all before.
+// verifyChecksum compares the SHA-256 at the end of the file with the SHA-256 of the data before it.
 func verifyChecksum(name string) error {
 	file, err := os.Open(name)
 	if err != nil {
@@ -54,7 +54,7 @@ func verifyChecksum(name string) error {
 		return err
 	}
 	if info.Size() == 0 || info.Size()%sectorBytes != sha256.Size {
-		return errors.New("it has no checksum at its end: it is not a snapshot, or is truncated")
+		return errors.New("the file has no checksum at its end: it is not a snapshot, or is truncated")
 	}
 	hash := sha256.New()
 	if _, err := io.CopyN(hash, file, info.Size()-sha256.Size); err != nil {
@@ -65,7 +65,7 @@ func verifyChecksum(name string) error {
 		return err
 	}
 	if !bytes.Equal(hash.Sum(nil), want) {
-		return errors.New("its checksum does not match: it is damaged")
+		return errors.New("the checksum does not match: the file is corrupt")
 	}
 	return nil
 }
