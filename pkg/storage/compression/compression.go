@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compression keeps what is stored small. Most of an object are the names of the fields that each of its managers
-// has, which repeat each other.
+// Package compression compresses stored values. Most of the size of an object is the managed fields, which repeat names of fields
+// for each field manager.
 package compression
 
 import (
@@ -19,50 +19,50 @@ import (
 	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
 )
 
-// Prefix is what compressed values begin with, before a frame of Zstandard (RFC 8878).
+// Prefix is the prefix of compressed values. A Zstandard frame (RFC 8878) follows it.
 const Prefix = "modelbox:zstd:v1:"
 
-// maxValueBytes is the largest value that is decompressed. An object takes at most sizelimit.MaxObjectBytes. Earlier releases
-// had no limit, but a request of at most 3 MiB, which added to what was stored before.
+// maxValueBytes is the largest size of a decompressed value. An object has at most sizelimit.MaxObjectBytes. Earlier releases had
+// no limit for objects, but a limit of 3 MiB for a request, which adds to the stored object.
 const maxValueBytes = 8 << 20
 
-// The fastest level leaves no more than a twentieth beyond what the best one does, in a fraction of its time.
+// The fastest level compresses to at most 5 % more bytes than the best level, in a fraction of the time.
 var encoder = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true)))
 
-// Zero is as many at a time as there are processors.
+// Concurrency 0 is the number of processors.
 var decoder = must(zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxValueBytes), zstd.WithDecoderLowmem(true)))
 
-// must is for what fails only where it is called with options that there are not.
+// must returns the value. It panics on an error, which only invalid options cause.
 func must[T any](made T, err error) T {
 	utilruntime.Must(err)
 	return made
 }
 
-// compress returns the data as it is stored.
+// compress returns the compressed data with the prefix.
 func compress(data []byte) []byte { return encoder.EncodeAll(data, []byte(Prefix)) }
 
-// Decompress returns the data of what is stored and not encrypted, and whether it was compressed. It fails where that is cut
-// off or was changed, and for more than 8 MiB.
+// Decompress returns the decompressed data of a stored value that is not encrypted, and whether it was compressed. It returns an
+// error if the value is truncated or corrupt, or if the data exceeds 8 MiB.
 func Decompress(stored []byte) (data []byte, wasCompressed bool, err error) {
 	frame, wasCompressed := bytes.CutPrefix(stored, []byte(Prefix))
 	if !wasCompressed {
 		return stored, false, nil
 	}
 	if data, err = decoder.DecodeAll(frame, nil); err != nil {
-		return nil, true, fmt.Errorf("decompressing what is stored: %w", err)
+		return nil, true, fmt.Errorf("decompressing the stored value: %w", err)
 	}
 	return data, true, nil
 }
 
-// WithCompression returns a getter of options whose storage compresses what it stores, before anything is encrypted. What is
-// stored otherwise is read all the same, and compressed with its next write.
+// WithCompression returns a getter of options for storage that compresses values before they are encrypted. The storage also reads
+// values that are not compressed. Their next write compresses them.
 func WithCompression(getter generic.RESTOptionsGetter) generic.RESTOptionsGetter {
 	return compressed{getter}
 }
 
 type compressed struct{ generic.RESTOptionsGetter }
 
-// GetRESTOptions returns the options of a resource.
+// GetRESTOptions implements generic.RESTOptionsGetter.
 func (c compressed) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
 	options, err := c.RESTOptionsGetter.GetRESTOptions(resource, example)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c compressed) GetRESTOptions(resource schema.GroupResource, example runtim
 	}
 	config := *options.StorageConfig
 	if config.Transformer == nil {
-		// As etcd's storage does: it refuses to take what is encrypted for plain.
+		// The storage of etcd has the same default: it does not read encrypted values as plain values.
 		config.Transformer = identity.NewEncryptCheckTransformer()
 	}
 	config.Transformer = transformer{config.Transformer}
@@ -78,15 +78,16 @@ func (c compressed) GetRESTOptions(resource schema.GroupResource, example runtim
 	return options, nil
 }
 
-// transformer compresses, and leaves the rest to what encrypts.
+// transformer compresses, and delegates the encryption.
 type transformer struct{ encrypting value.Transformer }
 
-// TransformToStorage compresses the data.
+// TransformToStorage implements value.Transformer. It compresses the data and encrypts it.
 func (t transformer) TransformToStorage(ctx context.Context, data []byte, dataCtx value.Context) ([]byte, error) {
 	return t.encrypting.TransformToStorage(ctx, compress(data), dataCtx)
 }
 
-// TransformFromStorage returns the data as it was before, whether compressed or not. It is stale where it was not.
+// TransformFromStorage implements value.Transformer. It returns the decrypted and decompressed data. The value is stale if it was
+// not compressed.
 func (t transformer) TransformFromStorage(ctx context.Context, data []byte, dataCtx value.Context) ([]byte, bool, error) {
 	stored, isStale, err := t.encrypting.TransformFromStorage(ctx, data, dataCtx)
 	if err != nil {

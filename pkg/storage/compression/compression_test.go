@@ -19,7 +19,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/value/encrypt/secretbox"
 )
 
-// configured is how a resource is stored before it is compressed: encrypted, or nil for not.
+// configured is a getter of options with the transformer for encryption, nil for none.
 type configured struct{ encrypting value.Transformer }
 
 func (c configured) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
@@ -44,7 +44,7 @@ func newSecretbox(t *testing.T, key byte) value.Transformer {
 	})
 }
 
-func TestWhatIsStoredIsReadAgain(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	box, err := os.ReadFile("../../apis/model/v1/testdata/HEAD/model.github.com.v1.ModelBox.pb")
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestWhatIsStoredIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestWhatWasStoredOtherwise(t *testing.T) {
+func TestValuesThatAreNotCompressed(t *testing.T) {
 	encrypt := func(key byte, data string) []byte {
 		stored, err := newSecretbox(t, key).TransformToStorage(t.Context(), []byte(data), value.DefaultContext(nil))
 		if err != nil {
@@ -98,13 +98,13 @@ func TestWhatWasStoredOtherwise(t *testing.T) {
 		want       string
 		err        string
 	}{
-		{"as it is", nil, []byte(object), object, ""},
+		{"plain", nil, []byte(object), object, ""},
 		{"encrypted", newSecretbox(t, 1), encrypt(1, object), object, ""},
 		{"encrypted with another key", newSecretbox(t, 1), encrypt(2, object), "", "output array was not large enough"},
-		{"encrypted, and there is no key", nil, encrypt(1, object), "", "identity transformer tried to read encrypted data"},
-		{"cut off", nil, compress([]byte(object))[:len(Prefix)+9], "", "decompressing what is stored: "},
-		{"changed", nil, append([]byte(Prefix), object...), "", "decompressing what is stored: "},
-		{"more than there can be", nil, compress(make([]byte, maxValueBytes+1)), "", "decompressing what is stored: "},
+		{"encrypted, without a key", nil, encrypt(1, object), "", "identity transformer tried to read encrypted data"},
+		{"truncated", nil, compress([]byte(object))[:len(Prefix)+9], "", "decompressing the stored value: "},
+		{"changed", nil, append([]byte(Prefix), object...), "", "decompressing the stored value: "},
+		{"more than the limit", nil, compress(make([]byte, maxValueBytes+1)), "", "decompressing the stored value: "},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			read, isStale, err := transformerOver(t, row.encrypting).TransformFromStorage(t.Context(), row.stored, value.DefaultContext(nil))

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package durable makes files and directories survive a power failure. POSIX promises that of a file only if the file is synced, and
-// of its name only if the directory is synced as well.
+// Package durable makes files and directories survive a power failure. POSIX guarantees that the contents of a file survive only if
+// the file is synced, and that its name survives only if the directory is synced as well.
 package durable
 
 import (
@@ -24,7 +24,7 @@ func Sync(path string) error {
 	return errors.Join(fileutil.Fsync(file), file.Close())
 }
 
-// SyncTree syncs a directory and everything in it.
+// SyncTree syncs a directory and all files and directories in it.
 func SyncTree(dir string) error {
 	return syncTree(dir, func(fs.DirEntry) bool { return true })
 }
@@ -43,7 +43,7 @@ func syncTree(dir string, isWanted func(fs.DirEntry) bool) error {
 	})
 }
 
-// MkdirAll creates a directory with its parents as os.MkdirAll does, and syncs the names of those that did not exist.
+// MkdirAll creates a directory and its parents like os.MkdirAll, and syncs the names of all directories that it creates.
 func MkdirAll(dir string, mode fs.FileMode) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -57,7 +57,7 @@ func MkdirAll(dir string, mode fs.FileMode) error {
 		return err
 	}
 	for _, path := range slices.Backward(missing) {
-		// A parent that this user may write to, but not read, cannot be opened.
+		// A parent cannot be synced if this user has no permission to read it.
 		if err := Sync(filepath.Dir(path)); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}

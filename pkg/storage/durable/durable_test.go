@@ -44,7 +44,7 @@ func TestSync(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := sync(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s of what does not exist: got %v, want %v", name, err, fs.ErrNotExist)
+			t.Errorf("%s of a missing file: got %v, want %v", name, err, fs.ErrNotExist)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdclient connects to the etcd of the server, for what its storage has no words for.
+// Package etcdclient creates clients of the etcd of the server, for requests that storage.Interface does not have.
 package etcdclient
 
 import (
@@ -18,15 +18,15 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 )
 
-// Those of the clients that k8s.io/apiserver makes.
+// The same values as in the clients of k8s.io/apiserver.
 const (
 	dialTimeout      = 20 * time.Second
 	keepaliveTime    = 30 * time.Second
 	keepaliveTimeout = 10 * time.Second
 )
 
-// New returns a client of the servers, with the certificates and the way out that the transport has. It does not wait for
-// a connection, and has to be closed.
+// New returns a client with the endpoints, certificates and egress of the transport. It does not wait for a connection. The caller
+// must close the client.
 func New(config storagebackend.TransportConfig) (*clientv3.Client, error) {
 	clientConfig := clientv3.Config{
 		Endpoints:            config.ServerList,
@@ -46,7 +46,7 @@ func New(config storagebackend.TransportConfig) (*clientv3.Client, error) {
 	if config.EgressLookup != nil {
 		dial, err := config.EgressLookup(egressselector.Etcd.AsNetworkContext())
 		if err != nil {
-			return nil, fmt.Errorf("finding the way out to etcd: %w", err)
+			return nil, fmt.Errorf("getting the egress to etcd: %w", err)
 		}
 		if dial != nil {
 			clientConfig.DialOptions = append(clientConfig.DialOptions, grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nospace tells clients that a storage has no room, in place of the error of etcd that a request ends with
-// otherwise.
+// Package nospace returns 507 Insufficient Storage to clients if the storage is full, instead of an internal error with the error
+// of etcd.
 package nospace
 
 import (
@@ -12,14 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ReasonInsufficientStorage is the reason of the status with which writes are refused that there is no room for.
+// ReasonInsufficientStorage is the reason in the status of writes that the server refuses because the storage is full.
 const ReasonInsufficientStorage metav1.StatusReason = "InsufficientStorage"
 
-// retryAfterSeconds is short, for what fills a storage is often history, which is gone after a moment. Clients of
-// Kubernetes try again ten times before they show the error.
+// retryAfterSeconds is short, because a storage is often full of history, which is compacted after a moment. Kubernetes clients
+// retry ten times before they return the error.
 const retryAfterSeconds = 1
 
-// NewError returns the status for a write that there is no room for: 507, with the message.
+// NewError returns the error for a write to a full storage: status 507 with the message.
 func NewError(message string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,

@@ -17,9 +17,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-const etcdFull = "etcd has reached its quota: delete objects, or increase the quota. For an outside etcd, also compact and defragment it, and disarm its alarm"
+const etcdFull = "etcd has reached its quota: delete objects, or increase the quota. For an external etcd, also compact and defragment it, and disarm its alarm"
 
-// WithStatus returns a getter of storages that turn etcd's error about its quota into NewError.
+// WithStatus returns a getter of options for storage that returns NewError instead of the error of etcd about its quota.
 func WithStatus(getter generic.RESTOptionsGetter) generic.RESTOptionsGetter {
 	return optionsGetter{getter}
 }
@@ -46,7 +46,7 @@ func decorate(decorator generic.StorageDecorator) generic.StorageDecorator {
 	}
 }
 
-// statusStorage is the storage, with other errors.
+// statusStorage wraps storage and replaces the error of etcd.
 type statusStorage struct{ storage.Interface }
 
 func withStatus(err error) error {
@@ -56,17 +56,17 @@ func withStatus(err error) error {
 	return err
 }
 
-// Create stores a new object.
+// Create implements storage.Interface.
 func (s statusStorage) Create(ctx context.Context, key string, obj, out runtime.Object, ttl uint64) error {
 	return withStatus(s.Interface.Create(ctx, key, obj, out, ttl))
 }
 
-// GuaranteedUpdate changes an object.
+// GuaranteedUpdate implements storage.Interface.
 func (s statusStorage) GuaranteedUpdate(ctx context.Context, key string, destination runtime.Object, ignoreNotFound bool, preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, cachedExistingObject runtime.Object) error {
 	return withStatus(s.Interface.GuaranteedUpdate(ctx, key, destination, ignoreNotFound, preconditions, tryUpdate, cachedExistingObject))
 }
 
-// Delete removes an object.
+// Delete implements storage.Interface.
 func (s statusStorage) Delete(ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions, validateDeletion storage.ValidateObjectFunc, cachedExistingObject runtime.Object, opts storage.DeleteOptions) error {
 	return withStatus(s.Interface.Delete(ctx, key, out, preconditions, validateDeletion, cachedExistingObject, opts))
 }

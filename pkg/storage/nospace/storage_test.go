@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// failing is a storage whose every write ends with the error.
+// failing is storage that returns an error for every write.
 type failing struct {
 	storage.Interface
 	err error
@@ -55,7 +55,7 @@ func TestWritesToAFullEtcdFailWithInsufficientStorage(t *testing.T) {
 	}{
 		{"a full etcd", rpctypes.ErrNoSpace, true},
 		{"a full etcd, in a wrapped error", fmt.Errorf("writing: %w", rpctypes.ErrNoSpace), true},
-		{"something else", other, false},
+		{"another error", other, false},
 		{"success", nil, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {

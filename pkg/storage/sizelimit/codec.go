@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sizelimit bounds what one object takes in the memory of every server. etcd bounds the bytes that it stores, but
-// objects are compressed before: 15 KB in etcd can be 70 MB of an object.
+// Package sizelimit limits the memory of one object in every server. etcd limits the size of stored values, but objects are
+// compressed before: 15 KB in etcd can be an object of 70 MB.
 package sizelimit
 
 import (
@@ -18,27 +18,27 @@ import (
 )
 
 const (
-	// MaxObjectBytes is how large an object may be before it is compressed. It is what etcd takes in a request by default
-	// (--max-request-bytes), so objects are as large here as those of built-in kinds.
+	// MaxObjectBytes is the largest size of an object before compression, in bytes. It is the default of --max-request-bytes of
+	// etcd, so that the limit is the same as for built-in kinds.
 	MaxObjectBytes = 3 << 19
-	// MaxManagedFieldsBytes is how much of that managed fields may take. Many small fields, such as a thousand variables,
-	// take three times as much in managed fields as in the spec. The rest is for the spec and the status: managed fields
-	// alone never keep a controller from writing a status.
+	// MaxManagedFieldsBytes is the part of it for managed fields. Many small fields, such as a thousand variables, are three times
+	// as large in managed fields as in the spec. The rest is for the spec and the status, so that managed fields alone cannot
+	// prevent a controller from writing the status.
 	MaxManagedFieldsBytes = MaxObjectBytes * 2 / 3
-	// MaxManagedFieldsEntries is how many managers of fields an object may have. k8s.io/apiserver keeps ten of those that
-	// update, and all of those that apply.
+	// MaxManagedFieldsEntries is the largest number of field managers of an object. k8s.io/apiserver keeps ten entries of managers
+	// that update, and all entries of managers that apply.
 	MaxManagedFieldsEntries = 100
 )
 
-// WithLimits returns a getter of options whose storage writes no object that is too large, and drops managed fields that
-// are too large when it reads an object of an earlier release.
+// WithLimits returns a getter of options for storage that refuses to write objects that are too large. If a stored object of an
+// earlier release has managed fields that are too large, the storage drops them when it reads the object.
 func WithLimits(getter generic.RESTOptionsGetter) generic.RESTOptionsGetter {
 	return limited{getter}
 }
 
 type limited struct{ generic.RESTOptionsGetter }
 
-// GetRESTOptions returns the options of a resource.
+// GetRESTOptions implements generic.RESTOptionsGetter.
 func (l limited) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
 	options, err := l.RESTOptionsGetter.GetRESTOptions(resource, example)
 	if err != nil {
@@ -52,7 +52,7 @@ func (l limited) GetRESTOptions(resource schema.GroupResource, example runtime.O
 
 type codec struct{ runtime.Codec }
 
-// Encode writes an object, or returns a TooLargeError.
+// Encode implements runtime.Encoder. It returns a TooLargeError if the object is too large.
 func (c codec) Encode(object runtime.Object, to io.Writer) error {
 	if accessor, err := meta.Accessor(object); err == nil {
 		if err := validateManagedFields(accessor.GetManagedFields()); err != nil {
@@ -64,13 +64,13 @@ func (c codec) Encode(object runtime.Object, to io.Writer) error {
 		return err
 	}
 	if counted.bytes > MaxObjectBytes {
-		return newTooLargeError(fmt.Sprintf("the object takes %d bytes in the store, limit is %d", counted.bytes, MaxObjectBytes))
+		return newTooLargeError(fmt.Sprintf("the object has %d bytes in the store, limit is %d", counted.bytes, MaxObjectBytes))
 	}
 	return nil
 }
 
-// Decode reads an object. Its managed fields are empty where they exceed the limits: an update of any other field could
-// not be stored otherwise.
+// Decode implements runtime.Decoder. It empties managed fields that exceed the limits, because updates of the object would fail
+// otherwise.
 func (c codec) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	object, kind, err := c.Codec.Decode(data, defaults, into)
 	if err != nil {
@@ -95,18 +95,18 @@ func validateManagedFields(entries []metav1.ManagedFieldsEntry) *TooLargeError {
 		bytes += entries[i].Size()
 	}
 	if bytes > MaxManagedFieldsBytes {
-		return newTooLargeError(fmt.Sprintf("metadata.managedFields takes %d bytes, limit is %d: %s", bytes, MaxManagedFieldsBytes, advice))
+		return newTooLargeError(fmt.Sprintf("metadata.managedFields has %d bytes, limit is %d: %s", bytes, MaxManagedFieldsBytes, advice))
 	}
 	return nil
 }
 
-// countingWriter counts what is written.
+// countingWriter counts written bytes.
 type countingWriter struct {
 	io.Writer
 	bytes int
 }
 
-// Write writes and counts.
+// Write implements io.Writer.
 func (w *countingWriter) Write(data []byte) (int, error) {
 	written, err := w.Writer.Write(data)
 	w.bytes += written

@@ -25,7 +25,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// plainCodec is that of boxes, without limits.
+// plainCodec returns the codec of boxes without limits.
 var plainCodec = func() runtime.Codec {
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
@@ -42,7 +42,8 @@ func limitedCodec(t *testing.T) runtime.Codec {
 	return options.StorageConfig.Codec
 }
 
-// boxWith returns a box with so many bytes of annotations, and managed fields of so many entries with so many bytes each.
+// boxWith returns a box with the given bytes of annotations, and the given number of managed fields entries and bytes for each
+// entry.
 func boxWith(annotation, entries, bytes int) *model.ModelBox {
 	box := &model.ModelBox{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "shop", Name: "web", Annotations: map[string]string{"note": strings.Repeat("n", annotation)},
@@ -60,11 +61,11 @@ func TestObjectsWithinTheLimitsAreWritten(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		box  *model.ModelBox
-		// message is what the error says, empty for none.
+		// message is a part of the error, empty for no error.
 		message string
 	}{
 		{"an ordinary box", boxWith(100, 2, 1000), ""},
-		{"as many managers as there may be", boxWith(0, MaxManagedFieldsEntries, 10), ""},
+		{"the maximum number of managers", boxWith(0, MaxManagedFieldsEntries, 10), ""},
 		{"one manager more", boxWith(0, MaxManagedFieldsEntries+1, 10), "metadata.managedFields has 101 entries, limit is 100"},
 		{"large managed fields", boxWith(0, 1, MaxManagedFieldsBytes-200), ""},
 		{"managed fields that are too large", boxWith(0, 2, MaxManagedFieldsBytes/2), "bytes, limit is 1048576: clear them"},
@@ -85,7 +86,7 @@ func TestObjectsWithinTheLimitsAreWritten(t *testing.T) {
 			if status := tooLarge.Status(); status.Code != http.StatusRequestEntityTooLarge || !strings.Contains(status.Message, row.message) {
 				t.Errorf("got %d %s, want %q", status.Code, status.Message, row.message)
 			}
-			// The handlers of k8s.io/apiserver know it by these.
+			// The handlers of k8s.io/apiserver detect the error by these.
 			if tooLarge.Code() != codes.InvalidArgument || tooLarge.Error() != rpctypes.ErrRequestTooLarge.Error() {
 				t.Errorf("got %s %s", tooLarge.Code(), tooLarge)
 			}

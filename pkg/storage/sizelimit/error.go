@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TooLargeError is the error of a write of an object that is too large. Clients see the status 413. The handlers of
-// k8s.io/apiserver take it for etcd's "request is too large", and repeat a create, an update or a patch without managed
-// fields before they return it.
+// TooLargeError is returned for a write of an object that is too large. Clients get the status 413. The handlers of
+// k8s.io/apiserver treat it like the error "request is too large" of etcd: they retry a create, an update or a patch without
+// managed fields before they return it.
 type TooLargeError struct {
 	status metav1.Status
 }
@@ -23,11 +23,11 @@ func newTooLargeError(message string) *TooLargeError {
 	return &TooLargeError{apierrors.NewRequestEntityTooLargeError(message).Status()}
 }
 
-// Error returns the text that the handlers look for.
+// Error returns the message that the handlers expect.
 func (*TooLargeError) Error() string { return rpctypes.ErrRequestTooLarge.Error() }
 
-// Code returns the gRPC code that the handlers look for.
+// Code returns the gRPC code that the handlers expect.
 func (*TooLargeError) Code() codes.Code { return codes.InvalidArgument }
 
-// Status returns what clients see: 413, with the limit and the size of the object.
+// Status returns the status for clients: 413, with the limit and the size of the object.
 func (e *TooLargeError) Status() metav1.Status { return e.status }

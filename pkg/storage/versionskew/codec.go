@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package versionskew keeps a server from objects that a later release has stored with fields that this one does not know.
-// It would drop them with its next write, and reconcile what the objects make as if the fields had never been set. Objects
-// without such fields are everybody's, whichever release has stored them.
+// Package versionskew stops a server that reads objects of a later release with fields that this release does not have. The server
+// would drop these fields with its next write, and reconcile the children of the objects as if the fields were not set. Objects of
+// a later release without such fields are no error.
 package versionskew
 
 import (
@@ -24,12 +24,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/unknownfields"
 )
 
-// ErrStored is why a server ends, or does not start: its store has objects of a later release.
+// ErrStored is returned when the store has objects with fields of a later release. The server stops, or does not start.
 var ErrStored = errors.New("a later release has stored fields that this release would drop: run the later release again; " +
 	"before you run this release, remove the fields from the object there")
 
-// WithCheck returns a getter of options whose storage decodes no object that has a field which its type in the scheme
-// lacks. fail is told of each, with ErrStored.
+// WithCheck returns a getter of options for storage that returns an error for objects with a field that their type in the scheme
+// does not have. It calls fail with an error that wraps ErrStored for each of them.
 func WithCheck(getter generic.RESTOptionsGetter, scheme *runtime.Scheme, fail context.CancelCauseFunc) generic.RESTOptionsGetter {
 	return &checked{getter, scheme, fail}
 }
@@ -40,7 +40,7 @@ type checked struct {
 	fail   context.CancelCauseFunc
 }
 
-// GetRESTOptions returns the options of a resource.
+// GetRESTOptions implements generic.RESTOptionsGetter.
 func (c *checked) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
 	options, err := c.RESTOptionsGetter.GetRESTOptions(resource, example)
 	if err != nil {
@@ -59,7 +59,7 @@ type codec struct {
 	fail     context.CancelCauseFunc
 }
 
-// Decode returns an error for an object that would lose something.
+// Decode implements runtime.Decoder. It returns an error if the object has fields that would be dropped.
 func (c *codec) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	object, kind, err := c.Codec.Decode(data, defaults, into)
 	if err != nil {
@@ -78,7 +78,7 @@ var (
 	jsonPrefix     = []byte("{")
 )
 
-// rawNumber is that of the object in its envelope, a runtime.Unknown.
+// rawNumber is the number of the field raw of runtime.Unknown, which has the object.
 const rawNumber protowire.Number = 2
 
 func (c *codec) verify(data []byte, kind *schema.GroupVersionKind) error {
@@ -94,7 +94,7 @@ func (c *codec) verify(data []byte, kind *schema.GroupVersionKind) error {
 	return nil
 }
 
-// verifyJSON returns an error for the first field outside of the status that the type lacks.
+// verifyJSON returns an error for the first field outside of the status that the type does not have.
 func verifyJSON(data []byte, of reflect.Type) error {
 	unknown, err := json.UnmarshalStrict(data, reflect.New(of).Interface(), json.DisallowUnknownFields)
 	if err != nil {
@@ -111,7 +111,7 @@ func verifyJSON(data []byte, of reflect.Type) error {
 func nameOf(object runtime.Object) string {
 	accessor, err := meta.Accessor(object)
 	if err != nil {
-		return "of no name"
+		return "without a name"
 	}
 	return accessor.GetNamespace() + "/" + accessor.GetName()
 }
