@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdcertificates issues what the members of an etcd and their clients know each other by, and keeps it in Secrets.
+// Package etcdcertificates issues the certificates of the members of an etcd and of its clients, and stores them in Secrets.
 package etcdcertificates
 
 import (
@@ -21,28 +21,28 @@ import (
 )
 
 const (
-	// caLifetime is long: neither etcd nor its clients load another CA before they are restarted.
+	// caLifetime is long, because etcd and its clients must be restarted to load a new CA.
 	caLifetime = 10 * 365 * 24 * time.Hour
 
 	caKey = corev1.ServiceAccountRootCAKey
 )
 
-// Certificates says what is issued, and where it is kept.
+// Certificates is the configuration of the certificates and their Secrets.
 type Certificates struct {
 	Client kubernetes.Interface
-	// Namespace has the Secrets, which must exist. Others may mount them before anything is in them.
+	// Namespace is the namespace of the Secrets. They must exist, but may be empty, so that pods can mount them before.
 	Namespace string
-	// CASecret has the CA with its private key. MemberSecret and ClientSecret have the certificate of the members and that of
-	// the clients, each with its private key and the CA's certificate.
+	// CASecret has the CA with its private key. MemberSecret has the certificate of the members, and ClientSecret the certificate
+	// of the clients, each with its private key and the certificate of the CA.
 	CASecret, MemberSecret, ClientSecret string
 	// MemberHosts are the DNS names and IP addresses of the members.
 	MemberHosts []string
-	// Lifetime is how long the certificates of members and clients are valid.
+	// Lifetime is the lifetime of the certificates of members and clients.
 	Lifetime time.Duration
 }
 
-// Renew issues what is not there yet, has no more than a third of its life left, or is not what it should be. The CA stays
-// until it expires. Both etcd and its clients read their certificates again for each connection, but not the CA.
+// Renew issues each certificate that does not exist, is in the last third of its lifetime, or differs from the configuration. It
+// keeps the CA until it expires. etcd and its clients read their certificates again for each connection, but not the CA.
 func (c *Certificates) Renew(ctx context.Context, now time.Time) error {
 	ca, err := c.ca(ctx, now)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Certificates) Renew(ctx context.Context, now time.Time) error {
 		secret  string
 		subject pki.Subject
 	}{
-		// A member is a client of the others.
+		// A member is also a client of the other members.
 		{c.MemberSecret, pki.Subject{CommonName: "etcd", Hosts: c.MemberHosts, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}},
 		{c.ClientSecret, pki.Subject{CommonName: "modelbox-apiserver", Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}},
 	} {
@@ -63,7 +63,7 @@ func (c *Certificates) Renew(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// ca returns the CA that is kept, or another one where there is none or it has expired.
+// ca returns the CA in its Secret. It issues a new CA if there is none, or if the CA has expired.
 func (c *Certificates) ca(ctx context.Context, now time.Time) (*pki.KeyPair, error) {
 	secret, err := c.read(ctx, c.CASecret)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Certificates) ca(ctx context.Context, now time.Time) (*pki.KeyPair, err
 		if now.Before(ca.Certificate.NotAfter) {
 			return ca, nil
 		}
-		klog.FromContext(ctx).Info("The CA has expired: restart etcd and its clients when it has been replaced", "secret", klog.KObj(secret))
+		klog.FromContext(ctx).Info("The CA has expired. Restart etcd and its clients after the CA is replaced", "secret", klog.KObj(secret))
 	}
 	ca, err := pki.NewCA(fmt.Sprintf("etcd-ca@%d", now.Unix()), now, caLifetime)
 	if err != nil {
@@ -86,13 +86,13 @@ func (c *Certificates) ca(ctx context.Context, now time.Time) (*pki.KeyPair, err
 	return ca, c.write(ctx, secret, ca, nil)
 }
 
-// renew writes another certificate into the Secret unless the one in it will do.
+// renew writes a new certificate to the Secret if the certificate in it must be renewed.
 func (c *Certificates) renew(ctx context.Context, ca *pki.KeyPair, name string, subject pki.Subject, now time.Time) error {
 	secret, err := c.read(ctx, name)
 	if err != nil {
 		return err
 	}
-	if present, err := decode(secret); err == nil && c.willDo(present.Certificate, ca.Certificate, subject, now) {
+	if present, err := decode(secret); err == nil && c.isCurrent(present.Certificate, ca.Certificate, subject, now) {
 		return nil
 	}
 	issued, err := ca.Issue(subject, now, c.Lifetime)
@@ -102,8 +102,8 @@ func (c *Certificates) renew(ctx context.Context, ca *pki.KeyPair, name string, 
 	return c.write(ctx, secret, issued, ca)
 }
 
-// willDo returns whether the certificate is of the CA and the subject, and is not to be renewed yet.
-func (c *Certificates) willDo(certificate, ca *x509.Certificate, subject pki.Subject, now time.Time) bool {
+// isCurrent returns whether the CA has signed the certificate for the subject, and it need not be renewed yet.
+func (c *Certificates) isCurrent(certificate, ca *x509.Certificate, subject pki.Subject, now time.Time) bool {
 	return certificate.CheckSignatureFrom(ca) == nil &&
 		now.Before(pki.RenewalTime(certificate, c.Lifetime)) &&
 		!slices.ContainsFunc(subject.Hosts, func(host string) bool { return certificate.VerifyHostname(host) != nil })
@@ -117,7 +117,7 @@ func (c *Certificates) read(ctx context.Context, name string) (*corev1.Secret, e
 	return secret, nil
 }
 
-// write keeps the pair in the Secret, with the CA that has signed it.
+// write writes the certificate, its private key and its CA to the Secret.
 func (c *Certificates) write(ctx context.Context, secret *corev1.Secret, pair, ca *pki.KeyPair) error {
 	certificate, key, err := pair.Encode()
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *Certificates) write(ctx context.Context, secret *corev1.Secret, pair, c
 	return nil
 }
 
-// decode returns the pair that is kept in the Secret.
+// decode returns the certificate and the private key in the Secret.
 func decode(secret *corev1.Secret) (*pki.KeyPair, error) {
 	certificates, err := certutil.ParseCertsPEM(secret.Data[corev1.TLSCertKey])
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pki issues certificates with private keys of their own: CAs, and what they sign.
+// Package pki issues CAs, and certificates that they sign, each with a new private key.
 package pki
 
 import (
@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// backdate is how long before it was issued a certificate begins to be valid, for others whose clocks are behind.
+// backdate is subtracted from the time of issue to get the start of the validity, for clients whose clocks are behind.
 const backdate = time.Hour
 
 // KeyPair is a certificate with its private key.
@@ -29,7 +29,7 @@ type KeyPair struct {
 	Key         crypto.Signer
 }
 
-// Subject is whom a certificate is for, and what.
+// Subject is the subject of a certificate, and its usage.
 type Subject struct {
 	CommonName string
 	// Hosts are DNS names and IP addresses.
@@ -37,7 +37,7 @@ type Subject struct {
 	Usages []x509.ExtKeyUsage
 }
 
-// NewCA issues a CA that signs itself.
+// NewCA issues a self-signed CA.
 func NewCA(commonName string, now time.Time, lifetime time.Duration) (*KeyPair, error) {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: commonName},
@@ -51,7 +51,7 @@ func NewCA(commonName string, now time.Time, lifetime time.Duration) (*KeyPair, 
 	return issue(template, nil)
 }
 
-// Issue issues a certificate that the CA signs. It does not outlive the CA.
+// Issue issues a certificate that the CA signs. The certificate expires with the CA at the latest.
 func (p *KeyPair) Issue(subject Subject, now time.Time, lifetime time.Duration) (*KeyPair, error) {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: subject.CommonName},
@@ -74,7 +74,7 @@ func (p *KeyPair) Issue(subject Subject, now time.Time, lifetime time.Duration) 
 	return issue(template, p)
 }
 
-// issue makes a certificate of the template with a key of its own. It signs itself where there is no signer.
+// issue issues a certificate of the template with a new private key. The certificate is self-signed if signer is nil.
 func issue(template *x509.Certificate, signer *KeyPair) (*KeyPair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -94,7 +94,7 @@ func issue(template *x509.Certificate, signer *KeyPair) (*KeyPair, error) {
 	return &KeyPair{Certificate: certificate, Key: key}, nil
 }
 
-// Encode returns the certificate and the key in PEM.
+// Encode returns the certificate and the private key as PEM.
 func (p *KeyPair) Encode() (certificate, key []byte, err error) {
 	if certificate, err = certutil.EncodeCertificates(p.Certificate); err != nil {
 		return nil, nil, fmt.Errorf("encoding a certificate: %w", err)
@@ -105,19 +105,20 @@ func (p *KeyPair) Encode() (certificate, key []byte, err error) {
 	return certificate, key, nil
 }
 
-// Find returns the pair of a private key, in PEM, and its certificate among those. An error has no part of the key.
+// Find returns the private key in keyPEM with its certificate, which must be one of certificates. Its errors never contain a part
+// of the key.
 func Find(certificates []*x509.Certificate, keyPEM []byte) (*KeyPair, error) {
 	parsed, err := keyutil.ParsePrivateKeyPEM(keyPEM)
 	if err != nil {
-		return nil, errors.New("it is no private key")
+		return nil, errors.New("it is not a private key")
 	}
 	key, isSigner := parsed.(crypto.Signer)
 	if !isSigner {
-		return nil, errors.New("it is no private key that signs")
+		return nil, errors.New("it is not a private key for signing")
 	}
 	public, isECDSA := key.Public().(*ecdsa.PublicKey)
 	if !isECDSA {
-		return nil, errors.New("it is not of the kind that is issued here")
+		return nil, errors.New("it is not an ECDSA key")
 	}
 	for _, certificate := range certificates {
 		if public.Equal(certificate.PublicKey) {
@@ -127,7 +128,8 @@ func Find(certificates []*x509.Certificate, keyPEM []byte) (*KeyPair, error) {
 	return nil, errors.New("its certificate is missing")
 }
 
-// RenewalTime is after two thirds of the life of the certificate, or of the lifetime where that is shorter by now.
+// RenewalTime returns the time to renew a certificate: after two thirds of its lifetime, or of the given lifetime if that is
+// shorter.
 func RenewalTime(certificate *x509.Certificate, lifetime time.Duration) time.Time {
 	issued := certificate.NotBefore.Add(backdate)
 	return issued.Add(min(certificate.NotAfter.Sub(issued), lifetime) * 2 / 3)

@@ -10,18 +10,17 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// nameless are attributes of a request for any object instead of the one that it names.
+// nameless wraps the attributes of a request. Its name is empty, which means every object.
 type nameless struct{ authorizer.Attributes }
 
 func (nameless) GetName() string { return "" }
 
-// NewAuthorizer returns an authorizer for requests that a front proxy has authorized already. It asks delegate whether the user may
-// do the same with every object, and only if not, whether with this one. So one answer, which delegate remembers, is enough for all
-// objects of a namespace, and requests for many of them do not each wait for an answer of their own. It passes all other requests
-// to delegate unchanged.
+// NewAuthorizer returns an authorizer for requests that a front proxy has already authorized. It first asks delegate for the
+// permission on every object, and only without that for the permission on the named object. One decision, which delegate caches, is
+// then enough for requests for many objects of a namespace. It passes all other requests to delegate unchanged.
 //
-// The drawback: if a user may do something with every object but some, delegate does not learn the name of the object. The front
-// proxy, which has asked with the name, must refuse such a request.
+// If an authorizer denies access to some objects by name, delegate does not get these names. The front proxy, which has asked with
+// the name, must refuse such a request.
 func NewAuthorizer(delegate authorizer.Authorizer) authorizer.Authorizer {
 	return authorizer.AuthorizerFunc(func(ctx context.Context, attributes authorizer.Attributes) (authorizer.Decision, string, error) {
 		if attributes.GetName() != "" && isAuthorized(ctx, attributes) {
@@ -33,8 +32,8 @@ func NewAuthorizer(delegate authorizer.Authorizer) authorizer.Authorizer {
 	})
 }
 
-// isAuthorized returns whether a front proxy has authorized exactly these attributes. It has not authorized others, such as the
-// create for a user who updates an object.
+// isAuthorized returns whether a front proxy has authorized exactly these attributes. It has not authorized, for example, the
+// permission to create for an update that creates an object.
 func isAuthorized(ctx context.Context, attributes authorizer.Attributes) bool {
 	if _, isProxied := attributes.GetUser().(proxiedUser); !isProxied {
 		return false

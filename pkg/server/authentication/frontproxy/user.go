@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package frontproxy makes use of what a front proxy, which is kube-apiserver's aggregation layer, has done with a request
-// before it passed it on: it has authenticated and authorized it.
+// Package frontproxy avoids authorization requests for users that a front proxy, the aggregation layer of kube-apiserver, has
+// already authenticated and authorized.
 package frontproxy
 
 import (
@@ -16,11 +16,11 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// proxiedUser is a user that a front proxy vouches for. One that the request impersonates then is not.
+// proxiedUser is a user that a front proxy has authenticated. A user that the request impersonates is not one.
 type proxiedUser struct{ user.Info }
 
-// NewAuthenticator returns an authenticator that knows those whom a front proxy vouches for again in NewAuthorizer, and takes
-// the word of delegate for everybody else. Of config, everything has to be given.
+// NewAuthenticator returns an authenticator that marks users that a front proxy has authenticated, for NewAuthorizer. It delegates
+// all other requests. All fields of config must be set.
 func NewAuthenticator(config *authenticatorfactory.RequestHeaderConfig, delegate authenticator.Request) authenticator.Request {
 	proxied := group.NewAuthenticatedGroupAdder(headerrequest.NewDynamicVerifyOptionsSecure(
 		config.CAContentProvider.VerifyOptions,
