@@ -12,44 +12,44 @@ import (
 )
 
 const (
-	// unknown is what a build does not say of itself.
+	// unknown is the value of information that a build does not have.
 	unknown = "unknown"
 
-	// libraries is the module whose version is that of the Kubernetes libraries: they are released together.
+	// libraries is the module with the version of the Kubernetes libraries, which are released together.
 	libraries = "k8s.io/apiserver"
 )
 
-// Releases set these with -ldflags: they are built without what Go itself records of the repository.
+// Releases set these with -ldflags, because they are built without the VCS information of Go.
 var (
 	gitVersion   = "v" + Current + ".0-dev"
 	gitCommit    string
 	gitTreeState string
 )
 
-// Info says what a program was built from.
+// Info describes the build of a program.
 type Info struct {
-	// Version is that of the product, such as v1.0.3.
+	// Version is the version of the product, such as v1.0.3.
 	Version string
-	// Commit is that of the source, and TreeState "clean", or "dirty" where the source had changes that are not in it.
+	// Commit is the commit of the source. TreeState is "clean", or "dirty" if the source had uncommitted changes.
 	Commit, TreeState string
-	// Kubernetes is the version of the Kubernetes libraries, as Kubernetes counts: v1.37.2.
+	// Kubernetes is the version of Kubernetes that the libraries belong to, such as v1.37.2.
 	Kubernetes string
-	// GoVersion and Platform are what it was compiled with and for.
+	// GoVersion is the version of the compiler. Platform is the operating system and the architecture, such as linux/amd64.
 	GoVersion, Platform string
 }
 
-// Get returns what this program was built from. What is not known of it is "unknown".
+// Get returns the build information of this program. Unknown fields are "unknown".
 var Get = sync.OnceValue(func() Info {
 	build, _ := debug.ReadBuildInfo()
 	return describe(build)
 })
 
-// String is what --version prints.
+// String returns the output of --version.
 func (i Info) String() string {
 	return fmt.Sprintf("%s (commit %s, %s), Kubernetes libraries %s, %s %s", i.Version, i.Commit, i.TreeState, i.Kubernetes, i.GoVersion, i.Platform)
 }
 
-// describe reads what Go records of a build, nil for nothing, where nothing else is said at the link.
+// describe returns the values that are set with -ldflags, and otherwise the values that Go records in a build. build may be nil.
 func describe(build *debug.BuildInfo) Info {
 	info := Info{
 		Version:    gitVersion,
@@ -83,7 +83,7 @@ func kubernetesVersion(module *debug.Module) string {
 	return unknown
 }
 
-// recordedCommit returns what Go records of the repository where it is built from one.
+// recordedCommit returns the VCS information that Go records in a build, empty if it has none.
 func recordedCommit(build *debug.BuildInfo) (commit, treeState string) {
 	commit, treeState = unknown, unknown
 	if build == nil {

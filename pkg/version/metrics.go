@@ -11,7 +11,7 @@ import (
 var buildInfo = metrics.NewGaugeVec(&metrics.GaugeOpts{
 	Subsystem:      Component,
 	Name:           "build_info",
-	Help:           "Always 1. The labels say what the server was built from: its version and commit, the version of the Kubernetes libraries and of Go, and the platform.",
+	Help:           "Always 1. The labels have the version and the commit of the server, the versions of the Kubernetes libraries and of Go, and the platform.",
 	StabilityLevel: metrics.ALPHA,
 }, []string{"version", "commit", "tree_state", "kubernetes_version", "go_version", "platform"})
 

@@ -11,8 +11,8 @@ import (
 	basecompatibility "k8s.io/component-base/compatibility"
 )
 
-// Serving returns the effective version of the Kubernetes libraries, with what the server answers at /version: which
-// version and commit of the product it is, and as which version of Kubernetes it behaves.
+// Serving returns the effective version of the Kubernetes libraries with the response of /version: the version and commit of the
+// product, and the version of Kubernetes that it emulates.
 func Serving(libraries basecompatibility.EffectiveVersion) basecompatibility.EffectiveVersion {
 	return served{libraries}
 }
@@ -21,7 +21,7 @@ type served struct {
 	basecompatibility.EffectiveVersion
 }
 
-// Info is of the product where that of the libraries has a placeholder, and what follows from it.
+// Info returns the information of the libraries. It replaces the placeholders, such as the commit, by the values of the product.
 func (s served) Info() *apimachineryversion.Info {
 	info, product, current := s.EffectiveVersion.Info(), Get(), version.MustParse(Current)
 	info.Major, info.Minor = strconv.FormatUint(uint64(current.Major()), 10), strconv.FormatUint(uint64(current.Minor()), 10)

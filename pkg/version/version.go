@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package version says which release of the product this is. It stays apart from k8s.io/component-base/version,
-// which has to go on naming the version of the Kubernetes libraries: they turn features on and off by it.
+// Package version has the version of the product. It is separate from k8s.io/component-base/version, which must have the version of
+// the Kubernetes libraries, because their feature gates depend on it.
 package version
 
 import (
@@ -10,14 +10,14 @@ import (
 	baseversion "k8s.io/component-base/version"
 )
 
-// Component is the name under which the product's version and feature gates are registered.
+// Component is the name of the component whose version and feature gates are registered.
 const Component = "modelbox"
 
 // Current is the version of the product, MAJOR.MINOR.
 const Current = "1.0"
 
-// Kubernetes returns the version of the Kubernetes libraries that a version of the product behaves as: this
-// release stands for the libraries it is built with, an older minor one for older ones. Nil for another major.
+// Kubernetes returns the version of the Kubernetes libraries that a version of the product emulates. This release emulates the
+// libraries that it is built with, and an earlier minor version earlier libraries. It returns nil for another major version.
 func Kubernetes(product *version.Version) *version.Version {
 	current := version.MustParse(Current)
 	if product.Major() != current.Major() {
