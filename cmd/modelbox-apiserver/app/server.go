@@ -115,7 +115,7 @@ func run(ctx context.Context, o *options.Options) error {
 		return err
 	}
 	config.GenericConfig.RESTOptionsGetter = versionskew.WithCheck(config.GenericConfig.RESTOptionsGetter, apiserver.Scheme, cancel)
-	store, err := o.Recovery(config.GenericConfig, cancel)
+	store, err := o.Recovery(config.GenericConfig, etcd, cancel)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package filters has the filters of the handler chain that a generic API server does not have.
 package filters
 
 import (
@@ -10,27 +9,16 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
-
-	genericapiserver "k8s.io/apiserver/pkg/server"
 )
 
 // healthTimeout is how long the checks of one request for health may take, as for any other request.
 const healthTimeout = time.Minute
 
-// DrainConnections closes every connection after the next answer on it while the server is not ready. A Service then routes new
-// connections to other servers, but it does not close open connections, such as the ones that the aggregation layer keeps.
+// drainer closes every connection after the next answer on it while the server is not ready. A Service then routes new connections
+// to other servers, but it does not close open connections, such as the ones that the aggregation layer keeps.
 //
 // A server that is shutting down continues to serve for --shutdown-delay-duration. When it stops, none of its connections is in
 // use, and no request that is on its way stays without an answer.
-func DrainConnections(config *genericapiserver.Config) {
-	d := &drainer{shutdown: config.ShutdownInitiatedNotify()}
-	build := config.BuildHandlerChainFunc
-	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
-		return d.wrap(build(d.observe(handler), c))
-	}
-}
-
-// drainer knows whether connections are to end.
 type drainer struct {
 	// shutdown is closed as soon as the server is shutting down.
 	shutdown <-chan struct{}
@@ -52,8 +40,7 @@ func (d *drainer) wrap(handler http.Handler) http.Handler {
 	})
 }
 
-// observe learns from handler, which the checks of readyz answer, whether the server is ready. It comes after all filters: an answer
-// of those, such as 401 for an invalid token, says nothing about the server.
+// observe learns from handler, which the checks of readyz answer, whether the server is ready.
 //
 // Checks of health do not end with their request. A client could otherwise let a check fail by closing its connection, or by asking
 // for a short timeout, and a check that keeps its result for a while would tell others that the server is not ready.

@@ -9,22 +9,14 @@ import (
 	"sync"
 
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
-	genericapiserver "k8s.io/apiserver/pkg/server"
 )
 
 // listBufferSize is the size of four full frames of HTTP/2, in bytes. Each list that is being written has such a buffer.
 const listBufferSize = 64 << 10
 
-// BufferLists writes lists in few large pieces. The encoders write two small ones for every object, of which HTTP/2 makes frames of
-// 4 KiB, each with a system call here, and again in the aggregation layer.
-func BufferLists(config *genericapiserver.Config) {
-	build := config.BuildHandlerChainFunc
-	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
-		return build(withListBuffer(handler), c)
-	}
-}
-
-// withListBuffer leaves everything alone but lists: a watch sends each event when it happens.
+// withListBuffer writes lists in few large pieces. The encoders write two small ones for every object, of which HTTP/2 makes frames
+// of 4 KiB, each with a system call here, and again in the aggregation layer. It leaves everything else alone: a watch sends each
+// event when it happens.
 func withListBuffer(handler http.Handler) http.Handler {
 	buffers := sync.Pool{New: func() any { return bufio.NewWriterSize(nil, listBufferSize) }}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

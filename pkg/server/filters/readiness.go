@@ -40,16 +40,8 @@ const (
 	retryAfterSeconds = 1
 )
 
-// RefuseUntilReady has the server answer every request but its own and those for its health with 503 until it has been ready once.
-// Before that, it would answer wrongly: users whose certificates it does not trust yet would be anonymous, and get 403, which clients
-// do not retry.
-func RefuseUntilReady(config *genericapiserver.Config) error {
-	ready := make(chan struct{})
-	build := config.BuildHandlerChainFunc
-	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
-		isReady := func(*http.Request) bool { return isClosed(ready) }
-		return withReadiness(build(handler, c), isReady, starting, c.LoopbackClientConfig.BearerToken, c.Serializer)
-	}
+// awaitReadiness closes ready as soon as the server is ready, and has it be ready no sooner.
+func awaitReadiness(config *genericapiserver.Config, ready chan struct{}) error {
 	config.AddReadyzChecks(healthz.NamedCheck(acceptingRequests, func(*http.Request) error {
 		if !isClosed(ready) {
 			return errors.New("requests are refused until the other checks pass")
@@ -89,18 +81,8 @@ func awaitReadyz(ctx context.Context, client rest.Interface) error {
 	})
 }
 
-// RefuseWhile has the server answer requests with 503 while a check fails that ends the server: it is shutting down, and its answers
-// are not reliable until then.
-func RefuseWhile(config *genericapiserver.RecommendedConfig, check healthz.HealthChecker) {
-	build := config.BuildHandlerChainFunc
-	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
-		passes := func(r *http.Request) bool { return check.Check(r) == nil }
-		return withReadiness(build(handler, c), passes, stopping, c.LoopbackClientConfig.BearerToken, c.Serializer)
-	}
-}
-
-// withReadiness refuses requests while isReady returns false, and says why. It always serves requests for health, and those with the
-// token, which only this process knows. It comes before authentication, which may not be ready either.
+// withReadiness answers requests with 503 while isReady returns false, and says why. It always serves requests for health, and those
+// with the token, which only this process knows.
 func withReadiness(handler http.Handler, isReady func(*http.Request) bool, why, token string, serializer runtime.NegotiatedSerializer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isHealth(r.URL.Path) || hasToken(r, token) || isReady(r) {

@@ -165,7 +165,7 @@ func serve(t *testing.T, config *genericapiserver.RecommendedConfig) *rest.Confi
 	if err := serving.ApplyTo(&config.SecureServing, &config.LoopbackClientConfig); err != nil {
 		t.Fatal(err)
 	}
-	if err := RefuseUntilReady(&config.Config); err != nil {
+	if err := (Config{Scheme: apiserver.Scheme, Store: healthz.PingHealthz}).ApplyTo(&config.Config); err != nil {
 		t.Fatal(err)
 	}
 	server, err := config.Complete().New("test", genericapiserver.NewEmptyDelegate())

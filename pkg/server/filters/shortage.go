@@ -6,23 +6,14 @@ package filters
 import (
 	"fmt"
 	"net/http"
-
-	genericapiserver "k8s.io/apiserver/pkg/server"
 )
 
-// TellShortage adds a line to /readyz?verbose while boxes may not grow. It is no check of its own: a server that is not
-// ready cannot be read and deleted from.
-func TellShortage(config *genericapiserver.Config, shortage func() error) {
-	if shortage == nil {
-		return
-	}
-	build := config.BuildHandlerChainFunc
-	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
-		return withShortage(build(handler, c), shortage)
-	}
-}
-
+// withShortage adds a line to /readyz?verbose while boxes may not grow. It is no check of its own: a server that is not ready cannot
+// be read and deleted from. shortage is nil if nothing is known of the storage.
 func withShortage(handler http.Handler, shortage func() error) http.Handler {
+	if shortage == nil {
+		return handler
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/readyz" || !r.URL.Query().Has("verbose") {
 			handler.ServeHTTP(w, r)

@@ -36,7 +36,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/authentication"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/authentication/frontproxy"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/clients"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters/bodylimit"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/policies"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/serving"
@@ -234,13 +233,6 @@ func (o *Options) Config(etcd *embeddedetcd.Server) (*apiserver.Config, error) {
 		return nil, err
 	}
 	frontproxy.Trust(&config.Config)
-	filters.TellShortage(&config.Config, storage.Shortage(etcd))
-	filters.BufferLists(&config.Config)
-	limitBodies(&config.Config)
-	filters.DrainConnections(&config.Config)
-	if err := filters.RefuseUntilReady(&config.Config); err != nil {
-		return nil, err
-	}
 	result := &apiserver.Config{GenericConfig: config}
 	result.ExtraConfig.HostCluster = host
 	if result.ExtraConfig.BoxChildren, result.ExtraConfig.BoxDiffer, err = clients.NewBoxChildren(config, host); err != nil {

@@ -19,8 +19,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/nospace"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
@@ -62,8 +65,8 @@ func (o *RecoveryOptions) Validate() []error {
 }
 
 // Recovery returns what looks at the store before the server of this configuration is ready, and as long as it runs.
-// fail ends the server.
-func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail context.CancelCauseFunc) (*recovery.Runner, error) {
+// etcd is the embedded one, nil where an outside one is used. fail ends the server.
+func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, etcd *embeddedetcd.Server, fail context.CancelCauseFunc) (*recovery.Runner, error) {
 	corrupt := &corruptobject.Tracker{}
 	config.RESTOptionsGetter = corrupt.WithIsolation(config.RESTOptionsGetter)
 	boxes, err := config.RESTOptionsGetter.GetRESTOptions(model.Resource("modelboxes"), &model.ModelBox{})
@@ -112,8 +115,11 @@ func (o *Options) Recovery(config *genericapiserver.RecommendedConfig, fail cont
 	}
 	// Last: the decorator takes the place of any other.
 	config.RESTOptionsGetter = nospace.WithStatus(corrupt.WithWarnings(decorated{config.RESTOptionsGetter, decorator}))
+	chain := filters.Config{Scheme: apiserver.Scheme, Store: runner, Shortage: storage.Shortage(etcd)}
+	if err := chain.ApplyTo(&config.Config); err != nil {
+		return nil, err
+	}
 	config.AddReadyzChecks(runner)
-	filters.RefuseWhile(config, runner)
 	return runner, config.AddPostStartHook(runner.Name(), func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			if err := runner.Run(hook); err != nil {

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package filters has the handler chain of the server: the filters of a generic API server, and those that it does not have.
+package filters
+
+import (
+	"net/http"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/healthz"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters/bodylimit"
+)
+
+// Config is what the filters depend on beside the configuration of the generic server.
+type Config struct {
+	// Scheme has the objects that the bodies of requests have.
+	Scheme *runtime.Scheme
+	// Store is the check of readyz that fails when the server has to end, because its answers are not reliable any more.
+	Store healthz.HealthChecker
+	// Shortage returns why boxes may not grow, nil if they may. It is nil if nothing is known of the storage.
+	Shortage func() error
+}
+
+// ApplyTo sets the handler chain of the server, with the checks and hooks of its filters.
+func (c Config) ApplyTo(config *genericapiserver.Config) error {
+	ready := make(chan struct{})
+	d := &drainer{shutdown: config.ShutdownInitiatedNotify()}
+	config.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
+		for _, wrap := range slices.Backward(c.handlerChain(generic, ready, d)) {
+			handler = wrap(handler)
+		}
+		return handler
+	}
+	return awaitReadiness(config, ready)
+}
+
+// filter returns a handler that passes requests on to another one.
+type filter func(http.Handler) http.Handler
+
+// handlerChain returns the filters in the order in which a request passes them. Each has the reason for its place.
+func (c Config) handlerChain(config *genericapiserver.Config, ready <-chan struct{}, d *drainer) []filter {
+	return []filter{
+		// Before authentication, which reads certificates from the cluster: a user would get 403 as long as they are not there.
+		func(handler http.Handler) http.Handler {
+			return withReadiness(handler, func(r *http.Request) bool { return c.Store.Check(r) == nil }, stopping, config.LoopbackClientConfig.BearerToken, config.Serializer)
+		},
+		func(handler http.Handler) http.Handler {
+			return withReadiness(handler, func(*http.Request) bool { return isClosed(ready) }, starting, config.LoopbackClientConfig.BearerToken, config.Serializer)
+		},
+		// Before all filters that answer by themselves: a connection must end whether its last request is served or refused.
+		d.wrap,
+		// Before the generic filters as well: it adds a line to a response that is complete.
+		func(handler http.Handler) http.Handler { return withShortage(handler, c.Shortage) },
+
+		// Request info, audit, authentication, priority and fairness, authorization.
+		func(handler http.Handler) http.Handler {
+			return genericapiserver.DefaultBuildHandlerChain(handler, config)
+		},
+
+		// After the request info, by which it knows lists.
+		withListBuffer,
+		// After authorization: it reads the body, and a user who may not write must not take memory that others wait for.
+		func(handler http.Handler) http.Handler {
+			return bodylimit.WithLimit(handler, c.Scheme, config.Serializer, config.MaxRequestBodyBytes)
+		},
+		// Last: the answer of any filter, such as 401 for an invalid token, says nothing about the readiness of the server.
+		d.observe,
+	}
+}
