@@ -6,6 +6,7 @@ package apiserver
 
 import (
 	"fmt"
+	"net/http"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -15,6 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	modelrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/rest"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 )
 
 // Config is what the server is made from.
@@ -48,7 +50,18 @@ type CompletedConfig struct {
 
 // Complete fills in what has not been set. It changes the receiver.
 func (c *Config) Complete() CompletedConfig {
+	build := c.GenericConfig.BuildHandlerChainFunc
+	c.GenericConfig.BuildHandlerChainFunc = func(handler http.Handler, config *genericapiserver.Config) http.Handler {
+		return build(withPodTemplates(handler), config)
+	}
 	return CompletedConfig{genericConfig: c.GenericConfig.Complete(), extraConfig: c.ExtraConfig}
+}
+
+// withPodTemplates lets the steps of each request share the pod templates of its boxes.
+func withPodTemplates(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		handler.ServeHTTP(w, req.WithContext(boxview.WithPodTemplates(req.Context())))
+	})
 }
 
 // New returns a server that serves model.github.com, ready to be prepared and run.

@@ -23,8 +23,8 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/boxwrites"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 )
 
 // PluginName is the name by which the plugin is turned off.
@@ -117,8 +117,8 @@ func (p *Plugin) newlyUnknown(ctx context.Context, write boxwrites.Write) ([]hos
 }
 
 func (p *Plugin) unknownIn(ctx context.Context, box *model.ModelBox, spec *field.Path) ([]hostcluster.Use, error) {
-	served := &modelv1.ModelBox{}
-	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
+	served, err := boxview.V1(box)
+	if err != nil {
 		return nil, err
 	}
 	return p.Cluster.UnknownIn(ctx, &served.Spec, spec)

@@ -125,7 +125,7 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 		return nil
 	}
 	for _, write := range writes {
-		pod, isNew := podOf(write)
+		pod, isNew := podOf(ctx, write)
 		if pod == nil {
 			continue
 		}

@@ -4,19 +4,19 @@
 package podsecurity
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/boxwrites"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 )
 
 // podOf returns a pod of the box that is written, and whether the write makes it another one than before. A box that an
 // older release accepted and this one cannot render has none.
-func podOf(write boxwrites.Write) (pod *corev1.Pod, isNew bool) {
-	template, err := podTemplate(write.Box)
+func podOf(ctx context.Context, write boxwrites.Write) (pod *corev1.Pod, isNew bool) {
+	template, err := boxview.PodTemplate(ctx, write.Box)
 	if err != nil {
 		return nil, false
 	}
@@ -24,14 +24,6 @@ func podOf(write boxwrites.Write) (pod *corev1.Pod, isNew bool) {
 	if write.Old == nil {
 		return pod, true
 	}
-	old, err := podTemplate(write.Old)
+	old, err := boxview.PodTemplate(ctx, write.Old)
 	return pod, err != nil || !apiequality.Semantic.DeepEqual(template, old)
-}
-
-func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
-	served := &modelv1.ModelBox{}
-	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
-		return nil, err
-	}
-	return modelboxrender.PodTemplate(served)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -58,9 +59,9 @@ func without(privileges, before []privilege) []privilege {
 
 // privilegesOf returns the privileges of a box, whose spec is at path, in the order of their fields' names.
 func privilegesOf(box *model.ModelBox, path *field.Path) ([]privilege, error) {
-	served := &modelv1.ModelBox{}
-	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
-		return nil, fmt.Errorf("converting the box: %w", err)
+	served, err := boxview.V1(box)
+	if err != nil {
+		return nil, err
 	}
 	spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&served.Spec)
 	if err != nil {

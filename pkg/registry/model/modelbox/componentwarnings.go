@@ -31,7 +31,7 @@ func (s Strategy) ComponentWarningsOnUpdate(ctx context.Context, box, old *model
 		box.Spec.Paused = true
 	}
 	warnings := slices.Concat(configWarnings(box, old), serviceWarnings(box, old), ingressUpdateWarnings(box, old), replicasWarnings(box, old))
-	warnings = append(warnings, specWarnings(box)...)
+	warnings = append(warnings, specWarnings(ctx, box)...)
 	warnings = append(warnings, s.networkWarnings(ctx, box, old)...)
 	warnings = append(warnings, s.nodePortWarnings(ctx, box, old)...)
 	warnings = append(warnings, s.hostWarnings(ctx, box, old)...)

@@ -6,6 +6,7 @@
 package modelbox
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -21,6 +23,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/fuzzer"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -106,9 +109,9 @@ func costsOf(t *testing.T, spec modelv1.ModelBoxSpec) (c costs, response int) {
 	updated, old, strategy := box.DeepCopy(), webBox(), newStrategy()
 	updated.ResourceVersion, updated.UID = old.ResourceVersion, old.UID
 	rest.FillObjectMetaSystemFields(box)
-	c.create = allocated(func() { err = rest.BeforeCreate(strategy, ctx, box) })
+	c.create = allocated(func() { err = rest.BeforeCreate(strategy, boxview.WithPodTemplates(ctx), box) })
 	response = responseBytes(t, err)
-	c.update = allocated(func() { err = rest.BeforeUpdate(strategy, ctx, updated, old) })
+	c.update = allocated(func() { err = rest.BeforeUpdate(strategy, boxview.WithPodTemplates(ctx), updated, old) })
 	if response == 0 && err != nil {
 		t.Errorf("what may be created may not be updated to: %.1000v", err)
 	}
@@ -116,7 +119,7 @@ func costsOf(t *testing.T, spec modelv1.ModelBoxSpec) (c costs, response int) {
 	if err != nil {
 		return c, response
 	}
-	served, err := convertToV1(box)
+	served, err := boxview.V1(box)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +132,64 @@ func costsOf(t *testing.T, spec modelv1.ModelBoxSpec) (c costs, response int) {
 		t.Error(err)
 	}
 	return c, response
+}
+
+// TestCostOfOverlay creates and updates a box with an overlay, and looks at its pod template afterwards as Pod Security does, which
+// gets copies of the boxes. A request renders each box once. Other code renders it each time that it looks.
+func TestCostOfOverlay(t *testing.T) {
+	overlaid := func(box *model.ModelBox) {
+		box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			NodeSelector: map[string]string{"disk": "ssd"},
+			Containers:   []corev1.Container{{Name: "web", Env: []corev1.EnvVar{{Name: "LEVEL", Value: "4"}}}},
+		}}
+	}
+	strategy, old := newStrategy(), webBox(overlaid)
+	render := testing.AllocsPerRun(10, func() { podTemplate(t, t.Context(), old) })
+	for _, row := range []struct {
+		name string
+		do   func(ctx context.Context)
+		// looks is how often the request looks at a pod template, and boxes at how many of them.
+		looks, boxes int
+	}{
+		{"create", func(ctx context.Context) {
+			box := webBox(overlaid)
+			box.ResourceVersion = ""
+			rest.FillObjectMetaSystemFields(box)
+			if err := rest.BeforeCreate(strategy, ctx, box); err != nil {
+				t.Error(err)
+			}
+			podTemplate(t, ctx, box.DeepCopy())
+		}, 2, 1},
+		{"update", func(ctx context.Context) {
+			box, old := webBox(overlaid), old.DeepCopy()
+			box.Spec.Image = "nginx:1.8"
+			if err := rest.BeforeUpdate(strategy, ctx, box, old); err != nil {
+				t.Error(err)
+			}
+			podTemplate(t, ctx, box.DeepCopy())
+			podTemplate(t, ctx, old.DeepCopy())
+		}, 5, 2},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			ctx := inNamespace(t, "default")
+			each := testing.AllocsPerRun(10, func() { row.do(ctx) })
+			once := testing.AllocsPerRun(10, func() { row.do(boxview.WithPodTemplates(ctx)) })
+			t.Logf("%.0f allocations, and %.0f if each look renders the box: a render is %.0f", once, each, render)
+			// To look a template up costs less than a tenth of a render.
+			if least := render * float64(row.looks-row.boxes) * 9 / 10; each-once < least {
+				t.Errorf("a request of %d boxes saves %.0f allocations of %d looks, want %.0f at least", row.boxes, each-once, row.looks, least)
+			}
+		})
+	}
+}
+
+func podTemplate(t *testing.T, ctx context.Context, box *model.ModelBox) *corev1.PodTemplateSpec {
+	t.Helper()
+	template, err := boxview.PodTemplate(ctx, box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return template
 }
 
 // allocated returns the bytes that are allocated meanwhile, freed or not.

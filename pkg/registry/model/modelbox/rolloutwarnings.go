@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -17,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 )
 
 // rolloutWarnings says how many pods an update replaces, at once or, for a box that is paused, once it no longer is. Of pods
@@ -112,21 +111,12 @@ func replacedPods(box, old *model.ModelBox) int32 {
 
 // changesPodTemplate compares the renders of old and new.
 func changesPodTemplate(ctx context.Context, box, old *model.ModelBox) bool {
-	before, err := podTemplate(old)
+	before, err := boxview.PodTemplate(ctx, old)
 	if err != nil {
 		// An older release accepted it. The update that repairs it must not fail for want of a warning.
 		klog.FromContext(ctx).V(2).Info("Comparing with a pod template that cannot be rendered", "box", klog.KObj(old), "err", err)
 		return false
 	}
-	after, err := podTemplate(box)
+	after, err := boxview.PodTemplate(ctx, box)
 	return err == nil && !apiequality.Semantic.DeepEqual(before, after)
-}
-
-// podTemplate returns the pod template that the controller will give to the workload of the box.
-func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
-	served, err := convertToV1(box)
-	if err != nil {
-		return nil, err
-	}
-	return modelboxrender.PodTemplate(served)
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
-	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 )
 
 // SpecValidator validates the specs of boxes, be they objects or components of stacks. The lists of a box, its maps and its
@@ -38,7 +38,7 @@ func (v SpecValidator) Validate(ctx context.Context, box *model.ModelBox, paths 
 		_, errs = validatePodTemplate(ctx, box, paths.Spec)
 	}
 	if len(errs) == 0 {
-		errs = validateUtilization(box, paths.Spec)
+		errs = validateUtilization(ctx, box, paths.Spec)
 	}
 	return errs
 }
@@ -55,7 +55,7 @@ func (v SpecValidator) ValidateUpdate(ctx context.Context, box, old *model.Model
 		)
 	}
 	if len(errs) == 0 && !apiequality.Semantic.DeepEqual(box.Spec, old.Spec) {
-		errs = append(validatePodTemplateUpdate(ctx, box, old, path), validateUtilizationUpdate(box, old, path)...)
+		errs = append(validatePodTemplateUpdate(ctx, box, old, path), validateUtilizationUpdate(ctx, box, old, path)...)
 	}
 	return errs
 }
@@ -103,7 +103,7 @@ func sizeErrors(box *model.ModelBox, path *field.Path) field.ErrorList {
 
 // specBytes returns the size of the spec as it is stored, but for what changes when a box is scaled or paused.
 func specBytes(box *model.ModelBox) (int, error) {
-	served, err := convertToV1(box)
+	served, err := boxview.V1(box)
 	if err != nil {
 		return 0, err
 	}
@@ -119,11 +119,7 @@ func validatePodTemplate(ctx context.Context, box *model.ModelBox, path *field.P
 		return nil, nil
 	}
 	path = path.Child("podTemplate")
-	served, err := convertToV1(box)
-	if err != nil {
-		return overlay, field.ErrorList{field.InternalError(path, err)}
-	}
-	template, err := modelboxrender.PodTemplate(served)
+	template, err := boxview.PodTemplate(ctx, box)
 	if err != nil {
 		return overlay, field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
 	}

@@ -103,15 +103,6 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 	return validation.TruncateErrors(errs)
 }
 
-// convertToV1 returns the box in the served version. The two share memory: neither may be changed.
-func convertToV1(box *model.ModelBox) (*modelv1.ModelBox, error) {
-	served := &modelv1.ModelBox{}
-	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box, served, nil); err != nil {
-		return nil, err
-	}
-	return served, nil
-}
-
 // WarningsOnCreate returns what the user of a new box may not expect.
 func (s Strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
 	return s.warningsOnCreate(ctx, obj.(*model.ModelBox))

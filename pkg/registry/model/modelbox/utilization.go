@@ -4,19 +4,22 @@
 package modelbox
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 )
 
 // validateUtilization checks what the pods of a valid box, whose spec is at path, request for its autoscaler, its overlay
 // included.
-func validateUtilization(box *model.ModelBox, path *field.Path) field.ErrorList {
+func validateUtilization(ctx context.Context, box *model.ModelBox, path *field.Path) field.ErrorList {
 	if box.Spec.Autoscaling == nil {
 		return nil
 	}
-	template, err := podTemplate(box)
+	template, err := boxview.PodTemplate(ctx, box)
 	if err != nil {
 		return field.ErrorList{field.InternalError(path, err)}
 	}
@@ -24,18 +27,18 @@ func validateUtilization(box *model.ModelBox, path *field.Path) field.ErrorList 
 }
 
 // validateUtilizationUpdate checks a changed box. What was wrong with the old box already, and did not change, does not count.
-func validateUtilizationUpdate(box, old *model.ModelBox, path *field.Path) field.ErrorList {
-	errs := validateUtilization(box, path)
+func validateUtilizationUpdate(ctx context.Context, box, old *model.ModelBox, path *field.Path) field.ErrorList {
+	errs := validateUtilization(ctx, box, path)
 	if len(errs) == 0 {
 		return nil
 	}
-	served, err := convertToV1(box)
+	served, err := boxview.V1(box)
 	if err != nil {
 		return field.ErrorList{field.InternalError(path, err)}
 	}
-	servedOld, err := convertToV1(old)
+	servedOld, err := boxview.V1(old)
 	if err != nil {
 		return field.ErrorList{field.InternalError(path, err)}
 	}
-	return validation.Ratchet(path, &served.Spec, &servedOld.Spec, errs, validateUtilization(old, path))
+	return validation.Ratchet(path, &served.Spec, &servedOld.Spec, errs, validateUtilization(ctx, old, path))
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 )
 
 // ListAll returns the boxes of all namespaces, possibly of a moment ago. They may not be changed.
@@ -25,7 +26,7 @@ const maxWarnings = 16
 
 // warningsOnCreate says what the user of a new box may not expect.
 func (s Strategy) warningsOnCreate(ctx context.Context, box *model.ModelBox) []string {
-	warnings := append(specWarnings(box), s.networkWarnings(ctx, box, nil)...)
+	warnings := append(specWarnings(ctx, box), s.networkWarnings(ctx, box, nil)...)
 	warnings = append(warnings, s.nodePortWarnings(ctx, box, nil)...)
 	return append(warnings, s.hostWarnings(ctx, box, nil)...)
 }
@@ -42,7 +43,7 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox
 	warnings = append(warnings, serviceWarnings(box, old)...)
 	warnings = append(warnings, ingressUpdateWarnings(box, old)...)
 	warnings = append(warnings, replicasWarnings(box, old)...)
-	warnings = append(warnings, specWarnings(box)...)
+	warnings = append(warnings, specWarnings(ctx, box)...)
 	warnings = append(warnings, s.networkWarnings(ctx, box, old)...)
 	warnings = append(warnings, s.nodePortWarnings(ctx, box, old)...)
 	return append(warnings, s.hostWarnings(ctx, box, old)...)
@@ -58,7 +59,7 @@ func sizeWarnings(box *model.ModelBox) []string {
 }
 
 // specWarnings is about what a box says, whatever it said before.
-func specWarnings(box *model.ModelBox) []string {
+func specWarnings(ctx context.Context, box *model.ModelBox) []string {
 	spec, path := &box.Spec, field.NewPath("spec")
 	warnings := imageWarnings(spec.Image, path.Child("image"))
 	for i := range spec.Containers {
@@ -77,7 +78,7 @@ func specWarnings(box *model.ModelBox) []string {
 	if spec.ServiceType != "" && len(spec.Ports) == 0 && !namesPods(spec) {
 		warnings = append(warnings, fmt.Sprintf("%s: has no effect without ports: there is no Service", path.Child("serviceType")))
 	}
-	if spec.StartupProbe != nil && !hasDelayedProbe(box) {
+	if spec.StartupProbe != nil && !hasDelayedProbe(ctx, box) {
 		warnings = append(warnings, fmt.Sprintf("%s: delays no other probe: the main container has neither a livenessProbe nor a readinessProbe, nor default ones", path.Child("startupProbe")))
 	}
 	return warnings
@@ -90,8 +91,8 @@ func namesPods(spec *model.ModelBoxSpec) bool {
 
 // hasDelayedProbe returns whether the main container has a probe that begins when its startup probe has passed, given by
 // the box, its overlay or by default.
-func hasDelayedProbe(box *model.ModelBox) bool {
-	template, err := podTemplate(box)
+func hasDelayedProbe(ctx context.Context, box *model.ModelBox) bool {
+	template, err := boxview.PodTemplate(ctx, box)
 	return err != nil || slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool {
 		return c.Name == box.Spec.Name && (c.LivenessProbe != nil || c.ReadinessProbe != nil)
 	})
