@@ -149,7 +149,7 @@ func TestAdoptStopsWhenTheBoxHasChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newTestController(t, fixture.WebBox(t, adopting), orphan)
 			f.update(t, change)
-			if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
+			if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
 				t.Errorf("got error %v, want %v", err, children.ErrOwnerChanged)
 			}
 			check(t, "owners", 0, len(f.deployment(t).OwnerReferences))
@@ -163,7 +163,7 @@ func TestAdoptStopsWhenTheBoxIsGone(t *testing.T) {
 	if err := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace).Delete(t.Context(), fixture.WebKey.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
+	if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
 		t.Errorf("got error %v, want %v", err, children.ErrOwnerChanged)
 	}
 	check(t, "owners", 0, len(f.deployment(t).OwnerReferences))
@@ -188,7 +188,7 @@ func TestReconcileOfADeletedBoxKeepsTheChildOfItsSuccessor(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t), successors)
 	f.cache(t, successors)
 	f.update(t, func(box *modelv1.ModelBox) { box.UID = "after" })
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
+	if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
 		t.Errorf("got error %v, want %v", err, children.ErrOwnerChanged)
 	}
 	check(t, "UID", successors.UID, f.deployment(t).UID)

@@ -18,7 +18,6 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
 
@@ -52,11 +51,12 @@ func TestBoxCollectorCountsByReadiness(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	collector, registry := reconciler.NewReadinessCollector(Name, "boxes"), metrics.NewKubeRegistry()
-	registry.CustomMustRegister(collector)
+	f := newTestController(t, nil)
+	registry := f.measure()
 	expectBoxes(t, registry)
 
-	collector.Show(conditionsOfBoxes(modellisters.NewModelBoxLister(boxes)))
+	f.Status.List = modellisters.NewModelBoxLister(boxes).List
+	f.Metrics.Objects.Show(f.ListConditions)
 	expectBoxes(t, registry, `{ready="false"} 0`, `{ready="true"} 0`, `{ready="unknown"} 0`)
 
 	put("a", metav1.Condition{Type: modelv1.ConditionReady, Status: metav1.ConditionTrue})
@@ -70,7 +70,7 @@ func TestBoxCollectorCountsByReadiness(t *testing.T) {
 	put("b", metav1.Condition{Type: modelv1.ConditionReady, Status: metav1.ConditionTrue})
 	expectBoxes(t, registry, `{ready="false"} 1`, `{ready="true"} 2`, `{ready="unknown"} 3`)
 
-	collector.Hide()
+	f.Metrics.Objects.Hide()
 	expectBoxes(t, registry)
 }
 

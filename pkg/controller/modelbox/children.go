@@ -16,6 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -35,11 +36,11 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 		Render:        c.render,
 		Kinds:         c.kinds,
 		TypeConverter: fields.NewTypeConverter(),
-		Consistency:   c.consistency,
+		Consistency:   c.Consistency,
 		Enqueue:       c.Queue.Add,
-		Recorder:      c.recorder,
-		Metrics:       c.metrics,
-		Clock:         c.clock,
+		Recorder:      c.Recorder,
+		Metrics:       c.Metrics,
+		Clock:         c.Clock,
 	})
 }
 
@@ -67,7 +68,7 @@ func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (mode
 	}
 	if workload != nil {
 		beside.Workload = workload
-		if beside.IsScaled, err = autoscaling.IsScaled(c.autoscalers, kind.GroupKind(), keyOf(workload)); err != nil {
+		if beside.IsScaled, err = autoscaling.IsScaled(c.autoscalers, kind.GroupKind(), reconciler.KeyOf(workload)); err != nil {
 			return beside, err
 		}
 	}
@@ -91,11 +92,12 @@ func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (mode
 func (c *Controller) reportUnrecorded(box *modelv1.ModelBox, rendered []*unstructured.Unstructured) {
 	for _, child := range rendered {
 		if _, isRecorded := child.GetAnnotations()[modelv1.RecordAnnotation]; isRecorded {
-			c.unrecorded.Delete(keyOf(box))
+			c.unrecorded.Forget(reconciler.KeyOf(box))
 			return
 		}
 	}
-	if _, isReported := c.unrecorded.LoadOrStore(keyOf(box), true); !isReported {
+	if _, isReported := c.unrecorded.Get(reconciler.KeyOf(box)); !isReported {
+		c.unrecorded.Set(reconciler.KeyOf(box), true)
 		c.eventf(box, corev1.EventTypeWarning, "NotRecorded", "Reconcile",
 			"The box is too large to be recorded on its %s, and would not be recovered if its store were lost: its spec has %d bytes", box.Spec.Workload, box.Spec.Size())
 	}

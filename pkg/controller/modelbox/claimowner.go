@@ -19,6 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -99,8 +100,8 @@ func (c *Controller) patchClaim(ctx context.Context, box *modelv1.ModelBox, clai
 	if err != nil {
 		return nil, fmt.Errorf("changing PersistentVolumeClaim %s: %w", claim.Name, err)
 	}
-	c.consistency.WroteAt(keyOf(box), box.UID, claimResource, patched.ResourceVersion)
-	c.metrics.ChildWritten(claimGVK.Kind, "update")
+	c.Consistency.WroteAt(reconciler.KeyOf(box), box.UID, claimResource, patched.ResourceVersion)
+	c.Metrics.ChildWritten(claimGVK.Kind, "update")
 	return patched, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -100,7 +101,7 @@ func (c *Controller) pendingClaims(box *modelv1.ModelBox) (map[string]string, er
 	if len(box.Spec.Storage) == 0 {
 		return nil, nil
 	}
-	claims, err := c.claimsOf(keyOf(box))
+	claims, err := c.claimsOf(reconciler.KeyOf(box))
 	if err != nil {
 		return nil, err
 	}

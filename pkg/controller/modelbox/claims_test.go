@@ -217,7 +217,7 @@ func TestClaimThatMayBeNeededIsNotPruned(t *testing.T) {
 			f.seeClaims(t)
 			row.change(t, f)
 			f.cluster.ClearActions()
-			if _, err := f.reconcile(t.Context(), fixture.WebKey); err == nil {
+			if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); err == nil {
 				t.Error("the reconcile does not fail")
 			}
 			if got := f.requests(); slices.Contains(got, "delete persistentvolumeclaims web-data") {
@@ -374,7 +374,7 @@ func TestClaimThatIsBeingDeletedBlocksNoFixOfItsWorkload(t *testing.T) {
 			row.change(t, f)
 			f.update(t, func(box *modelv1.ModelBox) { box.Spec.Image, box.Generation = "nginx:2", box.Generation+1 })
 			f.seeClaims(t)
-			if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
+			if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
 				t.Errorf("got error %v", err)
 			}
 			check(t, "is written", row.want, slices.Contains(f.requests(), "patch deployments web"))
@@ -387,7 +387,7 @@ func TestClaimThatIsBeingDeletedBlocksNoFixOfItsWorkload(t *testing.T) {
 func TestWorkloadOfAPredecessorGoesBeforeItsClaim(t *testing.T) {
 	f := newTerminatingClaimTest(t, discarded)
 	f.next(t, withStorage(discarded))
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
+	if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
 		t.Errorf("got error %v", err)
 	}
 	if got := f.requests(); !slices.Contains(got, "delete deployments web") || slices.Contains(got, "patch deployments web") {
@@ -472,7 +472,7 @@ func TestClaimThatMayNotGrowIsReportedAndTriedAgain(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			f := row.newTest(t)
 			clock := testingclock.NewFakePassiveClock(time.Now())
-			f.clock = clock
+			f.Clock = clock
 			f.update(t, func(box *modelv1.ModelBox) {
 				box.Spec.Storage[0].RequestedSize, box.Generation = resource.MustParse("2Gi"), box.Generation+1
 			})

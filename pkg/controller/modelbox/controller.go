@@ -5,11 +5,8 @@
 package modelbox
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -36,7 +33,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
@@ -49,14 +45,11 @@ const (
 	Name = "modelbox"
 	// noun is what messages call a box.
 	noun = "box"
-
-	// staleCacheRetry is after how long a box is requeued whose own last write is not in the cache yet.
-	staleCacheRetry = 50 * time.Millisecond
 )
 
 // Controller reconciles ModelBoxes.
 type Controller struct {
-	*reconciler.Reconciler
+	*reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus]
 
 	modelClient    versioned.Interface
 	kubeClient     kubernetes.Interface
@@ -70,18 +63,14 @@ type Controller struct {
 	autoscalers    cache.Indexer
 	mountEvents    cache.Indexer
 	creationEvents cache.Indexer
-	recorder       events.EventRecorder
-	clock          clock.PassiveClock
-	consistency    *consistency.Store
-	pace           *reconciler.StatusPace
 	rollouts       *rolloutRecord
 	progress       *progressRecord
 	refusedGrowths *refusedGrowths
-	liveness       *livenessRecord
+	liveness       *reconciler.Memory[livenessAnswers]
 	stableRecords  *stableRecords
-	newReplicaSets *newReplicaSets
+	newReplicaSets *reconciler.Memory[newReplicaSet]
 	// unrecorded are the boxes that were reported to be too large for a record.
-	unrecorded sync.Map
+	unrecorded *reconciler.Memory[bool]
 	metrics    *controllerMetrics
 }
 
@@ -138,26 +127,14 @@ func New(p ControllerParameters) (*Controller, error) {
 		autoscalers:    p.Autoscalers.Informer().GetIndexer(),
 		mountEvents:    p.MountFailures.Informer().GetIndexer(),
 		creationEvents: p.CreationFailures.Informer().GetIndexer(),
-		recorder:       p.Recorder,
-		clock:          p.Clock,
-		pace:           reconciler.NewStatusPace(p.Clock),
 		rollouts:       newRolloutRecord(),
 		refusedGrowths: newRefusedGrowths(),
 		stableRecords:  newStableRecords(),
-		newReplicaSets: &newReplicaSets{sets: map[types.NamespacedName]newReplicaSet{}},
+		newReplicaSets: reconciler.NewMemory[newReplicaSet](),
 		progress:       newProgressRecord(p.Clock),
-		liveness:       newLivenessRecord(),
+		liveness:       reconciler.NewMemory[livenessAnswers](),
+		unrecorded:     reconciler.NewMemory[bool](),
 		metrics:        processMetrics(),
-	}
-	c.Reconciler = &reconciler.Reconciler{
-		Controller:      Name,
-		Noun:            noun,
-		Queue:           queue.New(Name, p.ConcurrentSyncs/2, p.Clock),
-		Caches:          p.CacheHealth.NewDependencies(),
-		ConcurrentSyncs: p.ConcurrentSyncs,
-		Metrics:         c.metrics.Metrics,
-		Reconcile:       c.reconcile,
-		ReportPanic:     c.reportPanic,
 	}
 	configMaps := c.configMapKind(p.KubeClient, p.ConfigMaps.Informer())
 	claims := c.claimKind(p.KubeClient, p.Claims.Informer())
@@ -183,7 +160,41 @@ func New(p ControllerParameters) (*Controller, error) {
 			kind.Known = p.HostCluster.Known
 		}
 	}
-	c.consistency = newConsistencyStore(p.Clock, p.Boxes.Informer(), c.kinds)
+	c.For = reconciler.New(reconciler.Config[*modelv1.ModelBox, modelv1.ModelBoxStatus]{
+		Controller:      Name,
+		Noun:            noun,
+		Resource:        boxResource,
+		ConcurrentSyncs: p.ConcurrentSyncs,
+		CacheHealth:     p.CacheHealth,
+		Consistency:     newConsistencyStore(p.Clock, p.Boxes.Informer(), c.kinds),
+		Metrics:         c.metrics.Metrics,
+		Recorder:        p.Recorder,
+		Clock:           p.Clock,
+
+		Get: func(namespace, name string) (*modelv1.ModelBox, error) {
+			return c.boxLister.ModelBoxes(namespace).Get(name)
+		},
+		Client: func(namespace string) reconciler.Client[*modelv1.ModelBox] {
+			return c.modelClient.ModelV1().ModelBoxes(namespace)
+		},
+		Status: &reconciler.Status[*modelv1.ModelBox, modelv1.ModelBoxStatus]{
+			List: c.boxLister.List,
+			Of:   func(box *modelv1.ModelBox) *modelv1.ModelBoxStatus { return &box.Status },
+			Parts: func(status *modelv1.ModelBoxStatus) (*int64, *[]metav1.Condition) {
+				return &status.ObservedGeneration, &status.Conditions
+			},
+			IsMereProgress: isMereProgress,
+			Written:        c.recordTransitions,
+			NotReadyReason: modelv1.ReasonNotApplied,
+		},
+		// The garbage collector deletes the children of a box that is being deleted, in the way its user asked for.
+		Reconcile: c.reconcile,
+		Memories: []reconciler.Forgetter{
+			c.rollouts, c.progress, c.refusedGrowths, c.liveness, c.stableRecords, c.newReplicaSets, c.unrecorded,
+		},
+		ForgetChildren: func(box types.NamespacedName) { c.children.Forget(box) },
+		Wait:           func() { c.children.Wait() },
+	})
 	c.children = c.newEngine()
 	if err := c.watch(&p); err != nil {
 		return nil, err
@@ -198,7 +209,7 @@ func New(p ControllerParameters) (*Controller, error) {
 // box does not say why mounts fail, nor why a StatefulSet or a DaemonSet has no pods.
 func (c *Controller) watch(p *ControllerParameters) error {
 	boxes := p.Boxes.Informer()
-	if err := c.Watch(boxResource, c.Caches.AddRequired, boxes, c.Queue.Handler(boxKey)); err != nil {
+	if err := c.Watch(boxResource, c.Caches.AddRequired, boxes, c.Queue.Handler(reconciler.Key)); err != nil {
 		return err
 	}
 	for _, kind := range c.kinds {
@@ -272,23 +283,6 @@ func indexBy(key func(metav1.Object) (types.NamespacedName, bool)) cache.IndexFu
 		}
 		return nil, nil
 	}
-}
-
-// Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
-// is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
-// server may be able to.
-func (c *Controller) Run(ctx context.Context) error {
-	defer c.metrics.boxes.Hide()
-	defer c.children.Wait()
-	return c.Reconciler.Run(ctx, func() { c.metrics.boxes.Show(conditionsOfBoxes(c.boxLister)) })
-}
-
-func keyOf(box metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: box.GetNamespace(), Name: box.GetName()}
-}
-
-func boxKey(box metav1.Object) (types.NamespacedName, bool) {
-	return keyOf(box), true
 }
 
 // newConsistencyStore returns a store that waits for the caches of boxes and of their children.

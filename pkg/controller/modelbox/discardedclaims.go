@@ -14,6 +14,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -28,7 +29,7 @@ func (c *Controller) ownDiscardedClaims(ctx context.Context, box *modelv1.ModelB
 	if err != nil || set == nil || set.DeletionTimestamp != nil || !discardsClaims(set) {
 		return err
 	}
-	claims, err := c.claimsOf(keyOf(box))
+	claims, err := c.claimsOf(reconciler.KeyOf(box))
 	if err != nil {
 		return err
 	}

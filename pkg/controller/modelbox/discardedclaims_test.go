@@ -167,7 +167,7 @@ func TestDiscardedClaimIsNotGivenToAStatefulSetThatGoes(t *testing.T) {
 			f.update(t, func(box *modelv1.ModelBox) { box.Spec.Storage, box.Generation = storage, box.Generation+1 })
 			f.seeClaims(t)
 			row.goes(t, f)
-			if _, err := f.reconcile(t.Context(), fixture.WebKey); err == nil {
+			if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); err == nil {
 				t.Error("it is not tried again")
 			}
 			check(t, "owner of what is back", "ModelBox", controllerOf(f.claim(t, podClaim)))
@@ -221,7 +221,7 @@ func TestClaimThatTheBoxCannotOwnKeepsItsStatefulSetOnly(t *testing.T) {
 	})
 	f.seeClaims(t)
 
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); err == nil {
+	if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); err == nil {
 		t.Error("the reconcile does not fail")
 	}
 	if got := f.requests(); slices.Contains(got, replaceSet) || !slices.Contains(got, "patch services web") {

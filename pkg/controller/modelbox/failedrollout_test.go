@@ -75,7 +75,7 @@ func (r *rolloutTest) startController(t *testing.T) {
 	}
 	lister := r.boxLister
 	r.newController(t)
-	r.boxLister, r.Controller.clock, r.progress = lister, r.clock, newProgressRecord(r.clock)
+	r.boxLister, r.Controller.Clock, r.progress = lister, r.clock, newProgressRecord(r.clock)
 	r.cache(t, pods...)
 	r.restart()
 }

@@ -69,6 +69,7 @@ func newTestController(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime
 		return isOne, nil, errors.New("this cluster denies watches of a single object")
 	})
 	f.boxLister = modellisters.NewModelBoxLister(f.boxCache)
+	f.Status.List = f.boxLister.List
 	f.restart()
 	return f
 }

@@ -218,7 +218,7 @@ func TestBoxSaysThatABlockingPodMayNotBeDeleted(t *testing.T) {
 		return true, nil, apierrors.NewForbidden(corev1.Resource("pods"), "web-0", errors.New("no right to delete it"))
 	})
 	f.told()
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); !apierrors.IsForbidden(err) {
+	if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !apierrors.IsForbidden(err) {
 		t.Errorf("got error %v, want one that is tried again with a growing delay", err)
 	}
 	const forbidden = `pods "web-0" is forbidden: no right to delete it`

@@ -45,7 +45,7 @@ func (f *testController) appliedMessage(t *testing.T) string {
 func (f *testController) settle(t *testing.T) {
 	t.Helper()
 	f.catchUp(t)
-	f.pace.Forget(fixture.WebKey)
+	f.Pace.Forget(fixture.WebKey)
 	f.mustReconcile(t)
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -25,42 +24,15 @@ type containerID struct {
 	name string
 }
 
-// livenessRecord remembers what kubelets have said about the liveness probes of containers that were restarted. It is lost with
-// the process, and costs a request for each of them then.
-type livenessRecord struct {
-	mu      sync.Mutex
-	answers map[types.NamespacedName]map[containerID]livenessAnswer
-}
+// livenessAnswers are what kubelets have said about the liveness probes of the containers of a box that were restarted. They are lost
+// with the process, and cost a request for each of them then.
+type livenessAnswers map[containerID]livenessAnswer
 
 // livenessAnswer is what was said about the probe after that many restarts, empty where nothing was.
 type livenessAnswer struct {
 	restarts int32
 	note     string
 }
-
-func newLivenessRecord() *livenessRecord {
-	return &livenessRecord{answers: map[types.NamespacedName]map[containerID]livenessAnswer{}}
-}
-
-func (r *livenessRecord) find(box types.NamespacedName, container containerID) (livenessAnswer, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	answer, isKnown := r.answers[box][container]
-	return answer, isKnown
-}
-
-// replace remembers nothing else of the box.
-func (r *livenessRecord) replace(box types.NamespacedName, answers map[containerID]livenessAnswer) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(answers) == 0 {
-		delete(r.answers, box)
-		return
-	}
-	r.answers[box] = answers
-}
-
-func (r *livenessRecord) forget(box types.NamespacedName) { r.replace(box, nil) }
 
 // livenessFailures returns what the liveness probes of containers found that were restarted and have not recovered. A pod does
 // not say why its kubelet has ended a container. An event does, which is asked for once after each restart: to watch the events
@@ -69,14 +41,15 @@ func (c *Controller) livenessFailures(ctx context.Context, box types.NamespacedN
 	if workload == nil {
 		return nil
 	}
-	answers, failures := map[containerID]livenessAnswer{}, map[containerID]string{}
+	known, _ := c.liveness.Get(box)
+	answers, failures := livenessAnswers{}, map[containerID]string{}
 	for _, pod := range pods {
 		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 			if !hasLivenessProbe(workload.podTemplate(), status.Name) || c.hasRecovered(&status) {
 				continue
 			}
 			container := containerID{pod.UID, status.Name}
-			answer, isKnown := c.liveness.find(box, container)
+			answer, isKnown := known[container]
 			if !isKnown || answer.restarts != status.RestartCount {
 				answer.restarts = status.RestartCount
 				// A kubelet does not repeat all of its events: the last event holds until another one follows.
@@ -90,7 +63,11 @@ func (c *Controller) livenessFailures(ctx context.Context, box types.NamespacedN
 			}
 		}
 	}
-	c.liveness.replace(box, answers)
+	if len(answers) == 0 {
+		c.liveness.Forget(box)
+	} else {
+		c.liveness.Set(box, answers)
+	}
 	return failures
 }
 
@@ -106,7 +83,7 @@ func (c *Controller) hasRecovered(status *corev1.ContainerStatus) bool {
 	if last == nil {
 		return true
 	}
-	return running != nil && status.Ready && (!isCrashLooping(status) || c.clock.Since(running.StartedAt.Time) >= timeToSettle(last))
+	return running != nil && status.Ready && (!isCrashLooping(status) || c.Clock.Since(running.StartedAt.Time) >= timeToSettle(last))
 }
 
 // lastLivenessNote returns what the kubelet of the pod said last about the liveness probe of the container, empty where it has

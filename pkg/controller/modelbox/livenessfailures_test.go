@@ -138,7 +138,7 @@ func TestReadySettlesWhileALivenessProbeFails(t *testing.T) {
 	begin := time.Now()
 	f := newTestController(t, nil, unhealthy(begin))
 	clock := testingclock.NewFakePassiveClock(begin)
-	f.clock = clock
+	f.Clock = clock
 	box := fixture.WebBox(t)
 	// observe returns why the box is or is not ready once its status was computed, and keeps that as its last one.
 	observe := func(at time.Time, pod *corev1.Pod) string {

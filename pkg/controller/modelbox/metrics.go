@@ -6,19 +6,16 @@ package modelbox
 import (
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
-	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
 
 // controllerMetrics is what the controller counts and measures.
 type controllerMetrics struct {
 	*reconciler.Metrics
-	boxes          *reconciler.ReadinessCollector
 	failedRollouts *metrics.CounterVec
 }
 
@@ -32,8 +29,7 @@ var processMetrics = sync.OnceValue(func() *controllerMetrics {
 
 func newControllerMetrics() *controllerMetrics {
 	return &controllerMetrics{
-		Metrics: reconciler.NewMetrics(Name, noun),
-		boxes:   reconciler.NewReadinessCollector(Name, "boxes"),
+		Metrics: reconciler.NewMetrics(Name, noun, "boxes"),
 		failedRollouts: metrics.NewCounterVec(&metrics.CounterOpts{
 			Subsystem:      Name + "_controller",
 			Name:           "failed_rollouts_total",
@@ -44,15 +40,9 @@ func newControllerMetrics() *controllerMetrics {
 }
 
 func (m *controllerMetrics) register(register func(...metrics.Registerable), registerCustom func(...metrics.StableCollector)) {
-	m.Register(register)
+	m.Register(register, registerCustom)
 	register(m.failedRollouts)
 	for _, phase := range []modelv1.RolloutPhase{modelv1.RolloutFailed, modelv1.RolloutPaused, modelv1.RolloutRolledBack} {
 		m.failedRollouts.WithLabelValues(string(phase))
 	}
-	registerCustom(m.boxes)
-}
-
-// conditionsOfBoxes lists the conditions of the lister's boxes.
-func conditionsOfBoxes(lister modellisters.ModelBoxLister) reconciler.ListConditions {
-	return reconciler.ConditionsOf(lister.List, func(box *modelv1.ModelBox) []metav1.Condition { return box.Status.Conditions })
 }

@@ -123,7 +123,7 @@ modelbox_controller_drift_restored_total{kind="Deployment",manager="kubectl-edit
 func TestMetricsFollowTheConventions(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	registry := f.measure()
-	f.metrics.boxes.Show(conditionsOfBoxes(f.boxLister))
+	f.Metrics.Objects.Show(f.ListConditions)
 	f.converge(t)
 	f.Queue.Add(fixture.WebKey)
 	f.ReconcileNext(t.Context())

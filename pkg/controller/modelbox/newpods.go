@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -23,34 +23,10 @@ import (
 // templateGenerationLabel is where the pods of a DaemonSet have what its annotation appsv1.DeprecatedTemplateGeneration counts.
 const templateGenerationLabel = "pod-template-generation"
 
-// newReplicaSets remembers which ReplicaSet has the newest pods of a box, once that was to be known.
-type newReplicaSets struct {
-	mu   sync.Mutex
-	sets map[types.NamespacedName]newReplicaSet
-}
-
+// newReplicaSet is the ReplicaSet that has the newest pods of a box, once that was to be known.
 type newReplicaSet struct {
 	rollout rolloutID
 	uid     types.UID
-}
-
-func (r *newReplicaSets) find(box types.NamespacedName, rollout rolloutID) (types.UID, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	set, isKnown := r.sets[box]
-	return set.uid, isKnown && set.rollout == rollout
-}
-
-func (r *newReplicaSets) remember(box types.NamespacedName, set newReplicaSet) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.sets[box] = set
-}
-
-func (r *newReplicaSets) forget(box types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.sets, box)
 }
 
 // isNewPod returns whether the pod is of the revision that the workload brings to its pods. Whether one of a Deployment is, only
@@ -77,8 +53,8 @@ func (c *Controller) isNewPod(ctx context.Context, box *modelv1.ModelBox, worklo
 // newReplicaSetOf returns the UID of the ReplicaSet with the revision of the Deployment, empty where there is none.
 func (c *Controller) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox, deployment deploymentWorkload) (types.UID, error) {
 	rollout := rolloutOf(deployment)
-	if uid, isKnown := c.newReplicaSets.find(keyOf(box), rollout); isKnown {
-		return uid, nil
+	if known, isKnown := c.newReplicaSets.Get(reconciler.KeyOf(box)); isKnown && known.rollout == rollout {
+		return known.uid, nil
 	}
 	list, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.ReplicaSetList, error) {
 		selector := labels.SelectorFromSet(modelboxrender.Selector(box)).String()
@@ -93,7 +69,7 @@ func (c *Controller) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox,
 	if i < 0 {
 		return "", nil
 	}
-	c.newReplicaSets.remember(keyOf(box), newReplicaSet{rollout, list.Items[i].UID})
+	c.newReplicaSets.Set(reconciler.KeyOf(box), newReplicaSet{rollout, list.Items[i].UID})
 	return list.Items[i].UID, nil
 }
 

@@ -96,7 +96,7 @@ func TestReconcileClaimsSharedFieldsDespiteConflictingWrites(t *testing.T) {
 func TestConflictBacksOffFromAFieldThatIsChangedAgainAndAgain(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	clock := testingclock.NewFakePassiveClock(time.Now())
-	f.clock = clock
+	f.Clock = clock
 	f.restart()
 	f.converge(t)
 	for range children.MaxRestores {
@@ -126,7 +126,7 @@ func TestConflictBacksOffFromAFieldThatIsChangedAgainAndAgain(t *testing.T) {
 func TestConflictLeavesOtherFieldsRestored(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	clock := testingclock.NewFakePassiveClock(time.Now())
-	f.clock = clock
+	f.Clock = clock
 	f.restart()
 	f.converge(t)
 	for range children.MaxRestores {
@@ -159,7 +159,7 @@ func TestRestoreThatFailsIsNoConflict(t *testing.T) {
 		return isAway, nil, apierrors.NewServiceUnavailable("later")
 	})
 	for range 2 * children.MaxRestores {
-		if _, err := f.reconcile(t.Context(), fixture.WebKey); !apierrors.IsServiceUnavailable(err) {
+		if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !apierrors.IsServiceUnavailable(err) {
 			t.Fatalf("got error %v, want the one of the cluster", err)
 		}
 	}

@@ -58,7 +58,7 @@ func TestIsMereProgress(t *testing.T) {
 func TestStatusOfProgressIsWrittenAtItsPace(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	clock := testingclock.NewFakePassiveClock(time.Now())
-	f.pace = reconciler.NewStatusPace(clock)
+	f.Pace = reconciler.NewStatusPace(clock)
 	f.converge(t)
 	writes := 0
 	// A pod is ready every half second.

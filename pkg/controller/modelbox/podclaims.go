@@ -18,6 +18,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // growPodClaims lets the claims of the pods of a StatefulSet grow to what the box asks for, which their StatefulSet does
@@ -26,7 +27,7 @@ func (c *Controller) growPodClaims(ctx context.Context, box *modelv1.ModelBox, r
 	if box.Spec.Workload != modelv1.WorkloadStatefulSet || box.Spec.Paused {
 		return nil
 	}
-	claims, err := c.claimsOf(keyOf(box))
+	claims, err := c.claimsOf(reconciler.KeyOf(box))
 	if err != nil {
 		return err
 	}
@@ -35,10 +36,10 @@ func (c *Controller) growPodClaims(ctx context.Context, box *modelv1.ModelBox, r
 		if storage == nil || claim.DeletionTimestamp != nil || claim.Spec.Resources.Requests.Storage().Cmp(storage.RequestedSize) >= 0 {
 			continue
 		}
-		err := c.refusedGrowths.find(claim.UID, storage.RequestedSize, c.clock.Now())
+		err := c.refusedGrowths.find(claim.UID, storage.RequestedSize, c.Clock.Now())
 		if err == nil {
 			err = c.growClaim(ctx, box, claim, storage.RequestedSize)
-			err = c.refusedGrowths.answer(keyOf(box), claim.UID, storage.RequestedSize, err, c.clock.Now())
+			err = c.refusedGrowths.answer(reconciler.KeyOf(box), claim.UID, storage.RequestedSize, err, c.Clock.Now())
 		}
 		if err := result.fail(err); err != nil {
 			return err

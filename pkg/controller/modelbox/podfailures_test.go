@@ -200,7 +200,7 @@ func TestReconcileRequeuesWhilePodsTakeTheirTime(t *testing.T) {
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
 		}}
 	}))
-	f.pace.Forget(fixture.WebKey)
+	f.Pace.Forget(fixture.WebKey)
 	if after := f.mustReconcile(t); after <= 0 || after > startTimeout {
 		t.Errorf("it is looked at again after %s, want at most %s", after, startTimeout)
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 func TestPodsOf(t *testing.T) {
@@ -31,7 +32,7 @@ func TestPodsOf(t *testing.T) {
 		newPod("mail-a", func(pod *corev1.Pod) { pod.Labels["modelbox"] = "mail" }),
 		newPod("unlabelled", func(pod *corev1.Pod) { pod.Labels = nil }),
 	)
-	pods, err := f.podsOf(keyOf(box))
+	pods, err := f.podsOf(reconciler.KeyOf(box))
 	if err != nil {
 		t.Fatal(err)
 	}

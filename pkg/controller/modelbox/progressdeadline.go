@@ -4,14 +4,13 @@
 package modelbox
 
 import (
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // progressDeadline is how long a workload may make no progress where the box says nothing else, as a Deployment.
@@ -28,10 +27,8 @@ type progress struct {
 // progressRecord remembers when the workload of each box last came nearer to what it is to be. It is lost with the process. A
 // workload that was overdue in the last status stays overdue, and the time begins again for all others.
 type progressRecord struct {
+	*reconciler.Memory[milestone]
 	clock clock.PassiveClock
-
-	mu   sync.Mutex
-	last map[types.NamespacedName]milestone
 }
 
 // milestone is the furthest that a rollout has come. Pods that get ready and fail again are no progress.
@@ -43,13 +40,13 @@ type milestone struct {
 }
 
 func newProgressRecord(clock clock.PassiveClock) *progressRecord {
-	return &progressRecord{clock: clock, last: map[types.NamespacedName]milestone{}}
+	return &progressRecord{reconciler.NewMemory[milestone](), clock}
 }
 
 // observe takes note of the workload of the box, which may be nil, and returns how its rollout gets on.
 func (r *progressRecord) observe(box *modelv1.ModelBox, workload workload) progress {
 	if workload == nil || workload.hasProgressDeadline() || !isRollingOut(workload) {
-		r.forget(keyOf(box))
+		r.Forget(reconciler.KeyOf(box))
 		return progress{}
 	}
 	now, deadline := r.clock.Now(), progressDeadlineOf(box)
@@ -62,9 +59,7 @@ func (r *progressRecord) observe(box *modelv1.ModelBox, workload workload) progr
 		surviving: max(0, replicas.current-replicas.updated),
 		at:        now,
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	last, isKnown := r.last[keyOf(box)]
+	last, isKnown := r.Get(reconciler.KeyOf(box))
 	switch {
 	case !isKnown && wasOverdue(box, replicas):
 		reached.at = now.Add(-deadline)
@@ -74,7 +69,7 @@ func (r *progressRecord) observe(box *modelv1.ModelBox, workload workload) progr
 	if rollout := box.Status.Rollout; rollout != nil && rollout.StartedAt.After(reached.at) {
 		reached.at = rollout.StartedAt.Time // It is tried again.
 	}
-	r.last[keyOf(box)] = reached
+	r.Set(reconciler.KeyOf(box), reached)
 	left := deadline - now.Sub(reached.at)
 	return progress{isOverdue: left <= 0, timeLeft: max(0, left)}
 }
@@ -101,10 +96,4 @@ func wasOverdue(box *modelv1.ModelBox, replicas replicas) bool {
 	return progressing != nil && progressing.Reason == modelv1.ReasonProgressDeadlineExceeded &&
 		progressing.ObservedGeneration == box.Generation &&
 		replicas.updated <= box.Status.UpdatedReplicas && replicas.available <= box.Status.AvailableReplicas
-}
-
-func (r *progressRecord) forget(box types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.last, box)
 }

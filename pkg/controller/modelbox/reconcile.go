@@ -6,16 +6,13 @@ package modelbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -24,44 +21,15 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// reconcile brings one box nearer to what it says. It returns after how long to requeue the box although nothing
-// happens, 0 for not at all, and an error to be tried again after a delay. There may be both: what becomes of the pods does not
+// reconcile brings one box nearer to what it says. Its results are those of reconciler.Config. What becomes of the pods does not
 // wait for a child that cannot be written.
-func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-	// The box is the cache's own: it is read, and copied where it is changed, which is when its status is written.
-	box, err := c.boxLister.ModelBoxes(key.Namespace).Get(key.Name)
-	if apierrors.IsNotFound(err) {
-		c.consistency.Clear(key, "")
-		c.pace.Forget(key)
-		c.rollouts.forget(key)
-		c.progress.forget(key)
-		c.refusedGrowths.forget(key)
-		c.liveness.forget(key)
-		c.stableRecords.forget(key)
-		c.newReplicaSets.forget(key)
-		c.unrecorded.Delete(key)
-		c.children.Forget(key)
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("reading the box: %w", err)
-	}
-	// The garbage collector deletes the children of a box that is being deleted, in the way its user asked for.
-	if box.DeletionTimestamp != nil {
-		c.children.Forget(key)
-		return 0, nil
-	}
-	if err := c.consistency.EnsureReady(key); err != nil {
-		klog.FromContext(ctx).V(4).Info("Waiting for a cache", "reason", err)
-		return staleCacheRetry, nil
-	}
-
+func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time.Duration, error) {
 	storage, err := c.reconcileStorage(ctx, box)
 	if err != nil {
 		return 0, err
 	}
 	if storage.isWritten {
-		return staleCacheRetry, nil
+		return reconciler.StaleCacheRetry, nil
 	}
 	if err := c.findStableRecord(ctx, box); err != nil {
 		return 0, err
@@ -143,7 +111,7 @@ type observation struct {
 
 // observe returns what there is of a box after its children were reconciled.
 func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result *children.Result) (*observation, error) {
-	pods, err := c.podsOf(keyOf(box))
+	pods, err := c.podsOf(reconciler.KeyOf(box))
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +123,7 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 	if err != nil {
 		return nil, err
 	}
-	workload := c.rollouts.observed(keyOf(box), asWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
+	workload := c.rollouts.observed(reconciler.KeyOf(box), asWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
 	creationFailure, err := c.creationFailure(workload, pods)
 	if err != nil {
 		return nil, err
@@ -177,11 +145,11 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 		pendingClaims:   pendingClaims,
 		creationFailure: creationFailure,
 		progress:        c.progress.observe(box, workload),
-		now:             c.clock.Now(),
+		now:             c.Clock.Now(),
 		pending:         result.Pending,
 		failures:        result.Failures,
 		ignored:         result.Ignored,
 
-		livenessFailures: c.livenessFailures(ctx, keyOf(box), workload, pods),
+		livenessFailures: c.livenessFailures(ctx, reconciler.KeyOf(box), workload, pods),
 	}, nil
 }

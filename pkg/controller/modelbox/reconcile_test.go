@@ -29,13 +29,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // mustReconcile reconciles webBox.
 func (f *testController) mustReconcile(t *testing.T) time.Duration {
 	t.Helper()
-	again, err := f.reconcile(t.Context(), fixture.WebKey)
+	again, err := f.ReconcileKey(t.Context(), fixture.WebKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +245,7 @@ func TestRestoreStopsWhenTheChildIsGone(t *testing.T) {
 	}
 	f.cluster.ClearActions()
 
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrChildGone) {
+	if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrChildGone) {
 		t.Errorf("got error %v, want %v: the box has to be tried again", err, children.ErrChildGone)
 	}
 	check(t, "requests", []string{"get deployments web"}, f.requests())
@@ -429,7 +430,7 @@ func TestReconcileOfADeletedBoxSendsNothing(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			f := newTestController(t, row.box)
 			f.cache(t, fixture.LiveDeployment(t), fixture.LiveService(t))
-			f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, f.kind("Deployment").Resource, "1")
+			f.Consistency.WroteAt(fixture.WebKey, fixture.WebUID, f.kind("Deployment").Resource, "1")
 			check(t, "requeue after", time.Duration(0), f.mustReconcile(t))
 			check(t, "requests", []string(nil), f.requests())
 		})
@@ -442,7 +443,7 @@ func TestStatusOfADeletedBoxIsStale(t *testing.T) {
 	if err := f.boxes.ModelV1().ModelBoxes(fixture.WebKey.Namespace).Delete(t.Context(), fixture.WebKey.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
+	if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrOwnerChanged) {
 		t.Errorf("got error %v, want %v", err, children.ErrOwnerChanged)
 	}
 }
@@ -455,19 +456,19 @@ func (s *storeAt) LastStoreSyncResourceVersion() string { return s.version }
 func TestReconcileForgetsTheWritesOfADeletedBox(t *testing.T) {
 	f := newTestController(t, nil)
 	deployments := f.kind("Deployment").Resource
-	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: &storeAt{"10"}})
-	f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, deployments, "11")
+	f.Consistency = consistency.NewStore(f.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: &storeAt{"10"}})
+	f.Consistency.WroteAt(fixture.WebKey, fixture.WebUID, deployments, "11")
 	f.mustReconcile(t)
-	check(t, "writes that are waited for", error(nil), f.consistency.EnsureReady(fixture.WebKey))
+	check(t, "writes that are waited for", error(nil), f.Consistency.EnsureReady(fixture.WebKey))
 }
 
 func TestReconcileWaitsForItsOwnWrites(t *testing.T) {
 	f := newTestController(t, fixture.WebBox(t))
 	store, deployments := &storeAt{"10"}, f.kind("Deployment").Resource
-	f.consistency = consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: store})
-	f.consistency.WroteAt(fixture.WebKey, fixture.WebUID, deployments, "11")
+	f.Consistency = consistency.NewStore(f.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{deployments: store})
+	f.Consistency.WroteAt(fixture.WebKey, fixture.WebUID, deployments, "11")
 
-	check(t, "requeue after", staleCacheRetry, f.mustReconcile(t))
+	check(t, "requeue after", reconciler.StaleCacheRetry, f.mustReconcile(t))
 	check(t, "requests", []string(nil), f.requests())
 
 	store.version = "11"
@@ -482,7 +483,7 @@ func TestReconcileGoesOnAfterAChildThatFails(t *testing.T) {
 	refusal := apierrors.NewForbidden(f.kind("Deployment").Resource, "web", errors.New("exceeded quota: small"))
 	f.cluster.PrependReactor("patch", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refusal })
 
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, refusal) {
+	if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !errors.Is(err, refusal) {
 		t.Errorf("got error %v, want %v: the box has to be tried again", err, refusal)
 	}
 	check(t, "requests", []string{
@@ -507,7 +508,7 @@ func TestApplyNamesTheUIDAndForcesOnExistingChildrenOnly(t *testing.T) {
 			if row.live {
 				f.cache(t, fixture.LiveDeployment(t))
 			}
-			f.reconcile(t.Context(), fixture.WebKey)
+			f.ReconcileKey(t.Context(), fixture.WebKey)
 			for _, action := range f.cluster.Actions() {
 				patch, ok := action.(clienttesting.PatchActionImpl)
 				if !ok || patch.Resource.Resource != "deployments" {

@@ -184,7 +184,7 @@ func TestConflictBacksOffFromARecord(t *testing.T) {
 	for range 2 * children.MaxRestores {
 		f.changeDeployment(t, "kubectl-edit", changesRecord("forged"))
 		f.catchUp(t)
-		if _, err := f.reconcile(t.Context(), fixture.WebKey); err != nil {
+		if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); err != nil {
 			t.Fatal(err)
 		}
 	}

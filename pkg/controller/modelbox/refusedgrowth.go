@@ -18,6 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // The controller asks the cluster again to let a claim grow after a pause, which doubles from the first to the last of these. No
@@ -72,8 +73,8 @@ func (r *refusedGrowths) answer(box types.NamespacedName, claim types.UID, size 
 	return &children.BackoffError{Err: err, RetryAfter: pause}
 }
 
-// forget drops what was remembered of the claims of a box that is gone.
-func (r *refusedGrowths) forget(box types.NamespacedName) {
+// Forget implements reconciler.Forgetter.
+func (r *refusedGrowths) Forget(box types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.refused, func(_ types.UID, refused refusedGrowth) bool { return refused.box == box })
@@ -89,7 +90,7 @@ func (c *Controller) holdGrowingClaims(_ context.Context, box *modelv1.ModelBox,
 		return err
 	}
 	for name, growth := range result.growing {
-		if err := c.refusedGrowths.find(growth.claim, growth.size, c.clock.Now()); err != nil {
+		if err := c.refusedGrowths.find(growth.claim, growth.size, c.Clock.Now()); err != nil {
 			result.failures = append(result.failures, err)
 			result.held = append(result.held, name)
 		}
@@ -104,7 +105,7 @@ func (c *Controller) noteRefusedGrowth(box *modelv1.ModelBox, storage *storageRe
 		if err == nil {
 			continue
 		}
-		noted := c.refusedGrowths.answer(keyOf(box), growth.claim, growth.size, err, c.clock.Now())
+		noted := c.refusedGrowths.answer(reconciler.KeyOf(box), growth.claim, growth.size, err, c.Clock.Now())
 		if i := slices.Index(result.Failures, err); i >= 0 {
 			result.Failures[i] = noted
 		}

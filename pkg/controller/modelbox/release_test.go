@@ -27,7 +27,7 @@ func TestChildrenOfEarlierReleasesNeedNoWrite(t *testing.T) {
 					f.cache(t, trimmed.(runtime.Object))
 				}
 				f.cluster.ClearActions()
-				if _, err := f.reconcile(t.Context(), types.NamespacedName{Namespace: box.Namespace, Name: box.Name}); err != nil {
+				if _, err := f.ReconcileKey(t.Context(), types.NamespacedName{Namespace: box.Namespace, Name: box.Name}); err != nil {
 					t.Fatal(err)
 				}
 				f.boxes.ClearActions() // the status, which the pods would have to be there for

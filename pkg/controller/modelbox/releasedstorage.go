@@ -16,6 +16,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -30,7 +31,7 @@ func (c *Controller) releaseStorage(ctx context.Context, box *modelv1.ModelBox, 
 	if err != nil {
 		return err
 	}
-	claims, err := c.claimsOf(keyOf(box))
+	claims, err := c.claimsOf(reconciler.KeyOf(box))
 	if err != nil {
 		return err
 	}
@@ -93,8 +94,8 @@ func (c *Controller) retainClaims(ctx context.Context, box *modelv1.ModelBox, se
 	if err != nil {
 		return fmt.Errorf("changing the retention policy of StatefulSet %s: %w", set.Name, err)
 	}
-	c.consistency.WroteAt(keyOf(box), box.UID, appsv1.Resource("statefulsets"), patched.ResourceVersion)
-	c.metrics.ChildWritten("StatefulSet", "update")
+	c.Consistency.WroteAt(reconciler.KeyOf(box), box.UID, appsv1.Resource("statefulsets"), patched.ResourceVersion)
+	c.Metrics.ChildWritten("StatefulSet", "update")
 	klog.FromContext(ctx).V(2).Info("Changed the retention policy of StatefulSet", "statefulSet", klog.KObj(set))
 	return nil
 }

@@ -106,7 +106,7 @@ func TestClaimThatCannotBeReleasedStays(t *testing.T) {
 		return true, nil, apierrors.NewForbidden(claimResource, "web-data", errors.New("denied by policy"))
 	})
 	for range 2 {
-		if _, err := f.reconcile(t.Context(), fixture.WebKey); err == nil {
+		if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); err == nil {
 			t.Error("the reconcile does not fail")
 		}
 		if got := f.requests(); slices.Contains(got, "delete persistentvolumeclaims web-data") {

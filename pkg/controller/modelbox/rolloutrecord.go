@@ -4,22 +4,20 @@
 package modelbox
 
 import (
-	"sync"
-
 	appsv1 "k8s.io/api/apps/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // rolloutRecord remembers which rollout of each box was complete last. Replicas that are added or replaced are no rollout, nor is a
 // change of the workload that leaves its pods alone. The record is lost with the process. A rollout is a new one then if the last
 // status of the box says that it was in progress.
 type rolloutRecord struct {
-	mu          sync.Mutex
-	completed   map[types.NamespacedName]rolloutID
-	annotations map[types.NamespacedName]annotatedGenerations
+	completed   *reconciler.Memory[rolloutID]
+	annotations *reconciler.Memory[annotatedGenerations]
 }
 
 // rolloutID tells one rollout from another.
@@ -40,20 +38,15 @@ type annotatedGenerations struct {
 }
 
 func newRolloutRecord() *rolloutRecord {
-	return &rolloutRecord{
-		completed:   map[types.NamespacedName]rolloutID{},
-		annotations: map[types.NamespacedName]annotatedGenerations{},
-	}
+	return &rolloutRecord{completed: reconciler.NewMemory[rolloutID](), annotations: reconciler.NewMemory[annotatedGenerations]()}
 }
 
 // complete takes note that the rollout of the box's workload is complete. It returns whether that is news, after a
 // status that said so, or not.
 func (r *rolloutRecord) complete(box types.NamespacedName, workload workload, wasComplete bool) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	rollout := rolloutOf(workload)
-	last, isKnown := r.completed[box]
-	r.completed[box] = rollout
+	last, isKnown := r.completed.Get(box)
+	r.completed.Set(box, rollout)
 	if !isKnown {
 		return !wasComplete
 	}
@@ -67,13 +60,11 @@ func (r *rolloutRecord) annotated(box types.NamespacedName, before, after childr
 	if !ok || !written || is.Generation != was.Generation+1 || !apiequality.Semantic.DeepEqual(was.Spec, is.Spec) {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	generations := annotatedGenerations{was.UID, was.Generation, is.Generation}
-	if last := r.annotations[box]; last.deployment == was.UID && last.last == was.Generation {
+	if last, _ := r.annotations.Get(box); last.deployment == was.UID && last.last == was.Generation {
 		generations.first = last.first
 	}
-	r.annotations[box] = generations
+	r.annotations.Set(box, generations)
 }
 
 // observed returns a Deployment as its controller will report it once it has seen annotations that changed, and any other
@@ -83,9 +74,7 @@ func (r *rolloutRecord) observed(box types.NamespacedName, observed workload) wo
 	if !ok || deployment.Status.ObservedGeneration >= deployment.Generation {
 		return observed
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	generations := r.annotations[box]
+	generations, _ := r.annotations.Get(box)
 	if generations.deployment != deployment.UID || generations.last != deployment.Generation || deployment.Status.ObservedGeneration < generations.first {
 		return observed
 	}
@@ -94,9 +83,8 @@ func (r *rolloutRecord) observed(box types.NamespacedName, observed workload) wo
 	return deploymentWorkload{&seen}
 }
 
-func (r *rolloutRecord) forget(box types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.completed, box)
-	delete(r.annotations, box)
+// Forget implements reconciler.Forgetter.
+func (r *rolloutRecord) Forget(box types.NamespacedName) {
+	r.completed.Forget(box)
+	r.annotations.Forget(box)
 }

@@ -6,13 +6,12 @@ package modelbox
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -20,8 +19,7 @@ import (
 // stableRecords remembers the records of boxes whose pods are to become other than they were when they were complete last: caches
 // have no record of the box as it is, and the workload that has it may be deleted.
 type stableRecords struct {
-	mu      sync.Mutex
-	records map[types.NamespacedName]stableRecord
+	*reconciler.Memory[stableRecord]
 }
 
 // stableRecord is the record of the pods with that hash, empty where there is none.
@@ -30,7 +28,7 @@ type stableRecord struct {
 }
 
 func newStableRecords() *stableRecords {
-	return &stableRecords{records: map[types.NamespacedName]stableRecord{}}
+	return &stableRecords{reconciler.NewMemory[stableRecord]()}
 }
 
 // find returns the record of the stable pods of the box, and whether it is known.
@@ -38,9 +36,7 @@ func (r *stableRecords) find(box *modelv1.ModelBox) (string, bool) {
 	if box.Status.Rollout == nil || box.Status.Rollout.Stable == nil {
 		return "", false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, isKnown := r.records[keyOf(box)]
+	known, isKnown := r.Get(reconciler.KeyOf(box))
 	if !isKnown || known.podsHash != box.Status.Rollout.Stable.PodsHash {
 		return "", false
 	}
@@ -48,15 +44,7 @@ func (r *stableRecords) find(box *modelv1.ModelBox) (string, bool) {
 }
 
 func (r *stableRecords) remember(box *modelv1.ModelBox, record string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.records[keyOf(box)] = stableRecord{box.Status.Rollout.Stable.PodsHash, record}
-}
-
-func (r *stableRecords) forget(box types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.records, box)
+	r.Set(reconciler.KeyOf(box), stableRecord{box.Status.Rollout.Stable.PodsHash, record})
 }
 
 // findStableRecord looks for the record of the stable pods of the box, before its workload is written that may be all that has it.
@@ -66,7 +54,7 @@ func (c *Controller) findStableRecord(ctx context.Context, box *modelv1.ModelBox
 		return err
 	}
 	if !isNeeded {
-		c.stableRecords.forget(keyOf(box))
+		c.stableRecords.Forget(reconciler.KeyOf(box))
 		return nil
 	}
 	if _, isKnown := c.stableRecords.find(box); isKnown {
@@ -77,7 +65,7 @@ func (c *Controller) findStableRecord(ctx context.Context, box *modelv1.ModelBox
 		if kind.GroupVersionKind != modelboxrender.WorkloadKind(box) {
 			continue
 		}
-		if cached, exists, err := kind.Informer.GetIndexer().GetByKey(keyOf(box).String()); err == nil && exists {
+		if cached, exists, err := kind.Informer.GetIndexer().GetByKey(reconciler.KeyOf(box).String()); err == nil && exists {
 			live.Workload = cached.(metav1.Object)
 		}
 	}

@@ -229,12 +229,12 @@ func TestStatefulSetIsReplacedOnceItHasGone(t *testing.T) {
 	})
 	f.catchUp(t)
 
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
+	if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
 		t.Fatalf("got %v", err)
 	}
 	check(t, "propagation", ptr.To(metav1.DeletePropagationOrphan), propagation)
 	f.catchUp(t)
-	if _, err := f.reconcile(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
+	if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); !errors.Is(err, children.ErrBeingDeleted) {
 		t.Fatalf("got %v", err)
 	}
 
@@ -296,7 +296,7 @@ func TestStatefulSetStaysWhoseReplacementIsDenied(t *testing.T) {
 				check(t, "dry run", []string{metav1.DryRunAll}, action.(clienttesting.CreateActionImpl).CreateOptions.DryRun)
 				return row.denial != nil, nil, row.denial
 			})
-			if _, err := f.reconcile(t.Context(), fixture.WebKey); row.want != (err == nil) {
+			if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); row.want != (err == nil) {
 				t.Errorf("got error %v", err)
 			}
 			check(t, "is deleted", row.want, slices.Contains(f.requests(), "delete statefulsets web"))

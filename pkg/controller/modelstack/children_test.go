@@ -20,7 +20,7 @@ func TestAStackThatHasNotChangedIsSilent(t *testing.T) {
 	f.settle()
 	f.Controller.children = f.newEngine() // as another process
 	f.catchUp()
-	if _, err := f.Controller.reconcile(t.Context(), shopKey); err != nil {
+	if _, err := f.Controller.ReconcileKey(t.Context(), shopKey); err != nil {
 		t.Fatal(err)
 	}
 	check(t, "requests", 0, len(f.models.Actions())+len(f.cluster.Actions()))

@@ -29,7 +29,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
@@ -50,7 +49,7 @@ var stackResource = modelv1.Resource("modelstacks")
 
 // Controller reconciles ModelStacks.
 type Controller struct {
-	*reconciler.Reconciler
+	*reconciler.For[*modelv1.ModelStack, modelv1.ModelStackStatus]
 
 	modelClient versioned.Interface
 	kubeClient  kubernetes.Interface
@@ -60,14 +59,8 @@ type Controller struct {
 	children    *children.Engine[*modelv1.ModelStack]
 	autoscalers cache.Indexer
 	orphans     cache.Indexer
-	recorder    events.EventRecorder
-	clock       clock.PassiveClock
-	consistency *consistency.Store
-	pace        *reconciler.StatusPace
-	unwritten   *unwrittenStatuses
 	graphs      *lru.Cache
 	records     *lru.Cache
-	metrics     *controllerMetrics
 }
 
 // ControllerParameters is what a Controller is made of. None of the informers may be started yet.
@@ -98,30 +91,49 @@ func New(p ControllerParameters) (*Controller, error) {
 		boxLister:   p.Boxes.Lister(),
 		autoscalers: p.Autoscalers.Informer().GetIndexer(),
 		orphans:     p.Records.Informer().GetIndexer(),
-		recorder:    p.Recorder,
-		clock:       p.Clock,
-		pace:        reconciler.NewStatusPace(p.Clock),
-		unwritten:   newUnwrittenStatuses(),
 		graphs:      lru.New(maxGraphs),
 		records:     lru.New(maxGraphs),
-		metrics:     processMetrics(),
+		kinds:       newKinds(&p),
 	}
-	c.Reconciler = &reconciler.Reconciler{
-		Controller:      Name,
-		Noun:            noun,
-		Queue:           queue.New(Name, concurrentSyncs/2, p.Clock),
-		Caches:          p.CacheHealth.NewDependencies(),
-		ConcurrentSyncs: concurrentSyncs,
-		Metrics:         c.metrics.Metrics,
-		Reconcile:       c.reconcile,
-		ReportPanic:     c.reportPanic,
-	}
-	c.kinds = newKinds(&p)
 	caches := map[schema.GroupResource]consistency.LastSyncRVGetter{stackResource: p.Stacks.Informer().GetStore()}
 	for _, kind := range c.kinds {
 		caches[kind.Resource] = kind.Informer.GetStore()
 	}
-	c.consistency = consistency.NewStore(p.Clock, caches)
+	c.For = reconciler.New(reconciler.Config[*modelv1.ModelStack, modelv1.ModelStackStatus]{
+		Controller:      Name,
+		Noun:            noun,
+		Resource:        stackResource,
+		ConcurrentSyncs: concurrentSyncs,
+		CacheHealth:     p.CacheHealth,
+		Consistency:     consistency.NewStore(p.Clock, caches),
+		Metrics:         processMetrics(),
+		Recorder:        p.Recorder,
+		Clock:           p.Clock,
+
+		Get: func(namespace, name string) (*modelv1.ModelStack, error) {
+			return c.stackLister.ModelStacks(namespace).Get(name)
+		},
+		Client: func(namespace string) reconciler.Client[*modelv1.ModelStack] {
+			return c.modelClient.ModelV1().ModelStacks(namespace)
+		},
+		Status: &reconciler.Status[*modelv1.ModelStack, modelv1.ModelStackStatus]{
+			List: c.stackLister.List,
+			Of:   func(stack *modelv1.ModelStack) *modelv1.ModelStackStatus { return &stack.Status },
+			Parts: func(status *modelv1.ModelStackStatus) (*int64, *[]metav1.Condition) {
+				return &status.ObservedGeneration, &status.Conditions
+			},
+			IsMereProgress: isMereProgress,
+			Written:        c.recordTransitions,
+			NotReadyReason: modelv1.ReasonNotApplied,
+		},
+		Reconcile:         c.reconcile,
+		ReconcileDeletion: c.reconcileDeletion,
+		ObserveDeletion: func(ctx context.Context, stack types.NamespacedName) error {
+			return c.deleteOrphanedRecords(ctx, stack, "")
+		},
+		ForgetChildren: func(stack types.NamespacedName) { c.children.Forget(stack) },
+		Wait:           func() { c.children.Wait() },
+	})
 	c.children = c.newEngine()
 	if err := c.watch(&p); err != nil {
 		return nil, err
@@ -132,8 +144,7 @@ func New(p ControllerParameters) (*Controller, error) {
 // watch enqueues a stack whenever it, one of its children or an autoscaler of one of its boxes changes. Autoscalers are
 // optional: without them, a box that gets its first one has its number of pods put back until the stack gives way to it.
 func (c *Controller) watch(p *ControllerParameters) error {
-	stacks := c.Queue.Handler(func(stack metav1.Object) (types.NamespacedName, bool) { return keyOf(stack), true })
-	if err := c.Watch(stackResource, c.Caches.AddRequired, p.Stacks.Informer(), stacks); err != nil {
+	if err := c.Watch(stackResource, c.Caches.AddRequired, p.Stacks.Informer(), c.Queue.Handler(reconciler.Key)); err != nil {
 		return err
 	}
 	if err := informers.AddIndex(p.Records.Informer(), byOrphan, orphanKeys); err != nil {
@@ -161,17 +172,4 @@ func (c *Controller) stackOfChild(child metav1.Object) (types.NamespacedName, bo
 		return stack, true
 	}
 	return stackOfOrphan(child)
-}
-
-// Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
-// is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
-// server may be able to.
-func (c *Controller) Run(ctx context.Context) error {
-	defer c.metrics.stacks.Hide()
-	defer c.children.Wait()
-	return c.Reconciler.Run(ctx, func() { c.metrics.stacks.Show(conditionsOfStacks(c.stackLister)) })
-}
-
-func keyOf(stack metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: stack.GetNamespace(), Name: stack.GetName()}
 }

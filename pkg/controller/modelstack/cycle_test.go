@@ -49,7 +49,7 @@ func TestComponentsThatAreTakenOutAndNeedEachOtherGo(t *testing.T) {
 			f.update(func(stack *modelv1.ModelStack) {
 				stack.Spec.Components = []modelv1.ModelStackComponent{boxComponent("a"), boxComponent("b", "a"), boxComponent("c", "a")}
 			})
-			if _, err := f.Controller.reconcile(t.Context(), shopKey); err == nil {
+			if _, err := f.Controller.ReconcileKey(t.Context(), shopKey); err == nil {
 				t.Fatal("box a has been updated")
 			}
 			f.catchUp()

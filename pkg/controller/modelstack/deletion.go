@@ -5,21 +5,16 @@ package modelstack
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
@@ -29,32 +24,16 @@ func (c *Controller) ensureFinalizer(ctx context.Context, stack *modelv1.ModelSt
 	if !modelstackrender.DeletesInOrder(stack) || slices.Contains(stack.Finalizers, modelv1.OrderedDeletionFinalizer) {
 		return false, nil
 	}
-	return true, c.setFinalizers(ctx, stack, append(slices.Clone(stack.Finalizers), modelv1.OrderedDeletionFinalizer))
-}
-
-// setFinalizers writes the finalizers of this very version of the stack.
-func (c *Controller) setFinalizers(ctx context.Context, stack *modelv1.ModelStack, finalizers []string) error {
-	patch, err := reconciler.FinalizersPatch(stack, finalizers)
-	if err != nil {
-		return err
-	}
-	patched, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelStack, error) {
-		return c.modelClient.ModelV1().ModelStacks(stack.Namespace).Patch(ctx, stack.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
-	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing the finalizers: %w", err)
-	}
-	c.consistency.WroteAt(keyOf(stack), stack.UID, stackResource, patched.ResourceVersion)
-	return nil
+	return true, c.SetFinalizers(ctx, stack, append(slices.Clone(stack.Finalizers), modelv1.OrderedDeletionFinalizer))
 }
 
 // reconcileDeletion deletes the components of a stack that is being deleted, each when those that depend on it have gone, and
 // then lets the stack go, and its record with it. A stack without the finalizer, or whose components are to stay, is left to the
 // garbage collector; of components that stay, there is no record to be kept.
 func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.ModelStack) (time.Duration, error) {
+	if err := c.deleteOrphanedRecords(ctx, reconciler.KeyOf(stack), stack.UID); err != nil {
+		return 0, err
+	}
 	if slices.Contains(stack.Finalizers, metav1.FinalizerOrphanDependents) {
 		return 0, c.children.Delete(ctx, stack, func(step *apply.Step) bool { return !step.Kind.RecordsOwner })
 	}
@@ -66,7 +45,7 @@ func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.Model
 		return 0, err
 	}
 	if len(owned) == 0 {
-		return 0, c.setFinalizers(ctx, stack, slices.DeleteFunc(slices.Clone(stack.Finalizers), func(finalizer string) bool {
+		return 0, c.SetFinalizers(ctx, stack, slices.DeleteFunc(slices.Clone(stack.Finalizers), func(finalizer string) bool {
 			return finalizer == modelv1.OrderedDeletionFinalizer
 		}))
 	}
@@ -76,7 +55,7 @@ func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.Model
 	}); err != nil {
 		return 0, err
 	}
-	return c.updateStatus(ctx, stack, deletingStatus(stack, owned, users))
+	return c.UpdateStatus(ctx, stack, deletingStatus(stack, owned, users))
 }
 
 // usersOf returns, for each component that has children, the nearest components that depend on it and have children. The stack says

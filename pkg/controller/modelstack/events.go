@@ -18,7 +18,7 @@ import (
 // eventf records an event about the stack and about a related object, which may be nil. Events about the same objects count as one
 // event that happens again.
 func (c *Controller) eventf(stack *modelv1.ModelStack, related runtime.Object, eventType, reason, format string, args ...any) {
-	c.recorder.Eventf(stack, related, eventType, reason, "Reconcile", "%s", message.Truncate(fmt.Sprintf(format, args...)))
+	c.Recorder.Eventf(stack, related, eventType, reason, "Reconcile", "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }
 
 // recordReady records that components are ready as the stack says now, each once, before what waits for them is written.

@@ -214,7 +214,7 @@ func (f *testController) reconcile() []string {
 // reconcileAtOnce is reconcile at the time of the last one.
 func (f *testController) reconcileAtOnce() []string {
 	f.t.Helper()
-	if _, err := f.Controller.reconcile(f.t.Context(), shopKey); err != nil {
+	if _, err := f.Controller.ReconcileKey(f.t.Context(), shopKey); err != nil {
 		f.t.Fatal(err)
 	}
 	writes := f.writes()

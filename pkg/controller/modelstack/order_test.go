@@ -88,7 +88,7 @@ func TestAComponentThatNeverGetsReadyStalls(t *testing.T) {
 	f.fail("db")
 	f.reconcile()
 	check(t, "stalled at first", "none", f.condition(modelv1.ConditionStalled))
-	again, err := f.Controller.reconcile(t.Context(), shopKey)
+	again, err := f.Controller.ReconcileKey(t.Context(), shopKey)
 	if err != nil || again <= 0 || again > progressDeadline {
 		t.Errorf("it is looked at again after %s, %v", again, err)
 	}

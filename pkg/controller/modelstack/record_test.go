@@ -98,7 +98,7 @@ func TestEarlierRecordStaysWhileThereIsNoLaterOne(t *testing.T) {
 		return isRefused, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "controllerrevisions"}, "", nil)
 	})
 	f.update(func(stack *modelv1.ModelStack) { stack.Labels = map[string]string{"team": "a"} })
-	if _, err := f.Controller.reconcile(t.Context(), shopKey); err == nil {
+	if _, err := f.Controller.ReconcileKey(t.Context(), shopKey); err == nil {
 		t.Error("a stack that cannot be recorded is reconciled without an error")
 	}
 	f.catchUp()

@@ -4,57 +4,21 @@
 package modelstack
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // maxNamed is how many components a list for people to read names.
 const maxNamed = 5
-
-// updateStatus writes the status of the stack if it differs from the present one, and records the transitions as events. It returns
-// after how long to requeue the stack for a write that it put off, 0 for not at all.
-func (c *Controller) updateStatus(ctx context.Context, stack *modelv1.ModelStack, status modelv1.ModelStackStatus) (time.Duration, error) {
-	if apiequality.Semantic.DeepEqual(stack.Status, status) {
-		c.unwritten.forget(keyOf(stack))
-		return 0, nil
-	}
-	if isMereProgress(&stack.Status, &status) {
-		if delay := c.pace.ProgressDelay(keyOf(stack)); delay > 0 {
-			c.unwritten.remember(stack, status)
-			return delay, nil
-		}
-	}
-	changed := stack.DeepCopy()
-	changed.Status = status
-	updated, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelStack, error) {
-		return c.modelClient.ModelV1().ModelStacks(stack.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.FieldManager})
-	})
-	if apierrors.IsNotFound(err) {
-		return 0, fmt.Errorf("the stack %w", children.ErrOwnerChanged)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("writing the status: %w", err)
-	}
-	c.consistency.WroteAt(keyOf(stack), stack.UID, stackResource, updated.ResourceVersion)
-	c.pace.Wrote(keyOf(stack))
-	c.unwritten.forget(keyOf(stack))
-	c.recordTransitions(stack, &status)
-	return 0, nil
-}
 
 // isMereProgress returns whether no condition has changed: what waits for a stack waits for that. The status of a stack is as
 // large as the stack, so that one write for each of many components would cost the square of their number.

@@ -72,7 +72,7 @@ func (c *Controller) surveyOf(stack *modelv1.ModelStack) (*survey, error) {
 		needed:   map[string][]string{},
 		retained: map[string][]string{},
 	}
-	last := c.unwritten.last(stack)
+	last := c.LastStatus(stack)
 	s.isNewGeneration = last.ObservedGeneration != stack.Generation
 	s.lastStates = make(map[string]*modelv1.ModelStackComponentStatus, len(last.Components))
 	for i := range last.Components {

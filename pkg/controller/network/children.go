@@ -81,11 +81,11 @@ func (c *Controller) newEngine() (*children.Engine[*modelv1.Network], error) {
 		},
 		Kinds:         []*children.Kind{c.definitions},
 		TypeConverter: typeConverter,
-		Consistency:   c.consistency,
+		Consistency:   c.Consistency,
 		Enqueue:       c.Queue.Add,
-		Recorder:      c.recorder,
-		Metrics:       c.metrics,
-		Clock:         c.clock,
+		Recorder:      c.Recorder,
+		Metrics:       c.Metrics,
+		Clock:         c.Clock,
 	}), nil
 }
 

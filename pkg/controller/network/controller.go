@@ -6,7 +6,6 @@
 package network
 
 import (
-	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,7 +23,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
@@ -48,7 +46,7 @@ var (
 
 // Controller reconciles Networks.
 type Controller struct {
-	*reconciler.Reconciler
+	*reconciler.For[*modelv1.Network, modelv1.NetworkStatus]
 
 	modelClient   versioned.Interface
 	networkLister modellisters.NetworkLister
@@ -56,11 +54,6 @@ type Controller struct {
 	pods          cache.Indexer
 	definitions   *children.Kind
 	children      *children.Engine[*modelv1.Network]
-	recorder      events.EventRecorder
-	clock         clock.PassiveClock
-	consistency   *consistency.Store
-	pace          *reconciler.StatusPace
-	metrics       *controllerMetrics
 }
 
 // ControllerParameters is what a Controller is made of. None of the informers may be started yet.
@@ -88,24 +81,41 @@ func New(p ControllerParameters) (*Controller, error) {
 		boxes:         p.Boxes.Informer().GetIndexer(),
 		pods:          p.Pods.Informer().GetIndexer(),
 		definitions:   definitionKind(p.DynamicClient, p.Definitions),
-		recorder:      p.Recorder,
-		clock:         p.Clock,
-		pace:          reconciler.NewStatusPace(p.Clock),
-		metrics:       processMetrics(),
 	}
-	c.Reconciler = &reconciler.Reconciler{
+	c.For = reconciler.New(reconciler.Config[*modelv1.Network, modelv1.NetworkStatus]{
 		Controller:      Name,
 		Noun:            noun,
-		Queue:           queue.New(Name, concurrentSyncs/2, p.Clock),
-		Caches:          p.CacheHealth.NewDependencies(),
+		Resource:        networkResource,
 		ConcurrentSyncs: concurrentSyncs,
-		Metrics:         c.metrics.Metrics,
-		Reconcile:       c.reconcile,
-		ReportPanic:     c.reportPanic,
-	}
-	c.consistency = consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
-		networkResource:        p.Networks.Informer().GetStore(),
-		c.definitions.Resource: c.definitions.Informer.GetStore(),
+		CacheHealth:     p.CacheHealth,
+		Consistency: consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
+			networkResource:        p.Networks.Informer().GetStore(),
+			c.definitions.Resource: c.definitions.Informer.GetStore(),
+		}),
+		Metrics:  processMetrics(),
+		Recorder: p.Recorder,
+		Clock:    p.Clock,
+
+		Get: func(namespace, name string) (*modelv1.Network, error) {
+			return c.networkLister.Networks(namespace).Get(name)
+		},
+		Client: func(namespace string) reconciler.Client[*modelv1.Network] {
+			return c.modelClient.ModelV1().Networks(namespace)
+		},
+		Status: &reconciler.Status[*modelv1.Network, modelv1.NetworkStatus]{
+			List: c.networkLister.List,
+			Of:   func(network *modelv1.Network) *modelv1.NetworkStatus { return &network.Status },
+			Parts: func(status *modelv1.NetworkStatus) (*int64, *[]metav1.Condition) {
+				return &status.ObservedGeneration, &status.Conditions
+			},
+			IsMereProgress: isMereProgress,
+			Written:        c.recordTransitions,
+			NotReadyReason: modelv1.ReasonError,
+		},
+		Reconcile:         c.reconcile,
+		ReconcileDeletion: c.reconcileDeletion,
+		ForgetChildren:    func(key types.NamespacedName) { c.children.Forget(key) },
+		Wait:              func() { c.children.Wait() },
 	})
 	var err error
 	if c.children, err = c.newEngine(); err != nil {
@@ -117,14 +127,13 @@ func New(p ControllerParameters) (*Controller, error) {
 // watch enqueues a network whenever it, its NetworkAttachmentDefinition, one of its boxes or the addresses of one of their pods
 // change. NetworkAttachmentDefinitions are optional: a server that may not list them still reports which boxes use a network.
 func (c *Controller) watch(p *ControllerParameters) error {
-	networks := c.Queue.Handler(func(network metav1.Object) (types.NamespacedName, bool) { return keyOf(network), true })
 	for _, watched := range []struct {
 		resource schema.GroupResource
 		dependOn reconciler.DependFunc
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandler
 	}{
-		{networkResource, c.Caches.AddRequired, p.Networks.Informer(), networks},
+		{networkResource, c.Caches.AddRequired, p.Networks.Informer(), c.Queue.Handler(reconciler.Key)},
 		{boxResource, c.Caches.AddRequired, p.Boxes.Informer(), c.Queue.HandlerOfAll(networksOf)},
 		{corev1.Resource("pods"), c.Caches.AddRequired, p.Pods.Informer(), c.Queue.HandlerOfAll(networksOf)},
 		{c.definitions.Resource, c.Caches.AddOptional, c.definitions.Informer, c.Queue.Handler(c.children.OwnerOf)},
@@ -144,17 +153,4 @@ func (c *Controller) watch(p *ControllerParameters) error {
 		}
 	}
 	return nil
-}
-
-// Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
-// is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
-// server may be able to.
-func (c *Controller) Run(ctx context.Context) error {
-	defer c.metrics.networks.Hide()
-	defer c.children.Wait()
-	return c.Reconciler.Run(ctx, func() { c.metrics.networks.Show(conditionsOfNetworks(c.networkLister)) })
-}
-
-func keyOf(network metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: network.GetNamespace(), Name: network.GetName()}
 }

@@ -10,14 +10,11 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // maxNamed is how many boxes a message names.
@@ -29,31 +26,16 @@ func (c *Controller) ensureFinalizer(ctx context.Context, network *modelv1.Netwo
 	if slices.Contains(network.Finalizers, modelv1.NetworkProtectionFinalizer) {
 		return false, nil
 	}
-	return true, c.setFinalizers(ctx, network, append(slices.Clone(network.Finalizers), modelv1.NetworkProtectionFinalizer))
-}
-
-// setFinalizers writes the finalizers of this very version of the network.
-func (c *Controller) setFinalizers(ctx context.Context, network *modelv1.Network, finalizers []string) error {
-	patch, err := reconciler.FinalizersPatch(network, finalizers)
-	if err != nil {
-		return err
-	}
-	patched, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.Network, error) {
-		return c.modelClient.ModelV1().Networks(network.Namespace).Patch(ctx, network.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
-	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing the finalizers: %w", err)
-	}
-	c.consistency.WroteAt(keyOf(network), network.UID, networkResource, patched.ResourceVersion)
-	return nil
+	return true, c.SetFinalizers(ctx, network, append(slices.Clone(network.Finalizers), modelv1.NetworkProtectionFinalizer))
 }
 
 // reconcileDeletion lets a network go that is being deleted when no box uses it, and says which do until then. The garbage
 // collector deletes its child.
-func (c *Controller) reconcileDeletion(ctx context.Context, network *modelv1.Network, used *usage) (time.Duration, error) {
+func (c *Controller) reconcileDeletion(ctx context.Context, network *modelv1.Network) (time.Duration, error) {
+	used, err := c.usageOf(network)
+	if err != nil {
+		return 0, err
+	}
 	if !slices.Contains(network.Finalizers, modelv1.NetworkProtectionFinalizer) {
 		return 0, nil
 	}
@@ -64,13 +46,13 @@ func (c *Controller) reconcileDeletion(ctx context.Context, network *modelv1.Net
 			return 0, err
 		}
 		if len(asking) == 0 {
-			return 0, c.setFinalizers(ctx, network, slices.DeleteFunc(slices.Clone(network.Finalizers), func(finalizer string) bool {
+			return 0, c.SetFinalizers(ctx, network, slices.DeleteFunc(slices.Clone(network.Finalizers), func(finalizer string) bool {
 				return finalizer == modelv1.NetworkProtectionFinalizer
 			}))
 		}
 		used.boxes = asking
 	}
-	return c.updateStatus(ctx, network, deletingStatus(network, used))
+	return c.UpdateStatus(ctx, network, deletingStatus(network, used))
 }
 
 // boxesAsking returns the names of the boxes that ask for the network, as the server has them.

@@ -16,7 +16,7 @@ import (
 
 // event records an event about the network.
 func (c *Controller) event(network *modelv1.Network, eventType, reason, note string) {
-	c.recorder.Eventf(network, nil, eventType, reason, "Reconcile", "%s", message.Truncate(note))
+	c.Recorder.Eventf(network, nil, eventType, reason, "Reconcile", "%s", message.Truncate(note))
 }
 
 // toldReasons are the reasons of the condition Ready that are worth an event.

@@ -156,7 +156,7 @@ func (f *testController) cache(objects ...any) {
 func (f *testController) reconcile() []string {
 	f.t.Helper()
 	f.clock.SetTime(f.clock.Now().Add(reconciler.ProgressPeriod))
-	if _, err := f.Controller.reconcile(f.t.Context(), lanKey); err != nil {
+	if _, err := f.Controller.ReconcileKey(f.t.Context(), lanKey); err != nil {
 		f.t.Fatal(err)
 	}
 	var writes []string

@@ -113,7 +113,7 @@ func TestNumbersOfAddressesAreWrittenAtTheirPace(t *testing.T) {
 	f.cache(newBox("web", "lan"))
 	f.reconcile()
 	f.cache(newPod("web", "web-1", `[{"name":"lan","ips":["10.10.0.2"]}]`))
-	delay, err := f.Controller.reconcile(t.Context(), lanKey)
+	delay, err := f.Controller.ReconcileKey(t.Context(), lanKey)
 	if err != nil || delay <= 0 || f.network().Status.UsedAddresses != 0 {
 		t.Errorf("got delay %s, %v, status %+v", delay, err, f.network().Status)
 	}

@@ -4,51 +4,16 @@
 package network
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	networkrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/network"
 )
-
-// updateStatus writes the status of the network if it differs from the present one, and records the transitions as events. It
-// returns after how long to requeue the network for a write that it put off, 0 for not at all.
-func (c *Controller) updateStatus(ctx context.Context, network *modelv1.Network, status modelv1.NetworkStatus) (time.Duration, error) {
-	if apiequality.Semantic.DeepEqual(network.Status, status) {
-		return 0, nil
-	}
-	if isMereProgress(&network.Status, &status) {
-		if delay := c.pace.ProgressDelay(keyOf(network)); delay > 0 {
-			return delay, nil
-		}
-	}
-	changed := network.DeepCopy()
-	changed.Status = status
-	updated, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.Network, error) {
-		return c.modelClient.ModelV1().Networks(network.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.FieldManager})
-	})
-	if apierrors.IsNotFound(err) {
-		return 0, fmt.Errorf("the network %w", children.ErrOwnerChanged)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("writing the status: %w", err)
-	}
-	c.consistency.WroteAt(keyOf(network), network.UID, networkResource, updated.ResourceVersion)
-	c.pace.Wrote(keyOf(network))
-	c.recordTransitions(network, &status)
-	return 0, nil
-}
 
 // isMereProgress returns whether only numbers of addresses differ: no client waits for those.
 func isMereProgress(before, after *modelv1.NetworkStatus) bool {

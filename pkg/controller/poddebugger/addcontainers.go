@@ -31,7 +31,7 @@ const component = "artifacts/components/pod-debugger"
 // addContainers gives the chosen pods the container, one after the other, and moves them to those that have it. It returns after how
 // long to look again, 0 for not at all. What the cluster refuses is in found then, and is no error.
 func (c *Controller) addContainers(ctx context.Context, debugger *modelv1.PodDebugger, found *survey, pods *podCache) (time.Duration, error) {
-	key := keyOf(debugger)
+	key := reconciler.KeyOf(debugger)
 	isChosen := map[types.UID]bool{}
 	for _, pod := range found.chosen {
 		isChosen[pod.UID] = true
@@ -57,7 +57,7 @@ func (c *Controller) addContainers(ctx context.Context, debugger *modelv1.PodDeb
 		switch {
 		case err == nil:
 			pods.consistency.WroteAt(key, debugger.UID, podResource, added.ResourceVersion)
-			c.metrics.ChildWritten("EphemeralContainer", "create")
+			c.Metrics.ChildWritten("EphemeralContainer", "create")
 			c.podEvent(pod, debugger, corev1.EventTypeNormal, "EphemeralContainerAdded", fmt.Sprintf("PodDebugger %s added the ephemeral container %s", debugger.Name, found.containerName))
 			found.debugged = append(found.debugged, pod)
 			continue

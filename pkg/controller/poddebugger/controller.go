@@ -5,8 +5,6 @@
 package poddebugger
 
 import (
-	"context"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,7 +18,6 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
@@ -47,7 +44,7 @@ var (
 
 // Controller reconciles PodDebuggers.
 type Controller struct {
-	*reconciler.Reconciler
+	*reconciler.For[*modelv1.PodDebugger, modelv1.PodDebuggerStatus]
 
 	modelClient    versioned.Interface
 	kubeClient     kubernetes.Interface
@@ -55,12 +52,7 @@ type Controller struct {
 	boxLister      modellisters.ModelBoxLister
 	boxReader      *boxchildren.Reader
 	pods           *podCaches
-	recorder       events.EventRecorder
-	clock          clock.PassiveClock
-	consistency    *consistency.Store
-	pace           *reconciler.StatusPace
 	refusals       *refusalRecord
-	metrics        *controllerMetrics
 }
 
 // ControllerParameters is what a Controller is made of. None of the informers may be started yet.
@@ -86,24 +78,42 @@ func New(p ControllerParameters) (*Controller, error) {
 		debuggerLister: p.PodDebuggers.Lister(),
 		boxLister:      p.Boxes.Lister(),
 		boxReader:      boxchildren.NewReader(p.KubeClient, nil),
-		recorder:       p.Recorder,
-		clock:          p.Clock,
-		pace:           reconciler.NewStatusPace(p.Clock),
 		refusals:       newRefusalRecord(p.Clock),
-		metrics:        processMetrics(),
 	}
-	c.Reconciler = &reconciler.Reconciler{
+	c.For = reconciler.New(reconciler.Config[*modelv1.PodDebugger, modelv1.PodDebuggerStatus]{
 		Controller:      Name,
 		Noun:            noun,
-		Queue:           queue.New(Name, concurrentSyncs/2, p.Clock),
-		Caches:          p.CacheHealth.NewDependencies(),
+		Resource:        debuggerResource,
 		ConcurrentSyncs: concurrentSyncs,
-		Metrics:         c.metrics.Metrics,
-		Reconcile:       c.reconcile,
-		ReportPanic:     c.reportPanic,
-	}
-	c.consistency = consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
-		debuggerResource: p.PodDebuggers.Informer().GetStore(),
+		CacheHealth:     p.CacheHealth,
+		Consistency: consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
+			debuggerResource: p.PodDebuggers.Informer().GetStore(),
+		}),
+		Metrics:  processMetrics(),
+		Recorder: p.Recorder,
+		Clock:    p.Clock,
+
+		Get: func(namespace, name string) (*modelv1.PodDebugger, error) {
+			return c.debuggerLister.PodDebuggers(namespace).Get(name)
+		},
+		Client: func(namespace string) reconciler.Client[*modelv1.PodDebugger] {
+			return c.modelClient.ModelV1().PodDebuggers(namespace)
+		},
+		Status: &reconciler.Status[*modelv1.PodDebugger, modelv1.PodDebuggerStatus]{
+			List: c.debuggerLister.List,
+			Of:   func(debugger *modelv1.PodDebugger) *modelv1.PodDebuggerStatus { return &debugger.Status },
+			Parts: func(status *modelv1.PodDebuggerStatus) (*int64, *[]metav1.Condition) {
+				return &status.ObservedGeneration, &status.Conditions
+			},
+			IsMereProgress: isMereProgress,
+			Written:        c.recordTransitions,
+			NotReadyReason: modelv1.ReasonError,
+		},
+		Reconcile:         c.reconcile,
+		ReconcileDeletion: c.reconcile,
+		ObserveDeletion:   c.releasePods,
+		Memories:          []reconciler.Forgetter{c.refusals},
+		Wait:              func() { c.pods.shutDown() },
 	})
 	c.pods = newPodCaches(p.KubeClient, p.Clock, c.Queue.HandlerOfAll(c.debuggersOf))
 	return c, c.watch(&p)
@@ -112,8 +122,7 @@ func New(p ControllerParameters) (*Controller, error) {
 // watch enqueues a PodDebugger whenever it changes. Its pods are watched as long as there is one in their namespace, and boxes are
 // looked up where a pod may be theirs.
 func (c *Controller) watch(p *ControllerParameters) error {
-	debuggers := c.Queue.Handler(func(debugger metav1.Object) (types.NamespacedName, bool) { return keyOf(debugger), true })
-	if err := c.Watch(debuggerResource, c.Caches.AddRequired, p.PodDebuggers.Informer(), debuggers); err != nil {
+	if err := c.Watch(debuggerResource, c.Caches.AddRequired, p.PodDebuggers.Informer(), c.Queue.Handler(reconciler.Key)); err != nil {
 		return err
 	}
 	return c.Watch(boxResource, c.Caches.AddRequired, p.Boxes.Informer(), cache.ResourceEventHandlerFuncs{})
@@ -133,21 +142,8 @@ func (c *Controller) debuggersOf(object metav1.Object) []types.NamespacedName {
 	for _, debugger := range debuggers {
 		selector, err := metav1.LabelSelectorAsSelector(&debugger.Spec.Selector)
 		if err == nil && selector.Matches(labels.Set(pod.Labels)) || hasContainer(pod, poddebuggerrender.ContainerName(debugger)) {
-			keys = append(keys, keyOf(debugger))
+			keys = append(keys, reconciler.KeyOf(debugger))
 		}
 	}
 	return keys
-}
-
-// Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
-// is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
-// server may be able to.
-func (c *Controller) Run(ctx context.Context) error {
-	defer c.metrics.debuggers.Hide()
-	defer c.pods.shutDown()
-	return c.Reconciler.Run(ctx, func() { c.metrics.debuggers.Show(conditionsOfDebuggers(c.debuggerLister)) })
-}
-
-func keyOf(debugger metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: debugger.GetNamespace(), Name: debugger.GetName()}
 }

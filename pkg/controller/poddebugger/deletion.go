@@ -13,10 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -32,32 +30,13 @@ func (c *Controller) syncFinalizer(ctx context.Context, debugger *modelv1.PodDeb
 	if isWanted {
 		finalizers = append(finalizers, modelv1.PodDebuggerRestartFinalizer)
 	}
-	return true, c.setFinalizers(ctx, debugger, finalizers)
+	return true, c.SetFinalizers(ctx, debugger, finalizers)
 }
 
 func withoutFinalizer(debugger *modelv1.PodDebugger) []string {
 	return slices.DeleteFunc(slices.Clone(debugger.Finalizers), func(finalizer string) bool {
 		return finalizer == modelv1.PodDebuggerRestartFinalizer
 	})
-}
-
-// setFinalizers writes the finalizers of this very version of the PodDebugger.
-func (c *Controller) setFinalizers(ctx context.Context, debugger *modelv1.PodDebugger, finalizers []string) error {
-	patch, err := reconciler.FinalizersPatch(debugger, finalizers)
-	if err != nil {
-		return err
-	}
-	patched, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.PodDebugger, error) {
-		return c.modelClient.ModelV1().PodDebuggers(debugger.Namespace).Patch(ctx, debugger.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
-	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing the finalizers: %w", err)
-	}
-	c.consistency.WroteAt(keyOf(debugger), debugger.UID, debuggerResource, patched.ResourceVersion)
-	return nil
 }
 
 // reconcileDeletion restarts the boxes of the pods that have the container, where that was asked for, and lets the PodDebugger go. No
@@ -77,7 +56,7 @@ func (c *Controller) reconcileDeletion(ctx context.Context, debugger *modelv1.Po
 			}
 		}
 	}
-	return c.setFinalizers(ctx, debugger, withoutFinalizer(debugger))
+	return c.SetFinalizers(ctx, debugger, withoutFinalizer(debugger))
 }
 
 // restart restarts the box if one of its pods has the container, unless that was done since the deletion. A box that cannot be

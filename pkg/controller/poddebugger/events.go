@@ -15,12 +15,12 @@ import (
 
 // event records an event about the PodDebugger.
 func (c *Controller) event(debugger *modelv1.PodDebugger, eventType, reason, note string) {
-	c.recorder.Eventf(debugger, nil, eventType, reason, "Reconcile", "%s", message.Truncate(note))
+	c.Recorder.Eventf(debugger, nil, eventType, reason, "Reconcile", "%s", message.Truncate(note))
 }
 
 // podEvent records an event about the pod, which the PodDebugger has to do with.
 func (c *Controller) podEvent(pod *corev1.Pod, debugger *modelv1.PodDebugger, eventType, reason, note string) {
-	c.recorder.Eventf(pod, debugger, eventType, reason, "AddEphemeralContainer", "%s", message.Truncate(note))
+	c.Recorder.Eventf(pod, debugger, eventType, reason, "AddEphemeralContainer", "%s", message.Truncate(note))
 }
 
 // toldReasons are those of the condition Applied that are worth an event.

@@ -242,11 +242,11 @@ func (f *testController) reconcile(pods, withContainer int) time.Duration {
 	}); err != nil {
 		f.t.Fatalf("the cache of pods: %v", err)
 	}
-	delay, err := f.Controller.reconcile(f.t.Context(), toolsKey)
+	delay, err := f.Controller.ReconcileKey(f.t.Context(), toolsKey)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.pace = reconciler.NewStatusPace(f.clock)
+	f.Pace = reconciler.NewStatusPace(f.clock)
 	f.catchUp()
 	return delay
 }

@@ -114,7 +114,7 @@ func TestPodsAreWatchedAsLongAsThereIsAPodDebugger(t *testing.T) {
 	if err := f.debuggerCache.Replace(nil, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Controller.reconcile(t.Context(), toolsKey); err != nil {
+	if _, err := f.Controller.ReconcileKey(t.Context(), toolsKey); err != nil {
 		t.Fatal(err)
 	}
 	check(t, "caches of pods", 0, len(f.pods.byNamespace))

@@ -88,3 +88,6 @@ func (r *refusalRecord) retain(debugger types.NamespacedName, pods map[types.UID
 		delete(r.byPods, debugger)
 	}
 }
+
+// Forget implements reconciler.Forgetter.
+func (r *refusalRecord) Forget(debugger types.NamespacedName) { r.retain(debugger, nil) }

@@ -4,53 +4,18 @@
 package poddebugger
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
-
-// updateStatus writes the status of the PodDebugger when it is another than that of the PodDebugger, and records the transitions as
-// events. It returns after how long to requeue the PodDebugger for what it put off, 0 for not at all.
-func (c *Controller) updateStatus(ctx context.Context, debugger *modelv1.PodDebugger, status modelv1.PodDebuggerStatus) (time.Duration, error) {
-	if apiequality.Semantic.DeepEqual(debugger.Status, status) {
-		return 0, nil
-	}
-	if isMereProgress(&debugger.Status, &status) {
-		if delay := c.pace.ProgressDelay(keyOf(debugger)); delay > 0 {
-			return delay, nil
-		}
-	}
-	changed := debugger.DeepCopy()
-	changed.Status = status
-	updated, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.PodDebugger, error) {
-		return c.modelClient.ModelV1().PodDebuggers(debugger.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: render.FieldManager})
-	})
-	if apierrors.IsNotFound(err) {
-		return 0, fmt.Errorf("the PodDebugger %w", children.ErrOwnerChanged)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("writing the status: %w", err)
-	}
-	c.consistency.WroteAt(keyOf(debugger), debugger.UID, debuggerResource, updated.ResourceVersion)
-	c.pace.Wrote(keyOf(debugger))
-	c.recordTransitions(debugger, &status)
-	return 0, nil
-}
 
 // isMereProgress returns whether no condition differs in more than its words, and nothing was observed of another generation.
 func isMereProgress(before, after *modelv1.PodDebuggerStatus) bool {

@@ -64,7 +64,7 @@ func (c *Controller) survey(debugger *modelv1.PodDebugger, pods []*corev1.Pod) (
 	slices.SortFunc(found.chosen, byAge)
 	if seconds := debugger.Spec.TTLSecondsAfterCreation; seconds != nil {
 		end := debugger.CreationTimestamp.Add(time.Duration(*seconds) * time.Second)
-		found.timeToLive = max(0, end.Sub(c.clock.Now()))
+		found.timeToLive = max(0, end.Sub(c.Clock.Now()))
 		found.isExpired = found.timeToLive == 0
 	}
 	room := max(0, int(ptr.Deref(debugger.Spec.MaxPods, modelv1.DefaultPodDebuggerMaxPods))-len(found.debugged))

@@ -14,6 +14,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 func names(pods []*corev1.Pod) []string {
@@ -107,7 +108,8 @@ func BenchmarkSurvey(b *testing.B) {
 		}
 		pods = append(pods, trimmed.(*corev1.Pod))
 	}
-	c := &Controller{clock: testingclock.NewFakePassiveClock(created)}
+	c := &Controller{For: &reconciler.For[*modelv1.PodDebugger, modelv1.PodDebuggerStatus]{}}
+	c.Clock = testingclock.NewFakePassiveClock(created)
 	b.ReportAllocs()
 	for b.Loop() {
 		if found, err := c.survey(newDebugger(), pods); err != nil || found.selected != len(pods) {

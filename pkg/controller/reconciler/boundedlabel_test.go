@@ -28,8 +28,8 @@ func TestALabelKeepsTheFirstOfItsValues(t *testing.T) {
 
 // A field manager is any bytes that a request names, and a metric panics on those that are no text.
 func TestALabelIsText(t *testing.T) {
-	measured, registry := NewMetrics("modelbox", "box"), metrics.NewKubeRegistry()
-	measured.Register(registry.MustRegister)
+	measured, registry := NewMetrics("modelbox", "box", "boxes"), metrics.NewKubeRegistry()
+	measured.Register(registry.MustRegister, registry.CustomMustRegister)
 	measured.DriftRestored("Deployment", "not \xff text")
 	counted, err := testutil.GetCounterValuesFromGatherer(registry, "modelbox_controller_drift_restored_total", nil, "manager")
 	if err != nil {

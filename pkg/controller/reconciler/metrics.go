@@ -5,9 +5,11 @@ package reconciler
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/legacyregistry"
 )
 
 // How a reconcile can end.
@@ -20,6 +22,8 @@ const (
 // Metrics are the metrics that every controller has. Their names begin with the name of the subsystem.
 type Metrics struct {
 	Subsystem string
+	// Objects counts the objects by whether they are ready. It is nil for objects without a status.
+	Objects *ReadinessCollector
 
 	duration      *metrics.HistogramVec
 	panics        *metrics.Counter
@@ -28,10 +32,21 @@ type Metrics struct {
 	managers      *boundedLabel
 }
 
-// NewMetrics returns the metrics of the controller of that name, whose objects the noun is for, such as "box".
-func NewMetrics(controller, noun string) *Metrics {
+// ProcessMetrics returns a function that returns the metrics that the server's /metrics has, see NewMetrics. All controllers of a
+// process share them: there is another one each time that the process becomes the leader.
+func ProcessMetrics(controller, noun, plural string) func() *Metrics {
+	return sync.OnceValue(func() *Metrics {
+		m := NewMetrics(controller, noun, plural)
+		m.Register(legacyregistry.MustRegister, legacyregistry.CustomMustRegister)
+		return m
+	})
+}
+
+// NewMetrics returns the metrics of the controller of that name, whose objects the noun is for, such as "box". The plural is what
+// the metric calls them that counts them. It is empty for objects without a status.
+func NewMetrics(controller, noun, plural string) *Metrics {
 	subsystem := controller + "_controller"
-	return &Metrics{
+	m := &Metrics{
 		Subsystem: subsystem,
 		duration: metrics.NewHistogramVec(&metrics.HistogramOpts{
 			Subsystem:      subsystem,
@@ -60,13 +75,20 @@ func NewMetrics(controller, noun string) *Metrics {
 		}, []string{"kind", "manager"}),
 		managers: newBoundedLabel(maxManagers),
 	}
+	if plural != "" {
+		m.Objects = newReadinessCollector(controller, plural)
+	}
+	return m
 }
 
 // Register registers the metrics. Of what is measured by result there is a series for each from the start on.
-func (m *Metrics) Register(register func(...metrics.Registerable)) {
+func (m *Metrics) Register(register func(...metrics.Registerable), registerCustom func(...metrics.StableCollector)) {
 	register(m.duration, m.panics, m.childWrites, m.driftRestored)
 	for _, result := range []string{resultSuccess, resultRequeue, resultError} {
 		m.duration.WithLabelValues(result)
+	}
+	if m.Objects != nil {
+		registerCustom(m.Objects)
 	}
 }
 

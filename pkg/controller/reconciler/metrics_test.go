@@ -23,8 +23,8 @@ func TestReconcilesAreTimedByResult(t *testing.T) {
 		{"error", 0, errors.New("the server is away")},
 	} {
 		t.Run(row.result, func(t *testing.T) {
-			measured, registry := NewMetrics("modelbox", "box"), metrics.NewKubeRegistry()
-			measured.Register(registry.MustRegister)
+			measured, registry := NewMetrics("modelbox", "box", "boxes"), metrics.NewKubeRegistry()
+			measured.Register(registry.MustRegister, registry.CustomMustRegister)
 			measured.reconciled(time.Now().Add(-time.Minute), row.again, row.err)
 			histogram, err := testutil.GetHistogramVecFromGatherer(registry, "modelbox_controller_reconcile_duration_seconds", map[string]string{"result": row.result})
 			if err != nil {

@@ -4,7 +4,6 @@
 package reconciler
 
 import (
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -18,34 +17,25 @@ const ProgressPeriod = 2 * time.Second
 // StatusPace remembers when the status of each object was written last. It is lost with the process, and then the next
 // write is not put off.
 type StatusPace struct {
-	clock clock.PassiveClock
-
-	mu      sync.Mutex
-	written map[types.NamespacedName]time.Time
+	clock   clock.PassiveClock
+	written *Memory[time.Time]
 }
 
 // NewStatusPace returns a StatusPace that remembers nothing.
 func NewStatusPace(clock clock.PassiveClock) *StatusPace {
-	return &StatusPace{clock: clock, written: map[types.NamespacedName]time.Time{}}
+	return &StatusPace{clock: clock, written: NewMemory[time.Time]()}
 }
 
 // ProgressDelay returns how long to put off a change of the status that is mere progress, 0 for not at all.
 func (p *StatusPace) ProgressDelay(object types.NamespacedName) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return max(0, ProgressPeriod-p.clock.Since(p.written[object]))
+	written, _ := p.written.Get(object)
+	return max(0, ProgressPeriod-p.clock.Since(written))
 }
 
 // Wrote records that the status of the object was written.
 func (p *StatusPace) Wrote(object types.NamespacedName) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.written[object] = p.clock.Now()
+	p.written.Set(object, p.clock.Now())
 }
 
 // Forget drops what is remembered of an object that is gone.
-func (p *StatusPace) Forget(object types.NamespacedName) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.written, object)
-}
+func (p *StatusPace) Forget(object types.NamespacedName) { p.written.Forget(object) }

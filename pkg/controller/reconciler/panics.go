@@ -9,8 +9,13 @@ import (
 	"runtime/debug"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
 // PanicError is a panic while one object was reconciled. It is a failure of this object alone.
@@ -23,33 +28,54 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v; this is a defect of the server, whose log has the stack", e.Value)
 }
 
-// ReconcileSafely is Reconcile, but it reports a panic and returns it as an error.
-func (r *Reconciler) ReconcileSafely(ctx context.Context, key types.NamespacedName) (again time.Duration, err error) {
+// ReconcileSafely is ReconcileKey, but it reports a panic and returns it as an error.
+func (f *For[T, S]) ReconcileSafely(ctx context.Context, key types.NamespacedName) (again time.Duration, err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			again, err = 0, r.recovered(ctx, key, value)
+			again, err = 0, f.recovered(ctx, key, value)
 		}
 	}()
-	return r.Reconcile(ctx, key)
+	return f.ReconcileKey(ctx, key)
 }
 
 // recovered reports a panic, with the stack of the goroutine that is still in it, and returns it as an error.
-func (r *Reconciler) recovered(ctx context.Context, key types.NamespacedName, value any) error {
+func (f *For[T, S]) recovered(ctx context.Context, key types.NamespacedName, value any) error {
 	failure := &PanicError{value}
 	klog.FromContext(ctx).Error(failure, "Panic while reconciling", "stack", string(debug.Stack()))
-	r.Metrics.panics.Inc()
-	r.reportPanic(ctx, key, failure)
+	f.Metrics.panics.Inc()
+	f.reportPanic(ctx, key, failure)
 	return failure
 }
 
-// reportPanic calls ReportPanic, which may panic for the same reason.
-func (r *Reconciler) reportPanic(ctx context.Context, key types.NamespacedName, failure *PanicError) {
+// reportPanic is tellPanic, which may panic for the same reason.
+func (f *For[T, S]) reportPanic(ctx context.Context, key types.NamespacedName, failure *PanicError) {
 	defer func() {
 		if again := recover(); again != nil {
 			klog.FromContext(ctx).Error(&PanicError{again}, "Panic while telling of a panic", "stack", string(debug.Stack()))
 		}
 	}()
-	if err := r.ReportPanic(ctx, key, failure); err != nil {
+	if err := f.tellPanic(ctx, key, failure); err != nil {
 		klog.FromContext(ctx).Error(err, "Telling of a panic in the status failed")
 	}
+}
+
+// tellPanic says in an event and in the status of the object that its reconcile has panicked.
+func (f *For[T, S]) tellPanic(ctx context.Context, key types.NamespacedName, failure *PanicError) error {
+	object, err := f.Get(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if f.RecordPanic != nil {
+		f.RecordPanic(object, failure)
+	} else {
+		f.Recorder.Eventf(object, nil, corev1.EventTypeWarning, modelv1.ReasonError, "Reconcile", "%s", message.Truncate(failure.Error()))
+	}
+	if f.Status == nil {
+		return nil
+	}
+	_, err = f.UpdateStatus(ctx, object, f.panickedStatus(object, failure))
+	return err
 }

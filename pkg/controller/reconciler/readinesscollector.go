@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-base/metrics"
 	"k8s.io/klog/v2"
 
@@ -19,17 +18,6 @@ import (
 // ListConditions calls visit with the conditions of each object of a kind.
 type ListConditions func(visit func(conditions []metav1.Condition)) error
 
-// ConditionsOf returns a function that visits the conditions of the objects that list returns. list is the method List of a lister.
-func ConditionsOf[T any](list func(labels.Selector) ([]T, error), conditions func(T) []metav1.Condition) ListConditions {
-	return func(visit func([]metav1.Condition)) error {
-		objects, err := list(labels.Everything())
-		for _, object := range objects {
-			visit(conditions(object))
-		}
-		return err
-	}
-}
-
 // ReadinessCollector counts objects whenever metrics are read, and nothing while it has none to show: a process that does not
 // lead does not know them.
 type ReadinessCollector struct {
@@ -38,9 +26,9 @@ type ReadinessCollector struct {
 	list atomic.Pointer[ListConditions]
 }
 
-// NewReadinessCollector returns a collector of the controller of that name that shows nothing. The plural is what the objects
+// newReadinessCollector returns a collector of the controller of that name that shows nothing. The plural is what the objects
 // are called.
-func NewReadinessCollector(controller, plural string) *ReadinessCollector {
+func newReadinessCollector(controller, plural string) *ReadinessCollector {
 	return &ReadinessCollector{desc: metrics.NewDesc(
 		metrics.BuildFQName("", controller+"_controller", plural),
 		fmt.Sprintf("Number of %s by the status of their condition Ready: true, false, or unknown where there is none yet. Only the leader has it.", plural),

@@ -45,11 +45,11 @@ func (c *Controller) newEngine() *children.Engine[*corev1.Service] {
 		Render:        c.render,
 		Kinds:         []*children.Kind{c.ingresses},
 		TypeConverter: fields.NewTypeConverter(),
-		Consistency:   c.consistency,
+		Consistency:   c.Consistency,
 		Enqueue:       c.Queue.Add,
-		Recorder:      c.recorder,
-		Metrics:       c.metrics,
-		Clock:         c.clock,
+		Recorder:      c.Recorder,
+		Metrics:       c.Metrics,
+		Clock:         c.Clock,
 	})
 }
 

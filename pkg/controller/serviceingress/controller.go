@@ -5,7 +5,6 @@
 package serviceingress
 
 import (
-	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +24,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
@@ -44,19 +42,15 @@ const (
 
 // Controller reconciles the Ingresses of Services.
 type Controller struct {
-	*reconciler.Reconciler
+	*reconciler.For[*corev1.Service, corev1.ServiceStatus]
 
 	kubeClient    kubernetes.Interface
 	serviceLister corelisters.ServiceLister
 	boxLister     modellisters.ModelBoxLister
 	ingresses     *children.Kind
 	children      *children.Engine[*corev1.Service]
-	recorder      events.EventRecorder
-	clock         clock.PassiveClock
-	consistency   *consistency.Store
 	defaults      serviceingressrender.Defaults
-	problems      *problemRecord
-	metrics       *reconciler.Metrics
+	problems      *reconciler.Memory[reportedProblem]
 }
 
 // ControllerParameters is what a Controller is made of. None of the informers may be started yet.
@@ -86,24 +80,29 @@ func New(p ControllerParameters) (*Controller, error) {
 		serviceLister: p.Services.Lister(),
 		boxLister:     p.Boxes.Lister(),
 		ingresses:     newIngressKind(p.KubeClient, p.Ingresses.Informer()),
-		recorder:      p.Recorder,
-		clock:         p.Clock,
 		defaults:      p.Defaults,
-		problems:      newProblemRecord(),
-		metrics:       processMetrics(),
+		problems:      reconciler.NewMemory[reportedProblem](),
 	}
-	c.Reconciler = &reconciler.Reconciler{
+	c.For = reconciler.New(reconciler.Config[*corev1.Service, corev1.ServiceStatus]{
 		Controller:      Name,
 		Noun:            noun,
-		Queue:           queue.New(Name, concurrentSyncs/2, p.Clock),
-		Caches:          p.CacheHealth.NewDependencies(),
+		Resource:        corev1.Resource("services"),
 		ConcurrentSyncs: concurrentSyncs,
-		Metrics:         c.metrics,
-		Reconcile:       c.reconcile,
-		ReportPanic:     c.reportPanic,
-	}
-	c.consistency = consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
-		c.ingresses.Resource: c.ingresses.Informer.GetStore(),
+		CacheHealth:     p.CacheHealth,
+		Consistency: consistency.NewStore(p.Clock, map[schema.GroupResource]consistency.LastSyncRVGetter{
+			c.ingresses.Resource: c.ingresses.Informer.GetStore(),
+		}),
+		Metrics:  processMetrics(),
+		Recorder: p.Recorder,
+		Clock:    p.Clock,
+
+		Get: func(namespace, name string) (*corev1.Service, error) {
+			return c.serviceLister.Services(namespace).Get(name)
+		},
+		Reconcile:      c.reconcile,
+		ForgetChildren: c.forget,
+		RecordPanic:    c.recordPanic,
+		Wait:           func() { c.children.Wait() },
 	})
 	c.children = c.newEngine()
 	if err := c.watch(&p); err != nil {
@@ -120,7 +119,7 @@ func (c *Controller) watch(p *ControllerParameters) error {
 		informer  cache.SharedIndexInformer
 		serviceOf func(metav1.Object) (types.NamespacedName, bool)
 	}{
-		{corev1.Resource("services"), p.Services.Informer(), annotatedService},
+		{c.Resource, p.Services.Informer(), annotatedService},
 		{c.ingresses.Resource, c.ingresses.Informer, c.children.OwnerOf},
 		{modelv1.Resource("modelboxes"), p.Boxes.Informer(), serviceOfBox},
 	} {
@@ -137,23 +136,11 @@ func (c *Controller) watch(p *ControllerParameters) error {
 }
 
 func annotatedService(service metav1.Object) (types.NamespacedName, bool) {
-	return keyOf(service), serviceingressrender.IsAnnotated(service)
+	return reconciler.KeyOf(service), serviceingressrender.IsAnnotated(service)
 }
 
 // serviceOfBox returns the Service of a box that has an Ingress. It has the name of the box.
 func serviceOfBox(object metav1.Object) (types.NamespacedName, bool) {
 	box, ok := object.(*modelv1.ModelBox)
-	return keyOf(object), ok && box.Spec.Ingress != nil
-}
-
-// Run reconciles until ctx is done. The informers have to be started by then, or soon. When it returns, the last write
-// is done. It returns an error, before ctx is done, when it cannot work: cachehealth.ErrCacheNotSynced when another
-// server may be able to.
-func (c *Controller) Run(ctx context.Context) error {
-	defer c.children.Wait()
-	return c.Reconciler.Run(ctx, func() {})
-}
-
-func keyOf(object metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+	return reconciler.KeyOf(object), ok && box.Spec.Ingress != nil
 }

@@ -4,11 +4,7 @@
 package serviceingress
 
 import (
-	"context"
-
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -19,8 +15,8 @@ import (
 // report records an event about a problem of the Service, unless that is the last one that was reported of it: a Service has
 // no condition that would say so.
 func (c *Controller) report(service *corev1.Service, p problem) {
-	if c.problems.isNew(service, p) {
-		c.recorder.Eventf(service, nil, corev1.EventTypeWarning, p.reason, "Reconcile", "%s", message.Truncate(p.text))
+	if c.isNewProblem(service, p) {
+		c.Recorder.Eventf(service, nil, corev1.EventTypeWarning, p.reason, "Reconcile", "%s", message.Truncate(p.text))
 	}
 }
 
@@ -33,15 +29,7 @@ func (c *Controller) reportFailure(service *corev1.Service, err error) {
 	}
 }
 
-// reportPanic says in an event of the Service what happened.
-func (c *Controller) reportPanic(_ context.Context, key types.NamespacedName, failure *reconciler.PanicError) error {
-	service, err := c.serviceLister.Services(key.Namespace).Get(key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
+// recordPanic says in an event of the Service what happened.
+func (c *Controller) recordPanic(service *corev1.Service, failure *reconciler.PanicError) {
 	c.report(service, problem{modelv1.ReasonError, failure.Error()})
-	return nil
 }

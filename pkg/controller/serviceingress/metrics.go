@@ -3,18 +3,6 @@
 
 package serviceingress
 
-import (
-	"sync"
+import "github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 
-	"k8s.io/component-base/metrics/legacyregistry"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
-)
-
-// processMetrics are those that the server's /metrics has. All controllers of a process share them: there is another
-// one each time that the process becomes the leader.
-var processMetrics = sync.OnceValue(func() *reconciler.Metrics {
-	m := reconciler.NewMetrics(Name, noun)
-	m.Register(legacyregistry.MustRegister)
-	return m
-})
+var processMetrics = reconciler.ProcessMetrics(Name, noun, "")

@@ -12,39 +12,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
 )
 
-// staleCacheRetry is after how long a Service is requeued that a cache does not show as it is.
-const staleCacheRetry = 50 * time.Millisecond
-
-// reconcile brings the Ingress of one Service nearer to what its annotations say. It returns after how long to requeue the
-// Service although nothing happens, 0 for not at all, and an error to be tried again after a delay.
-func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-	service, err := c.serviceLister.Services(key.Namespace).Get(key.Name)
-	if apierrors.IsNotFound(err) {
-		c.consistency.Clear(key, "")
-		c.forget(key)
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("reading the Service: %w", err)
-	}
-	if err := c.consistency.EnsureReady(key); err != nil {
-		klog.FromContext(ctx).V(4).Info("Waiting for a cache", "reason", err)
-		return staleCacheRetry, nil
-	}
-	if service.DeletionTimestamp != nil {
-		c.forget(key)
-		return 0, nil // The garbage collector deletes the Ingress, unless it is to be left.
-	}
-
+// reconcile brings the Ingress of one Service nearer to what its annotations say. Its results are those of reconciler.Config.
+func (c *Controller) reconcile(ctx context.Context, service *corev1.Service) (time.Duration, error) {
 	wants, err := c.wantsIngress(service)
 	if err != nil {
 		return 0, err
@@ -58,7 +36,7 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, nil // The Ingress that there is may serve on.
 	case !wants:
 		if confirmed, err := c.confirmUnwanted(ctx, service); err != nil || !confirmed {
-			return staleCacheRetry, err
+			return reconciler.StaleCacheRetry, err
 		}
 	}
 	result, err := c.children.Reconcile(ctx, service)
@@ -130,9 +108,9 @@ func (c *Controller) settle(service *corev1.Service, known *problem, result *chi
 	}
 	switch {
 	case !serviceingressrender.IsAnnotated(service) && len(result.Failures) == 0:
-		c.forget(keyOf(service))
+		c.forget(reconciler.KeyOf(service))
 	case known == nil && len(result.Failures) == 0:
-		c.problems.forget(keyOf(service))
+		c.problems.Forget(reconciler.KeyOf(service))
 	}
 	if retry, ok := children.RetryAfter(result.Failures); ok {
 		return retry, nil
@@ -143,5 +121,5 @@ func (c *Controller) settle(service *corev1.Service, known *problem, result *chi
 // forget drops what is remembered of a Service that is gone or going.
 func (c *Controller) forget(key types.NamespacedName) {
 	c.children.Forget(key)
-	c.problems.forget(key)
+	c.problems.Forget(key)
 }
