@@ -27,6 +27,7 @@ declare -A may_import=(
   [pkg/hostcluster/boxdiff]="pkg/apis pkg/apply pkg/hostcluster pkg/render" # compares as the controller does
   [pkg/hostcluster/podaccess]="pkg/apis"
   [pkg/pki]=""
+  [pkg/server/http2drain]=""
   [pkg/servingcertificate]="pkg/pki"
   [pkg/version]=""
   [pkg/apiserver]="pkg/apis pkg/hostcluster pkg/registry pkg/render pkg/apiserver"

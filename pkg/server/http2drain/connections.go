@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package http2drain
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http2"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/klog/v2"
+)
+
+// Connections are the connections of HTTP/2 to a server.
+type Connections struct {
+	options *http2.Server
+	// goingAway sends the GOAWAY of golang.org/x/net/http2 to all connections when it shuts down. It serves nothing.
+	goingAway http.Server
+
+	install   sync.Once
+	installed chan struct{}
+
+	mu   sync.Mutex
+	open map[*conn]struct{}
+}
+
+// For returns the connections of HTTP/2 to the server that info describes, which does not serve yet. It serves requests only after
+// the handler that WithServer returns has been given to it.
+func For(info *genericapiserver.SecureServingInfo) (*Connections, error) {
+	c := &Connections{
+		options:   newOptions(info),
+		installed: make(chan struct{}),
+		open:      map[*conn]struct{}{},
+	}
+	if err := http2.ConfigureServer(&c.goingAway, c.options); err != nil {
+		return nil, err
+	}
+	info.Listener = newListener(info.Listener, c.installed)
+	return c, nil
+}
+
+// newOptions returns the ones with which info serves HTTP/2.
+func newOptions(info *genericapiserver.SecureServingInfo) *http2.Server {
+	const buffer = 256 << 10
+	options := &http2.Server{
+		IdleTimeout:              90 * time.Second,
+		MaxUploadBufferPerStream: buffer,
+		MaxReadFrameSize:         buffer,
+		MaxConcurrentStreams:     100,
+	}
+	if info.HTTP2MaxStreamsPerConnection > 0 {
+		options.MaxConcurrentStreams = uint32(info.HTTP2MaxStreamsPerConnection)
+	}
+	options.MaxUploadBufferPerConnection = buffer * int32(options.MaxConcurrentStreams)
+	return options
+}
+
+// WithServer learns from the first request, which the listener sends, which http.Server serves it. It must be the outermost
+// handler. All connections of HTTP/2 to that server then belong to c.
+func (c *Connections) WithServer(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isIntroduction(r) {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		c.install.Do(func() {
+			server := r.Context().Value(http.ServerContextKey).(*http.Server)
+			server.RegisterOnShutdown(func() { _ = c.goingAway.Shutdown(context.Background()) })
+			server.TLSNextProto[http2.NextProtoTLS] = c.serve
+			close(c.installed)
+		})
+	})
+}
+
+// serve is what the http.Server does with a connection of HTTP/2.
+func (c *Connections) serve(server *http.Server, tlsConn *tls.Conn, handler http.Handler) {
+	conn := newConn(tlsConn)
+	c.add(conn)
+	defer c.remove(conn)
+	ctx := context.Background()
+	// net/http hands the context of the connection over in this way.
+	if h, ok := handler.(interface{ BaseContext() context.Context }); ok {
+		ctx = h.BaseContext()
+	}
+	c.options.ServeConn(conn, &http2.ServeConnOpts{Context: ctx, BaseConfig: server, Handler: handler})
+}
+
+// Drain lets the clients of all connections that have been open for the given time send their next requests on other connections.
+// It does not wait for that. Open requests, such as watches, continue.
+func (c *Connections) Drain(ctx context.Context, age time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		if conn.isDraining || time.Since(conn.opened) < age {
+			continue
+		}
+		conn.isDraining = true
+		go func() {
+			if err := conn.drain(); err != nil {
+				klog.FromContext(ctx).V(1).Info("Draining a connection failed", "remoteAddress", conn.RemoteAddr(), "err", err)
+			}
+		}()
+	}
+}
+
+func (c *Connections) add(conn *conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open[conn] = struct{}{}
+}
+
+func (c *Connections) remove(conn *conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, conn)
+}
