@@ -28,7 +28,10 @@ type Config struct {
 // ApplyTo sets the handler chain of the server, with the checks and hooks of its filters.
 func (c Config) ApplyTo(config *genericapiserver.Config) error {
 	ready := make(chan struct{})
-	d := &drainer{shutdown: config.ShutdownInitiatedNotify()}
+	d, err := newDrainer(config)
+	if err != nil {
+		return err
+	}
 	config.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
 		for _, wrap := range slices.Backward(c.handlerChain(generic, ready, d)) {
 			handler = wrap(handler)
@@ -44,6 +47,8 @@ type filter func(http.Handler) http.Handler
 // handlerChain returns the filters in the order in which a request passes them. Each has the reason for its place.
 func (c Config) handlerChain(config *genericapiserver.Config, ready <-chan struct{}, d *drainer) []filter {
 	return []filter{
+		// First: the listener sends the first request itself, and no other filter may answer it.
+		d.withServer,
 		// Before authentication, which reads certificates from the cluster: a user would get 403 as long as they are not there.
 		func(handler http.Handler) http.Handler {
 			return withReadiness(handler, func(r *http.Request) bool { return c.Store.Check(r) == nil }, stopping, config.LoopbackClientConfig.BearerToken, config.Serializer)
