@@ -67,7 +67,10 @@ func TestExpose(t *testing.T) {
 			name: "a warning of the server", arguments: []string{"expose", "front", "--type=NodePort"}, warning: "no host is free", says: []string{"Warning: no host is free"},
 			output: []string{"modelbox.model.github.com/front exposed"}, requests: []string{front},
 		},
-		{name: "none where one is not found", arguments: []string{"expose", "front", "nope", "--type=NodePort"}, fails: `"nope" not found`},
+		{
+			name: "one of several is not found", arguments: []string{"expose", "nope", "front", "--type=NodePort"}, fails: `"nope" not found`, requests: []string{front},
+			output: []string{"modelbox.model.github.com/front exposed"},
+		},
 		{name: "a stack", arguments: []string{"expose", "mst/shop", "--type=NodePort"}, fails: "modelstacks/shop is a stack"},
 		{name: "a label and a name", arguments: []string{"expose", "front", "-l", "tier=front", "--type=NodePort"}, fails: "together with --selector"},
 		{name: "nothing", arguments: []string{"expose", "--type=NodePort"}, fails: "must be specified"},

@@ -59,6 +59,10 @@ func TestHistory(t *testing.T) {
 			answers: map[string]runtime.Object{"GET modelboxes/web/history": forbidden("modelboxes/history")},
 			output:  []string{"modelbox.model.github.com/mail"}, requests: []string{"GET modelboxes/web/history", "GET modelboxes/mail/history"},
 		},
+		{
+			name: "one of several is not found", arguments: []string{"history", "nope", "web", "-o", "name"}, fails: `"nope" not found`,
+			output: []string{"modelbox.model.github.com/web"}, requests: ofWeb,
+		},
 		{name: "a box that is not found", arguments: []string{"history", "nope"}, fails: `"nope" not found`},
 		{name: "nothing", arguments: []string{"history"}, fails: "must be specified"},
 	}, withComponents("shop"), answers)

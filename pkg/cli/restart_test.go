@@ -62,12 +62,19 @@ func TestRestart(t *testing.T) {
 			name: "the boxes and stacks of a file", arguments: []string{"restart"}, file: allFile, requests: []string{stack, web},
 			output: []string{"modelbox.model.github.com/web restarted", "modelstack.model.github.com/shop restarted"},
 		},
+		{
+			name: "a file of which one box is not found", arguments: []string{"restart"}, file: nopeFile + "\n---\n" + webFile, fails: `"nope" not found`,
+			output: []string{"modelbox.model.github.com/web restarted"}, requests: []string{web},
+		},
 		{name: "a file with a box that is not found", arguments: []string{"restart"}, file: nopeFile, fails: `"nope" not found`},
 		{name: "a file and a name", arguments: []string{"restart", "web"}, file: webFile, fails: "--filename"},
 		{name: "a label and a name", arguments: []string{"restart", "web", "--selector=tier=front"}, fails: "together with --selector"},
 		{name: "all namespaces and a name", arguments: []string{"restart", "web", "-A"}, fails: "--all-namespaces may not"},
 		{name: "nothing", arguments: []string{"restart"}, fails: "must be specified"},
-		{name: "something else", arguments: []string{"restart", "deploy/web"}, fails: "is neither a box nor a stack"},
+		{
+			name: "something else, and a box", arguments: []string{"restart", "deploy/web", "mb/web"}, fails: "is neither a box nor a stack",
+			output: []string{"modelbox.model.github.com/web restarted"}, requests: []string{web},
+		},
 		{
 			name: "one of several may not be restarted", arguments: []string{"restart", "web", "mail"},
 			answers: map[string]runtime.Object{"POST modelboxes/web/restart": forbidden("modelboxes/restart")},
@@ -82,7 +89,16 @@ func TestRestart(t *testing.T) {
 			name: "a box that another client changes", arguments: []string{"restart", "web"},
 			answers: map[string]runtime.Object{"POST modelboxes/web/restart": conflict("web")}, fails: "the object has been modified", requests: []string{web},
 		},
-		{name: "none where one is not found", arguments: []string{"restart", "web", "nope"}, fails: `"nope" not found`},
+		{
+			name: "one of several is not found", arguments: []string{"restart", "nope", "web"}, fails: `"nope" not found`,
+			output: []string{"modelbox.model.github.com/web restarted"}, requests: []string{web},
+		},
+		{
+			name: "one of several is not found and another may not be restarted", arguments: []string{"restart", "nope", "web", "mail"},
+			answers: map[string]runtime.Object{"POST modelboxes/web/restart": forbidden("modelboxes/restart")},
+			fails:   `"nope" not found, restarting web: modelboxes/restart.model.github.com is forbidden`,
+			output:  []string{"modelbox.model.github.com/mail restarted"}, requests: []string{web, mail},
+		},
 		{
 			name: "a warning of the server", arguments: []string{"restart", "web"}, warning: "it is paused", says: []string{"Warning: it is paused"},
 			output: []string{"modelbox.model.github.com/web restarted"}, requests: []string{web},

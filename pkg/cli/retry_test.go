@@ -28,11 +28,21 @@ func TestRetry(t *testing.T) {
 			output: []string{"modelbox.model.github.com/mail retried", "modelbox.model.github.com/web retried"},
 		},
 		{name: "the box of a file", arguments: []string{"retry"}, file: webFile, output: []string{"modelbox.model.github.com/web retried"}, requests: []string{web}},
-		{name: "a stack", arguments: []string{"retry", "web", "mst/shop"}, fails: "modelstacks/shop is a stack"},
-		{name: "a file with a stack", arguments: []string{"retry"}, file: allFile, fails: "modelstacks/shop is a stack"},
+		{name: "a stack", arguments: []string{"retry", "mst/shop"}, fails: "modelstacks/shop is a stack"},
+		{
+			name: "a box and a stack", arguments: []string{"retry", "web", "mst/shop"}, fails: "modelstacks/shop is a stack",
+			output: []string{"modelbox.model.github.com/web retried"}, requests: []string{web},
+		},
+		{
+			name: "a file with a stack", arguments: []string{"retry"}, file: allFile, fails: "modelstacks/shop is a stack",
+			output: []string{"modelbox.model.github.com/web retried"}, requests: []string{web},
+		},
 		{name: "nothing", arguments: []string{"retry"}, fails: "must be specified"},
 		{name: "a label and a name", arguments: []string{"retry", "web", "--selector=tier=front"}, fails: "together with --selector"},
-		{name: "none where one is not found", arguments: []string{"retry", "web", "nope"}, fails: `"nope" not found`},
+		{
+			name: "one of several is not found", arguments: []string{"retry", "nope", "web"}, fails: `"nope" not found`,
+			output: []string{"modelbox.model.github.com/web retried"}, requests: []string{web},
+		},
 		{
 			name: "one of several may not be retried", arguments: []string{"retry", "web", "mail"},
 			answers: map[string]runtime.Object{"POST modelboxes/web/retry": forbidden("modelboxes/retry")},

@@ -43,7 +43,10 @@ func TestRollback(t *testing.T) {
 		{name: "a stack", arguments: []string{"rollback", "mst/shop"}, fails: "modelstacks/shop is a stack"},
 		{name: "nothing", arguments: []string{"rollback"}, fails: "must be specified"},
 		{name: "a file and a name", arguments: []string{"rollback", "web"}, file: webFile, fails: "--filename"},
-		{name: "none where one is not found", arguments: []string{"rollback", "web", "nope"}, fails: `"nope" not found`},
+		{
+			name: "one of several is not found", arguments: []string{"rollback", "nope", "web"}, fails: `"nope" not found`,
+			output: []string{"modelbox.model.github.com/web rolled back"}, requests: []string{web},
+		},
 		{
 			name: "one of several may not be rolled back", arguments: []string{"rollback", "web", "mail"},
 			answers: map[string]runtime.Object{"POST modelboxes/web/rollback": forbidden("modelboxes/rollback")},

@@ -5,6 +5,7 @@ package boxes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -76,12 +77,32 @@ func (a *Action) dryRun() []string {
 	return nil
 }
 
-// CreateSubresource creates a subresource of each object, and prints the answers. The error has the objects for which that fails,
-// after what was done, such as "restarting".
-func (a *Action) CreateSubresource(ctx context.Context, objects *Objects, subresource string, body runtime.Object, doing string) error {
+// forEach calls the function for each object. Like kubectl it goes on with the others where the selection has an error or the
+// function returns one. It returns all of these errors.
+func forEach(selected *Objects, err error, do func(resource string, object Object) error) error {
+	errs := []error{err}
+	if selected != nil {
+		for resource, object := range selected.All() {
+			errs = append(errs, do(resource, object))
+		}
+	}
+	return utilerrors.Flatten(utilerrors.NewAggregate(errs))
+}
+
+// ValidateSubresource returns an error for flags that exclude each other, and for a dry run that only the server can do.
+func (a *Action) ValidateSubresource() error {
+	if a.DryRun == cmdutil.DryRunClient {
+		return errors.New("--dry-run=client is not supported: use --dry-run=server")
+	}
+	return a.Selection.Validate()
+}
+
+// CreateSubresource creates a subresource of each object of the selection, and prints the answers. The error has the objects for
+// which that fails, after what was done, such as "restarting".
+func (a *Action) CreateSubresource(ctx context.Context, selection func() (*Objects, error), subresource string, body runtime.Object, doing string) error {
 	options := metav1.CreateOptions{FieldManager: a.FieldManager, DryRun: a.dryRun()}
-	var errs []error
-	for resource, object := range objects.All() {
+	selected, err := selection()
+	return forEach(selected, err, func(resource string, object Object) error {
 		answer, err := a.client.ModelV1().RESTClient().Post().UseProtobufAsDefault().
 			Namespace(object.GetNamespace()).Resource(resource).Name(object.GetName()).SubResource(subresource).
 			VersionedParams(&options, modelscheme.ParameterCodec).Body(body).Do(ctx).Get()
@@ -89,8 +110,8 @@ func (a *Action) CreateSubresource(ctx context.Context, objects *Objects, subres
 			err = PrintAnswer(a.printer, a.PrintFlags, object, answer, a.Out)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s %s: %w", doing, object.GetName(), err))
+			return fmt.Errorf("%s %s: %w", doing, object.GetName(), err)
 		}
-	}
-	return utilerrors.NewAggregate(errs)
+		return nil
+	})
 }

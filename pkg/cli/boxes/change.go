@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -22,20 +21,16 @@ import (
 // client changes meanwhile is refused as a conflict.
 func (a *Action) Change(ctx context.Context, change func(*modelv1.ModelBox) error) error {
 	selected, err := a.GetBoxes()
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, box := range selected {
-		changed, err := a.changed(ctx, box, change)
+	return forEach(selected, err, func(_ string, object Object) error {
+		changed, err := a.changed(ctx, object.(*modelv1.ModelBox), change)
 		if err == nil {
 			err = a.printer.PrintObj(changed, a.Out)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s/%s: %w", Boxes, box.Name, err))
+			return fmt.Errorf("%s/%s: %w", Boxes, object.GetName(), err)
 		}
-	}
-	return utilerrors.NewAggregate(errs)
+		return nil
+	})
 }
 
 // changed returns the box as it is once it was changed.

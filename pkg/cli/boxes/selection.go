@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/scheme"
@@ -120,7 +121,7 @@ func (s *Selection) Get() (*Objects, error) {
 		Latest().
 		Do().
 		Infos()
-	found := &Objects{}
+	found, errs := &Objects{}, []error{err}
 	for _, info := range infos {
 		switch object := info.Object.(type) {
 		case *modelv1.ModelBox:
@@ -128,10 +129,10 @@ func (s *Selection) Get() (*Objects, error) {
 		case *modelv1.ModelStack:
 			found.Stacks = append(found.Stacks, object)
 		default:
-			return nil, fmt.Errorf("%s is neither a box nor a stack", info.ObjectName())
+			errs = append(errs, fmt.Errorf("%s is neither a box nor a stack", info.ObjectName()))
 		}
 	}
-	return found, err
+	return found, utilerrors.Flatten(utilerrors.NewAggregate(errs))
 }
 
 // Object is a box or a stack.
@@ -173,7 +174,8 @@ func (s *Selection) NothingFound() string {
 // OneLine returns a message without line breaks.
 func OneLine(message string) string { return strings.Join(strings.Fields(message), " ") }
 
-// GetObjects returns the boxes and stacks that are selected, boxes where there is no type. There has to be one at least.
+// GetObjects returns the boxes and stacks that are selected, boxes where there is no type. There has to be one at least. With an
+// error for some of it, the rest is returned as well.
 func (s *Selection) GetObjects() (*Objects, error) {
 	if s.IsEmpty() {
 		return nil, errors.New("one or more boxes must be specified as NAME, TYPE/NAME, or by --filename or --selector")
@@ -185,16 +187,17 @@ func (s *Selection) GetObjects() (*Objects, error) {
 	return s.oneAtLeast(selection.Get())
 }
 
-// GetBoxes returns the boxes that are selected. There has to be one at least, and no stack.
-func (s *Selection) GetBoxes() ([]*modelv1.ModelBox, error) {
+// GetBoxes is GetObjects for a command that takes no stacks: each one that is selected is an error.
+func (s *Selection) GetBoxes() (*Objects, error) {
 	objects, err := s.GetObjects()
-	switch {
-	case err != nil:
+	if objects == nil {
 		return nil, err
-	case len(objects.Stacks) > 0:
-		return nil, fmt.Errorf("%s/%s is a stack: specify its boxes", Stacks, objects.Stacks[0].Name)
 	}
-	return objects.Boxes, nil
+	errs := []error{err}
+	for _, stack := range objects.Stacks {
+		errs = append(errs, fmt.Errorf("%s/%s is a stack: specify its boxes", Stacks, stack.Name))
+	}
+	return &Objects{Boxes: objects.Boxes}, utilerrors.Flatten(utilerrors.NewAggregate(errs))
 }
 
 func (s *Selection) oneAtLeast(objects *Objects, err error) (*Objects, error) {

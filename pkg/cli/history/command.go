@@ -91,18 +91,18 @@ func (o *Options) Validate() error {
 
 // Run prints the histories. The error has those that cannot be read.
 func (o *Options) Run(ctx context.Context) error {
-	objects, err := o.GetObjects()
-	if err != nil {
-		return err
+	objects, notFound := o.GetObjects()
+	if objects == nil || objects.IsEmpty() {
+		return notFound
 	}
 	selected, err := boxes.WithComponents(ctx, o.client, objects)
 	if err != nil {
 		return err
 	}
-	if len(selected) == 0 {
+	if len(selected) == 0 && notFound == nil {
 		return errors.New("the stacks have no boxes")
 	}
-	var errs []error
+	errs := []error{notFound}
 	for i, box := range selected {
 		history, err := o.client.ModelV1().ModelBoxes(box.Namespace).GetHistory(ctx, box.Name, metav1.GetOptions{})
 		switch {
@@ -122,5 +122,5 @@ func (o *Options) Run(ctx context.Context) error {
 			errs = append(errs, err)
 		}
 	}
-	return utilerrors.NewAggregate(errs)
+	return utilerrors.Flatten(utilerrors.NewAggregate(errs))
 }

@@ -47,9 +47,5 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 // Run restarts the boxes and the stacks. The error has all that have not been restarted.
 func (o *Options) Run(ctx context.Context) error {
-	selected, err := o.GetObjects()
-	if err != nil {
-		return err
-	}
-	return o.CreateSubresource(ctx, selected, "restart", &modelv1.ModelBoxRestart{}, "restarting")
+	return o.CreateSubresource(ctx, o.GetObjects, "restart", &modelv1.ModelBoxRestart{}, "restarting")
 }

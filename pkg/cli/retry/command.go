@@ -41,9 +41,5 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 // Run tries the rollouts again. The error has all that have not been.
 func (o *Options) Run(ctx context.Context) error {
-	selected, err := o.GetBoxes()
-	if err != nil {
-		return err
-	}
-	return o.CreateSubresource(ctx, &boxes.Objects{Boxes: selected}, "retry", &modelv1.ModelBoxRetry{}, "retrying")
+	return o.CreateSubresource(ctx, o.GetBoxes, "retry", &modelv1.ModelBoxRetry{}, "retrying")
 }

@@ -6,7 +6,6 @@ package rollback
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -58,21 +57,14 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 // Validate returns an error for what cannot be done.
 func (o *Options) Validate() error {
-	switch {
-	case o.ToRevision < 0:
+	if o.ToRevision < 0 {
 		return fmt.Errorf("--to-revision must be a positive integer or 0, got %d", o.ToRevision)
-	case o.DryRun == cmdutil.DryRunClient:
-		return errors.New("--dry-run=client is not supported: use --dry-run=server")
 	}
-	return o.Selection.Validate()
+	return o.ValidateSubresource()
 }
 
 // Run rolls the boxes back. The error has all that have not been.
 func (o *Options) Run(ctx context.Context) error {
-	selected, err := o.GetBoxes()
-	if err != nil {
-		return err
-	}
 	rollback := &modelv1.ModelBoxRollback{ToRevision: o.ToRevision, DeleteStorage: o.DeleteStorage}
-	return o.CreateSubresource(ctx, &boxes.Objects{Boxes: selected}, "rollback", rollback, "rolling back")
+	return o.CreateSubresource(ctx, o.GetBoxes, "rollback", rollback, "rolling back")
 }
