@@ -100,7 +100,7 @@ func printRevision(out io.Writer, history *modelv1.ModelBoxHistory, number int64
 	}
 	fmt.Fprintln(out, "Changes:")
 	for _, change := range r.Changes {
-		fmt.Fprintf(out, "  %s: %s -> %s\n", change.Path, cmp.Or(change.Before, none), cmp.Or(change.After, none))
+		fmt.Fprintf(out, "  %s: %s -> %s\n", change.Path, cmp.Or(withoutNull(change.Before), none), cmp.Or(withoutNull(change.After), none))
 	}
 	return nil
 }
