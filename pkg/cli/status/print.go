@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/terminal"
 )
 
 // maxEvents is how many events are shown, the newest.
@@ -29,14 +30,7 @@ type printer struct {
 	withNamespace bool
 }
 
-const (
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-	red    = "\x1b[31m"
-	plain  = "\x1b[0m"
-)
-
-var colours = map[health]string{healthy: green, underway: yellow, failing: red}
+var colours = map[health]string{healthy: terminal.Green, underway: terminal.Yellow, failing: terminal.Red}
 
 // row is a line of a table. Its column of that index has the colour.
 type row struct {
@@ -100,7 +94,7 @@ func (p *printer) printTable(out io.Writer, rows []row, indent string) {
 		for i, cell := range r.cells {
 			padding := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+3)
 			if p.colour && i == r.column && r.colour != "" && cell != "" {
-				cell = r.colour + cell + plain
+				cell = r.colour + cell + terminal.Plain
 			}
 			line.WriteString(cell + padding)
 		}
@@ -128,7 +122,7 @@ func (p *printer) printEvents(out io.Writer, roots []*node, events []*corev1.Eve
 			duration.HumanDuration(p.now.Sub(lastSeen(event))), event.Type, event.Reason, names[event.InvolvedObject.UID], boxes.OneLine(event.Message),
 		}}
 		if event.Type == corev1.EventTypeWarning {
-			r.colour = yellow
+			r.colour = terminal.Yellow
 		}
 		rows = append(rows, r)
 	}

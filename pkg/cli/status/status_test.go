@@ -191,19 +191,3 @@ func TestFrameLeavesOutWhatDoesNotFit(t *testing.T) {
 		}
 	}
 }
-
-func TestCutLeavesColoursWhole(t *testing.T) {
-	for _, test := range []struct {
-		line string
-		want string
-	}{
-		{"└─ab", "└─ab"},
-		{"└─abc", "└─ab"},
-		{"a" + red + "bc" + plain + "d", "a" + red + "bc" + plain + "d"},
-		{"a" + red + "bcde" + plain + "f", "a" + red + "bcd" + plain},
-	} {
-		if got := cut(test.line, 4); got != test.want {
-			t.Errorf("%q becomes %q, want %q", test.line, got, test.want)
-		}
-	}
-}

@@ -24,6 +24,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/terminal"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
@@ -249,31 +250,8 @@ func frame(text string, size *term.TerminalSize) string {
 	}
 	if size != nil && size.Width > 0 {
 		for i, line := range lines {
-			lines[i] = cut(line, int(size.Width))
+			lines[i] = terminal.Cut(line, int(size.Width))
 		}
 	}
 	return "\x1b[H" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[K\r\n\x1b[J"
-}
-
-// cut returns a line without what is beyond a width. Colours take no room, and the last one ends.
-func cut(line string, width int) string {
-	var kept strings.Builder
-	inColour, colours := false, false
-	for _, r := range line {
-		switch {
-		case r == '\x1b':
-			inColour, colours = true, true
-		case inColour:
-			inColour = r != 'm'
-		case width == 0:
-			if colours {
-				kept.WriteString(plain)
-			}
-			return kept.String()
-		default:
-			width--
-		}
-		kept.WriteRune(r)
-	}
-	return kept.String()
 }

@@ -14,16 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
-	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/scheme"
@@ -155,11 +150,8 @@ func (o *Options) Run(ctx context.Context) error {
 		return errors.New("no matching resources found")
 	}
 	var all []*waiter
-	for _, stack := range objects.Stacks {
-		all = append(all, o.newWaiter(boxes.Stacks, stack, &modelv1.ModelStack{}))
-	}
-	for _, box := range objects.Boxes {
-		all = append(all, o.newWaiter(boxes.Boxes, box, &modelv1.ModelBox{}))
+	for resource, object := range objects.All() {
+		all = append(all, o.newWaiter(resource, object))
 	}
 	ctx, cancel := watchtools.ContextWithOptionalTimeout(ctx, o.timeout())
 	defer cancel()
@@ -193,23 +185,16 @@ func (o *Options) timeout() time.Duration {
 
 // waiter waits for one box or stack.
 type waiter struct {
-	name    string
-	uid     types.UID
-	latest  runtime.Object
-	kind    runtime.Object
-	objects cache.ListerWatcher
-	display *display
+	name     string
+	resource string
+	object   boxes.Object
+	latest   runtime.Object
+	client   versioned.Interface
+	display  *display
 }
 
-func (o *Options) newWaiter(resource string, object object, kind runtime.Object) *waiter {
-	objects := cache.NewListWatchFromClient(o.client.ModelV1().RESTClient(), resource, object.GetNamespace(),
-		fields.OneTermEqualSelector("metadata.name", object.GetName()))
-	return &waiter{name: resource + "/" + object.GetName(), uid: object.GetUID(), latest: object, kind: kind, objects: objects, display: o.display}
-}
-
-type object interface {
-	metav1.Object
-	runtime.Object
+func (o *Options) newWaiter(resource string, object boxes.Object) *waiter {
+	return &waiter{name: resource + "/" + object.GetName(), resource: resource, object: object, latest: object, client: o.client, display: o.display}
 }
 
 // wait returns nil when the object is ready, and the reason when it will not be or the context ends.
@@ -220,19 +205,8 @@ func (w *waiter) wait(ctx context.Context, patiently bool) error {
 	if !patiently {
 		return w.timedOut()
 	}
-	_, err := watchtools.UntilWithSync(ctx, w.objects, w.kind, func(store cache.Store) (bool, error) {
-		if len(store.ListKeys()) == 0 {
-			return false, w.deleted()
-		}
-		return false, nil
-	}, func(event watch.Event) (bool, error) {
-		switch event.Type {
-		case watch.Deleted:
-			return false, w.deleted()
-		case watch.Error:
-			return false, fmt.Errorf("watching %s: %v", w.name, event.Object)
-		}
-		w.latest = event.Object
+	err := boxes.Until(ctx, w.client, w.resource, w.object, func(object runtime.Object) (bool, error) {
+		w.latest = object
 		w.show()
 		return w.look()
 	})
@@ -261,7 +235,5 @@ func (w *waiter) timedOut() error {
 	summary := summaryOf(w.latest)
 	return fmt.Errorf("timed out waiting for the condition on %s: %s: %s", w.name, summary.Reason, boxes.OneLine(summary.Message))
 }
-
-func (w *waiter) deleted() error { return fmt.Errorf("%s was deleted", w.name) }
 
 func (w *waiter) show() { w.display.show(w.name, progressOf(w.latest)) }

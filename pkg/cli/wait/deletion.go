@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
 )
 
 // waitForDeletion returns nil when the object is gone, also where another one has its name by then, and an error when the context ends
@@ -23,9 +25,9 @@ func (w *waiter) waitForDeletion(ctx context.Context, patiently bool) error {
 	}
 	isGone := func(object any) bool {
 		found, ok := object.(metav1.Object)
-		return !ok || found.GetUID() != w.uid
+		return !ok || found.GetUID() != w.object.GetUID()
 	}
-	_, err := watchtools.UntilWithSync(ctx, w.objects, w.kind, func(store cache.Store) (bool, error) {
+	_, err := watchtools.UntilWithSync(ctx, boxes.NewListerWatcher(w.client, w.resource, w.object), w.object, func(store cache.Store) (bool, error) {
 		return !slices.ContainsFunc(store.List(), func(object any) bool { return !isGone(object) }), nil
 	}, func(event watch.Event) (bool, error) {
 		switch {

@@ -13,16 +13,11 @@ import (
 
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/kubectl/pkg/util/term"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/terminal"
 )
 
-const (
-	barWidth = 20
-
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-	red    = "\x1b[31m"
-	plain  = "\x1b[0m"
-)
+const barWidth = 20
 
 // display shows how far all that is waited for is. On a terminal that is a bar for each, which moves; elsewhere it is a line
 // whenever something has changed.
@@ -35,8 +30,7 @@ type display struct {
 	lock  sync.Mutex
 	order []string
 	shown map[string][]progress
-	// lines is how many of the terminal are drawn on.
-	lines int
+	block terminal.Block
 }
 
 func newDisplay(out io.Writer) *display {
@@ -47,6 +41,7 @@ func newDisplay(out io.Writer) *display {
 		colour:     printers.AllowsColorOutput(out),
 		size:       tty.GetSize,
 		shown:      map[string][]progress{},
+		block:      terminal.Block{Out: out},
 	}
 }
 
@@ -94,10 +89,7 @@ func (d *display) draw() {
 	for _, name := range d.order {
 		all = append(all, d.shown[name]...)
 	}
-	width, height := 80, 24
-	if size := d.size(); size != nil && size.Width > 0 && size.Height > 0 {
-		width, height = int(size.Width), int(size.Height)
-	}
+	width, height := terminal.Size(d.size())
 	omitted := 0
 	if room := height - 2; len(all) > room {
 		// Those that are not ready are what one waits for.
@@ -108,20 +100,14 @@ func (d *display) draw() {
 	for i := range all {
 		names, counts = max(names, utf8.RuneCountInString(all[i].name)), max(counts, len(all[i].count()))
 	}
-	var text strings.Builder
-	if d.lines > 0 {
-		fmt.Fprintf(&text, "\x1b[%dA", d.lines)
-	}
+	var lines []string
 	for i := range all {
-		text.WriteString("\r\x1b[K" + d.bar(&all[i], names, counts, width) + "\n")
+		lines = append(lines, d.bar(&all[i], names, counts, width))
 	}
-	d.lines = len(all)
 	if omitted > 0 {
-		fmt.Fprintf(&text, "\r\x1b[K… %d more\n", omitted)
-		d.lines++
+		lines = append(lines, fmt.Sprintf("… %d more", omitted))
 	}
-	text.WriteString("\x1b[J")
-	fmt.Fprint(d.out, text.String())
+	d.block.Draw(lines)
 }
 
 // bar is one line with a bar, no wider than the terminal: a line that wraps could not be drawn over.
@@ -137,12 +123,12 @@ func (d *display) bar(p *progress, names, counts, width int) string {
 	if p.total > 0 {
 		count = p.count()
 	}
-	colour := yellow
+	colour := terminal.Yellow
 	switch {
 	case p.isReady:
-		colour = green
+		colour = terminal.Green
 	case p.isStalled:
-		colour = red
+		colour = terminal.Red
 	}
 	before := fmt.Sprintf("%-*s ", names, p.name)
 	bar := strings.Repeat("█", filled) + strings.Repeat("░", barWidth-filled)
@@ -155,7 +141,7 @@ func (d *display) bar(p *progress, names, counts, width int) string {
 		return cut(before, width-1)
 	}
 	if d.colour {
-		bar = colour + bar + plain
+		bar = colour + bar + terminal.Plain
 	}
 	return before + bar + cut(after, room)
 }

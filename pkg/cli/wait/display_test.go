@@ -82,7 +82,7 @@ func TestDisplay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			d.out, d.shown = &out, map[string][]progress{}
+			d.out, d.block.Out, d.shown = &out, &out, map[string][]progress{}
 			show(d)
 			// Control characters are written as words, for people to read.
 			got := bytes.ReplaceAll(out.Bytes(), []byte("\x1b"), []byte("ESC"))
