@@ -16,14 +16,14 @@ import (
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 )
 
-// apiServiceStore is the APIService by which the cluster reaches the servers.
+// apiServiceStore reads and writes the APIService of the servers.
 type apiServiceStore struct {
 	client aggregator.Interface
 	name   string
 }
 
-// read returns the APIService, nil where there is none, or where it is not one that leads to a server: the cluster makes
-// such a one by itself while a CustomResourceDefinition serves the group.
+// read returns the APIService, nil if it does not exist or is local. The cluster creates a local APIService while a
+// CustomResourceDefinition serves the group.
 func (s *apiServiceStore) read(ctx context.Context) (*apiregistrationv1.APIService, error) {
 	apiService, err := s.client.ApiregistrationV1().APIServices().Get(ctx, s.name, metav1.GetOptions{})
 	switch {
@@ -37,12 +37,12 @@ func (s *apiServiceStore) read(ctx context.Context) (*apiregistrationv1.APIServi
 	return apiService, nil
 }
 
-// trusts returns whether the cluster trusts these CAs, and no others, when it reaches the servers by the APIService.
+// trusts returns whether the cluster trusts exactly the CAs of the bundle for requests through the APIService.
 func trusts(apiService *apiregistrationv1.APIService, bundle []byte) bool {
 	return bytes.Equal(apiService.Spec.CABundle, bundle) && !apiService.Spec.InsecureSkipTLSVerify
 }
 
-// write lets the cluster trust these CAs and no others. It returns a conflict where the APIService is not any more as it was
+// write makes the cluster trust exactly the CAs of the bundle. It returns a conflict if the APIService has changed since it was
 // read.
 func (s *apiServiceStore) write(ctx context.Context, read *apiregistrationv1.APIService, bundle []byte) error {
 	patch, err := json.Marshal(map[string]any{

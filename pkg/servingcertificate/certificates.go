@@ -13,28 +13,28 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/pki"
 )
 
-// What is where in the Secret, whose serving certificate is where every Secret of its type has it.
+// The keys of the Secret, besides the keys of the serving certificate, which all Secrets of the type kubernetes.io/tls have.
 const (
-	// trustedKey has the CAs that clients have to trust, the oldest first.
+	// trustedKey has the CAs that clients must trust, the oldest first.
 	trustedKey = corev1.ServiceAccountRootCAKey
-	// signerKey has the private key of that CA which signs.
+	// signerKey has the private key of the CA that signs.
 	signerKey = "ca.key"
-	// nextSignerKey has the private key of that CA which signs next. There is none most of the time.
+	// nextSignerKey has the private key of the next CA. It only exists during the rotation of the CA.
 	nextSignerKey = "next-ca.key"
 )
 
-// certificates are what the servers share.
+// certificates are the contents of the Secret.
 type certificates struct {
-	// trusted are the CAs that clients have to trust: those below, and former ones until they expire. The oldest is the first.
+	// trusted has the CAs that clients must trust, the oldest first: signer, next, and former CAs until they expire.
 	trusted []*x509.Certificate
 	// signer signs serving certificates.
 	signer *pki.KeyPair
-	// next signs as soon as the cluster trusts it. Nil most of the time.
+	// next replaces signer after the cluster trusts it. It is nil unless the CA is being rotated.
 	next    *pki.KeyPair
 	serving *pki.KeyPair
 }
 
-// bundle returns the CAs that clients have to trust, in PEM.
+// bundle returns the trusted CAs as PEM.
 func (c *certificates) bundle() ([]byte, error) {
 	bundle, err := certutil.EncodeCertificates(c.trusted...)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *certificates) encode() (map[string][]byte, error) {
 	return data, nil
 }
 
-// decode reads the data of the Secret. An error says what is wrong with it, and has no part of a private key.
+// decode reads the data of the Secret. Its errors never contain a part of a private key.
 func decode(data map[string][]byte) (*certificates, error) {
 	trusted, err := certutil.ParseCertsPEM(data[trustedKey])
 	if err != nil {
@@ -73,7 +73,7 @@ func decode(data map[string][]byte) (*certificates, error) {
 	}
 	for _, ca := range trusted {
 		if !ca.IsCA {
-			return nil, fmt.Errorf("%s: the certificate of %s is not that of a CA", trustedKey, ca.Subject.CommonName)
+			return nil, fmt.Errorf("%s: the certificate of %s is not a CA certificate", trustedKey, ca.Subject.CommonName)
 		}
 	}
 	c := &certificates{trusted: trusted}
@@ -93,7 +93,7 @@ func decode(data map[string][]byte) (*certificates, error) {
 		return nil, fmt.Errorf("%s: %w", corev1.TLSPrivateKeyKey, err)
 	}
 	if !c.isTrusted(c.serving.Certificate) {
-		return nil, fmt.Errorf("%s: it is signed by no CA in %s", corev1.TLSCertKey, trustedKey)
+		return nil, fmt.Errorf("%s: no CA in %s has signed it", corev1.TLSCertKey, trustedKey)
 	}
 	return c, nil
 }

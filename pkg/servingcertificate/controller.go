@@ -33,41 +33,43 @@ import (
 )
 
 const (
-	// syncTimeout is how long the requests of one sync may take.
+	// syncTimeout is the timeout for the requests of one sync.
 	syncTimeout = 10 * time.Second
-	// maxRetryPeriod is how soon a right is noticed that was missing.
+	// maxRetryPeriod is the maximum time between two retries, for example until a new permission takes effect.
 	maxRetryPeriod = 15 * time.Second
-	// resyncPeriod is how late a sync may be whose timer stood still, as on a machine that was suspended.
+	// resyncPeriod is the maximum delay of a sync whose timer was stopped, as on a suspended machine.
 	resyncPeriod = time.Hour
-	// maxTrustDelay is how long the cluster has trusted a CA before it signs: for every kube-apiserver to have noticed.
+	// maxTrustDelay is the maximum time from the write of a CA to the caBundle until the CA signs. Each kube-apiserver must have
+	// read the caBundle by then.
 	maxTrustDelay = time.Minute
 )
 
-// Config is what the controller is made from.
+// Config is the configuration of a Controller.
 type Config struct {
 	KubeClient       kubernetes.Interface
 	AggregatorClient aggregator.Interface
-	// Secret is where the certificates are kept, and APIService by what the cluster reaches the servers.
+	// Secret is the Secret of the certificates, and APIService the name of the APIService of the servers.
 	Secret     types.NamespacedName
 	APIService string
-	// Hosts are the DNS names and IP addresses of the servers. There has to be one.
+	// Hosts are the DNS names and IP addresses of the servers. It must not be empty.
 	Hosts []string
-	// Lifetime is the lifetime of serving certificates, and CALifetime is the lifetime of CAs, which is not shorter.
+	// Lifetime is the lifetime of serving certificates. CALifetime is the lifetime of CAs, and must not be shorter.
 	Lifetime, CALifetime time.Duration
 	// EventReporter is the reporting controller of events.
 	EventReporter string
 }
 
-// Controller keeps the certificates, of which it provides the one to serve with. Every server runs one; they agree by the
-// Secret.
+// Controller maintains the certificates in the Secret, and provides the serving certificate. Each server runs one. The Secret
+// coordinates them.
 type Controller struct {
 	*served
 	secrets     secretStore
 	apiServices apiServiceStore
 	rotation    rotation
-	// trustDelay is how long the cluster has trusted a CA before it signs.
+	// trustDelay is the time for which the cluster must trust the next CA before it signs.
 	trustDelay time.Duration
-	// nextTrusted is the CA that this server has seen the cluster trust since nextTrustedSince, before it signs.
+	// nextTrusted is the next CA if the cluster trusts it, nil otherwise. nextTrustedSince is the time from which on this server
+	// has seen that.
 	nextTrusted      *x509.Certificate
 	nextTrustedSince time.Time
 
@@ -88,7 +90,8 @@ var (
 // queueKey is the only key in the queue.
 const queueKey = "certificates"
 
-// New returns a controller that sends no request yet. Until it has been run once, it provides a certificate that no client trusts.
+// New returns a Controller. It sends no requests. Until the first sync, the Controller provides a certificate that no client
+// trusts.
 func New(config Config) (*Controller, error) {
 	registerMetrics()
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: config.KubeClient.EventsV1()})
@@ -137,20 +140,20 @@ func named(name string) func(*metav1.ListOptions) {
 	}
 }
 
-// Enqueue has the certificates looked at.
+// Enqueue enqueues a sync of the certificates.
 func (c *Controller) Enqueue() { c.queue.Add(queueKey) }
 
-// RunOnce loads the certificate, and issues it where there is none.
+// RunOnce loads the certificate. It issues a certificate if there is none.
 func (c *Controller) RunOnce(ctx context.Context) error {
 	c.startEvents(ctx)
 	_, err := c.syncOnce(ctx)
 	return err
 }
 
-// Run keeps the certificates until ctx is done. The number of workers does not matter.
+// Run maintains the certificates until ctx is done. It ignores the number of workers.
 func (c *Controller) Run(ctx context.Context, _ int) {
 	logger := klog.FromContext(ctx)
-	logger.Info("Keeping the serving certificate", "secret", c.secrets.key, "apiService", c.apiServices.name)
+	logger.Info("Maintaining the serving certificate", "secret", c.secrets.key, "apiService", c.apiServices.name)
 	c.startEvents(ctx)
 	defer c.broadcaster.Shutdown()
 	c.kubeInformers.StartWithContext(ctx)
@@ -169,7 +172,7 @@ func (c *Controller) Run(ctx context.Context, _ int) {
 func (c *Controller) startEvents(ctx context.Context) {
 	c.startBroadcaster.Do(func() {
 		if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
-			klog.FromContext(ctx).Error(err, "Events about the serving certificate are not recorded")
+			klog.FromContext(ctx).Error(err, "Cannot record events of the serving certificate")
 		}
 	})
 }
@@ -184,7 +187,7 @@ func (c *Controller) work(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			klog.FromContext(ctx).Error(err, "Keeping the serving certificate failed, will be tried again")
+			klog.FromContext(ctx).Error(err, "Maintaining the serving certificate failed, will be tried again")
 			c.queue.AddRateLimited(key)
 		default:
 			c.queue.Forget(key)
@@ -194,7 +197,7 @@ func (c *Controller) work(ctx context.Context) {
 	}
 }
 
-// syncOnce is sync, again where another server was faster.
+// syncOnce calls sync, and repeats it after a conflict with another server.
 func (c *Controller) syncOnce(ctx context.Context) (next time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
@@ -207,11 +210,11 @@ func (c *Controller) syncOnce(ctx context.Context) (next time.Time, err error) {
 
 func isConflict(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
 
-// sync has the Secret hold the certificates that it should, serves with what it holds, and has the cluster trust that. It
-// returns when there may be something to do again.
+// sync rotates the certificates in the Secret if necessary, loads the serving certificate, and writes the CAs to the APIService. It
+// returns the time of the next sync.
 func (c *Controller) sync(ctx context.Context) (time.Time, error) {
-	// It is read before the Secret: when it has not changed until it is written, no server has written it meanwhile who
-	// knew a later state of the Secret.
+	// Read the APIService before the Secret. If the write of the APIService has no conflict, no server with a later state of the
+	// Secret has written it meanwhile.
 	apiService, trustError := c.apiServices.read(ctx)
 
 	current, err := c.syncSecret(ctx, func(current *certificates) bool {
@@ -244,8 +247,8 @@ func (c *Controller) sync(ctx context.Context) (time.Time, error) {
 	return next, trustError
 }
 
-// syncSecret returns the certificates in the Secret after it has put the right ones there. isNextTrusted tells whether the
-// next CA may sign.
+// syncSecret rotates the certificates in the Secret if necessary, and returns them. isNextTrusted returns whether the next CA may
+// sign.
 func (c *Controller) syncSecret(ctx context.Context, isNextTrusted func(*certificates) bool) (*certificates, error) {
 	secret, err := c.secrets.read(ctx)
 	if err != nil {
@@ -272,8 +275,8 @@ func (c *Controller) syncSecret(ctx context.Context, isNextTrusted func(*certifi
 	return rotated, nil
 }
 
-// currentOf returns the certificates in the Secret, nil where there are none that can be used, and what happened to those
-// that there were.
+// currentOf returns the certificates in the Secret, nil if there are no usable ones. If there were certificates before, loss is the
+// reason why they cannot be used.
 func (c *Controller) currentOf(secret *corev1.Secret) (current *certificates, loss string) {
 	if secret == nil {
 		if c.isLoaded() {
@@ -283,12 +286,12 @@ func (c *Controller) currentOf(secret *corev1.Secret) (current *certificates, lo
 	}
 	current, err := decode(secret.Data)
 	if err != nil {
-		return nil, fmt.Sprintf("the Secret cannot be used: %v", err)
+		return nil, fmt.Sprintf("the Secret is invalid: %v", err)
 	}
 	return current, ""
 }
 
-// report says in the log and in an event what was done.
+// report logs the changes and records an event.
 func (c *Controller) report(ctx context.Context, secret *corev1.Secret, loss string, changes []change) {
 	done := make([]string, 0, len(changes))
 	for _, change := range changes {
@@ -302,8 +305,7 @@ func (c *Controller) report(ctx context.Context, secret *corev1.Secret, loss str
 	c.recorder.Eventf(secret, nil, eventType, reason, "Issuing", "%s", message)
 }
 
-// syncAPIService has the cluster trust the CAs of the certificates. There is nothing to be done where no APIService leads to
-// the servers.
+// syncAPIService writes the CAs to the caBundle of the APIService. It writes nothing if apiService is nil.
 func (c *Controller) syncAPIService(ctx context.Context, apiService *apiregistrationv1.APIService, current *certificates) error {
 	bundle, err := current.bundle()
 	if err != nil {
@@ -323,8 +325,8 @@ func (c *Controller) syncAPIService(ctx context.Context, apiService *apiregistra
 	return nil
 }
 
-// isNextTrusted returns whether the cluster has trusted the next CA for long enough. This server has then seen that it did
-// in each sync since.
+// isNextTrusted returns whether the cluster has trusted the next CA for trustDelay, in each sync of this server since
+// nextTrustedSince.
 func (c *Controller) isNextTrusted(apiService *apiregistrationv1.APIService, current *certificates) bool {
 	if current.next == nil || !current.next.Certificate.Equal(c.nextTrusted) || time.Since(c.nextTrustedSince) < c.trustDelay {
 		return false

@@ -227,10 +227,10 @@ func TestSecretIsReplaced(t *testing.T) {
 		want string
 	}{
 		{"deleted", func(t *testing.T, c *cluster) { c.deleteSecret(t) }, "the Secret was deleted: issued a CA and a serving certificate"},
-		{"emptied", func(t *testing.T, c *cluster) { c.editSecret(t, func(secret *corev1.Secret) { secret.Data = nil }) }, "the Secret cannot be used: ca.crt: "},
+		{"emptied", func(t *testing.T, c *cluster) { c.editSecret(t, func(secret *corev1.Secret) { secret.Data = nil }) }, "the Secret is invalid: ca.crt: "},
 		{"corrupted", func(t *testing.T, c *cluster) {
 			c.editSecret(t, func(secret *corev1.Secret) { secret.Data["tls.key"] = []byte("garbage") })
-		}, "the Secret cannot be used: tls.key: it is no private key: issued a CA and a serving certificate"},
+		}, "the Secret is invalid: tls.key: it is not a private key: issued a CA and a serving certificate"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -287,13 +287,13 @@ func TestSecretOfSomebodyElseIsLeftAlone(t *testing.T) {
 		}
 		controller := c.newController(t)
 		err := controller.RunOnce(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "it was not made by this server") {
+		if err == nil || !strings.Contains(err.Error(), "this server did not create it") {
 			t.Errorf("got %v", err)
 		}
 		if writes := c.countWrites(); writes != 0 {
 			t.Errorf("%d writes", writes)
 		}
-		if err := controller.Check(nil); err == nil || !strings.Contains(err.Error(), "it was not made by this server") {
+		if err := controller.Check(nil); err == nil || !strings.Contains(err.Error(), "this server did not create it") {
 			t.Errorf("readiness says %v", err)
 		}
 	})
@@ -369,7 +369,7 @@ func TestReadinessAfterwards(t *testing.T) {
 		want  string
 	}{
 		{"does not depend on the cluster", 80 * day, ""},
-		{"ends with the certificate", 91 * day, "the serving certificate has expired at 2000-03-31T00:00:00Z"},
+		{"ends with the certificate", 91 * day, "the serving certificate expired at 2000-03-31T00:00:00Z"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

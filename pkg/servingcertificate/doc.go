@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package servingcertificate issues the certificate that the servers of an installation serve with, and the CA that signed
-// it. Both are in a Secret that the servers share. They are renewed before they expire and loaded without a restart, and
-// the APIService of the servers is told which CAs to trust.
+// Package servingcertificate issues the serving certificate of the servers of an installation, and the CA that signs it. Both are
+// in a Secret that the servers share. The servers renew them before they expire, load them without a restart, and write the CAs to
+// the caBundle of the APIService.
 //
-// No request fails meanwhile, whichever of the servers it reaches: a CA signs only after the cluster has trusted it for a
-// while, and is trusted until it expires, which nothing that it signed outlives.
+// A rotation interrupts no requests to any of the servers. A new CA signs only after the cluster has trusted it for a while. The
+// cluster trusts a CA until it expires, and no certificate outlives its CA.
 package servingcertificate

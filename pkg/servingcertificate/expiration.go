@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// MeasureExpiration measures when the certificate of the source expires, and measures it again after each change. It is for
-// certificates that the server does not issue: a Controller measures its own.
+// MeasureExpiration sets the metric of the expiration to the certificate of the source, now and after each change. It is for
+// certificates that the server does not issue: a Controller sets the metric itself.
 func MeasureExpiration(source dynamiccertificates.CertKeyContentProvider) error {
 	registerExpiration()
 	m := &measurement{source}
@@ -23,17 +23,17 @@ func MeasureExpiration(source dynamiccertificates.CertKeyContentProvider) error 
 	return nil
 }
 
-// measurement is called when the source provides another certificate.
+// measurement is a listener for changes of the certificate.
 type measurement struct {
 	source dynamiccertificates.CertKeyContentProvider
 }
 
 var _ dynamiccertificates.Listener = &measurement{}
 
-// Enqueue measures the certificate that there is now.
+// Enqueue implements dynamiccertificates.Listener. It sets the metric to the current certificate.
 func (m *measurement) Enqueue() {
 	if err := m.update(); err != nil {
-		klog.Background().Error(err, "The expiration of the serving certificate is not measured")
+		klog.Background().Error(err, "Cannot measure the expiration of the serving certificate")
 	}
 }
 

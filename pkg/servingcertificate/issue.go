@@ -11,13 +11,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/pki"
 )
 
-// newCA issues a CA that signs itself.
+// newCA issues a self-signed CA.
 func newCA(now time.Time, lifetime time.Duration) (*pki.KeyPair, error) {
-	// Another name than that of the CA before: a verifier need not try both.
+	// The name differs from the name of the former CA, so that a client need not try both.
 	return pki.NewCA(fmt.Sprintf("modelbox-apiserver-ca@%d", now.Unix()), now, lifetime)
 }
 
-// newServing issues a serving certificate for the hosts, DNS names and IP addresses. It does not outlive the CA that signs it.
+// newServing issues a serving certificate for DNS names and IP addresses. It does not outlive its CA.
 func newServing(ca *pki.KeyPair, hosts []string, now time.Time, lifetime time.Duration) (*pki.KeyPair, error) {
 	return ca.Issue(pki.Subject{
 		CommonName: "modelbox-apiserver",

@@ -17,13 +17,13 @@ var (
 	expiration = metrics.NewGaugeVec(&metrics.GaugeOpts{
 		Subsystem:      metricsSubsystem,
 		Name:           "expiration_timestamp_seconds",
-		Help:           "When the certificate expires, in seconds since the epoch: serving is the one that this server serves with, issued or from a file, ca the one that signed what is issued.",
+		Help:           "Time at which the certificate expires, in seconds since the epoch. serving is the serving certificate of this server, issued or from a file. ca is the CA that signs issued certificates.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"certificate"})
 	rotations = metrics.NewCounterVec(&metrics.CounterOpts{
 		Subsystem:      metricsSubsystem,
 		Name:           "rotations_total",
-		Help:           "Number of certificates that this server issued for all servers, the first ones included: serving or ca.",
+		Help:           "Number of certificates that this server issued for all servers, including the first ones: serving or ca.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"certificate"})
 	bundleWrites = metrics.NewCounter(&metrics.CounterOpts{
@@ -37,7 +37,7 @@ var (
 // registerExpiration registers the metric of every certificate that clients verify.
 var registerExpiration = sync.OnceFunc(func() { legacyregistry.MustRegister(expiration) })
 
-// registerMetrics registers all metrics, with every value of a label, so that the first event increases a counter that is 0.
+// registerMetrics registers all metrics, with a series for every value of a label, so that the first count is an increase from 0.
 var registerMetrics = sync.OnceFunc(func() {
 	registerExpiration()
 	legacyregistry.MustRegister(rotations, bundleWrites)
@@ -46,7 +46,7 @@ var registerMetrics = sync.OnceFunc(func() {
 	}
 })
 
-// Values of the label certificate.
+// The values of the label certificate.
 const (
 	servingLabel = "serving"
 	caLabel      = "ca"

@@ -11,28 +11,27 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/pki"
 )
 
-// rotation says which certificates are issued, and for how long.
+// rotation has the rules for issuing and renewing certificates.
 type rotation struct {
 	// hosts are DNS names and IP addresses of the servers.
 	hosts                []string
 	lifetime, caLifetime time.Duration
 }
 
-// change is one thing that rotate does, in words for users.
+// change is a change that rotate makes, as messages for users name it.
 type change string
 
 const (
 	issuedAll       change = "issued a CA and a serving certificate"
-	issuedNextCA    change = "issued the next CA, which signs once the cluster trusts it"
-	promotedNextCA  change = "let the next CA sign"
+	issuedNextCA    change = "issued the next CA, which will sign after the cluster trusts it"
+	promotedNextCA  change = "replaced the CA by the next CA"
 	issuedServing   change = "issued a serving certificate"
-	removedExpired  change = "removed a CA that has expired"
-	removedUnusable change = "removed the next CA, which has expired before it signed"
+	removedExpired  change = "removed an expired CA"
+	removedUnusable change = "removed the next CA, which expired before it signed"
 )
 
-// rotate returns what takes the place of the current certificates, which are nil where there are none, and how it differs.
-// The same certificates are returned when nothing is to be done. isNextTrusted tells whether the cluster has trusted the
-// next CA for long enough for it to sign.
+// rotate returns the certificates that replace the current ones, and the changes. current is nil if there are no certificates. It
+// returns current and no changes if nothing is due. isNextTrusted is true if the next CA may sign.
 func (r *rotation) rotate(current *certificates, now time.Time, isNextTrusted bool) (*certificates, []change, error) {
 	if current == nil {
 		issued, err := r.issueAll(now)
@@ -52,7 +51,7 @@ func (r *rotation) rotate(current *certificates, now time.Time, isNextTrusted bo
 		changes = append(changes, issuedNextCA)
 		isNextTrusted = false
 	}
-	// No client trusts a CA that has expired: another one breaks nothing.
+	// No client trusts an expired CA. A new CA does no harm.
 	if rotated.next != nil && (isNextTrusted || isExpired(rotated.signer.Certificate, now)) {
 		rotated.signer, rotated.next = rotated.next, nil
 		changes = append(changes, promotedNextCA)
@@ -87,13 +86,13 @@ func (r *rotation) issueAll(now time.Time) (*certificates, error) {
 	return &certificates{trusted: []*x509.Certificate{ca.Certificate}, signer: ca, serving: serving}, nil
 }
 
-// servingHosts returns the hosts of the serving certificate to issue, none where the present one will do.
+// servingHosts returns the hosts of the serving certificate to issue, empty if the current certificate needs no renewal.
 func (r *rotation) servingHosts(c *certificates, now time.Time) []string {
 	serving := c.serving.Certificate
 	if missing := slices.DeleteFunc(slices.Clone(r.hosts), func(host string) bool {
 		return serving.VerifyHostname(host) == nil
 	}); len(missing) > 0 {
-		// Servers with other flags may want the others: neither takes away from the certificate what the other one wants.
+		// Keep the other hosts: servers with other flags may need them, and would otherwise issue the certificate again.
 		return append(hostsOf(serving), missing...)
 	}
 	isOfSigner := serving.CheckSignatureFrom(c.signer.Certificate) == nil
@@ -118,7 +117,7 @@ func (c *certificates) withoutExpired(now time.Time) []*x509.Certificate {
 	})
 }
 
-// nextTime returns when rotate may have something to do, as long as the next CA is not trusted.
+// nextTime returns the time of the next change by rotate, apart from the time at which the next CA may sign.
 func (r *rotation) nextTime(c *certificates) time.Time {
 	next := r.servingRenewalTime(c)
 	if c.next == nil {
@@ -130,7 +129,8 @@ func (r *rotation) nextTime(c *certificates) time.Time {
 	return next
 }
 
-// servingRenewalTime is the end of the CA for a certificate that lasts until then: another one would do so too.
+// servingRenewalTime returns the time to renew the serving certificate. If the certificate expires with its CA, this is the time at
+// which the CA expires, because a new certificate would not be valid for longer.
 func (r *rotation) servingRenewalTime(c *certificates) time.Time {
 	if end := c.signer.Certificate.NotAfter; !c.serving.Certificate.NotAfter.Before(end) {
 		return end

@@ -231,15 +231,15 @@ func TestUnusableSecrets(t *testing.T) {
 	}{
 		{"nothing in it", func(data map[string][]byte) { clear(data) }, "ca.crt: "},
 		{"no CA", func(data map[string][]byte) { delete(data, "ca.crt") }, "ca.crt: "},
-		{"a CA that is none", func(data map[string][]byte) { data["ca.crt"] = data["tls.crt"] }, "ca.crt: the certificate of modelbox-apiserver is not that of a CA"},
-		{"no key of the CA", func(data map[string][]byte) { delete(data, "ca.key") }, "ca.key: it is no private key"},
-		{"half a key", func(data map[string][]byte) { data["ca.key"] = data["ca.key"][:50] }, "ca.key: it is no private key"},
+		{"a CA that is none", func(data map[string][]byte) { data["ca.crt"] = data["tls.crt"] }, "ca.crt: the certificate of modelbox-apiserver is not a CA certificate"},
+		{"no key of the CA", func(data map[string][]byte) { delete(data, "ca.key") }, "ca.key: it is not a private key"},
+		{"half a key", func(data map[string][]byte) { data["ca.key"] = data["ca.key"][:50] }, "ca.key: it is not a private key"},
 		{"the key of another CA", func(data map[string][]byte) { data["ca.key"] = other["ca.key"] }, "ca.key: its certificate is missing"},
 		{"the key of no next CA", func(data map[string][]byte) { data["next-ca.key"] = other["ca.key"] }, "next-ca.key: its certificate is missing"},
 		{"no serving certificate", func(data map[string][]byte) { data["tls.crt"] = nil }, "tls.crt: "},
-		{"no key of the serving certificate", func(data map[string][]byte) { data["tls.key"] = nil }, "tls.key: it is no private key"},
+		{"no key of the serving certificate", func(data map[string][]byte) { data["tls.key"] = nil }, "tls.key: it is not a private key"},
 		{"the key of another serving certificate", func(data map[string][]byte) { data["tls.key"] = other["tls.key"] }, "tls.key: its certificate is missing"},
-		{"a serving certificate of another CA", func(data map[string][]byte) { data["tls.crt"], data["tls.key"] = other["tls.crt"], other["tls.key"] }, "tls.crt: it is signed by no CA in ca.crt"},
+		{"a serving certificate of another CA", func(data map[string][]byte) { data["tls.crt"], data["tls.key"] = other["tls.crt"], other["tls.key"] }, "tls.crt: no CA in ca.crt has signed it"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			data, err := issueNow(t, yearly).encode()

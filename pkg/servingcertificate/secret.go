@@ -17,20 +17,20 @@ import (
 
 const (
 	managedByLabel = "app.kubernetes.io/managed-by"
-	// manager is the value of that label, and the field manager of what is written.
+	// manager is the value of the label, and the field manager of writes.
 	manager = "modelbox-apiserver"
 )
 
 // errForeignSecret prevents the server from overwriting the Secret of a user or of another controller.
-var errForeignSecret = errors.New("it was not made by this server, which its label " + managedByLabel + " would say: delete it, or give its certificate to the server as files")
+var errForeignSecret = errors.New("this server did not create it, because it does not have the label " + managedByLabel + "=" + manager + ": delete it, or give its certificate to the server as files")
 
-// secretStore is the Secret that the servers share.
+// secretStore reads and writes the Secret that the servers share.
 type secretStore struct {
 	client kubernetes.Interface
 	key    types.NamespacedName
 }
 
-// read returns the Secret, nil where there is none.
+// read returns the Secret, nil if it does not exist. It returns errForeignSecret if this server did not create it.
 func (s *secretStore) read(ctx context.Context) (*corev1.Secret, error) {
 	secret, err := s.client.CoreV1().Secrets(s.key.Namespace).Get(ctx, s.key.Name, metav1.GetOptions{})
 	switch {
@@ -44,8 +44,8 @@ func (s *secretStore) read(ctx context.Context) (*corev1.Secret, error) {
 	return secret, nil
 }
 
-// write replaces the data of the Secret as it was read, or creates it where there was none. It returns the Secret, and a
-// conflict or AlreadyExists where another server was faster.
+// write replaces the data of the Secret that was read, or creates a Secret if read is nil. It returns the written Secret. The error
+// is a conflict or AlreadyExists if another server was faster.
 func (s *secretStore) write(ctx context.Context, read *corev1.Secret, data map[string][]byte) (*corev1.Secret, error) {
 	secrets := s.client.CoreV1().Secrets(s.key.Namespace)
 	if read == nil {

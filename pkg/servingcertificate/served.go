@@ -17,20 +17,20 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/pki"
 )
 
-// served is the certificate that this server serves with, and the reason if clients cannot trust it.
+// served has the serving certificate of this server, and the reason if clients cannot trust it. It is safe for concurrent use.
 type served struct {
 	mu               sync.RWMutex
 	certificate, key []byte
-	// leaf is the certificate, nil as long as no client can trust it.
+	// leaf is the certificate, nil until there is a certificate that clients can trust.
 	leaf      *x509.Certificate
 	listeners []dynamiccertificates.Listener
-	// loadError is why the server has no certificate that clients can trust, and trustError is why they may not trust it yet.
+	// loadError is the error of loading the certificate. trustError is the reason why clients may not trust it yet.
 	loadError, trustError error
-	// wasTrusted is set as soon as the cluster trusts the certificate, and stays.
+	// wasTrusted is true after the cluster has trusted the certificate once.
 	wasTrusted bool
 }
 
-// load lets the server serve with another certificate from the next connection on. It returns whether it is another one.
+// load sets the certificate for new connections. It returns whether the certificate has changed.
 func (s *served) load(pair *pki.KeyPair) (bool, error) {
 	certificate, key, err := pair.Encode()
 	if err != nil {
@@ -62,15 +62,15 @@ func (s *served) setLoadError(err error) {
 	s.loadError = err
 }
 
-// setTrust says whether the cluster trusts the certificate, which nil stands for.
+// setTrust sets the reason why the cluster does not trust the certificate, nil if it does.
 func (s *served) setTrust(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trustError, s.wasTrusted = err, s.wasTrusted || err == nil
 }
 
-// Check returns why clients cannot trust this server, for its readiness. It ignores later errors of an APIService that was right
-// once: no other server would do better.
+// Check implements healthz.HealthChecker. It returns the reason why clients cannot trust this server. After the cluster has trusted
+// the certificate once, it ignores errors of the APIService, because they affect all servers alike.
 func (s *served) Check(*http.Request) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -80,7 +80,7 @@ func (s *served) Check(*http.Request) error {
 	case s.leaf == nil:
 		return errors.New("there is no serving certificate yet")
 	case isExpired(s.leaf, time.Now()):
-		return errors.Join(fmt.Errorf("the serving certificate has expired at %s", s.leaf.NotAfter.Format(time.RFC3339)), s.loadError)
+		return errors.Join(fmt.Errorf("the serving certificate expired at %s", s.leaf.NotAfter.Format(time.RFC3339)), s.loadError)
 	case !s.wasTrusted && s.trustError != nil:
 		return s.trustError
 	case !s.wasTrusted:
@@ -89,17 +89,17 @@ func (s *served) Check(*http.Request) error {
 	return nil
 }
 
-// Name is what logs call the certificate.
+// Name returns the name of the certificate for logs.
 func (s *served) Name() string { return "issued-serving-cert" }
 
-// CurrentCertKeyContent returns what to serve with, in PEM.
+// CurrentCertKeyContent returns the certificate and the private key as PEM.
 func (s *served) CurrentCertKeyContent() (certificate, key []byte) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.certificate, s.key
 }
 
-// AddListener adds a listener that is called for every change.
+// AddListener adds a listener for changes of the certificate.
 func (s *served) AddListener(listener dynamiccertificates.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
