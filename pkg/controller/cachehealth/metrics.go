@@ -14,13 +14,13 @@ import (
 var cacheSynced = metrics.NewGaugeVec(&metrics.GaugeOpts{
 	Subsystem:      "modelbox_controller",
 	Name:           "cache_synced",
-	Help:           "1 when the cache of a resource has synced and follows its API server, 0 when it does not, as when a permission is missing; absent for a resource that the cluster does not serve. Of the server that leads, or did last.",
+	Help:           "1 if the cache of the resource has synced and its watch works, 0 if not, for example without the permission to watch. Absent for a resource that the cluster does not serve. Only the leader, or a former leader, has it.",
 	StabilityLevel: metrics.ALPHA,
 }, []string{"resource"})
 
 var registerMetrics = sync.OnceFunc(func() { legacyregistry.MustRegister(cacheSynced) })
 
-// recordSynced records whether the caches of a resource have synced and follow their API server.
+// recordSynced sets whether the caches of a resource have synced and their watches work.
 func recordSynced(resource schema.GroupResource, synced bool) {
 	value := 0.0
 	if synced {
@@ -29,7 +29,7 @@ func recordSynced(resource schema.GroupResource, synced bool) {
 	cacheSynced.WithLabelValues(resource.String()).Set(value)
 }
 
-// forgetSynced takes a resource that the cluster does not serve out of the metric.
+// forgetSynced removes a resource that the cluster does not serve from the metric.
 func forgetSynced(resource schema.GroupResource) {
 	cacheSynced.Delete(map[string]string{"resource": resource.String()})
 }

@@ -21,7 +21,7 @@ import (
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 )
 
-const boxesMetric = `# HELP modelbox_controller_boxes [ALPHA] Number of boxes by the status of their condition Ready: true, false, or unknown where there is none yet. Only the leader has it.
+const boxesMetric = `# HELP modelbox_controller_boxes [ALPHA] Number of boxes by the status of the condition Ready: true, false, or unknown if they do not have it yet. Only the leader has it.
 # TYPE modelbox_controller_boxes gauge
 `
 

@@ -13,14 +13,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
-// controllerMetrics is what the controller counts and measures.
+// controllerMetrics are the metrics of the controller.
 type controllerMetrics struct {
 	*reconciler.Metrics
 	failedRollouts *metrics.CounterVec
 }
 
-// processMetrics are those that the server's /metrics has. All controllers of a process share them: there is another
-// one each time that the process becomes the leader.
+// processMetrics are the metrics in /metrics of the server. All controllers of the process share them: the process starts a new
+// controller each time it becomes the leader.
 var processMetrics = sync.OnceValue(func() *controllerMetrics {
 	m := newControllerMetrics()
 	m.register(legacyregistry.MustRegister, legacyregistry.CustomMustRegister)
@@ -33,7 +33,7 @@ func newControllerMetrics() *controllerMetrics {
 		failedRollouts: metrics.NewCounterVec(&metrics.CounterOpts{
 			Subsystem:      Name + "_controller",
 			Name:           "failed_rollouts_total",
-			Help:           "Number of rollouts that failed of boxes with spec.rollout, by what became of them: Failed where they were left as they are, Paused or RolledBack.",
+			Help:           "Number of failed rollouts of boxes with spec.rollout, by the resulting phase: Failed (no action), Paused or RolledBack.",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"phase"}),
 	}

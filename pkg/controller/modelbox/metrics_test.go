@@ -29,7 +29,7 @@ func (f *testController) measure() metrics.KubeRegistry {
 // expectWrites compares the counted writes with these lines.
 func expectWrites(t *testing.T, registry metrics.Gatherer, want string) {
 	t.Helper()
-	const metric = `# HELP modelbox_controller_child_writes_total [ALPHA] Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, record (of a box that changed otherwise than in what it asks for), restore, reclaim (of fields that other field managers had taken over unchanged), replace (a deletion and a creation) or prune.
+	const metric = `# HELP modelbox_controller_child_writes_total [ALPHA] Number of successful writes of children, by the kind of the child and the operation: create, adopt, update, record (a change of the box that does not change its render), restore (of drift), reclaim (of fields that other field managers own with the same value), replace (a deletion and a creation) or prune.
 # TYPE modelbox_controller_child_writes_total counter
 `
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(metric+want), "modelbox_controller_child_writes_total"); err != nil {
@@ -110,7 +110,7 @@ func TestDriftIsCountedByWhoCausedIt(t *testing.T) {
 		f.catchUp(t)
 	}
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(`
-# HELP modelbox_controller_drift_restored_total [ALPHA] Number of times that fields of a child were put back to what the box says, by the child's kind and by the field manager that had changed them.
+# HELP modelbox_controller_drift_restored_total [ALPHA] Number of times that the controller restored fields of a child to the render of the box, by the kind of the child and the field manager that had changed them.
 # TYPE modelbox_controller_drift_restored_total counter
 modelbox_controller_drift_restored_total{kind="Deployment",manager="helm"} 2
 modelbox_controller_drift_restored_total{kind="Deployment",manager="kubectl-edit"} 1

@@ -46,7 +46,7 @@ func TestAPanicIsAFailureOfTheBoxAlone(t *testing.T) {
 	check(t, "events", []string{"Warning Error " + message}, f.told())
 	check(t, "selector, which is still true", before.Selector, after.Selector)
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(`
-# HELP modelbox_controller_reconcile_panics_total [ALPHA] Number of panics while a box was reconciled. Each of them is a defect; the log has its stack.
+# HELP modelbox_controller_reconcile_panics_total [ALPHA] Number of panics during a reconcile of a box. Each panic is a defect. The log has its stack trace.
 # TYPE modelbox_controller_reconcile_panics_total counter
 modelbox_controller_reconcile_panics_total 1
 `), "modelbox_controller_reconcile_panics_total"); err != nil {

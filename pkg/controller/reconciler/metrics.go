@@ -12,14 +12,14 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// How a reconcile can end.
+// The results of a reconcile.
 const (
 	resultSuccess = "success"
 	resultRequeue = "requeue"
 	resultError   = "error"
 )
 
-// Metrics are the metrics that every controller has. Their names begin with the name of the subsystem.
+// Metrics are the common metrics of all controllers. Their names begin with the name of the subsystem.
 type Metrics struct {
 	Subsystem string
 	// Objects counts the objects by whether they are ready. It is nil for objects without a status.
@@ -32,8 +32,8 @@ type Metrics struct {
 	managers      *boundedLabel
 }
 
-// ProcessMetrics returns a function that returns the metrics that the server's /metrics has, see NewMetrics. All controllers of a
-// process share them: there is another one each time that the process becomes the leader.
+// ProcessMetrics returns a function that returns the metrics in /metrics of the server, see NewMetrics. All controllers of the process
+// share them: the process starts a new controller each time it becomes the leader.
 func ProcessMetrics(controller, noun, plural string) func() *Metrics {
 	return sync.OnceValue(func() *Metrics {
 		m := NewMetrics(controller, noun, plural)
@@ -42,8 +42,8 @@ func ProcessMetrics(controller, noun, plural string) func() *Metrics {
 	})
 }
 
-// NewMetrics returns the metrics of the controller of that name, whose objects the noun is for, such as "box". The plural is what
-// the metric calls them that counts them. It is empty for objects without a status.
+// NewMetrics returns the metrics of a controller. noun is the word for one of its objects, such as "box", and plural the word in the
+// name of the metric that counts them. plural is empty for objects without a status.
 func NewMetrics(controller, noun, plural string) *Metrics {
 	subsystem := controller + "_controller"
 	m := &Metrics{
@@ -51,26 +51,26 @@ func NewMetrics(controller, noun, plural string) *Metrics {
 		duration: metrics.NewHistogramVec(&metrics.HistogramOpts{
 			Subsystem:      subsystem,
 			Name:           "reconcile_duration_seconds",
-			Help:           fmt.Sprintf("Time that one look at a %[1]s took, with all that was done about it. The result is success, requeue where the %[1]s will be looked at again soon, or error.", noun),
+			Help:           fmt.Sprintf("Duration of one reconcile of a %[1]s, in seconds, by result: success, requeue if the %[1]s will be reconciled again soon, or error.", noun),
 			StabilityLevel: metrics.ALPHA,
 			Buckets:        metrics.ExponentialBuckets(0.0001, 4, 10), // 100µs to 26s: from finding nothing to do to waiting for a busy server
 		}, []string{"result"}),
 		panics: metrics.NewCounter(&metrics.CounterOpts{
 			Subsystem:      subsystem,
 			Name:           "reconcile_panics_total",
-			Help:           fmt.Sprintf("Number of panics while a %s was reconciled. Each of them is a defect; the log has its stack.", noun),
+			Help:           fmt.Sprintf("Number of panics during a reconcile of a %s. Each panic is a defect. The log has its stack trace.", noun),
 			StabilityLevel: metrics.ALPHA,
 		}),
 		childWrites: metrics.NewCounterVec(&metrics.CounterOpts{
 			Subsystem:      subsystem,
 			Name:           "child_writes_total",
-			Help:           fmt.Sprintf("Number of writes of children that succeeded, by the child's kind and by what had to be done about it: create, adopt, update, record (of a %s that changed otherwise than in what it asks for), restore, reclaim (of fields that other field managers had taken over unchanged), replace (a deletion and a creation) or prune.", noun),
+			Help:           fmt.Sprintf("Number of successful writes of children, by the kind of the child and the operation: create, adopt, update, record (a change of the %s that does not change its render), restore (of drift), reclaim (of fields that other field managers own with the same value), replace (a deletion and a creation) or prune.", noun),
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"kind", "operation"}),
 		driftRestored: metrics.NewCounterVec(&metrics.CounterOpts{
 			Subsystem:      subsystem,
 			Name:           "drift_restored_total",
-			Help:           fmt.Sprintf("Number of times that fields of a child were put back to what the %s says, by the child's kind and by the field manager that had changed them.", noun),
+			Help:           fmt.Sprintf("Number of times that the controller restored fields of a child to the render of the %s, by the kind of the child and the field manager that had changed them.", noun),
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"kind", "manager"}),
 		managers: newBoundedLabel(maxManagers),
@@ -81,7 +81,7 @@ func NewMetrics(controller, noun, plural string) *Metrics {
 	return m
 }
 
-// Register registers the metrics. Of what is measured by result there is a series for each from the start on.
+// Register registers the metrics, with a series for every result, so that the first count is an increase from 0.
 func (m *Metrics) Register(register func(...metrics.Registerable), registerCustom func(...metrics.StableCollector)) {
 	register(m.duration, m.panics, m.childWrites, m.driftRestored)
 	for _, result := range []string{resultSuccess, resultRequeue, resultError} {
@@ -92,7 +92,7 @@ func (m *Metrics) Register(register func(...metrics.Registerable), registerCusto
 	}
 }
 
-// reconciled observes a reconcile that began then and returned this.
+// reconciled observes a reconcile with its start and its results.
 func (m *Metrics) reconciled(begin time.Time, again time.Duration, err error) {
 	result := resultSuccess
 	switch {

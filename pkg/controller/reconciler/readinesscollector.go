@@ -31,7 +31,7 @@ type ReadinessCollector struct {
 func newReadinessCollector(controller, plural string) *ReadinessCollector {
 	return &ReadinessCollector{desc: metrics.NewDesc(
 		metrics.BuildFQName("", controller+"_controller", plural),
-		fmt.Sprintf("Number of %s by the status of their condition Ready: true, false, or unknown where there is none yet. Only the leader has it.", plural),
+		fmt.Sprintf("Number of %s by the status of the condition Ready: true, false, or unknown if they do not have it yet. Only the leader has it.", plural),
 		[]string{"ready"}, nil, metrics.ALPHA, "")}
 }
 
