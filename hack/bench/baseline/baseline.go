@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bare is the limit: a client that writes what a controller would have to write for boxes, once each, and looks at
-// nothing.
-package bare
+// Package baseline is the limit: a client that writes the children of boxes and their status once each, as a controller must, and
+// reads nothing.
+package baseline
 
 import (
 	"context"
@@ -17,17 +17,17 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
-// Children are what a controller has made for one box.
+// Children are the children that a controller has created for one box.
 type Children struct {
 	Deployment *appsv1.Deployment
 	Service    *corev1.Service
 }
 
-// Observe returns the children of a box that a controller has made, as they are to be created for others.
+// Observe returns the children of a box that a controller has created, as templates for the children of other boxes.
 func Observe(ctx context.Context, client kubernetes.Interface, namespace, box string) (*Children, error) {
 	deployment, err := client.AppsV1().Deployments(namespace).Get(ctx, box, metav1.GetOptions{})
 	if err != nil {
@@ -45,7 +45,7 @@ func Observe(ctx context.Context, client kubernetes.Interface, namespace, box st
 	return &Children{Deployment: deployment, Service: service}, nil
 }
 
-// of returns the children that a box would have.
+// of returns the children of a box.
 func (c *Children) of(box *modelv1.ModelBox) (*appsv1.Deployment, *corev1.Service) {
 	deployment, service := c.Deployment.DeepCopy(), c.Service.DeepCopy()
 	deployment.Namespace, deployment.Name = box.Namespace, box.Name
@@ -61,9 +61,9 @@ func (c *Children) of(box *modelv1.ModelBox) (*appsv1.Deployment, *corev1.Servic
 	return deployment, service
 }
 
-// Create creates the children that boxes would have, and nothing else, with so many requests at a time.
-func Create(ctx context.Context, g *ground.Ground, children *Children, stored []*modelv1.ModelBox, workers int) error {
-	cluster, err := g.UserClient()
+// Create creates the children of boxes, and nothing else. workers is the number of concurrent requests.
+func Create(ctx context.Context, bed *testbed.Testbed, children *Children, stored []*modelv1.ModelBox, workers int) error {
+	cluster, err := bed.UserClient()
 	if err != nil {
 		return err
 	}
@@ -84,13 +84,13 @@ func (c *Children) create(ctx context.Context, cluster kubernetes.Interface, box
 	return nil
 }
 
-// Write creates boxes, their children and their status, with so many requests at a time.
-func Write(ctx context.Context, g *ground.Ground, api boxes.API, children *Children, stored []*modelv1.ModelBox, workers int) error {
-	cluster, err := g.UserClient()
+// Write creates boxes, their children and their status. workers is the number of concurrent requests.
+func Write(ctx context.Context, bed *testbed.Testbed, api boxes.API, children *Children, stored []*modelv1.ModelBox, workers int) error {
+	cluster, err := bed.UserClient()
 	if err != nil {
 		return err
 	}
-	client, err := api.NewClient(g.User)
+	client, err := api.NewClient(bed.User)
 	if err != nil {
 		return err
 	}

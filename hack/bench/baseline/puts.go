@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package bare
+package baseline
 
 import (
 	"context"
@@ -11,37 +11,37 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
-// putPrefix is the prefix of the keys that only this program reads.
+// putPrefix is the prefix of the keys of a Putter, which no server reads.
 const putPrefix = "/bench/"
 
-// Values are the values of one box and its children that the etcds have at the end, in the order of the writes.
+// Values are the final values of one box and its children in both etcds, in the order of the writes.
 type Values []value
 
 type value struct {
-	etcd ground.Etcd
-	// key is the end of the key. A value that is written again has the same key.
+	etcd testbed.Etcd
+	// key is the end of the key. A second write of an object has the same key.
 	key     string
 	content string
 }
 
-// ObserveValues returns what the etcds have of a box that a controller has made the children of. A box is written twice: when it is
-// created, and with its status.
-func ObserveValues(ctx context.Context, g *ground.Ground, namespace, box string) (Values, error) {
+// ObserveValues returns the values in both etcds of a box and of the children that a controller has created for it. A box is
+// written twice: at its creation, and with its status.
+func ObserveValues(ctx context.Context, bed *testbed.Testbed, namespace, box string) (Values, error) {
 	var values Values
 	for _, stored := range []struct {
-		etcd ground.Etcd
+		etcd testbed.Etcd
 		keys string
 	}{
-		{ground.EmbeddedEtcd, "/registry/model.github.com/modelboxes"},
-		{ground.ClusterEtcd, "/registry/deployments"},
-		{ground.ClusterEtcd, "/registry/services/specs"},
-		{ground.EmbeddedEtcd, "/registry/model.github.com/modelboxes"},
+		{testbed.EmbeddedEtcd, "/registry/model.github.com/modelboxes"},
+		{testbed.ClusterEtcd, "/registry/deployments"},
+		{testbed.ClusterEtcd, "/registry/services/specs"},
+		{testbed.EmbeddedEtcd, "/registry/model.github.com/modelboxes"},
 	} {
-		client, err := g.EtcdClient(stored.etcd)
+		client, err := bed.EtcdClient(stored.etcd)
 		if err != nil {
 			return nil, err
 		}
@@ -58,16 +58,16 @@ func ObserveValues(ctx context.Context, g *ground.Ground, namespace, box string)
 	return values, nil
 }
 
-// Putter puts values into the etcds, and nothing else.
+// Putter puts values into both etcds, and does nothing else.
 type Putter struct {
-	clients map[ground.Etcd]*clientv3.Client
+	clients map[testbed.Etcd]*clientv3.Client
 }
 
-// NewPutter returns a Putter, which has to be closed.
-func NewPutter(g *ground.Ground) (*Putter, error) {
-	p := &Putter{clients: map[ground.Etcd]*clientv3.Client{}}
-	for _, etcd := range []ground.Etcd{ground.ClusterEtcd, ground.EmbeddedEtcd} {
-		client, err := g.EtcdClient(etcd)
+// NewPutter returns a Putter. The caller must close it.
+func NewPutter(bed *testbed.Testbed) (*Putter, error) {
+	p := &Putter{clients: map[testbed.Etcd]*clientv3.Client{}}
+	for _, etcd := range []testbed.Etcd{testbed.ClusterEtcd, testbed.EmbeddedEtcd} {
+		client, err := bed.EtcdClient(etcd)
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
 		}
@@ -76,7 +76,7 @@ func NewPutter(g *ground.Ground) (*Putter, error) {
 	return p, nil
 }
 
-// Put puts the values of so many boxes, for so many of them at a time.
+// Put puts the values of count boxes, for as many boxes concurrently as there are workers.
 func (p *Putter) Put(ctx context.Context, values Values, count, workers int) error {
 	_, err := load.Run(ctx, workers, count, func(ctx context.Context, _, i int) error {
 		for _, value := range values {
@@ -90,7 +90,7 @@ func (p *Putter) Put(ctx context.Context, values Values, count, workers int) err
 	return err
 }
 
-// Remove removes all that was put.
+// Remove removes all values that were put.
 func (p *Putter) Remove(ctx context.Context) error {
 	for etcd, client := range p.clients {
 		if _, err := client.Delete(ctx, putPrefix, clientv3.WithPrefix()); err != nil {

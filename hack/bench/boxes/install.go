@@ -17,7 +17,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/definition"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 const (
@@ -27,8 +27,8 @@ const (
 
 // InstallDefinition makes the cluster serve boxes as custom resources, of the schema that the server publishes there, unless it
 // does already.
-func InstallDefinition(ctx context.Context, g *ground.Ground) error {
-	published, err := publishedSchema(ctx, g)
+func InstallDefinition(ctx context.Context, bed *testbed.Testbed) error {
+	published, err := publishedSchema(ctx, bed)
 	if err != nil {
 		return err
 	}
@@ -36,14 +36,14 @@ func InstallDefinition(ctx context.Context, g *ground.Ground) error {
 	if err != nil {
 		return err
 	}
-	client, err := apiextensions.NewForConfig(g.Admin)
+	client, err := apiextensions.NewForConfig(bed.Admin)
 	if err != nil {
 		return fmt.Errorf("creating a client for definitions: %w", err)
 	}
 	if _, err := client.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating the definition: %w", err)
 	}
-	boxes, err := CRD.NewClient(g.User)
+	boxes, err := CRD.NewClient(bed.User)
 	if err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func InstallDefinition(ctx context.Context, g *ground.Ground) error {
 }
 
 // publishedSchema is what any client of the cluster learns of boxes.
-func publishedSchema(ctx context.Context, g *ground.Ground) (*spec.Schema, error) {
-	published := &resolver.ClientDiscoveryResolver{Discovery: g.Client.Discovery()}
+func publishedSchema(ctx context.Context, bed *testbed.Testbed) (*spec.Schema, error) {
+	published := &resolver.ClientDiscoveryResolver{Discovery: bed.Client.Discovery()}
 	var schema *spec.Schema
 	err := await(ctx, "the schema of boxes is published", func(context.Context) (err error) {
 		schema, err = published.ResolveSchema(ModelBox.Kind())
@@ -76,9 +76,9 @@ func await(ctx context.Context, what string, check func(context.Context) error) 
 }
 
 // CreateNamespace creates a namespace.
-func CreateNamespace(ctx context.Context, g *ground.Ground, name string) error {
+func CreateNamespace(ctx context.Context, bed *testbed.Testbed, name string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if _, err := g.Client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
+	if _, err := bed.Client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("creating namespace %s: %w", name, err)
 	}
 	return nil

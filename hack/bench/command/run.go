@@ -19,11 +19,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/report"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/scenario"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 
 // runOptions are the flags of run.
 type runOptions struct {
-	contest.Options
+	runner.Options
 	output string
 }
 
@@ -90,7 +90,7 @@ func (o *runOptions) complete(flags *pflag.FlagSet) error {
 	return o.Programs.Check()
 }
 
-func (o *runOptions) run(ctx context.Context, scenarios []*contest.Scenario, out io.Writer) (err error) {
+func (o *runOptions) run(ctx context.Context, scenarios []*runner.Scenario, out io.Writer) (err error) {
 	o.Say = func(line string) { fmt.Fprintln(out, line) }
 	machine, err := describeMachine()
 	if err != nil {
@@ -107,7 +107,7 @@ func (o *runOptions) run(ctx context.Context, scenarios []*contest.Scenario, out
 		return fmt.Errorf("creating the folder for the report: %w", err)
 	}
 	r := &result.Result{Format: result.Format, Began: time.Now().UTC(), Machine: *machine, Versions: versions, Settings: o.Settings}
-	stage := &contest.Stage{Options: o.Options}
+	stage := &runner.Stage{Options: o.Options}
 	defer func() { err = errors.Join(err, stage.Clear()) }()
 	for _, s := range scenarios {
 		played, err := stage.Play(ctx, s)
@@ -143,10 +143,10 @@ func (o *runOptions) versions(ctx context.Context) (map[string]string, error) {
 		versions[program.name], _, _ = strings.Cut(said, "\n")
 	}
 	// kro does not say it.
-	built, err := buildinfo.ReadFile(o.Programs.Path(ground.Kro))
+	built, err := buildinfo.ReadFile(o.Programs.Path(testbed.Kro))
 	if err != nil {
 		return nil, fmt.Errorf("reading which kro it is: %w", err)
 	}
-	versions[ground.Kro] = built.Main.Version
+	versions[testbed.Kro] = built.Main.Version
 	return versions, nil
 }

@@ -30,7 +30,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 const (
@@ -56,12 +56,12 @@ var (
 )
 
 // Install creates what kro needs, and the definition of boxes, which are served once it has been started.
-func Install(ctx context.Context, g *ground.Ground) error {
-	client, err := dynamic.NewForConfig(g.Admin)
+func Install(ctx context.Context, bed *testbed.Testbed) error {
+	client, err := dynamic.NewForConfig(bed.Admin)
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
-	needed, err := os.ReadFile(g.Programs.Path(ground.KroDefinitions))
+	needed, err := os.ReadFile(bed.Programs.Path(testbed.KroDefinitions))
 	if err != nil {
 		return fmt.Errorf("reading what kro needs: %w", err)
 	}
@@ -80,7 +80,7 @@ func Install(ctx context.Context, g *ground.Ground) error {
 	if err := create(ctx, client, resourceGraphDefinitions, definition); err != nil {
 		return err
 	}
-	return boxes.CreateNamespace(ctx, g, exampleNamespace)
+	return boxes.CreateNamespace(ctx, bed, exampleNamespace)
 }
 
 // create creates an object as soon as its kind is served, unless it is there.

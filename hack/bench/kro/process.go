@@ -14,8 +14,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // releaseClients is how many clients take the finalizers off. It is not measured.
@@ -23,14 +23,14 @@ const releaseClients = 16
 
 // Start runs kro as a process of the control plane until stop is called, and returns when it works. It reconciles so many boxes
 // at the same time. Once it has been stopped, its boxes can be deleted without it.
-func Start(ctx context.Context, g *ground.Ground, workers int) (stop func() error, err error) {
-	client, err := API.NewClient(g.User)
+func Start(ctx context.Context, bed *testbed.Testbed, workers int) (stop func() error, err error) {
+	client, err := API.NewClient(bed.User)
 	if err != nil {
 		return nil, err
 	}
 	// It has no limit of requests: controller-runtime switches that off before its flags for one are looked at.
-	end, err := g.RunServer(ground.Kro, exec.Command(g.Programs.Path(ground.Kro),
-		"--kubeconfig="+g.Kubeconfig(),
+	end, err := bed.RunServer(testbed.Kro, exec.Command(bed.Programs.Path(testbed.Kro),
+		"--kubeconfig="+bed.Kubeconfig(),
 		fmt.Sprintf("--dynamic-controller-concurrent-reconciles=%d", workers),
 		"--metrics-bind-address=0",
 		"--health-probe-bind-address=0",

@@ -11,7 +11,7 @@ import (
 	"os"
 	"os/exec"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 const (
@@ -26,22 +26,22 @@ const (
 
 // Start runs the operator as a process of the control plane until stop is called, and returns when it works. The kubeconfig is
 // that of the control plane, and Started is not called.
-func Start(ctx context.Context, g *ground.Ground, options Options) (stop func() error, err error) {
+func Start(ctx context.Context, bed *testbed.Testbed, options Options) (stop func() error, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	command := exec.Command(self, Command, "--kubeconfig="+g.Kubeconfig(), fmt.Sprintf("--workers=%d", options.Workers), "--namespace="+options.Namespace)
+	command := exec.Command(self, Command, "--kubeconfig="+bed.Kubeconfig(), fmt.Sprintf("--workers=%d", options.Workers), "--namespace="+options.Namespace)
 	said, err := command.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("reading what the operator says: %w", err)
 	}
-	stop, err = g.RunServer(ProcessName, command)
+	stop, err = bed.RunServer(ProcessName, command)
 	if err != nil {
 		return nil, err
 	}
 	if line, err := bufio.NewReader(said).ReadString('\n'); err != nil || line != StartedLine+"\n" {
-		return nil, errors.Join(fmt.Errorf("the operator does not work, see its log in %s: it said %q", g.Dir, line), err, stop())
+		return nil, errors.Join(fmt.Errorf("the operator does not work, see its log in %s: it said %q", bed.Dir, line), err, stop())
 	}
 	return stop, nil
 }

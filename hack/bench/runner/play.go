@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package contest
+package runner
 
 import (
 	"context"
@@ -10,29 +10,29 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
-// Options are how scenarios are played.
+// Options are the options of a Stage.
 type Options struct {
-	Programs ground.Programs
-	// Dir is where control planes live.
+	Programs testbed.Programs
+	// Dir is the directory of the control planes.
 	Dir string
 	result.Settings
 	Say func(line string)
 }
 
-// Stage is where scenarios are played, one after the other.
+// Stage runs scenarios one after the other.
 type Stage struct {
 	Options
-	// ground is the control plane that is still there, if any, and of are its options.
-	ground *ground.Ground
-	of     ground.Options
+	// testbed is the control plane of the last scenario, nil if it is stopped. of are its options.
+	testbed *testbed.Testbed
+	of      testbed.Options
 }
 
-// Play measures one scenario on a control plane of its own. When there is no time, with Quick, it is that of the scenario before
-// where that needs the same. What was measured before an error is returned with it.
+// Play runs one scenario on a new control plane. With Quick, it uses the control plane of the former scenario if it has the same
+// options. After an error, it also returns the measurements until then.
 func (s *Stage) Play(ctx context.Context, scenario *Scenario) (*result.Scenario, error) {
 	began := time.Now()
 	s.Say(fmt.Sprintf("%s: %s", scenario.Name, scenario.Shows))
@@ -40,7 +40,7 @@ func (s *Stage) Play(ctx context.Context, scenario *Scenario) (*result.Scenario,
 		return nil, fmt.Errorf("%s: %w", scenario.Name, err)
 	}
 	r := &Run{
-		Ground: s.ground, Rounds: s.Rounds, Size: scenario.size(s.Settings), Quick: s.Quick, Full: s.Full, Say: s.Say,
+		Testbed: s.testbed, Rounds: s.Rounds, Size: scenario.size(s.Settings), Quick: s.Quick, Full: s.Full, Say: s.Say,
 		scenario: scenario,
 	}
 	err := scenario.Measure(ctx, r)
@@ -56,30 +56,30 @@ func (s *Stage) Play(ctx context.Context, scenario *Scenario) (*result.Scenario,
 }
 
 func (s *Stage) prepare(ctx context.Context, scenario *Scenario) error {
-	if s.ground != nil && s.of == scenario.Ground {
+	if s.testbed != nil && s.of == scenario.Testbed {
 		return nil
 	}
 	if err := s.Clear(); err != nil {
 		return err
 	}
 	began := time.Now()
-	g, err := ground.Start(ctx, filepath.Join(s.Dir, scenario.Name), s.Programs, scenario.Ground)
+	bed, err := testbed.Start(ctx, filepath.Join(s.Dir, scenario.Name), s.Programs, scenario.Testbed)
 	if err != nil {
 		return fmt.Errorf("starting the control plane: %w", err)
 	}
-	s.ground, s.of = g, scenario.Ground
+	s.testbed, s.of = bed, scenario.Testbed
 	s.Say(fmt.Sprintf("  control plane ready after %.0f s", time.Since(began).Seconds()))
 	return nil
 }
 
-// Clear ends the control plane that is still there.
+// Clear stops the control plane of the last scenario.
 func (s *Stage) Clear() error {
-	if s.ground == nil {
+	if s.testbed == nil {
 		return nil
 	}
-	g := s.ground
-	s.ground = nil
-	return g.Stop()
+	bed := s.testbed
+	s.testbed = nil
+	return bed.Stop()
 }
 
 func (s *Scenario) size(settings result.Settings) int {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package contest
+package runner
 
 import (
 	"context"
@@ -9,33 +9,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/report"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // Run is one run of a scenario.
 type Run struct {
-	Ground *ground.Ground
-	// Rounds is how often each contestant is measured.
+	Testbed *testbed.Testbed
+	// Rounds is the number of measurements of each contestant.
 	Rounds int
-	// Size is how many objects there are.
+	// Size is the number of objects.
 	Size int
-	// Quick is for a rough look: what only shows how things grow may be left out.
+	// Quick allows leaving out measurements of growth, for a rough result.
 	Quick bool
-	// Full is for as much as the goals are about, however long that takes.
+	// Full measures everything that the goals are about, independent of the time it takes.
 	Full bool
-	// Say tells a person what happens.
+	// Say reports progress to the user.
 	Say func(line string)
 
 	scenario     *Scenario
 	measurements []result.Measurement
 }
 
-// Interleave calls measure for each contestant in turn, as many times as there are rounds: A B A B. Every other round begins
-// with the last one, so that no contestant always follows the same one.
+// Interleave calls measure for each contestant in turn, once a round: A B A B. Every other round is in reverse order, so that no
+// contestant always follows the same one.
 func Interleave[C any](r *Run, contestants []C, measure func(round int, contestant C) error) error {
 	for round := range r.Rounds {
 		order := slices.Clone(contestants)
@@ -51,7 +51,7 @@ func Interleave[C any](r *Run, contestants []C, measure func(round int, contesta
 	return nil
 }
 
-// Record keeps a measurement, and says what it is.
+// Record adds a measurement to the result, and reports it.
 func (r *Run) Record(m result.Measurement) {
 	r.measurements = append(r.measurements, m)
 	var figures []string
@@ -63,48 +63,48 @@ func (r *Run) Record(m result.Measurement) {
 	r.Say(fmt.Sprintf("  round %d of %d  %-20s %-28s %s", m.Round+1, r.Rounds, m.Case, m.Contestant, strings.Join(figures, ", ")))
 }
 
-// CPU returns the seconds of CPU that each server uses for do and for what follows from it. The servers are settled before.
+// CPU returns the CPU seconds of each server for do and its consequences. It lets the servers settle before.
 func (r *Run) CPU(ctx context.Context, do func() error) (map[string]float64, error) {
-	if err := r.Ground.Settle(ctx); err != nil {
+	if err := r.Testbed.Settle(ctx); err != nil {
 		return nil, err
 	}
-	before, err := r.Ground.Usage()
+	before, err := r.Testbed.Usage()
 	if err != nil {
 		return nil, err
 	}
 	if err := do(); err != nil {
 		return nil, err
 	}
-	if err := r.Ground.AwaitIdle(ctx); err != nil {
+	if err := r.Testbed.AwaitIdle(ctx); err != nil {
 		return nil, err
 	}
-	after, err := r.Ground.Usage()
+	after, err := r.Testbed.Usage()
 	if err != nil {
 		return nil, err
 	}
 	return after.CPUSince(before), nil
 }
 
-// PeakMemory returns by how many bytes the memory of the servers grows at most for what do does. Call it inside of CPU.
+// PeakMemory returns the peak growth of the memory of the servers during do, in bytes. Call it inside of CPU.
 func (r *Run) PeakMemory(do func() error) (float64, error) {
-	if err := r.Ground.ResetPeaks(); err != nil {
+	if err := r.Testbed.ResetPeaks(); err != nil {
 		return 0, err
 	}
-	before, err := r.Ground.StoreUsage()
+	before, err := r.Testbed.StoreUsage()
 	if err != nil {
 		return 0, err
 	}
 	if err := do(); err != nil {
 		return 0, err
 	}
-	after, err := r.Ground.StoreUsage()
+	after, err := r.Testbed.StoreUsage()
 	if err != nil {
 		return 0, err
 	}
 	return after.PeakSince(before), nil
 }
 
-// Requests returns the measurement of so many requests.
+// Requests returns the measurement of a number of requests.
 func Requests(of, contestant string, round, requests int, outcome *load.Outcome, cpu map[string]float64) (result.Measurement, error) {
 	latency, err := result.EncodeLatency(outcome.Latency)
 	if err != nil {
@@ -121,7 +121,7 @@ func Requests(of, contestant string, round, requests int, outcome *load.Outcome,
 	}, nil
 }
 
-// The names of figures that several scenarios have.
+// The names of figures that several scenarios share.
 const (
 	RequestsPerSecond = "requests/s"
 	LatencyP50        = "p50"

@@ -1,33 +1,32 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contest has contestants do the same in turn, and records what it took.
-package contest
+// Package runner runs scenarios: it measures each contestant in turn, and records the measurements.
+package runner
 
 import (
 	"context"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
-// Scenario is one thing that contestants are compared in.
+// Scenario is one comparison of contestants.
 type Scenario struct {
 	Name string
-	// Shows is what it is about, in a sentence.
+	// Shows is a sentence about the purpose of the scenario.
 	Shows string
-	// Notes say what else a reader of the report has to know.
+	// Notes are further information for readers of the report.
 	Notes       []string
-	Ground      ground.Options
+	Testbed     testbed.Options
 	Figures     []result.Figure
 	Comparisons []result.Comparison
 	Goals       []result.Goal
-	// Size is how many objects there are unless something else is asked for: as many as there is time for when all scenarios
-	// are played. QuickSize is how many of them show roughly the same, and FullSize how many the goals are about; 0 where
-	// that is Size.
+	// Size is the default number of objects, for a run of all scenarios. QuickSize is a number that shows roughly the same, and
+	// FullSize the number that the goals are about, 0 for Size.
 	Size, QuickSize, FullSize int
-	// SizeOf names the things that the size counts, such as "watchers"; empty for objects.
+	// SizeOf is the plural of what the size counts, such as "watchers". Empty means objects.
 	SizeOf string
-	// Measure measures on a new control plane, or on one that another scenario has used, which has left its namespaces.
+	// Measure runs the measurements on a new control plane, or on the control plane of a former scenario with its namespaces.
 	Measure func(ctx context.Context, r *Run) error
 }

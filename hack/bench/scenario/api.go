@@ -15,12 +15,12 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
 )
 
-var apiScenario = &contest.Scenario{
+var apiScenario = &runner.Scenario{
 	Name:  "api",
 	Shows: "create, update, patch, apply and get boxes one by one, through kube-apiserver",
 	Notes: []string{
@@ -29,18 +29,18 @@ var apiScenario = &contest.Scenario{
 		"Controllers are off: nothing is done about the boxes but to store them.",
 	},
 	Figures: []result.Figure{
-		{Name: contest.RequestsPerSecond, Unit: result.PerSecond},
-		{Name: contest.LatencyP50, Unit: result.Seconds},
-		{Name: contest.LatencyP99, Unit: result.Seconds},
-		{Name: contest.CPUPerRequest, Unit: result.Seconds},
+		{Name: runner.RequestsPerSecond, Unit: result.PerSecond},
+		{Name: runner.LatencyP50, Unit: result.Seconds},
+		{Name: runner.LatencyP99, Unit: result.Seconds},
+		{Name: runner.CPUPerRequest, Unit: result.Seconds},
 	},
 	Comparisons: []result.Comparison{bestClients, sameEncoding},
 	Goals: []result.Goal{
-		atLeast("create", bestClients, contest.RequestsPerSecond, 2),
-		atLeast("patch", bestClients, contest.RequestsPerSecond, 2),
-		atLeast("apply", bestClients, contest.RequestsPerSecond, 2),
-		atLeast("get", bestClients, contest.RequestsPerSecond, 1.2),
-		atMost("", bestClients, contest.CPUPerRequest, 0.4),
+		atLeast("create", bestClients, runner.RequestsPerSecond, 2),
+		atLeast("patch", bestClients, runner.RequestsPerSecond, 2),
+		atLeast("apply", bestClients, runner.RequestsPerSecond, 2),
+		atLeast("get", bestClients, runner.RequestsPerSecond, 1.2),
+		atMost("", bestClients, runner.CPUPerRequest, 0.4),
 	},
 	Size: 200, QuickSize: 80, FullSize: 1200,
 	Measure: measureAPI,
@@ -92,8 +92,8 @@ var operations = []operation{
 	}},
 }
 
-func measureAPI(ctx context.Context, r *contest.Run) error {
-	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
+func measureAPI(ctx context.Context, r *runner.Run) error {
+	if err := boxes.InstallDefinition(ctx, r.Testbed); err != nil {
 		return err
 	}
 	clientCounts := []int{1, usualClients, 64}
@@ -110,7 +110,7 @@ func measureAPI(ctx context.Context, r *contest.Run) error {
 			a.total = max(1, r.Size/4) // takes as long
 		}
 		// A round of a contestant is a life of its boxes, from creation to deletion.
-		err := contest.Interleave(r, contestants, func(round int, api boxes.API) error { return a.live(ctx, round, api) })
+		err := runner.Interleave(r, contestants, func(round int, api boxes.API) error { return a.live(ctx, round, api) })
 		if err != nil {
 			return fmt.Errorf("%d clients: %w", clients, err)
 		}
@@ -120,18 +120,18 @@ func measureAPI(ctx context.Context, r *contest.Run) error {
 
 // apiRun is the part of a run with so many clients.
 type apiRun struct {
-	*contest.Run
+	*runner.Run
 	clients, total int
 }
 
 // live measures each operation, for the same boxes.
 func (a *apiRun) live(ctx context.Context, round int, api boxes.API) error {
-	clients, err := api.NewClients(a.Ground.User, a.clients)
+	clients, err := api.NewClients(a.Testbed.User, a.clients)
 	if err != nil {
 		return err
 	}
 	namespace := fmt.Sprintf("api-%s-%d-%d", strings.ToLower(strings.NewReplacer(", ", "-").Replace(api.Name)), a.clients, round)
-	if err := boxes.CreateNamespace(ctx, a.Ground, namespace); err != nil {
+	if err := boxes.CreateNamespace(ctx, a.Testbed, namespace); err != nil {
 		return err
 	}
 	if err := connect(ctx, clients, namespace); err != nil {
@@ -180,7 +180,7 @@ func (a *apiRun) measure(ctx context.Context, round int, api boxes.API, clients 
 		return err
 	}
 	of := fmt.Sprintf("%s, %s", operation.name, english.Plural(a.clients, "client", ""))
-	measurement, err := contest.Requests(of, api.Name, round, len(requests), outcome, cpu)
+	measurement, err := runner.Requests(of, api.Name, round, len(requests), outcome, cpu)
 	if err != nil {
 		return err
 	}

@@ -13,15 +13,15 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/bare"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/baseline"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/kro"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/operator"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // Figures of controllers.
@@ -52,7 +52,7 @@ var (
 	againstLimit   = result.Comparison{Ours: boxes.ModelBox.Name, Peer: limit}
 )
 
-var convergeScenario = &contest.Scenario{
+var convergeScenario = &runner.Scenario{
 	Name:  "converge",
 	Shows: "create many boxes without pods at once, until each has its Deployment and its Service, and says so in its status",
 	Notes: []string{
@@ -64,18 +64,18 @@ var convergeScenario = &contest.Scenario{
 		"etcd alone is what the limit cannot be below: a client of both etcds puts the bytes that they have of a box, its Deployment and its Service, the box twice, for " + fmt.Sprint(ourWorkers) + " boxes at a time.",
 		"Writes and reads are those of boxes, Deployments and Services by everybody, without the creation of the boxes: the controller manager writes to each Deployment, too.",
 	},
-	Ground: ground.Options{Controllers: true},
+	Testbed: testbed.Options{Controllers: true},
 	Figures: []result.Figure{
-		{Name: contest.Time, Unit: result.Seconds},
+		{Name: runner.Time, Unit: result.Seconds},
 		{Name: writesPerBox, Unit: result.Count},
 		{Name: readsPerBox, Unit: result.Count},
 		{Name: cpuPerBox, Unit: result.Seconds},
 	},
 	Comparisons: []result.Comparison{againstLimit, againstDefault, againstWorkers, againstKro},
 	Goals: []result.Goal{
-		atMost("", againstLimit, contest.Time, 1.25),
-		atMost("", againstDefault, contest.Time, 1.0/5),
-		atMost("", againstWorkers, contest.Time, 1/1.5),
+		atMost("", againstLimit, runner.Time, 1.25),
+		atMost("", againstDefault, runner.Time, 1.0/5),
+		atMost("", againstWorkers, runner.Time, 1/1.5),
 		atMost("", againstLimit, writesPerBox, 1),
 	},
 	Size: 60, QuickSize: 20, FullSize: 5000,
@@ -87,50 +87,50 @@ type controllers struct {
 	name string
 	api  boxes.API
 	// start starts what is not running yet, until stop is called. Nil: nothing.
-	start func(ctx context.Context, g *ground.Ground) (stop func() error, err error)
+	start func(ctx context.Context, bed *testbed.Testbed) (stop func() error, err error)
 	// create creates the boxes.
-	create func(ctx context.Context, g *ground.Ground, api boxes.API, stored []*modelv1.ModelBox) error
+	create func(ctx context.Context, bed *testbed.Testbed, api boxes.API, stored []*modelv1.ModelBox) error
 }
 
 // converging is one who takes part, and measures a turn of itself.
 type converging interface {
-	measure(ctx context.Context, r *contest.Run, round int, turn string) error
+	measure(ctx context.Context, r *runner.Run, round int, turn string) error
 }
 
-func measureConvergence(ctx context.Context, r *contest.Run) error {
-	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
+func measureConvergence(ctx context.Context, r *runner.Run) error {
+	if err := boxes.InstallDefinition(ctx, r.Testbed); err != nil {
 		return err
 	}
-	if err := kro.Install(ctx, r.Ground); err != nil {
+	if err := kro.Install(ctx, r.Testbed); err != nil {
 		return err
 	}
 	children, err := observeChildren(ctx, r)
 	if err != nil {
 		return err
 	}
-	values, err := bare.ObserveValues(ctx, r.Ground, exampleNamespace, exampleBox)
+	values, err := baseline.ObserveValues(ctx, r.Testbed, exampleNamespace, exampleBox)
 	if err != nil {
 		return err
 	}
-	withWorkers := func(workers int) func(context.Context, *ground.Ground) (func() error, error) {
-		return func(ctx context.Context, g *ground.Ground) (func() error, error) {
-			return operator.Start(ctx, g, operator.Options{Workers: workers})
+	withWorkers := func(workers int) func(context.Context, *testbed.Testbed) (func() error, error) {
+		return func(ctx context.Context, bed *testbed.Testbed) (func() error, error) {
+			return operator.Start(ctx, bed, operator.Options{Workers: workers})
 		}
 	}
 	contestants := []converging{
 		controllers{boxes.ModelBox.Name, boxes.ModelBox, nil, createBoxes},
 		controllers{operatorByDefault, boxes.CRD, withWorkers(0), createBoxes},
 		controllers{operatorLikeOurs, boxes.CRD, withWorkers(ourWorkers), createBoxes},
-		controllers{kro.API.Name, kro.API, func(ctx context.Context, g *ground.Ground) (func() error, error) {
-			return kro.Start(ctx, g, ourWorkers)
+		controllers{kro.API.Name, kro.API, func(ctx context.Context, bed *testbed.Testbed) (func() error, error) {
+			return kro.Start(ctx, bed, ourWorkers)
 		}, createBoxes},
-		controllers{limit, boxes.CRD, nil, func(ctx context.Context, g *ground.Ground, api boxes.API, stored []*modelv1.ModelBox) error {
-			return bare.Write(ctx, g, api, children, stored, ourWorkers)
+		controllers{limit, boxes.CRD, nil, func(ctx context.Context, bed *testbed.Testbed, api boxes.API, stored []*modelv1.ModelBox) error {
+			return baseline.Write(ctx, bed, api, children, stored, ourWorkers)
 		}},
 		puts{values},
 	}
 	turn := 0
-	return contest.Interleave(r, contestants, func(round int, c converging) error {
+	return runner.Interleave(r, contestants, func(round int, c converging) error {
 		turn++
 		return c.measure(ctx, r, round, fmt.Sprintf("converge-%d", turn))
 	})
@@ -140,25 +140,25 @@ func measureConvergence(ctx context.Context, r *contest.Run) error {
 const exampleNamespace, exampleBox = "converge-example", "box"
 
 // observeChildren lets the server make the children of one box.
-func observeChildren(ctx context.Context, r *contest.Run) (*bare.Children, error) {
-	if err := boxes.CreateNamespace(ctx, r.Ground, exampleNamespace); err != nil {
+func observeChildren(ctx context.Context, r *runner.Run) (*baseline.Children, error) {
+	if err := boxes.CreateNamespace(ctx, r.Testbed, exampleNamespace); err != nil {
 		return nil, err
 	}
-	ready, err := awaitReady(ctx, r.Ground, boxes.ModelBox, []string{exampleNamespace}, 1)
+	ready, err := awaitReady(ctx, r.Testbed, boxes.ModelBox, []string{exampleNamespace}, 1)
 	if err != nil {
 		return nil, err
 	}
-	if err := createBoxes(ctx, r.Ground, boxes.ModelBox, []*modelv1.ModelBox{boxes.New(exampleNamespace, exampleBox)}); err != nil {
+	if err := createBoxes(ctx, r.Testbed, boxes.ModelBox, []*modelv1.ModelBox{boxes.New(exampleNamespace, exampleBox)}); err != nil {
 		return nil, err
 	}
 	if err := <-ready; err != nil {
 		return nil, err
 	}
-	return bare.Observe(ctx, r.Ground.Client, exampleNamespace, exampleBox)
+	return baseline.Observe(ctx, r.Testbed.Client, exampleNamespace, exampleBox)
 }
 
-func createBoxes(ctx context.Context, g *ground.Ground, api boxes.API, stored []*modelv1.ModelBox) error {
-	clients, err := api.NewClients(g.User, fillClients)
+func createBoxes(ctx context.Context, bed *testbed.Testbed, api boxes.API, stored []*modelv1.ModelBox) error {
+	clients, err := api.NewClients(bed.User, fillClients)
 	if err != nil {
 		return err
 	}
@@ -171,14 +171,14 @@ func createBoxes(ctx context.Context, g *ground.Ground, api boxes.API, stored []
 	return nil
 }
 
-func (c controllers) measure(ctx context.Context, r *contest.Run, round int, turn string) error {
-	namespaces, err := createNamespaces(ctx, r.Ground, turn)
+func (c controllers) measure(ctx context.Context, r *runner.Run, round int, turn string) error {
+	namespaces, err := createNamespaces(ctx, r.Testbed, turn)
 	if err != nil {
 		return err
 	}
 	stop := func() error { return nil }
 	if c.start != nil {
-		if stop, err = c.start(ctx, r.Ground); err != nil {
+		if stop, err = c.start(ctx, r.Testbed); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
@@ -186,23 +186,23 @@ func (c controllers) measure(ctx context.Context, r *contest.Run, round int, tur
 	if err := errors.Join(c.converge(ctx, r, round, namespaces), stop()); err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	return removeAll(ctx, r.Ground, c.api, namespaces)
+	return removeAll(ctx, r.Testbed, c.api, namespaces)
 }
 
-func (c controllers) converge(ctx context.Context, r *contest.Run, round int, namespaces []string) error {
+func (c controllers) converge(ctx context.Context, r *runner.Run, round int, namespaces []string) error {
 	stored := newBoxes(namespaces, r.Size)
-	before, err := countRequests(ctx, r.Ground)
+	before, err := countRequests(ctx, r.Testbed)
 	if err != nil {
 		return err
 	}
 	var took time.Duration
 	cpu, err := r.CPU(ctx, func() error {
-		ready, err := awaitReady(ctx, r.Ground, c.api, namespaces, len(stored))
+		ready, err := awaitReady(ctx, r.Testbed, c.api, namespaces, len(stored))
 		if err != nil {
 			return err
 		}
 		began := time.Now()
-		if err := c.create(ctx, r.Ground, c.api, stored); err != nil {
+		if err := c.create(ctx, r.Testbed, c.api, stored); err != nil {
 			return err
 		}
 		err = <-ready
@@ -212,11 +212,11 @@ func (c controllers) converge(ctx context.Context, r *contest.Run, round int, na
 	if err != nil {
 		return err
 	}
-	after, err := countRequests(ctx, r.Ground)
+	after, err := countRequests(ctx, r.Testbed)
 	if err != nil {
 		return err
 	}
-	if err := expectChildren(ctx, r.Ground, namespaces, len(stored)); err != nil {
+	if err := expectChildren(ctx, r.Testbed, namespaces, len(stored)); err != nil {
 		return err
 	}
 	writes, reads := after.since(before)
@@ -224,7 +224,7 @@ func (c controllers) converge(ctx context.Context, r *contest.Run, round int, na
 	r.Record(result.Measurement{
 		Case: atOnce, Contestant: c.name, Round: round, CPU: cpu,
 		Values: map[string]float64{
-			contest.Time: took.Seconds(),
+			runner.Time:  took.Seconds(),
 			writesPerBox: perBox(writes) - 1,
 			readsPerBox:  perBox(reads),
 			cpuPerBox:    perBox(process.Total(cpu)),
@@ -234,10 +234,10 @@ func (c controllers) converge(ctx context.Context, r *contest.Run, round int, na
 }
 
 // puts are the values of boxes, which are put into the etcds and removed again.
-type puts struct{ values bare.Values }
+type puts struct{ values baseline.Values }
 
-func (p puts) measure(ctx context.Context, r *contest.Run, round int, _ string) (err error) {
-	putter, err := bare.NewPutter(r.Ground)
+func (p puts) measure(ctx context.Context, r *runner.Run, round int, _ string) (err error) {
+	putter, err := baseline.NewPutter(r.Testbed)
 	if err != nil {
 		return err
 	}
@@ -254,20 +254,20 @@ func (p puts) measure(ctx context.Context, r *contest.Run, round int, _ string) 
 	}
 	r.Record(result.Measurement{
 		Case: atOnce, Contestant: rawPuts, Round: round, CPU: cpu,
-		Values: map[string]float64{contest.Time: took.Seconds(), cpuPerBox: process.Total(cpu) / float64(r.Size)},
+		Values: map[string]float64{runner.Time: took.Seconds(), cpuPerBox: process.Total(cpu) / float64(r.Size)},
 	})
 	return putter.Remove(ctx)
 }
 
 // expectChildren checks that every box has what it is about: a status could say anything.
-func expectChildren(ctx context.Context, g *ground.Ground, namespaces []string, want int) error {
+func expectChildren(ctx context.Context, bed *testbed.Testbed, namespaces []string, want int) error {
 	deployments, services := 0, 0
 	for _, namespace := range namespaces {
-		ofDeployments, err := g.Client.AppsV1().Deployments(namespace).List(ctx, metav1.ListOptions{})
+		ofDeployments, err := bed.Client.AppsV1().Deployments(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return fmt.Errorf("listing Deployments: %w", err)
 		}
-		ofServices, err := g.Client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{})
+		ofServices, err := bed.Client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return fmt.Errorf("listing Services: %w", err)
 		}

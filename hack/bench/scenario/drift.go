@@ -24,12 +24,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/operator"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // Figures of children.
@@ -45,7 +45,7 @@ const (
 	restoreTimeout = 5 * time.Minute
 )
 
-var driftScenario = &contest.Scenario{
+var driftScenario = &runner.Scenario{
 	Name:  "drift",
 	Shows: "delete or edit many Deployments at once, among more, until the last one is as its box says",
 	Notes: []string{
@@ -54,16 +54,16 @@ var driftScenario = &contest.Scenario{
 		"Both sides have their boxes and children in one cluster. The operator looks at its own namespace only, as the server looks at its own children only.",
 		"Writes are those of boxes, Deployments and Services by everybody but who deletes or edits, the controller manager included.",
 	},
-	Ground: ground.Options{Controllers: true},
+	Testbed: testbed.Options{Controllers: true},
 	Figures: []result.Figure{
-		{Name: contest.LatencyP50, Unit: result.Seconds},
-		{Name: contest.LatencyP99, Unit: result.Seconds},
-		{Name: contest.Time, Unit: result.Seconds},
+		{Name: runner.LatencyP50, Unit: result.Seconds},
+		{Name: runner.LatencyP99, Unit: result.Seconds},
+		{Name: runner.Time, Unit: result.Seconds},
 		{Name: writesPerChild, Unit: result.Count},
 		{Name: cpuPerChild, Unit: result.Seconds},
 	},
 	Comparisons: []result.Comparison{againstDefault},
-	Goals:       []result.Goal{{Figure: contest.LatencyP99, Ours: boxes.ModelBox.Name, AtMost: ptr.To(2.0)}},
+	Goals:       []result.Goal{{Figure: runner.LatencyP99, Ours: boxes.ModelBox.Name, AtMost: ptr.To(2.0)}},
 	Size:        400, QuickSize: 30, FullSize: 5000, SizeOf: "boxes on each side",
 	Measure: measureDrift,
 }
@@ -103,17 +103,17 @@ var (
 
 // drifting is a controller whose children are disturbed.
 type drifting struct {
-	*contest.Run
+	*runner.Run
 	name, namespace string
 	disturbances    []disturbance
 	deployments     appsclient.DeploymentInterface
 }
 
-func measureDrift(ctx context.Context, r *contest.Run) (err error) {
-	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
+func measureDrift(ctx context.Context, r *runner.Run) (err error) {
+	if err := boxes.InstallDefinition(ctx, r.Testbed); err != nil {
 		return err
 	}
-	config := rest.CopyConfig(r.Ground.User)
+	config := rest.CopyConfig(r.Testbed.User)
 	config.QPS = -1
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = config.ContentType
@@ -128,12 +128,12 @@ func measureDrift(ctx context.Context, r *contest.Run) (err error) {
 	if err := createBothSettled(ctx, r, contestants[0].namespace, contestants[1].namespace); err != nil {
 		return err
 	}
-	stop, err := operator.Start(ctx, r.Ground, operator.Options{Namespace: contestants[1].namespace})
+	stop, err := operator.Start(ctx, r.Testbed, operator.Options{Namespace: contestants[1].namespace})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	return contest.Interleave(r, contestants, func(round int, d *drifting) error {
+	return runner.Interleave(r, contestants, func(round int, d *drifting) error {
 		for _, disturbance := range d.disturbances {
 			if err := d.measure(ctx, round, disturbance); err != nil {
 				return fmt.Errorf("%s, %s: %w", d.name, disturbance.name, err)
@@ -160,7 +160,7 @@ func (d *drifting) measure(ctx context.Context, round int, disturbance disturban
 	if err != nil {
 		return err
 	}
-	writesBefore, err := countRequests(ctx, d.Ground)
+	writesBefore, err := countRequests(ctx, d.Testbed)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (d *drifting) measure(ctx context.Context, round int, disturbance disturban
 	if err != nil {
 		return err
 	}
-	writesAfter, err := countRequests(ctx, d.Ground)
+	writesAfter, err := countRequests(ctx, d.Testbed)
 	if err != nil {
 		return err
 	}
@@ -181,11 +181,11 @@ func (d *drifting) measure(ctx context.Context, round int, disturbance disturban
 	d.Record(result.Measurement{
 		Case: fmt.Sprintf("%d Deployments %s", len(names), disturbance.name), Contestant: d.name, Round: round, CPU: cpu, Latency: latency,
 		Values: map[string]float64{
-			contest.LatencyP50: float64(restored.latency.ValueAtQuantile(50)) / 1e6,
-			contest.LatencyP99: float64(restored.latency.ValueAtQuantile(99)) / 1e6,
-			contest.Time:       restored.took.Seconds(),
-			writesPerChild:     perChild(written) - disturbance.writes,
-			cpuPerChild:        perChild(process.Total(cpu)),
+			runner.LatencyP50: float64(restored.latency.ValueAtQuantile(50)) / 1e6,
+			runner.LatencyP99: float64(restored.latency.ValueAtQuantile(99)) / 1e6,
+			runner.Time:       restored.took.Seconds(),
+			writesPerChild:    perChild(written) - disturbance.writes,
+			cpuPerChild:       perChild(process.Total(cpu)),
 		},
 	})
 	return nil

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
 )
 
 func TestDeploymentsAreRestored(t *testing.T) {
@@ -44,7 +44,7 @@ func TestDeploymentsAreRestored(t *testing.T) {
 
 func TestEachRoundDisturbsOthers(t *testing.T) {
 	for size, want := range map[int]int{driftScenario.Size: 80, driftScenario.FullSize: driftedAtOnce} {
-		d := &drifting{Run: &contest.Run{Rounds: 5, Size: size}}
+		d := &drifting{Run: &runner.Run{Rounds: 5, Size: size}}
 		disturbed := sets.New[string]()
 		for round := range d.Rounds {
 			disturbed.Insert(d.chosen(round)...)

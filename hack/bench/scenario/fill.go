@@ -12,8 +12,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // fillClients is how many clients fill a store. It is not measured.
@@ -21,8 +21,8 @@ const fillClients = 16
 
 // fill stores boxes as they are after a user has applied them and a controller has written their status: with the managed fields of
 // both. They are numbered from first. change may make some of them different.
-func fill(ctx context.Context, g *ground.Ground, api boxes.API, namespace string, first, count int, change func(i int, box *modelv1.ModelBox)) error {
-	clients, err := api.NewClients(g.User, fillClients)
+func fill(ctx context.Context, bed *testbed.Testbed, api boxes.API, namespace string, first, count int, change func(i int, box *modelv1.ModelBox)) error {
+	clients, err := api.NewClients(bed.User, fillClients)
 	if err != nil {
 		return err
 	}

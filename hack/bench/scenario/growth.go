@@ -19,10 +19,10 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // Figures of a server with more and more boxes.
@@ -48,7 +48,7 @@ const (
 	linear = 1.05
 )
 
-var growthScenario = &contest.Scenario{
+var growthScenario = &runner.Scenario{
 	Name:  "growth",
 	Shows: "do the same with more and more boxes that are there already, each with its Deployment and its Service",
 	Notes: []string{
@@ -57,7 +57,7 @@ var growthScenario = &contest.Scenario{
 		fmt.Sprintf("%q is by how much the server needs more memory than when a few boxes were there and have gone, right after a garbage collection. What its Go runtime keeps for later use does not count.", residentGrowth),
 		"An exponent says how what all boxes together cost grows with their number: to list all of them, to keep them in memory, and to create and reconcile as many. 1 is linear, and below is better. It is that of the power function that comes nearest to the figures of a round.",
 	},
-	Ground:  ground.Options{Controllers: true},
+	Testbed: testbed.Options{Controllers: true},
 	Figures: growthFigures(),
 	Goals:   growthGoals(),
 	Size:    1000, QuickSize: 150, FullSize: 25000, SizeOf: "boxes at the end",
@@ -100,12 +100,12 @@ func growthSizes(last int) []int {
 	return append(sizes, last)
 }
 
-func measureGrowth(ctx context.Context, r *contest.Run) error {
-	empty, err := memoryWithoutBoxes(ctx, r.Ground)
+func measureGrowth(ctx context.Context, r *runner.Run) error {
+	empty, err := memoryWithoutBoxes(ctx, r.Testbed)
 	if err != nil {
 		return err
 	}
-	namespaces, err := createNamespaces(ctx, r.Ground, "growth")
+	namespaces, err := createNamespaces(ctx, r.Testbed, "growth")
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func measureGrowth(ctx context.Context, r *contest.Run) error {
 	there := 0
 	for _, size := range growthSizes(r.Size) {
 		r.Say(fmt.Sprintf("  growing to %d boxes", size))
-		if err := grow(ctx, r.Ground, namespaces, there, size); err != nil {
+		if err := grow(ctx, r.Testbed, namespaces, there, size); err != nil {
 			return err
 		}
 		there = size
@@ -135,12 +135,12 @@ func measureGrowth(ctx context.Context, r *contest.Run) error {
 }
 
 // grow creates boxes until there are so many, and returns when all are Ready.
-func grow(ctx context.Context, g *ground.Ground, namespaces []string, from, to int) error {
-	ready, err := awaitReady(ctx, g, boxes.ModelBox, namespaces, to)
+func grow(ctx context.Context, bed *testbed.Testbed, namespaces []string, from, to int) error {
+	ready, err := awaitReady(ctx, bed, boxes.ModelBox, namespaces, to)
 	if err != nil {
 		return err
 	}
-	if err := createBoxes(ctx, g, boxes.ModelBox, newBoxes(namespaces, to)[from:]); err != nil {
+	if err := createBoxes(ctx, bed, boxes.ModelBox, newBoxes(namespaces, to)[from:]); err != nil {
 		return err
 	}
 	return <-ready
@@ -148,26 +148,26 @@ func grow(ctx context.Context, g *ground.Ground, namespaces []string, from, to i
 
 // memoryWithoutBoxes is what the server needs when it has none, but has had some: what it has set up for the first ones is not of
 // those that follow.
-func memoryWithoutBoxes(ctx context.Context, g *ground.Ground) (float64, error) {
+func memoryWithoutBoxes(ctx context.Context, bed *testbed.Testbed) (float64, error) {
 	const namespace = "growth-first"
-	if err := boxes.CreateNamespace(ctx, g, namespace); err != nil {
+	if err := boxes.CreateNamespace(ctx, bed, namespace); err != nil {
 		return 0, err
 	}
-	if _, err := measureCreates(ctx, g, namespace, firstBoxes); err != nil {
+	if _, err := measureCreates(ctx, bed, namespace, firstBoxes); err != nil {
 		return 0, err
 	}
-	if err := removeAll(ctx, g, boxes.ModelBox, []string{namespace}); err != nil {
+	if err := removeAll(ctx, bed, boxes.ModelBox, []string{namespace}); err != nil {
 		return 0, err
 	}
-	return neededMemory(ctx, g)
+	return neededMemory(ctx, bed)
 }
 
 // neededMemory is what the server needs when it has nothing to do, in bytes.
-func neededMemory(ctx context.Context, g *ground.Ground) (float64, error) {
-	if err := g.Settle(ctx); err != nil {
+func neededMemory(ctx context.Context, bed *testbed.Testbed) (float64, error) {
+	if err := bed.Settle(ctx); err != nil {
 		return 0, err
 	}
-	memory, err := g.MemoryOf(ctx, ground.APIServer)
+	memory, err := bed.MemoryOf(ctx, testbed.APIServer)
 	if err != nil {
 		return 0, err
 	}
@@ -175,32 +175,32 @@ func neededMemory(ctx context.Context, g *ground.Ground) (float64, error) {
 }
 
 // measureSize measures each figure where there are so many boxes in the namespaces, and leaves them as they were.
-func measureSize(ctx context.Context, r *contest.Run, namespaces []string, round, size int, empty float64) (map[string]float64, error) {
-	memory, err := neededMemory(ctx, r.Ground)
+func measureSize(ctx context.Context, r *runner.Run, namespaces []string, round, size int, empty float64) (map[string]float64, error) {
+	memory, err := neededMemory(ctx, r.Testbed)
 	if err != nil {
 		return nil, err
 	}
-	listed, err := measureListOfAll(ctx, r.Ground, namespaces, size)
+	listed, err := measureListOfAll(ctx, r.Testbed, namespaces, size)
 	if err != nil {
 		return nil, err
 	}
 	beside := fmt.Sprintf("growth-%d-%d", size, round)
-	if err := boxes.CreateNamespace(ctx, r.Ground, beside); err != nil {
+	if err := boxes.CreateNamespace(ctx, r.Testbed, beside); err != nil {
 		return nil, err
 	}
 	together, singly := createdAtOnce, createdSingly
 	if r.Quick {
 		together, singly = together/quickShare, singly/quickShare
 	}
-	rate, err := measureCreates(ctx, r.Ground, beside, together)
+	rate, err := measureCreates(ctx, r.Testbed, beside, together)
 	if err != nil {
 		return nil, err
 	}
-	latency, err := measureReconciles(ctx, r.Ground, beside, singly)
+	latency, err := measureReconciles(ctx, r.Testbed, beside, singly)
 	if err != nil {
 		return nil, err
 	}
-	if err := removeAll(ctx, r.Ground, boxes.ModelBox, []string{beside}); err != nil {
+	if err := removeAll(ctx, r.Testbed, boxes.ModelBox, []string{beside}); err != nil {
 		return nil, err
 	}
 	return map[string]float64{
@@ -213,8 +213,8 @@ func measureSize(ctx context.Context, r *contest.Run, namespaces []string, round
 }
 
 // measureListOfAll returns how long it takes until a client has decoded all boxes that there are.
-func measureListOfAll(ctx context.Context, g *ground.Ground, namespaces []string, want int) (time.Duration, error) {
-	client, err := boxes.ModelBox.NewClient(g.User)
+func measureListOfAll(ctx context.Context, bed *testbed.Testbed, namespaces []string, want int) (time.Duration, error) {
+	client, err := boxes.ModelBox.NewClient(bed.User)
 	if err != nil {
 		return 0, err
 	}
@@ -240,12 +240,12 @@ func measureListOfAll(ctx context.Context, g *ground.Ground, namespaces []string
 }
 
 // measureCreates returns how many boxes are created a second, and returns when their children are there.
-func measureCreates(ctx context.Context, g *ground.Ground, namespace string, count int) (float64, error) {
-	ready, err := awaitReady(ctx, g, boxes.ModelBox, []string{namespace}, count)
+func measureCreates(ctx context.Context, bed *testbed.Testbed, namespace string, count int) (float64, error) {
+	ready, err := awaitReady(ctx, bed, boxes.ModelBox, []string{namespace}, count)
 	if err != nil {
 		return 0, err
 	}
-	clients, err := boxes.ModelBox.NewClients(g.User, fillClients)
+	clients, err := boxes.ModelBox.NewClients(bed.User, fillClients)
 	if err != nil {
 		return 0, err
 	}
@@ -263,8 +263,8 @@ func measureCreates(ctx context.Context, g *ground.Ground, namespace string, cou
 }
 
 // measureReconciles returns how long it takes from the request for a box until it is Ready, one after the other.
-func measureReconciles(ctx context.Context, g *ground.Ground, namespace string, count int) (*hdrhistogram.Histogram, error) {
-	client, err := boxes.ModelBox.NewClient(g.User)
+func measureReconciles(ctx context.Context, bed *testbed.Testbed, namespace string, count int) (*hdrhistogram.Histogram, error) {
+	client, err := boxes.ModelBox.NewClient(bed.User)
 	if err != nil {
 		return nil, err
 	}

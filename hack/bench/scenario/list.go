@@ -13,12 +13,12 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
 )
 
-var listScenario = &contest.Scenario{
+var listScenario = &runner.Scenario{
 	Name:  "list",
 	Shows: "list many boxes: all at once, in pages, and one in a hundred by a field selector",
 	Notes: []string{
@@ -27,18 +27,18 @@ var listScenario = &contest.Scenario{
 		"The peak memory is by how much the memory of etcd, kube-apiserver and the server grows at most, right after a garbage collection. What their Go runtimes have kept from before makes it less; what they allocate is the same every time.",
 	},
 	Figures: []result.Figure{
-		{Name: contest.Time, Unit: result.Seconds},
-		{Name: contest.Received, Unit: result.Bytes},
-		{Name: contest.CPU, Unit: result.Seconds},
-		{Name: contest.PeakMemory, Unit: result.Bytes},
-		{Name: contest.Allocated, Unit: result.Bytes},
+		{Name: runner.Time, Unit: result.Seconds},
+		{Name: runner.Received, Unit: result.Bytes},
+		{Name: runner.CPU, Unit: result.Seconds},
+		{Name: runner.PeakMemory, Unit: result.Bytes},
+		{Name: runner.Allocated, Unit: result.Bytes},
 	},
 	Comparisons: []result.Comparison{bestClients, sameEncoding},
 	Goals: []result.Goal{
-		atMost("all", bestClients, contest.Time, 1.0/12),
-		atMost("all", sameEncoding, contest.Time, 1.0/2),
-		atMost("all", bestClients, contest.PeakMemory, 0.25),
-		atMost("all", sameEncoding, contest.PeakMemory, 0.25),
+		atMost("all", bestClients, runner.Time, 1.0/12),
+		atMost("all", sameEncoding, runner.Time, 1.0/2),
+		atMost("all", bestClients, runner.PeakMemory, 0.25),
+		atMost("all", sameEncoding, runner.PeakMemory, 0.25),
 	},
 	Size: 1500, QuickSize: 200, FullSize: 25000,
 	Measure: measureLists,
@@ -72,16 +72,16 @@ var listings = []listing{
 
 func everyBox(size int) int { return size }
 
-func measureLists(ctx context.Context, r *contest.Run) error {
-	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
+func measureLists(ctx context.Context, r *runner.Run) error {
+	if err := boxes.InstallDefinition(ctx, r.Testbed); err != nil {
 		return err
 	}
-	if err := boxes.CreateNamespace(ctx, r.Ground, listNamespace); err != nil {
+	if err := boxes.CreateNamespace(ctx, r.Testbed, listNamespace); err != nil {
 		return err
 	}
 	for _, api := range []boxes.API{boxes.ModelBox, boxes.CRD} {
 		r.Say(fmt.Sprintf("  storing %d boxes in %s", r.Size, api.Name))
-		err := fill(ctx, r.Ground, api, listNamespace, 0, r.Size, func(i int, box *modelv1.ModelBox) {
+		err := fill(ctx, r.Testbed, api, listNamespace, 0, r.Size, func(i int, box *modelv1.ModelBox) {
 			if i%selectedOf == 0 {
 				box.Spec.Image = selectedImage
 			}
@@ -95,7 +95,7 @@ func measureLists(ctx context.Context, r *contest.Run) error {
 			continue // the first page has everything
 		}
 		contestants := []boxes.API{boxes.ModelBox, boxes.CRD, boxes.ModelBoxJSON}
-		err := contest.Interleave(r, contestants, func(round int, api boxes.API) error { return measureList(ctx, r, round, api, listing) })
+		err := runner.Interleave(r, contestants, func(round int, api boxes.API) error { return measureList(ctx, r, round, api, listing) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", listing.name, err)
 		}
@@ -103,8 +103,8 @@ func measureLists(ctx context.Context, r *contest.Run) error {
 	return nil
 }
 
-func measureList(ctx context.Context, r *contest.Run, round int, api boxes.API, how listing) error {
-	config := rest.CopyConfig(r.Ground.User)
+func measureList(ctx context.Context, r *runner.Run, round int, api boxes.API, how listing) error {
+	config := rest.CopyConfig(r.Testbed.User)
 	config.DisableCompression = how.uncompressed
 	client, err := api.NewClient(config)
 	if err != nil {
@@ -117,7 +117,7 @@ func measureList(ctx context.Context, r *contest.Run, round int, api boxes.API, 
 	var took time.Duration
 	var received int64
 	var peak float64
-	memoryBefore, err := r.Ground.Memory(ctx)
+	memoryBefore, err := r.Testbed.Memory(ctx)
 	if err != nil {
 		return err
 	}
@@ -136,18 +136,18 @@ func measureList(ctx context.Context, r *contest.Run, round int, api boxes.API, 
 	if err != nil {
 		return err
 	}
-	memory, err := r.Ground.Memory(ctx)
+	memory, err := r.Testbed.Memory(ctx)
 	if err != nil {
 		return err
 	}
 	r.Record(result.Measurement{
 		Case: how.name, Contestant: api.Name, Round: round, CPU: cpu,
 		Values: map[string]float64{
-			contest.Time:       took.Seconds(),
-			contest.Received:   float64(received),
-			contest.CPU:        process.Total(cpu),
-			contest.PeakMemory: peak,
-			contest.Allocated:  memory.Allocated - memoryBefore.Allocated,
+			runner.Time:       took.Seconds(),
+			runner.Received:   float64(received),
+			runner.CPU:        process.Total(cpu),
+			runner.PeakMemory: peak,
+			runner.Allocated:  memory.Allocated - memoryBefore.Allocated,
 		},
 	})
 	return nil

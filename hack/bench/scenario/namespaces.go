@@ -10,18 +10,18 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // spreadOver is how many namespaces many boxes are spread over, as they are where many people have some.
 const spreadOver = 5
 
 // createNamespaces creates the namespaces for one turn, whose names begin with that one.
-func createNamespaces(ctx context.Context, g *ground.Ground, name string) ([]string, error) {
+func createNamespaces(ctx context.Context, bed *testbed.Testbed, name string) ([]string, error) {
 	var namespaces []string
 	for i := range spreadOver {
 		namespace := fmt.Sprintf("%s-%d", name, i)
-		if err := boxes.CreateNamespace(ctx, g, namespace); err != nil {
+		if err := boxes.CreateNamespace(ctx, bed, namespace); err != nil {
 			return nil, err
 		}
 		namespaces = append(namespaces, namespace)

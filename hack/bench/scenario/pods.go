@@ -17,12 +17,12 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/bare"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/baseline"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 const (
@@ -37,7 +37,7 @@ const (
 
 var againstPlain = result.Comparison{Ours: boxes.ModelBox.Name, Peer: plain}
 
-var podsScenario = &contest.Scenario{
+var podsScenario = &runner.Scenario{
 	Name:  "pods",
 	Shows: fmt.Sprintf("create many boxes of %d replicas at once, until all their pods are ready and each says so in its status", podsPerBox),
 	Notes: []string{
@@ -46,13 +46,13 @@ var podsScenario = &contest.Scenario{
 		fmt.Sprintf("They are spread over %d namespaces: the server lets none of them have more than half of its workers.", spreadOver),
 		"The program that plays the kubelets does not count as a server.",
 	},
-	Ground: ground.Options{Controllers: true, Nodes: podNodes},
+	Testbed: testbed.Options{Controllers: true, Nodes: podNodes},
 	Figures: []result.Figure{
-		{Name: contest.Time, Unit: result.Seconds},
+		{Name: runner.Time, Unit: result.Seconds},
 		{Name: cpuPerPod, Unit: result.Seconds},
 	},
 	Comparisons: []result.Comparison{againstPlain},
-	Goals:       []result.Goal{atMost("", againstPlain, contest.Time, 1.05)},
+	Goals:       []result.Goal{atMost("", againstPlain, runner.Time, 1.05)},
 	Size:        50, QuickSize: 12, FullSize: 500,
 	Measure: measurePods,
 }
@@ -61,12 +61,12 @@ var podsScenario = &contest.Scenario{
 type workload struct {
 	name string
 	// await watches so many workloads of some namespaces until they are ready, as await does.
-	await func(ctx context.Context, g *ground.Ground, namespaces []string, want int) (<-chan error, error)
+	await func(ctx context.Context, bed *testbed.Testbed, namespaces []string, want int) (<-chan error, error)
 	// create creates the workloads that these boxes are, or would be.
-	create func(ctx context.Context, g *ground.Ground, stored []*modelv1.ModelBox) error
+	create func(ctx context.Context, bed *testbed.Testbed, stored []*modelv1.ModelBox) error
 }
 
-func measurePods(ctx context.Context, r *contest.Run) error {
+func measurePods(ctx context.Context, r *runner.Run) error {
 	children, err := observeChildren(ctx, r)
 	if err != nil {
 		return err
@@ -74,23 +74,23 @@ func measurePods(ctx context.Context, r *contest.Run) error {
 	workloads := []workload{
 		{
 			name: boxes.ModelBox.Name,
-			await: func(ctx context.Context, g *ground.Ground, namespaces []string, want int) (<-chan error, error) {
-				return awaitReady(ctx, g, boxes.ModelBox, namespaces, want)
+			await: func(ctx context.Context, bed *testbed.Testbed, namespaces []string, want int) (<-chan error, error) {
+				return awaitReady(ctx, bed, boxes.ModelBox, namespaces, want)
 			},
-			create: func(ctx context.Context, g *ground.Ground, stored []*modelv1.ModelBox) error {
-				return createBoxes(ctx, g, boxes.ModelBox, stored)
+			create: func(ctx context.Context, bed *testbed.Testbed, stored []*modelv1.ModelBox) error {
+				return createBoxes(ctx, bed, boxes.ModelBox, stored)
 			},
 		},
 		{
 			name:  plain,
 			await: awaitDeployments,
-			create: func(ctx context.Context, g *ground.Ground, stored []*modelv1.ModelBox) error {
-				return bare.Create(ctx, g, children, stored, fillClients)
+			create: func(ctx context.Context, bed *testbed.Testbed, stored []*modelv1.ModelBox) error {
+				return baseline.Create(ctx, bed, children, stored, fillClients)
 			},
 		},
 	}
 	turn := 0
-	return contest.Interleave(r, workloads, func(round int, w workload) error {
+	return runner.Interleave(r, workloads, func(round int, w workload) error {
 		turn++
 		if err := measureWorkload(ctx, r, round, fmt.Sprintf("pods-%d", turn), w); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
@@ -99,8 +99,8 @@ func measurePods(ctx context.Context, r *contest.Run) error {
 	})
 }
 
-func measureWorkload(ctx context.Context, r *contest.Run, round int, name string, w workload) error {
-	namespaces, err := createNamespaces(ctx, r.Ground, name)
+func measureWorkload(ctx context.Context, r *runner.Run, round int, name string, w workload) error {
+	namespaces, err := createNamespaces(ctx, r.Testbed, name)
 	if err != nil {
 		return err
 	}
@@ -111,12 +111,12 @@ func measureWorkload(ctx context.Context, r *contest.Run, round int, name string
 	pods := podsPerBox * len(stored)
 	var took time.Duration
 	cpu, err := r.CPU(ctx, func() error {
-		ready, err := w.await(ctx, r.Ground, namespaces, len(stored))
+		ready, err := w.await(ctx, r.Testbed, namespaces, len(stored))
 		if err != nil {
 			return err
 		}
 		began := time.Now()
-		if err := w.create(ctx, r.Ground, stored); err != nil {
+		if err := w.create(ctx, r.Testbed, stored); err != nil {
 			return err
 		}
 		err = <-ready
@@ -126,24 +126,24 @@ func measureWorkload(ctx context.Context, r *contest.Run, round int, name string
 	if err != nil {
 		return err
 	}
-	if err := expectPods(ctx, r.Ground, namespaces, pods); err != nil {
+	if err := expectPods(ctx, r.Testbed, namespaces, pods); err != nil {
 		return err
 	}
 	r.Record(result.Measurement{
 		Case: atOnce, Contestant: w.name, Round: round, CPU: cpu,
 		Values: map[string]float64{
-			contest.Time: took.Seconds(),
-			cpuPerPod:    process.Total(cpu) / float64(pods),
+			runner.Time: took.Seconds(),
+			cpuPerPod:   process.Total(cpu) / float64(pods),
 		},
 	})
-	if err := removeAll(ctx, r.Ground, boxes.ModelBox, namespaces); err != nil {
+	if err := removeAll(ctx, r.Testbed, boxes.ModelBox, namespaces); err != nil {
 		return err
 	}
-	return removePods(ctx, r.Ground, namespaces)
+	return removePods(ctx, r.Testbed, namespaces)
 }
 
-func awaitDeployments(ctx context.Context, g *ground.Ground, namespaces []string, want int) (<-chan error, error) {
-	client, err := g.UserClient()
+func awaitDeployments(ctx context.Context, bed *testbed.Testbed, namespaces []string, want int) (<-chan error, error) {
+	client, err := bed.UserClient()
 	if err != nil {
 		return nil, err
 	}
@@ -160,10 +160,10 @@ func isAvailable(deployment *appsv1.Deployment) bool {
 }
 
 // expectPods checks that there are the pods that a status tells of.
-func expectPods(ctx context.Context, g *ground.Ground, namespaces []string, want int) error {
+func expectPods(ctx context.Context, bed *testbed.Testbed, namespaces []string, want int) error {
 	there, ready := 0, 0
 	for _, namespace := range namespaces {
-		pods, err := g.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+		pods, err := bed.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return fmt.Errorf("listing pods: %w", err)
 		}
@@ -183,14 +183,14 @@ func expectPods(ctx context.Context, g *ground.Ground, namespaces []string, want
 }
 
 // removePods removes pods without waiting for their nodes, and returns when they are gone.
-func removePods(ctx context.Context, g *ground.Ground, namespaces []string) error {
+func removePods(ctx context.Context, bed *testbed.Testbed, namespaces []string) error {
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	for _, namespace := range namespaces {
-		if err := g.Client.CoreV1().Pods(namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
+		if err := bed.Client.CoreV1().Pods(namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
 			return fmt.Errorf("deleting pods: %w", err)
 		}
 		err := wait.PollUntilContextTimeout(ctx, pollInterval, goneTimeout, true, func(ctx context.Context) (bool, error) {
-			left, err := g.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+			left, err := bed.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 			if err != nil {
 				return false, fmt.Errorf("listing pods: %w", err)
 			}

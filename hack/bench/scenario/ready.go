@@ -17,8 +17,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 const (
@@ -30,8 +30,8 @@ const (
 
 // awaitReady watches the boxes of some namespaces. The channel gets nil as soon as so many of them are Ready, or why that is not
 // going to happen.
-func awaitReady(ctx context.Context, g *ground.Ground, api boxes.API, namespaces []string, want int) (<-chan error, error) {
-	boxClient, err := api.NewClient(g.User)
+func awaitReady(ctx context.Context, bed *testbed.Testbed, api boxes.API, namespaces []string, want int) (<-chan error, error) {
+	boxClient, err := api.NewClient(bed.User)
 	if err != nil {
 		return nil, err
 	}
@@ -46,37 +46,37 @@ func isReady(box *modelv1.ModelBox) bool {
 }
 
 // removeAll removes the boxes of some namespaces and what they were about, and returns when all is gone.
-func removeAll(ctx context.Context, g *ground.Ground, api boxes.API, namespaces []string) error {
+func removeAll(ctx context.Context, bed *testbed.Testbed, api boxes.API, namespaces []string) error {
 	for _, namespace := range namespaces {
-		if err := remove(ctx, g, api, namespace); err != nil {
+		if err := remove(ctx, bed, api, namespace); err != nil {
 			return err
 		}
 	}
 	for _, namespace := range namespaces {
-		if err := awaitRemoved(ctx, g, namespace); err != nil {
+		if err := awaitRemoved(ctx, bed, namespace); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func remove(ctx context.Context, g *ground.Ground, api boxes.API, namespace string) error {
-	boxClient, err := api.NewClient(g.User)
+func remove(ctx context.Context, bed *testbed.Testbed, api boxes.API, namespace string) error {
+	boxClient, err := api.NewClient(bed.User)
 	if err != nil {
 		return err
 	}
 	if err := boxClient.Delete().Namespace(namespace).Resource(boxes.Resource).Do(ctx).Error(); err != nil {
 		return fmt.Errorf("deleting boxes: %w", err)
 	}
-	if err := g.Client.AppsV1().Deployments(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+	if err := bed.Client.AppsV1().Deployments(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		return fmt.Errorf("deleting Deployments: %w", err)
 	}
-	return deleteServices(ctx, g, namespace)
+	return deleteServices(ctx, bed, namespace)
 }
 
-func awaitRemoved(ctx context.Context, g *ground.Ground, namespace string) error {
+func awaitRemoved(ctx context.Context, bed *testbed.Testbed, namespace string) error {
 	return wait.PollUntilContextTimeout(ctx, pollInterval, goneTimeout, true, func(ctx context.Context) (bool, error) {
-		left, err := g.Client.AppsV1().ReplicaSets(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		left, err := bed.Client.AppsV1().ReplicaSets(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 		if err != nil {
 			return false, fmt.Errorf("listing ReplicaSets: %w", err)
 		}
@@ -85,14 +85,14 @@ func awaitRemoved(ctx context.Context, g *ground.Ground, namespace string) error
 }
 
 // deleteServices deletes them one by one: there is no request for all of them.
-func deleteServices(ctx context.Context, g *ground.Ground, namespace string) error {
-	services, err := g.Client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{})
+func deleteServices(ctx context.Context, bed *testbed.Testbed, namespace string) error {
+	services, err := bed.Client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("listing Services: %w", err)
 	}
 	_, err = load.Run(ctx, fillClients, len(services.Items), func(ctx context.Context, _, i int) error {
 		// The garbage collector may have been here before.
-		return client.IgnoreNotFound(g.Client.CoreV1().Services(namespace).Delete(ctx, services.Items[i].Name, metav1.DeleteOptions{}))
+		return client.IgnoreNotFound(bed.Client.CoreV1().Services(namespace).Delete(ctx, services.Items[i].Name, metav1.DeleteOptions{}))
 	})
 	if err != nil {
 		return fmt.Errorf("deleting Services: %w", err)

@@ -7,8 +7,8 @@ import (
 	"context"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/kro"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // requestCount is how many requests there were of boxes, Deployments and Services, by the server that counts them.
@@ -22,13 +22,13 @@ type serverRequests struct {
 
 // countRequests asks the API servers. Those of boxes count where they are served, those of custom resources and children at
 // kube-apiserver. What the controller manager writes as the status of a Deployment does not count.
-func countRequests(ctx context.Context, g *ground.Ground) (requestCount, error) {
-	return countRequestsOf(ctx, g, map[string][]map[string]string{
-		ground.APIServer: {
+func countRequests(ctx context.Context, bed *testbed.Testbed) (requestCount, error) {
+	return countRequestsOf(ctx, bed, map[string][]map[string]string{
+		testbed.APIServer: {
 			{"group": boxes.ModelBox.GroupVersion.Group, "resource": boxes.Resource, "subresource": ""},
 			{"group": boxes.ModelBox.GroupVersion.Group, "resource": boxes.Resource, "subresource": "status"},
 		},
-		ground.KubeAPIServer: {
+		testbed.KubeAPIServer: {
 			{"group": boxes.CRD.GroupVersion.Group, "resource": boxes.Resource, "subresource": ""},
 			{"group": boxes.CRD.GroupVersion.Group, "resource": boxes.Resource, "subresource": "status"},
 			{"group": kro.API.GroupVersion.Group, "resource": boxes.Resource, "subresource": ""},
@@ -40,10 +40,10 @@ func countRequests(ctx context.Context, g *ground.Ground) (requestCount, error) 
 }
 
 // countRequestsOf asks servers for the requests of several kinds, by the labels of their metric.
-func countRequestsOf(ctx context.Context, g *ground.Ground, asked map[string][]map[string]string) (requestCount, error) {
+func countRequestsOf(ctx context.Context, bed *testbed.Testbed, asked map[string][]map[string]string) (requestCount, error) {
 	count := requestCount{}
 	for server, kinds := range asked {
-		metrics, err := g.Metrics(ctx, server)
+		metrics, err := bed.Metrics(ctx, server)
 		if err != nil {
 			return nil, err
 		}

@@ -12,11 +12,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/operator"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // Figures of a controller that finds everything as it should be.
@@ -34,7 +34,7 @@ const (
 	lookedTimeout = 5 * time.Minute
 )
 
-var restartScenario = &contest.Scenario{
+var restartScenario = &runner.Scenario{
 	Name:  "restart",
 	Shows: "restart a controller, and let it look at everything again, when all boxes are as they should be",
 	Notes: []string{
@@ -44,13 +44,13 @@ var restartScenario = &contest.Scenario{
 		"Both sides have their boxes and children in one cluster. The operator looks at its own namespace only, as the server looks at its own children only.",
 		"Writes and reads are those of boxes, Deployments and Services by everybody. What a cache is filled with comes over its watch and is no read.",
 	},
-	Ground: ground.Options{Controllers: true, ResyncPeriod: resyncPeriod},
+	Testbed: testbed.Options{Controllers: true, ResyncPeriod: resyncPeriod},
 	Figures: []result.Figure{
 		{Name: untilQuiet, Unit: result.Seconds},
 		{Name: writes, Unit: result.Count},
 		{Name: reads, Unit: result.Count},
 		{Name: controllerCPU, Unit: result.Seconds},
-		{Name: contest.CPU, Unit: result.Seconds},
+		{Name: runner.CPU, Unit: result.Seconds},
 	},
 	Comparisons: []result.Comparison{againstDefault},
 	Goals: []result.Goal{
@@ -63,7 +63,7 @@ var restartScenario = &contest.Scenario{
 
 // restarted is a controller that is restarted.
 type restarted struct {
-	*contest.Run
+	*runner.Run
 	name, process string
 	// others are servers that have nothing to do with it.
 	others []string
@@ -75,15 +75,15 @@ type restarted struct {
 	looks func(ctx context.Context) (float64, error)
 }
 
-func measureRestarts(ctx context.Context, r *contest.Run) error {
-	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
+func measureRestarts(ctx context.Context, r *runner.Run) error {
+	if err := boxes.InstallDefinition(ctx, r.Testbed); err != nil {
 		return err
 	}
 	ours, theirs := "restart-modelbox", "restart-crd"
 	if err := createBothSettled(ctx, r, ours, theirs); err != nil {
 		return err
 	}
-	return contest.Interleave(r, []*restarted{ourServer(r), theOperator(r, theirs)}, func(round int, c *restarted) error {
+	return runner.Interleave(r, []*restarted{ourServer(r), theOperator(r, theirs)}, func(round int, c *restarted) error {
 		if err := c.measure(ctx, round); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -91,12 +91,12 @@ func measureRestarts(ctx context.Context, r *contest.Run) error {
 	})
 }
 
-func ourServer(r *contest.Run) *restarted {
+func ourServer(r *runner.Run) *restarted {
 	return &restarted{
-		Run: r, name: boxes.ModelBox.Name, process: ground.APIServer,
-		restart: r.Ground.RestartServer,
+		Run: r, name: boxes.ModelBox.Name, process: testbed.APIServer,
+		restart: r.Testbed.RestartServer,
 		looks: func(ctx context.Context) (float64, error) {
-			metrics, err := r.Ground.Metrics(ctx, ground.APIServer)
+			metrics, err := r.Testbed.Metrics(ctx, testbed.APIServer)
 			if err != nil {
 				return 0, err
 			}
@@ -105,11 +105,11 @@ func ourServer(r *contest.Run) *restarted {
 	}
 }
 
-func theOperator(r *contest.Run, namespace string) *restarted {
-	c := &restarted{Run: r, name: operatorByDefault, process: operator.ProcessName, others: []string{ground.APIServer}}
+func theOperator(r *runner.Run, namespace string) *restarted {
+	c := &restarted{Run: r, name: operatorByDefault, process: operator.ProcessName, others: []string{testbed.APIServer}}
 	c.restart = func(ctx context.Context) (age time.Duration, err error) {
 		began := time.Now()
-		c.stop, err = operator.Start(ctx, r.Ground, operator.Options{Namespace: namespace})
+		c.stop, err = operator.Start(ctx, r.Testbed, operator.Options{Namespace: namespace})
 		return time.Since(began), err
 	}
 	return c
@@ -122,7 +122,7 @@ func (c *restarted) measure(ctx context.Context, round int) (err error) {
 			err = errors.Join(err, stop())
 		}
 	}()
-	if err := c.Ground.Settle(ctx); err != nil {
+	if err := c.Testbed.Settle(ctx); err != nil {
 		return err
 	}
 	var quiet time.Duration
@@ -155,29 +155,29 @@ func (c *restarted) measure(ctx context.Context, round int) (err error) {
 	if err != nil {
 		return err
 	}
-	delete(m.Values, contest.CPU)
+	delete(m.Values, runner.CPU)
 	c.Record(*m)
 	return nil
 }
 
 // observe returns what do takes.
 func (c *restarted) observe(ctx context.Context, round int, of string, do func() error) (*result.Measurement, error) {
-	requestsBefore, err := countRequests(ctx, c.Ground)
+	requestsBefore, err := countRequests(ctx, c.Testbed)
 	if err != nil {
 		return nil, err
 	}
-	before, err := c.Ground.Usage()
+	before, err := c.Testbed.Usage()
 	if err != nil {
 		return nil, err
 	}
 	if err := do(); err != nil {
 		return nil, err
 	}
-	after, err := c.Ground.Usage()
+	after, err := c.Testbed.Usage()
 	if err != nil {
 		return nil, err
 	}
-	requests, err := countRequests(ctx, c.Ground)
+	requests, err := countRequests(ctx, c.Testbed)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (c *restarted) observe(ctx context.Context, round int, of string, do func()
 			writes:        written,
 			reads:         read,
 			controllerCPU: cpu[c.process],
-			contest.CPU:   process.Total(cpu),
+			runner.CPU:    process.Total(cpu),
 		},
 	}, nil
 }
@@ -202,7 +202,7 @@ func (c *restarted) observe(ctx context.Context, round int, of string, do func()
 func (c *restarted) awaitLooked(ctx context.Context, before float64) (time.Time, error) {
 	looked := 0.0
 	for deadline := time.Now().Add(lookedTimeout); ; {
-		quiet, err := c.Ground.AwaitQuiet(ctx, c.others...)
+		quiet, err := c.Testbed.AwaitQuiet(ctx, c.others...)
 		if err != nil || c.looks == nil {
 			return quiet, err
 		}

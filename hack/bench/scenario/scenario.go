@@ -12,26 +12,26 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
 )
 
 // All are the scenarios, in the order in which they are played. The first one needs a server without boxes; those that need the
 // same control plane are next to each other.
-var All = []*contest.Scenario{
+var All = []*runner.Scenario{
 	startScenario, apiScenario, listScenario, storageScenario, watchersScenario,
 	convergeScenario, steadyScenario, driftScenario, stacksScenario, growthScenario,
 	restartScenario, podsScenario,
 }
 
 // Named returns the scenarios of those names; all where there is no name.
-func Named(names []string) ([]*contest.Scenario, error) {
+func Named(names []string) ([]*runner.Scenario, error) {
 	if len(names) == 0 {
 		return All, nil
 	}
-	var named []*contest.Scenario
+	var named []*runner.Scenario
 	for _, name := range names {
-		i := slices.IndexFunc(All, func(s *contest.Scenario) bool { return s.Name == name })
+		i := slices.IndexFunc(All, func(s *runner.Scenario) bool { return s.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("scenario %q is none of %s", name, strings.Join(Names(), ", "))
 		}

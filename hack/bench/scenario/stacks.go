@@ -22,11 +22,11 @@ import (
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 const (
@@ -45,7 +45,7 @@ const (
 
 var againstHand = result.Comparison{Ours: inStacks, Peer: byHand}
 
-var stacksScenario = &contest.Scenario{
+var stacksScenario = &runner.Scenario{
 	Name:  "stacks",
 	Shows: fmt.Sprintf("create many stacks of %d components without pods at once, each of which waits for what it depends on", componentsOfStack),
 	Notes: []string{
@@ -55,16 +55,16 @@ var stacksScenario = &contest.Scenario{
 		"The time ends when the last stack is Ready, and when the last box is.",
 		"Writes of a component are those of its box, its Deployment and its Service by everybody, its creation included. Those of the stack itself are counted apart, its creation included, too.",
 	},
-	Ground: ground.Options{Controllers: true},
+	Testbed: testbed.Options{Controllers: true},
 	Figures: []result.Figure{
-		{Name: contest.Time, Unit: result.Seconds},
+		{Name: runner.Time, Unit: result.Seconds},
 		{Name: writesPerComponent, Unit: result.Count},
 		{Name: writesPerStack, Unit: result.Count},
 		{Name: cpuPerComponent, Unit: result.Seconds},
 	},
 	Comparisons: []result.Comparison{againstHand},
 	Goals: []result.Goal{
-		atMost("", againstHand, contest.Time, 1.2),
+		atMost("", againstHand, runner.Time, 1.2),
 		atMost("", againstHand, writesPerComponent, 1),
 	},
 	Size: 8, QuickSize: 3, FullSize: 200, SizeOf: "stacks",
@@ -78,18 +78,18 @@ type applications struct {
 	create func(ctx context.Context, client *modelclient.ModelV1Client, namespaces []string, count int) error
 }
 
-func measureStacks(ctx context.Context, r *contest.Run) error {
-	client, err := newModelClient(r.Ground)
+func measureStacks(ctx context.Context, r *runner.Run) error {
+	client, err := newModelClient(r.Testbed)
 	if err != nil {
 		return err
 	}
-	example, err := observeStack(ctx, r.Ground, client)
+	example, err := observeStack(ctx, r.Testbed, client)
 	if err != nil {
 		return err
 	}
 	contestants := []applications{{inStacks, createStacks}, {byHand, example.createByHand}}
 	turn := 0
-	return contest.Interleave(r, contestants, func(round int, a applications) error {
+	return runner.Interleave(r, contestants, func(round int, a applications) error {
 		turn++
 		if err := measureApplications(ctx, r, round, client, fmt.Sprintf("stacks-%d", turn), a); err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)
@@ -99,17 +99,17 @@ func measureStacks(ctx context.Context, r *contest.Run) error {
 }
 
 func measureApplications(
-	ctx context.Context, r *contest.Run, round int, client *modelclient.ModelV1Client, name string, a applications,
+	ctx context.Context, r *runner.Run, round int, client *modelclient.ModelV1Client, name string, a applications,
 ) error {
-	namespaces, err := createNamespaces(ctx, r.Ground, name)
+	namespaces, err := createNamespaces(ctx, r.Testbed, name)
 	if err != nil {
 		return err
 	}
-	boxesBefore, err := countRequests(ctx, r.Ground)
+	boxesBefore, err := countRequests(ctx, r.Testbed)
 	if err != nil {
 		return err
 	}
-	stacksBefore, err := countStackRequests(ctx, r.Ground)
+	stacksBefore, err := countStackRequests(ctx, r.Testbed)
 	if err != nil {
 		return err
 	}
@@ -123,16 +123,16 @@ func measureApplications(
 	if err != nil {
 		return err
 	}
-	boxesAfter, err := countRequests(ctx, r.Ground)
+	boxesAfter, err := countRequests(ctx, r.Testbed)
 	if err != nil {
 		return err
 	}
-	stacksAfter, err := countStackRequests(ctx, r.Ground)
+	stacksAfter, err := countStackRequests(ctx, r.Testbed)
 	if err != nil {
 		return err
 	}
 	components := r.Size * componentsOfStack
-	if err := expectChildren(ctx, r.Ground, namespaces, components); err != nil {
+	if err := expectChildren(ctx, r.Testbed, namespaces, components); err != nil {
 		return err
 	}
 	writesOfBoxes, _ := boxesAfter.since(boxesBefore)
@@ -140,7 +140,7 @@ func measureApplications(
 	r.Record(result.Measurement{
 		Case: "stacks at once", Contestant: a.name, Round: round, CPU: cpu,
 		Values: map[string]float64{
-			contest.Time:       took.Seconds(),
+			runner.Time:        took.Seconds(),
 			writesPerComponent: writesOfBoxes / float64(components),
 			writesPerStack:     writesOfStacks / float64(r.Size),
 			cpuPerComponent:    process.Total(cpu) / float64(components),
@@ -151,12 +151,12 @@ func measureApplications(
 			return fmt.Errorf("deleting stacks: %w", err)
 		}
 	}
-	return removeAll(ctx, r.Ground, boxes.ModelBox, namespaces)
+	return removeAll(ctx, r.Testbed, boxes.ModelBox, namespaces)
 }
 
 // newModelClient returns a client of the server for stacks as well as for boxes, in its best encoding.
-func newModelClient(g *ground.Ground) (*modelclient.ModelV1Client, error) {
-	config := rest.CopyConfig(g.User)
+func newModelClient(bed *testbed.Testbed) (*modelclient.ModelV1Client, error) {
+	config := rest.CopyConfig(bed.User)
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = config.ContentType
 	config.QPS = -1
@@ -225,8 +225,8 @@ type stackExample struct {
 	dependsOn [][]int
 }
 
-func observeStack(ctx context.Context, g *ground.Ground, client *modelclient.ModelV1Client) (*stackExample, error) {
-	if err := boxes.CreateNamespace(ctx, g, stackNamespace); err != nil {
+func observeStack(ctx context.Context, bed *testbed.Testbed, client *modelclient.ModelV1Client) (*stackExample, error) {
+	if err := boxes.CreateNamespace(ctx, bed, stackNamespace); err != nil {
 		return nil, err
 	}
 	ready, err := awaitStacks(ctx, client, []string{stackNamespace}, 1)
@@ -322,9 +322,9 @@ func (e *stackExample) createByHand(ctx context.Context, client *modelclient.Mod
 }
 
 // countStackRequests is countRequests for the stacks themselves.
-func countStackRequests(ctx context.Context, g *ground.Ground) (requestCount, error) {
+func countStackRequests(ctx context.Context, bed *testbed.Testbed) (requestCount, error) {
 	group := boxes.ModelBox.GroupVersion.Group
-	return countRequestsOf(ctx, g, map[string][]map[string]string{ground.APIServer: {
+	return countRequestsOf(ctx, bed, map[string][]map[string]string{testbed.APIServer: {
 		{"group": group, "resource": "modelstacks", "subresource": ""},
 		{"group": group, "resource": "modelstacks", "subresource": "status"},
 	}})

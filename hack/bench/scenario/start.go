@@ -11,9 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // Figures of a server.
@@ -28,7 +28,7 @@ const (
 	withBoxes    = "with boxes"
 )
 
-var startScenario = &contest.Scenario{
+var startScenario = &runner.Scenario{
 	Name:  "start",
 	Shows: "start the server with the etcd that it embeds, without boxes and with many",
 	Notes: []string{
@@ -50,35 +50,35 @@ var startScenario = &contest.Scenario{
 	Measure: measureStarts,
 }
 
-func measureStarts(ctx context.Context, r *contest.Run) error {
+func measureStarts(ctx context.Context, r *runner.Run) error {
 	if err := measureStart(ctx, r, withoutBoxes); err != nil {
 		return err
 	}
 	const namespace = "start"
-	if err := boxes.CreateNamespace(ctx, r.Ground, namespace); err != nil {
+	if err := boxes.CreateNamespace(ctx, r.Testbed, namespace); err != nil {
 		return err
 	}
 	r.Say(fmt.Sprintf("  storing %d boxes", r.Size))
-	if err := fill(ctx, r.Ground, boxes.ModelBox, namespace, 0, r.Size, nil); err != nil {
+	if err := fill(ctx, r.Testbed, boxes.ModelBox, namespace, 0, r.Size, nil); err != nil {
 		return err
 	}
 	return measureStart(ctx, r, withBoxes)
 }
 
-func measureStart(ctx context.Context, r *contest.Run, of string) error {
+func measureStart(ctx context.Context, r *runner.Run, of string) error {
 	for round := range r.Rounds {
-		took, err := r.Ground.RestartServer(ctx)
+		took, err := r.Testbed.RestartServer(ctx)
 		if err != nil {
 			return err
 		}
-		if err := r.Ground.AwaitIdle(ctx); err != nil {
+		if err := r.Testbed.AwaitIdle(ctx); err != nil {
 			return err
 		}
-		usage, err := r.Ground.StoreUsage()
+		usage, err := r.Testbed.StoreUsage()
 		if err != nil {
 			return err
 		}
-		program, err := os.Stat(r.Ground.Programs.Path(ground.APIServer))
+		program, err := os.Stat(r.Testbed.Programs.Path(testbed.APIServer))
 		if err != nil {
 			return fmt.Errorf("looking for the program: %w", err)
 		}
@@ -86,7 +86,7 @@ func measureStart(ctx context.Context, r *contest.Run, of string) error {
 			Case: of, Contestant: boxes.ModelBox.Name, Round: round,
 			Values: map[string]float64{
 				startTime:    took.Seconds(),
-				residentIdle: float64(usage[ground.APIServer].Resident),
+				residentIdle: float64(usage[testbed.APIServer].Resident),
 				programSize:  float64(program.Size()),
 			},
 		})

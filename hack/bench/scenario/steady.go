@@ -15,11 +15,11 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // Figures of a controller that always has something to do.
@@ -40,7 +40,7 @@ const changesWanted = 155
 // reconcileDuration is the server's metric of how long it looks at a box.
 const reconcileDuration = "modelbox_controller_reconcile_duration_seconds"
 
-var steadyScenario = &contest.Scenario{
+var steadyScenario = &runner.Scenario{
 	Name:  "steady",
 	Shows: fmt.Sprintf("change the image of %d boxes a second, of many that have no pods", changesWanted),
 	Notes: []string{
@@ -49,7 +49,7 @@ var steadyScenario = &contest.Scenario{
 		"How long a box waits in the queue and how long its reconcile takes is what the server's metrics say. Their quantiles are estimated as Prometheus does: each bucket of the queue is ten times as wide as the one before, with bounds at 10 ms, 100 ms, 1 s and, for the last one, 10 s.",
 		"The server has its etcd in it. All servers are that one, the cluster's etcd, kube-apiserver, the controller manager and the scheduler.",
 	},
-	Ground: ground.Options{Controllers: true},
+	Testbed: testbed.Options{Controllers: true},
 	Figures: []result.Figure{
 		{Name: changesMade, Unit: result.PerSecond},
 		{Name: queueP99, Unit: result.Seconds},
@@ -69,22 +69,22 @@ var steadyScenario = &contest.Scenario{
 	Measure: measureSteady,
 }
 
-func measureSteady(ctx context.Context, r *contest.Run) error {
-	namespaces, err := createNamespaces(ctx, r.Ground, "steady")
+func measureSteady(ctx context.Context, r *runner.Run) error {
+	namespaces, err := createNamespaces(ctx, r.Testbed, "steady")
 	if err != nil {
 		return err
 	}
 	if err := createSettled(ctx, r, boxes.ModelBox, namespaces); err != nil {
 		return err
 	}
-	clients, err := boxes.ModelBox.NewClients(r.Ground.User, fillClients)
+	clients, err := boxes.ModelBox.NewClients(r.Testbed.User, fillClients)
 	if err != nil {
 		return err
 	}
 	if err := connect(ctx, clients, namespaces[0]); err != nil {
 		return err
 	}
-	if err := r.Ground.Settle(ctx); err != nil {
+	if err := r.Testbed.Settle(ctx); err != nil {
 		return err
 	}
 	s := &steady{Run: r, clients: clients, stored: newBoxes(namespaces, r.Size)}
@@ -108,7 +108,7 @@ func measureSteady(ctx context.Context, r *contest.Run) error {
 
 // steady is a run of changes.
 type steady struct {
-	*contest.Run
+	*runner.Run
 	clients []*boxes.Client
 	stored  []*modelv1.ModelBox
 }
@@ -145,16 +145,16 @@ func (s *steady) change(ctx context.Context, round int) error {
 type observation struct {
 	at               time.Time
 	usage            process.Usages
-	queue, reconcile ground.Histogram
+	queue, reconcile testbed.Histogram
 	heap             float64
 }
 
 func (s *steady) observe(ctx context.Context) (*observation, error) {
-	metrics, err := s.Ground.Metrics(ctx, ground.APIServer)
+	metrics, err := s.Testbed.Metrics(ctx, testbed.APIServer)
 	if err != nil {
 		return nil, err
 	}
-	usage, err := s.Ground.Usage()
+	usage, err := s.Testbed.Usage()
 	if err != nil {
 		return nil, err
 	}
@@ -177,10 +177,10 @@ func (s *steady) record(round int, before, after *observation) {
 			queueP99:     queue.Quantile(0.99),
 			reconcileP50: reconcile.Quantile(0.5),
 			reconcileP99: reconcile.Quantile(0.99),
-			serverCores:  cpu[ground.APIServer] / seconds,
+			serverCores:  cpu[testbed.APIServer] / seconds,
 			allCores:     process.Total(cpu) / seconds,
 			serverHeap:   after.heap,
-			serverMemory: float64(after.usage[ground.APIServer].Resident),
+			serverMemory: float64(after.usage[testbed.APIServer].Resident),
 		},
 	})
 }

@@ -10,9 +10,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/ground"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/testbed"
 )
 
 // Figures of stored boxes.
@@ -21,7 +21,7 @@ const (
 	residentBytes = "resident a box"
 )
 
-var storageScenario = &contest.Scenario{
+var storageScenario = &runner.Scenario{
 	Name:  "storage",
 	Shows: "store many boxes, each with the managed fields of who applied it and of a controller",
 	Notes: []string{
@@ -48,35 +48,35 @@ const storageNamespace = "storage"
 // store is where an API keeps its boxes.
 type store struct {
 	api    boxes.API
-	etcd   ground.Etcd
+	etcd   testbed.Etcd
 	prefix string
 }
 
 var stores = []store{
-	{boxes.ModelBox, ground.EmbeddedEtcd, "/registry/model.github.com/modelboxes/" + storageNamespace + "/"},
-	{boxes.CRD, ground.ClusterEtcd, "/registry/" + boxes.CRD.GroupVersion.Group + "/modelboxes/" + storageNamespace + "/"},
+	{boxes.ModelBox, testbed.EmbeddedEtcd, "/registry/model.github.com/modelboxes/" + storageNamespace + "/"},
+	{boxes.CRD, testbed.ClusterEtcd, "/registry/" + boxes.CRD.GroupVersion.Group + "/modelboxes/" + storageNamespace + "/"},
 }
 
-func measureStorage(ctx context.Context, r *contest.Run) error {
-	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
+func measureStorage(ctx context.Context, r *runner.Run) error {
+	if err := boxes.InstallDefinition(ctx, r.Testbed); err != nil {
 		return err
 	}
-	if err := boxes.CreateNamespace(ctx, r.Ground, storageNamespace); err != nil {
+	if err := boxes.CreateNamespace(ctx, r.Testbed, storageNamespace); err != nil {
 		return err
 	}
 	part := max(1, r.Size/r.Rounds)
-	return contest.Interleave(r, stores, func(round int, s store) error {
-		before, err := s.measure(ctx, r.Ground)
+	return runner.Interleave(r, stores, func(round int, s store) error {
+		before, err := s.measure(ctx, r.Testbed)
 		if err != nil {
 			return err
 		}
 		if before.keys != int64(round*part) {
 			return fmt.Errorf("%s has %d boxes in etcd, want %d", s.api.Name, before.keys, round*part)
 		}
-		if err := fill(ctx, r.Ground, s.api, storageNamespace, round*part, part, nil); err != nil {
+		if err := fill(ctx, r.Testbed, s.api, storageNamespace, round*part, part, nil); err != nil {
 			return err
 		}
-		after, err := s.measure(ctx, r.Ground)
+		after, err := s.measure(ctx, r.Testbed)
 		if err != nil {
 			return err
 		}
@@ -100,15 +100,15 @@ type footprint struct {
 	resident    float64
 }
 
-func (s store) measure(ctx context.Context, g *ground.Ground) (*footprint, error) {
-	if err := g.Settle(ctx); err != nil {
+func (s store) measure(ctx context.Context, bed *testbed.Testbed) (*footprint, error) {
+	if err := bed.Settle(ctx); err != nil {
 		return nil, err
 	}
-	memory, err := g.Memory(ctx)
+	memory, err := bed.Memory(ctx)
 	if err != nil {
 		return nil, err
 	}
-	keys, bytes, err := g.StoredBytes(ctx, s.etcd, s.prefix)
+	keys, bytes, err := bed.StoredBytes(ctx, s.etcd, s.prefix)
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/boxes"
-	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/contest"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/load"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/process"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/result"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/bench/runner"
 )
 
 // Figures of watches.
@@ -46,7 +46,7 @@ const (
 	connecting = 32
 )
 
-var watchersScenario = &contest.Scenario{
+var watchersScenario = &runner.Scenario{
 	Name:  "watchers",
 	Shows: fmt.Sprintf("have many clients watch boxes of which %d a second are written", writesPerSecond),
 	Notes: []string{
@@ -58,8 +58,8 @@ var watchersScenario = &contest.Scenario{
 	},
 	Figures: []result.Figure{
 		{Name: deliveriesPerSecond, Unit: result.PerSecond},
-		{Name: contest.LatencyP50, Unit: result.Seconds},
-		{Name: contest.LatencyP99, Unit: result.Seconds},
+		{Name: runner.LatencyP50, Unit: result.Seconds},
+		{Name: runner.LatencyP99, Unit: result.Seconds},
 		{Name: cpuPerDelivery, Unit: result.Seconds},
 		{Name: residentPerWatcher, Unit: result.Bytes},
 	},
@@ -69,34 +69,34 @@ var watchersScenario = &contest.Scenario{
 	Measure: measureWatchers,
 }
 
-func measureWatchers(ctx context.Context, r *contest.Run) error {
-	if err := boxes.InstallDefinition(ctx, r.Ground); err != nil {
+func measureWatchers(ctx context.Context, r *runner.Run) error {
+	if err := boxes.InstallDefinition(ctx, r.Testbed); err != nil {
 		return err
 	}
 	for i := range watchedNamespaces {
-		if err := boxes.CreateNamespace(ctx, r.Ground, watchedNamespace(i)); err != nil {
+		if err := boxes.CreateNamespace(ctx, r.Testbed, watchedNamespace(i)); err != nil {
 			return err
 		}
 	}
 	var audiences []*audience
 	for _, api := range []boxes.API{boxes.ModelBox, boxes.CRD} {
 		for i := range watchedNamespaces {
-			if err := fill(ctx, r.Ground, api, watchedNamespace(i), 0, boxesOfNamespace, nil); err != nil {
+			if err := fill(ctx, r.Testbed, api, watchedNamespace(i), 0, boxesOfNamespace, nil); err != nil {
 				return err
 			}
 		}
 		// The same in all rounds: what is kept of a client is not what is measured.
-		clients, err := api.NewClients(r.Ground.User, r.Size)
+		clients, err := api.NewClients(r.Testbed.User, r.Size)
 		if err != nil {
 			return err
 		}
-		writers, err := api.NewClients(r.Ground.User, fillClients)
+		writers, err := api.NewClients(r.Testbed.User, fillClients)
 		if err != nil {
 			return err
 		}
 		audiences = append(audiences, &audience{api: api, clients: clients, writers: writers})
 	}
-	return contest.Interleave(r, audiences, func(round int, a *audience) error {
+	return runner.Interleave(r, audiences, func(round int, a *audience) error {
 		if err := a.measure(ctx, r, round); err != nil {
 			return fmt.Errorf("%s: %w", a.api.Name, err)
 		}
@@ -118,7 +118,7 @@ type audience struct {
 	latency *hdrhistogram.Histogram
 }
 
-func (a *audience) measure(ctx context.Context, r *contest.Run, round int) error {
+func (a *audience) measure(ctx context.Context, r *runner.Run, round int) error {
 	if err := connect(ctx, a.writers, watchedNamespace(0)); err != nil {
 		return err
 	}
@@ -164,8 +164,8 @@ func (a *audience) measure(ctx context.Context, r *contest.Run, round int) error
 		Case: fmt.Sprintf("%d writes a second", writesPerSecond), Contestant: a.api.Name, Round: round, CPU: cpu, Latency: latency,
 		Values: map[string]float64{
 			deliveriesPerSecond: deliveries / outcome.Took.Seconds(),
-			contest.LatencyP50:  float64(a.latency.ValueAtQuantile(50)) / 1e6,
-			contest.LatencyP99:  float64(a.latency.ValueAtQuantile(99)) / 1e6,
+			runner.LatencyP50:   float64(a.latency.ValueAtQuantile(50)) / 1e6,
+			runner.LatencyP99:   float64(a.latency.ValueAtQuantile(99)) / 1e6,
 			cpuPerDelivery:      process.Total(cpu) / deliveries,
 			residentPerWatcher:  (after - before) / float64(len(a.clients)),
 		},
@@ -174,7 +174,7 @@ func (a *audience) measure(ctx context.Context, r *contest.Run, round int) error
 }
 
 // duration is for how long there are writes.
-func duration(r *contest.Run) time.Duration {
+func duration(r *runner.Run) time.Duration {
 	switch {
 	case r.Quick:
 		return 3 * time.Second
@@ -185,11 +185,11 @@ func duration(r *contest.Run) time.Duration {
 	}
 }
 
-func (a *audience) settledMemory(ctx context.Context, r *contest.Run) (float64, error) {
-	if err := r.Ground.Settle(ctx); err != nil {
+func (a *audience) settledMemory(ctx context.Context, r *runner.Run) (float64, error) {
+	if err := r.Testbed.Settle(ctx); err != nil {
 		return 0, err
 	}
-	memory, err := r.Ground.Memory(ctx)
+	memory, err := r.Testbed.Memory(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ground
+package testbed
 
 import (
 	"fmt"
@@ -14,10 +14,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// UserClient returns a client of what Kubernetes itself serves, for the user, in the best encoding and held up by nothing but
-// the server.
-func (g *Ground) UserClient() (kubernetes.Interface, error) {
-	config := rest.CopyConfig(g.User)
+// UserClient returns a client of the built-in APIs for the user, in protobuf and without a client-side rate limit.
+func (bed *Testbed) UserClient() (kubernetes.Interface, error) {
+	config := rest.CopyConfig(bed.User)
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = config.ContentType
 	config.QPS = -1
@@ -28,14 +27,14 @@ func (g *Ground) UserClient() (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// unversioned is the configuration of a client that sends and takes bytes.
+// unversioned returns the configuration of a client that sends and receives bytes.
 func unversioned(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
 	return config
 }
 
-// flagOf returns the value of a flag that a process was started with.
+// flagOf returns the value of a flag of a process.
 func flagOf(pid int, name string) (string, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ground
+package testbed
 
 import (
 	"context"
@@ -14,18 +14,18 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Etcd is one of the two that a control plane has.
+// Etcd selects one of the two etcds of a control plane.
 type Etcd string
 
-// The etcd of the cluster, and the one that the server embeds.
+// The etcd of the cluster, and the embedded etcd of the server.
 const (
 	ClusterEtcd  Etcd = "run/etcd.sock:1"
 	EmbeddedEtcd Etcd = "modelbox/data/client.sock"
 )
 
-// StoredBytes returns how many keys begin with the prefix, and how many bytes they and their values have.
-func (g *Ground) StoredBytes(ctx context.Context, which Etcd, prefix string) (keys, bytes int64, err error) {
-	client, err := g.EtcdClient(which)
+// StoredBytes returns the number of keys with the prefix, and the bytes of these keys and their values.
+func (bed *Testbed) StoredBytes(ctx context.Context, which Etcd, prefix string) (keys, bytes int64, err error) {
+	client, err := bed.EtcdClient(which)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -46,11 +46,11 @@ func (g *Ground) StoredBytes(ctx context.Context, which Etcd, prefix string) (ke
 	}
 }
 
-// EtcdClient returns a client of an etcd itself.
-func (g *Ground) EtcdClient(which Etcd) (*clientv3.Client, error) {
-	socket := filepath.Join(g.Dir, string(which))
+// EtcdClient returns a client of an etcd. The caller must close it.
+func (bed *Testbed) EtcdClient(which Etcd) (*clientv3.Client, error) {
+	socket := filepath.Join(bed.Dir, string(which))
 	client, err := clientv3.New(clientv3.Config{
-		// The name of the socket may have a colon in it, which an address of gRPC may not.
+		// The name of the socket may contain a colon, which an address of gRPC cannot.
 		Endpoints: []string{"passthrough:///etcd"},
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", socket)

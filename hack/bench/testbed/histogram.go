@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ground
+package testbed
 
 import (
 	dto "github.com/prometheus/client_model/go"
 	"k8s.io/component-base/metrics/testutil"
 )
 
-// Histogram is a histogram metric at one time: how many observations there were up to each bound, and in all.
+// Histogram is a snapshot of a histogram metric: the number of observations up to each bound, and in total.
 type Histogram struct {
 	bounds []float64
 	upTo   []uint64
 	count  uint64
 }
 
-// Histogram adds up the series of a histogram that have all of the labels. It is empty where there are none.
+// Histogram returns the sum of the series of a histogram with the labels, an empty Histogram if there are none.
 func (m Metrics) Histogram(name string, labels map[string]string) Histogram {
 	total := Histogram{}
 	for _, series := range m[name].GetMetric() {
@@ -38,10 +38,10 @@ func (m Metrics) Histogram(name string, labels map[string]string) Histogram {
 	return total
 }
 
-// Count is how many observations there are.
+// Count returns the number of observations.
 func (h Histogram) Count() float64 { return float64(h.count) }
 
-// Since returns what was observed since then.
+// Since returns the observations since an earlier snapshot.
 func (h Histogram) Since(before Histogram) Histogram {
 	since := Histogram{bounds: h.bounds, upTo: make([]uint64, len(h.upTo)), count: h.count - before.count}
 	for i := range h.upTo {
@@ -53,8 +53,7 @@ func (h Histogram) Since(before Histogram) Histogram {
 	return since
 }
 
-// Quantile returns the value that a share of the observations does not exceed, as Prometheus estimates it: as if they were
-// spread evenly in each bucket. It is 0 where there are none.
+// Quantile estimates a quantile like Prometheus, with linear interpolation in each bucket. It returns 0 without observations.
 func (h Histogram) Quantile(share float64) float64 {
 	if h.count == 0 {
 		return 0

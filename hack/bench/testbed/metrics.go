@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ground
+package testbed
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Metrics are those of one server at one time.
+// Metrics is a snapshot of the metrics of one server.
 type Metrics map[string]*dto.MetricFamily
 
-// Sum adds up the series of a metric that have all of the labels.
+// Sum returns the sum of the series of a metric with the labels.
 func (m Metrics) Sum(name string, labels map[string]string) float64 {
 	total := 0.0
 	for _, series := range m[name].GetMetric() {
@@ -43,9 +43,9 @@ func hasLabels(series *dto.Metric, labels map[string]string) bool {
 	return matching == len(labels)
 }
 
-// Metrics returns the present metrics of one of the servers that keep objects.
-func (g *Ground) Metrics(ctx context.Context, server string) (Metrics, error) {
-	text, err := g.scrape(ctx, server)
+// Metrics returns the current metrics of one of the servers that store objects.
+func (bed *Testbed) Metrics(ctx context.Context, server string) (Metrics, error) {
+	text, err := bed.scrape(ctx, server)
 	if err != nil {
 		return nil, fmt.Errorf("reading the metrics of %s: %w", server, err)
 	}
@@ -57,22 +57,22 @@ func (g *Ground) Metrics(ctx context.Context, server string) (Metrics, error) {
 	return metrics, nil
 }
 
-func (g *Ground) scrape(ctx context.Context, server string) ([]byte, error) {
+func (bed *Testbed) scrape(ctx context.Context, server string) ([]byte, error) {
 	if server == etcd {
-		return g.scrapeEtcd(ctx)
+		return bed.scrapeEtcd(ctx)
 	}
-	client, err := g.serverClient(server)
+	client, err := bed.serverClient(server)
 	if err != nil {
 		return nil, err
 	}
 	return client.Get().AbsPath("/metrics").DoRaw(ctx)
 }
 
-func (g *Ground) scrapeEtcd(ctx context.Context) ([]byte, error) {
+func (bed *Testbed) scrapeEtcd(ctx context.Context) ([]byte, error) {
 	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(g.Dir, string(ClusterEtcd)))
+			return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(bed.Dir, string(ClusterEtcd)))
 		},
 	}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://etcd/metrics", nil)
@@ -90,12 +90,12 @@ func (g *Ground) scrapeEtcd(ctx context.Context) ([]byte, error) {
 	return io.ReadAll(answer.Body)
 }
 
-// serverClient is an administrator's client of one of the API servers, and no other on the way.
-func (g *Ground) serverClient(server string) (*rest.RESTClient, error) {
-	config := g.Admin
+// serverClient returns a client of the administrator with a direct connection to one of the API servers.
+func (bed *Testbed) serverClient(server string) (*rest.RESTClient, error) {
+	config := bed.Admin
 	if server == APIServer {
 		var err error
-		if config, err = g.direct(); err != nil {
+		if config, err = bed.direct(); err != nil {
 			return nil, err
 		}
 	}
@@ -106,26 +106,26 @@ func (g *Ground) serverClient(server string) (*rest.RESTClient, error) {
 	return client, nil
 }
 
-// Memory is what the servers that keep objects have of it, in bytes.
+// Memory is the memory of the servers that store objects, in bytes.
 type Memory struct {
-	// Needed is resident, without what their Go runtimes have for later use.
+	// Needed is the resident memory without the free memory of the Go runtimes.
 	Needed float64
-	// Allocated is all that was allocated since they have started.
+	// Allocated is the total of all allocations since the start of the servers.
 	Allocated float64
 }
 
-// Memory returns what the servers that keep objects have of memory.
-func (g *Ground) Memory(ctx context.Context) (*Memory, error) { return g.MemoryOf(ctx, stores...) }
+// Memory returns the memory of the servers that store objects.
+func (bed *Testbed) Memory(ctx context.Context) (*Memory, error) { return bed.MemoryOf(ctx, stores...) }
 
-// MemoryOf is Memory of the servers that are named.
-func (g *Ground) MemoryOf(ctx context.Context, servers ...string) (*Memory, error) {
-	usage, err := g.usage(servers)
+// MemoryOf returns the memory of the named servers.
+func (bed *Testbed) MemoryOf(ctx context.Context, servers ...string) (*Memory, error) {
+	usage, err := bed.usage(servers)
 	if err != nil {
 		return nil, err
 	}
 	memory := &Memory{}
 	for name, used := range usage {
-		metrics, err := g.Metrics(ctx, name)
+		metrics, err := bed.Metrics(ctx, name)
 		if err != nil {
 			return nil, err
 		}

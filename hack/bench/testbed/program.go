@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ground
+package testbed
 
 import (
 	"errors"
@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// programStopTimeout is how long a program may take that is told to stop.
+// programStopTimeout is the timeout for a program to stop.
 const programStopTimeout = 30 * time.Second
 
-// RunServer starts a program whose CPU counts as that of the servers until stop is called, which ends it in order. What it says
-// goes to a log of its name, but for what the command has another place for.
-func (g *Ground) RunServer(name string, command *exec.Cmd) (stop func() error, err error) {
-	log, err := os.OpenFile(filepath.Join(g.Dir, "logs", name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+// RunServer starts a program, and includes its CPU time in the CPU time of the servers until stop is called. stop stops it
+// gracefully. The output goes to a log with the name of the program, unless the command redirects it.
+func (bed *Testbed) RunServer(name string, command *exec.Cmd) (stop func() error, err error) {
+	log, err := os.OpenFile(filepath.Join(bed.Dir, "logs", name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the log of %s: %w", name, err)
 	}
@@ -30,12 +30,12 @@ func (g *Ground) RunServer(name string, command *exec.Cmd) (stop func() error, e
 	if command.Stderr == nil {
 		command.Stderr = log
 	}
-	ended, err := g.StartServer(name, command)
+	ended, err := bed.StartServer(name, command)
 	if err != nil {
 		return nil, err
 	}
 	return func() error {
-		g.ForgetServer(name)
+		bed.ForgetServer(name)
 		if err := command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return fmt.Errorf("stopping %s: %w", name, err)
 		}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ground
+package testbed
 
 import (
 	"context"
@@ -13,22 +13,23 @@ import (
 )
 
 const (
-	// quietTime is for how long servers have nothing to do before they are believed to be done: they wait for each other.
+	// quietTime is the time without work after which the servers count as quiet. It covers pauses in which they wait for each
+	// other.
 	quietTime = time.Second
-	// quietTimeout is how long to wait for that.
+	// quietTimeout is the timeout for the servers to become quiet.
 	quietTimeout = 10 * time.Minute
 )
 
-// AwaitQuiet waits until the servers have had nothing to do for a second, and returns since when. Those that are named do not
-// count. It is AwaitIdle for what has pauses, and does not give up.
-func (g *Ground) AwaitQuiet(ctx context.Context, but ...string) (time.Time, error) {
-	before, err := g.Usage()
+// AwaitQuiet waits until the servers have had no work for quietTime, and returns the start of that time. It ignores the servers in
+// but. Unlike AwaitIdle, it tolerates pauses in the work.
+func (bed *Testbed) AwaitQuiet(ctx context.Context, but ...string) (time.Time, error) {
+	before, err := bed.Usage()
 	if err != nil {
 		return time.Time{}, err
 	}
 	quietSince := time.Now()
 	err = wait.PollUntilContextTimeout(ctx, idleInterval, quietTimeout, false, func(context.Context) (bool, error) {
-		now, err := g.Usage()
+		now, err := bed.Usage()
 		if err != nil {
 			return false, err
 		}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ground
+package testbed
 
 import (
 	"context"
@@ -16,18 +16,18 @@ import (
 
 const (
 	restartTimeout = 5 * time.Minute
-	// readyInterval is how exactly a start is measured.
+	// readyInterval is the precision of the time of a start.
 	readyInterval = 5 * time.Millisecond
 )
 
-// RestartServer ends the server in order and returns how long the next one took from its execution until it was ready, as its
-// readyz says.
-func (g *Ground) RestartServer(ctx context.Context) (time.Duration, error) {
-	former, err := g.PID(APIServer)
+// RestartServer stops the server gracefully. It returns the time that the next process takes from its execution until /readyz
+// succeeds.
+func (bed *Testbed) RestartServer(ctx context.Context) (time.Duration, error) {
+	former, err := bed.PID(APIServer)
 	if err != nil {
 		return 0, err
 	}
-	ready, err := g.serverClient(APIServer)
+	ready, err := bed.serverClient(APIServer)
 	if err != nil {
 		return 0, err
 	}
@@ -37,7 +37,7 @@ func (g *Ground) RestartServer(ctx context.Context) (time.Duration, error) {
 	var age time.Duration
 	var last error
 	err = wait.PollUntilContextTimeout(ctx, readyInterval, restartTimeout, true, func(ctx context.Context) (bool, error) {
-		pid, err := g.PID(APIServer)
+		pid, err := bed.PID(APIServer)
 		if err != nil || pid == former {
 			last = fmt.Errorf("process %d is still the server: %w", former, err)
 			return false, nil

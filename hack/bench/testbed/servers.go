@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ground
+package testbed
 
 import (
 	"context"
@@ -22,27 +22,27 @@ import (
 )
 
 const (
-	// idleShare is how much of a core all servers may use while nothing is asked of them.
+	// idleShare is the largest share of a core that all servers together use while they are idle.
 	idleShare = 0.15
-	// idleInterval is for how long.
+	// idleInterval is the interval in which idleShare is measured.
 	idleInterval = 200 * time.Millisecond
-	// idleTimeout is how long to wait for that. There may be more to do than measuring has to wait for.
+	// idleTimeout is the timeout for the servers to become idle. After it, the measurement continues.
 	idleTimeout = 10 * time.Second
 )
 
-// servers are the processes whose CPU counts: what a cluster needs for the API of boxes, and what looks at all objects of all
-// APIs.
+// servers are the processes whose CPU time is measured: the processes for the API of boxes, and the processes that watch all
+// objects of all APIs.
 var servers = []string{etcd, KubeAPIServer, controllerManager, scheduler, APIServer}
 
-// stores are the servers that keep objects, whose memory counts.
+// stores are the servers that store objects. Their memory is measured.
 var stores = []string{etcd, KubeAPIServer, APIServer}
 
-// PID returns the process of a server.
-func (g *Ground) PID(name string) (int, error) {
-	if pid, found := g.others[name]; found {
+// PID returns the ID of the process of a server.
+func (bed *Testbed) PID(name string) (int, error) {
+	if pid, found := bed.others[name]; found {
 		return pid, nil
 	}
-	content, err := os.ReadFile(filepath.Join(g.Dir, "run", name+".pid"))
+	content, err := os.ReadFile(filepath.Join(bed.Dir, "run", name+".pid"))
 	if err != nil {
 		return 0, fmt.Errorf("finding the process of %s: %w", name, err)
 	}
@@ -55,30 +55,30 @@ func (g *Ground) PID(name string) (int, error) {
 
 // StartServer starts a program whose CPU time counts as time of the servers until it is forgotten. The program is stopped when this
 // process ends. The channel receives how it ended.
-func (g *Ground) StartServer(name string, command *exec.Cmd) (<-chan error, error) {
+func (bed *Testbed) StartServer(name string, command *exec.Cmd) (<-chan error, error) {
 	ended := make(chan error, 1)
 	if err := startWithParent(command, ended); err != nil {
 		return nil, err
 	}
-	g.others[name] = command.Process.Pid
+	bed.others[name] = command.Process.Pid
 	return ended, nil
 }
 
 // ForgetServer leaves out a program from now on.
-func (g *Ground) ForgetServer(name string) { delete(g.others, name) }
+func (bed *Testbed) ForgetServer(name string) { delete(bed.others, name) }
 
-// Usage returns what the servers have used so far.
-func (g *Ground) Usage() (process.Usages, error) {
-	return g.usage(slices.AppendSeq(slices.Clone(servers), maps.Keys(g.others)))
+// Usage returns the usage of the servers so far.
+func (bed *Testbed) Usage() (process.Usages, error) {
+	return bed.usage(slices.AppendSeq(slices.Clone(servers), maps.Keys(bed.others)))
 }
 
-// StoreUsage is Usage of the servers that keep objects.
-func (g *Ground) StoreUsage() (process.Usages, error) { return g.usage(stores) }
+// StoreUsage returns the usage of the servers that store objects.
+func (bed *Testbed) StoreUsage() (process.Usages, error) { return bed.usage(stores) }
 
-func (g *Ground) usage(names []string) (process.Usages, error) {
+func (bed *Testbed) usage(names []string) (process.Usages, error) {
 	usages := process.Usages{}
 	for _, name := range names {
-		pid, err := g.PID(name)
+		pid, err := bed.PID(name)
 		if err != nil {
 			return nil, err
 		}
@@ -89,10 +89,10 @@ func (g *Ground) usage(names []string) (process.Usages, error) {
 	return usages, nil
 }
 
-// ResetPeaks makes the memory that the servers have now their peaks.
-func (g *Ground) ResetPeaks() error {
+// ResetPeaks resets the peak memory of the servers to their current memory.
+func (bed *Testbed) ResetPeaks() error {
 	for _, name := range stores {
-		pid, err := g.PID(name)
+		pid, err := bed.PID(name)
 		if err != nil {
 			return err
 		}
@@ -104,13 +104,13 @@ func (g *Ground) ResetPeaks() error {
 }
 
 // AwaitIdle waits until the servers have finished the work of earlier requests: they send events and fill caches after the answer.
-func (g *Ground) AwaitIdle(ctx context.Context) error {
-	before, err := g.Usage()
+func (bed *Testbed) AwaitIdle(ctx context.Context) error {
+	before, err := bed.Usage()
 	if err != nil {
 		return err
 	}
 	err = wait.PollUntilContextTimeout(ctx, idleInterval, idleTimeout, false, func(context.Context) (bool, error) {
-		now, err := g.Usage()
+		now, err := bed.Usage()
 		if err != nil {
 			return false, err
 		}
@@ -127,14 +127,14 @@ func (g *Ground) AwaitIdle(ctx context.Context) error {
 	return err
 }
 
-// Settle waits until the servers are idle, has them collect their garbage, and waits again. So no measurement pays for the garbage
-// of an earlier one.
-func (g *Ground) Settle(ctx context.Context) error {
-	if err := g.AwaitIdle(ctx); err != nil {
+// Settle waits until the servers are idle, runs their garbage collection, and waits again, so that no measurement includes the
+// garbage of an earlier one.
+func (bed *Testbed) Settle(ctx context.Context) error {
+	if err := bed.AwaitIdle(ctx); err != nil {
 		return err
 	}
 	for _, name := range []string{KubeAPIServer, APIServer} {
-		client, err := g.serverClient(name)
+		client, err := bed.serverClient(name)
 		if err != nil {
 			return err
 		}
@@ -142,12 +142,12 @@ func (g *Ground) Settle(ctx context.Context) error {
 			return fmt.Errorf("collecting the garbage of %s: %w", name, err)
 		}
 	}
-	return g.AwaitIdle(ctx)
+	return bed.AwaitIdle(ctx)
 }
 
-// direct is the configuration of an administrator's clients of the server itself, for what is about its process.
-func (g *Ground) direct() (*rest.Config, error) {
-	pid, err := g.PID(APIServer)
+// direct returns the configuration of clients of the administrator with a direct connection to the server.
+func (bed *Testbed) direct() (*rest.Config, error) {
+	pid, err := bed.PID(APIServer)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +155,8 @@ func (g *Ground) direct() (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := rest.CopyConfig(g.Admin)
+	config := rest.CopyConfig(bed.Admin)
 	config.Host = "https://127.0.0.1:" + port
-	config.CAData, config.CAFile = nil, filepath.Join(g.Dir, "modelbox", "ca.crt")
+	config.CAData, config.CAFile = nil, filepath.Join(bed.Dir, "modelbox", "ca.crt")
 	return config, nil
 }

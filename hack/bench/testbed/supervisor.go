@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ground
+package testbed
 
 import (
 	"fmt"
@@ -10,13 +10,14 @@ import (
 	"syscall"
 )
 
-// startWithParent starts a process that is told to stop when this one ends, whatever ends it. The channel tells how it ended.
+// startWithParent starts a process that gets the signal to stop when this process ends for any reason. The channel receives its
+// error.
 func startWithParent(command *exec.Cmd, ended chan<- error) error {
-	// A group of its own: Ctrl-C is for this process, which then stops that one in order.
+	// Use a separate process group: Ctrl-C only signals this process, which then stops the child gracefully.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	started := make(chan error)
 	go func() {
-		// For the kernel the parent is the thread, which therefore has to live as long as the process.
+		// The kernel tracks the parent thread. Keep the thread alive as long as the process.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := command.Start()

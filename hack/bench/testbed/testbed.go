@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ground is what contestants meet on: a real control plane on this machine, whose disks count and whose logs do not.
-package ground
+// Package testbed runs the control plane of a benchmark: real components on this machine, with disks that sync and without audit
+// logs.
+package testbed
 
 import (
 	"context"
@@ -26,22 +27,23 @@ const (
 	stopTimeout  = time.Minute
 	pollInterval = 100 * time.Millisecond
 
-	// controllerQPS is more than two cores can do, so that no limit is what is measured.
+	// controllerQPS is more than two cores can serve, so that a benchmark does not measure a rate limit.
 	controllerQPS = 5000
 )
 
-// Programs is where the programs are that a control plane consists of.
+// Programs has the paths of the programs of a control plane.
 type Programs struct {
-	// Bin has what make builds: localcluster, modelbox-apiserver, the etcd of the version that the server embeds, and kro.
+	// Bin is the directory of the programs that make builds: localcluster, modelbox-apiserver, kro, and an etcd of the version that
+	// the server embeds.
 	Bin string
-	// Artifacts has the manifests of the server.
+	// Artifacts is the directory of the manifests of the server.
 	Artifacts string
 }
 
-// Path is that of a program.
+// Path returns the path of a program.
 func (p Programs) Path(name string) string { return filepath.Join(p.Bin, name) }
 
-// Check returns an error that says what is missing.
+// Check returns an error that names the missing programs.
 func (p Programs) Check() error {
 	for _, path := range []string{p.Path(localCluster), p.Path(APIServer), p.Path(etcd), p.Path(Kro), p.Path(KroDefinitions), p.Artifacts} {
 		if _, err := os.Stat(path); err != nil {
@@ -51,16 +53,16 @@ func (p Programs) Check() error {
 	return nil
 }
 
-// Run runs one of the programs to its end and returns what it prints.
+// Run runs a program to its end and returns its output.
 func (p Programs) Run(ctx context.Context, command ...string) (string, error) {
 	output, err := exec.CommandContext(ctx, p.Path(command[0]), command[1:]...).Output()
 	return strings.TrimSpace(string(output)), err
 }
 
-// KroDefinitions is the name of the file with the definitions of the kinds that kro itself has.
+// KroDefinitions is the name of the file with the CustomResourceDefinitions of kro.
 const KroDefinitions = "kro-definitions.yaml"
 
-// The names of programs, which are also those of their processes.
+// The names of programs and of their processes.
 const (
 	APIServer     = "modelbox-apiserver"
 	KubeAPIServer = "kube-apiserver"
@@ -72,50 +74,49 @@ const (
 	scheduler         = "kube-scheduler"
 )
 
-// Options are what scenarios differ in. Control planes of the same options are alike.
+// Options are the options of a control plane. Control planes with equal options are interchangeable.
 type Options struct {
-	// Controllers lets the server turn boxes into what they are about. Without them boxes are stored, and nothing more.
+	// Controllers runs the controllers of the server. Without them, the server only stores boxes.
 	Controllers bool
-	// Nodes is the number of simulated nodes. Without any, no pod becomes ready.
+	// Nodes is the number of simulated nodes. With 0, no pod becomes ready.
 	Nodes int
-	// ResyncPeriod is how often the server looks at every box although nothing happened; 0 for its default.
+	// ResyncPeriod is the period in which the server reconciles every box without a change, 0 for its default.
 	ResyncPeriod time.Duration
 }
 
-// Ground is a running control plane.
-type Ground struct {
+// Testbed is a running control plane. Call Stop.
+type Testbed struct {
 	Dir string
-	// Programs are those that it runs.
+	// Programs are the programs of the control plane.
 	Programs Programs
-	// Admin is the configuration of clients that may do everything. Nothing that is measured uses it: an administrator is
-	// asked for no permission.
+	// Admin is the configuration of clients of an administrator. No measurement uses it, because kube-apiserver checks no
+	// permissions of an administrator.
 	Admin *rest.Config
-	// Client is the administrator's.
+	// Client is a client of the administrator.
 	Client kubernetes.Interface
-	// User is the configuration of clients of a service account that RBAC allows to do what is measured, as most are.
+	// User is the configuration of clients of a service account with permissions by RBAC, like most clients.
 	User *rest.Config
 
 	supervisor *exec.Cmd
 	ended      chan error
-	// others are servers that are none of the control plane's own, by their names.
+	// others has the processes of additional servers by name.
 	others map[string]int
 }
 
-// Start starts a control plane in a directory of its own and returns when it is ready. What its programs say goes to a log
-// there.
-func Start(ctx context.Context, dir string, programs Programs, options Options) (*Ground, error) {
+// Start starts a control plane in a directory and returns when it is ready. The logs of its programs are in the directory.
+func Start(ctx context.Context, dir string, programs Programs, options Options) (*Testbed, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("resolving %s: %w", dir, err)
 	}
-	g := &Ground{Dir: dir, Programs: programs, supervisor: command(dir, programs, options), ended: make(chan error, 1), others: map[string]int{}}
-	if err := g.launch(); err != nil {
+	bed := &Testbed{Dir: dir, Programs: programs, supervisor: command(dir, programs, options), ended: make(chan error, 1), others: map[string]int{}}
+	if err := bed.launch(); err != nil {
 		return nil, err
 	}
-	if err := g.prepare(ctx); err != nil {
-		return nil, errors.Join(err, g.Stop())
+	if err := bed.prepare(ctx); err != nil {
+		return nil, errors.Join(err, bed.Stop())
 	}
-	return g, nil
+	return bed, nil
 }
 
 func command(dir string, programs Programs, options Options) *exec.Cmd {
@@ -139,72 +140,72 @@ func command(dir string, programs Programs, options Options) *exec.Cmd {
 	return exec.Command(programs.Path(localCluster), arguments...)
 }
 
-// launch starts the supervisor, which ends everything it has started when it ends, and is told to when this process does.
-func (g *Ground) launch() error {
-	if err := os.MkdirAll(filepath.Join(g.Dir, "logs"), 0o700); err != nil {
+// launch starts the supervisor. The supervisor stops with this process, and stops all processes that it has started.
+func (bed *Testbed) launch() error {
+	if err := os.MkdirAll(filepath.Join(bed.Dir, "logs"), 0o700); err != nil {
 		return fmt.Errorf("creating the folder for logs: %w", err)
 	}
-	log, err := os.Create(g.log())
+	log, err := os.Create(bed.log())
 	if err != nil {
 		return fmt.Errorf("creating the log: %w", err)
 	}
 	defer log.Close()
-	g.supervisor.Stdout, g.supervisor.Stderr = log, log
-	return startWithParent(g.supervisor, g.ended)
+	bed.supervisor.Stdout, bed.supervisor.Stderr = log, log
+	return startWithParent(bed.supervisor, bed.ended)
 }
 
-// Kubeconfig is the path of the administrator's.
-func (g *Ground) Kubeconfig() string { return filepath.Join(g.Dir, "kubeconfig") }
+// Kubeconfig returns the path of the kubeconfig of the administrator.
+func (bed *Testbed) Kubeconfig() string { return filepath.Join(bed.Dir, "kubeconfig") }
 
-func (g *Ground) log() string { return filepath.Join(g.Dir, "logs", "localcluster.log") }
+func (bed *Testbed) log() string { return filepath.Join(bed.Dir, "logs", "localcluster.log") }
 
-func (g *Ground) prepare(ctx context.Context) error {
-	if err := g.awaitReady(ctx); err != nil {
+func (bed *Testbed) prepare(ctx context.Context) error {
+	if err := bed.awaitReady(ctx); err != nil {
 		return err
 	}
 	var err error
-	if g.Admin, err = clientcmd.BuildConfigFromFlags("", g.Kubeconfig()); err != nil {
+	if bed.Admin, err = clientcmd.BuildConfigFromFlags("", bed.Kubeconfig()); err != nil {
 		return fmt.Errorf("reading the administrator's kubeconfig: %w", err)
 	}
-	g.Admin.QPS = -1
-	g.Admin.WarningHandler = rest.NoWarnings{}
-	if g.Client, err = kubernetes.NewForConfig(g.Admin); err != nil {
+	bed.Admin.QPS = -1
+	bed.Admin.WarningHandler = rest.NoWarnings{}
+	if bed.Client, err = kubernetes.NewForConfig(bed.Admin); err != nil {
 		return fmt.Errorf("creating the administrator's client: %w", err)
 	}
-	return g.createUser(ctx)
+	return bed.createUser(ctx)
 }
 
-func (g *Ground) awaitReady(ctx context.Context) error {
+func (bed *Testbed) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
-		content, err := os.ReadFile(filepath.Join(g.Dir, "run", "ready"))
-		if err == nil && strings.TrimSpace(string(content)) == strconv.Itoa(g.supervisor.Process.Pid) {
+		content, err := os.ReadFile(filepath.Join(bed.Dir, "run", "ready"))
+		if err == nil && strings.TrimSpace(string(content)) == strconv.Itoa(bed.supervisor.Process.Pid) {
 			return nil
 		}
 		select {
-		case err := <-g.ended:
-			g.ended <- err
-			return fmt.Errorf("the control plane did not start, see %s: %w", g.log(), err)
+		case err := <-bed.ended:
+			bed.ended <- err
+			return fmt.Errorf("the control plane did not start, see %s: %w", bed.log(), err)
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for the control plane, see %s: %w", g.log(), ctx.Err())
+			return fmt.Errorf("waiting for the control plane, see %s: %w", bed.log(), ctx.Err())
 		case <-time.After(pollInterval):
 		}
 	}
 }
 
-// Stop ends the control plane. Its logs stay.
-func (g *Ground) Stop() error {
-	if err := g.supervisor.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+// Stop stops the control plane. It keeps the logs.
+func (bed *Testbed) Stop() error {
+	if err := bed.supervisor.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stopping the control plane: %w", err)
 	}
 	select {
-	case err := <-g.ended:
+	case err := <-bed.ended:
 		if err != nil {
-			return fmt.Errorf("the control plane did not end well, see %s: %w", g.log(), err)
+			return fmt.Errorf("the control plane did not end well, see %s: %w", bed.log(), err)
 		}
 		return nil
 	case <-time.After(stopTimeout):
-		return errors.Join(fmt.Errorf("the control plane did not end within %s", stopTimeout), g.supervisor.Process.Kill())
+		return errors.Join(fmt.Errorf("the control plane did not end within %s", stopTimeout), bed.supervisor.Process.Kill())
 	}
 }
