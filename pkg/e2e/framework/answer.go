@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// Answer returns the body of the answer to a request. One with another status than 200 is an error, with the body.
+// Answer returns the body of the response to a request. For another status than 200, it returns an error with the body.
 func Answer(client *http.Client, request *http.Request) (string, error) {
 	response, err := client.Do(request)
 	if err != nil {

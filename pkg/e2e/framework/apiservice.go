@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// APIService is how the kube-apiserver reaches the server.
+// APIService is the APIService of the server.
 type APIService struct {
 	Spec struct {
 		CABundle              []byte
@@ -39,19 +39,19 @@ func (p *ControlPlane) ReadAPIService(t *testing.T) *APIService {
 	return service
 }
 
-// ServerHost is where the server itself listens.
+// ServerHost returns the URL at which the server listens.
 func (*ControlPlane) ServerHost(service *APIService) string { return hostAt(service.Spec.Service.Port) }
 
 func hostAt(port int) string { return fmt.Sprintf("https://localhost:%d", port) }
 
-// DirectClient is the administrator's connection to the server itself: /metrics is not part of its API group, and the
-// kube-apiserver answers for its own.
+// DirectClient returns a client of the administrator with a direct connection to the server. For example, a request for /metrics
+// through kube-apiserver would return the metrics of kube-apiserver.
 func (p *ControlPlane) DirectClient(t *testing.T) rest.Interface {
 	t.Helper()
 	return p.DirectClientAt(t, p.ReadAPIService(t).Spec.Service.Port)
 }
 
-// DirectClientAt is the administrator's connection to another server of the control plane, which listens on that port.
+// DirectClientAt is like DirectClient, for another server of the control plane on the port.
 func (p *ControlPlane) DirectClientAt(t *testing.T, port int) rest.Interface {
 	t.Helper()
 	service := p.ReadAPIService(t)

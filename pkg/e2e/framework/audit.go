@@ -20,11 +20,11 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Audit tells what was written in a namespace, from the audit logs.
+// Audit returns the writes in a namespace, from the audit logs.
 type Audit struct{ n *Namespace }
 
-// ClusterWrites are the writes of workloads in the namespace that the server asked the cluster for. Events tell of
-// writes and are none themselves.
+// ClusterWrites returns the requests of the server for writes in the namespace. It leaves out events, because they only report
+// writes.
 func (a Audit) ClusterWrites() []auditv1.Event {
 	a.n.T.Helper()
 	var writes []auditv1.Event
@@ -36,13 +36,13 @@ func (a Audit) ClusterWrites() []auditv1.Event {
 	return writes
 }
 
-// BoxWrites are the writes of boxes in the namespace, those by the controller and those by the test.
+// BoxWrites returns the writes of boxes in the namespace, by the controller and by the test.
 func (a Audit) BoxWrites() []auditv1.Event {
 	a.n.T.Helper()
 	return ReadWrites(a.n.T, a.n.ControlPlane.ServerAuditLog(), a.n.Name)
 }
 
-// ChildWrites are what the server asked the cluster for about the Deployment and the Service of a box.
+// ChildWrites returns the writes of the Deployment and the Service of a box by the server.
 func (a Audit) ChildWrites(box string) []string {
 	a.n.T.Helper()
 	var writes []string
@@ -54,7 +54,7 @@ func (a Audit) ChildWrites(box string) []string {
 	return writes
 }
 
-// StatusWrites is how often the status of a box was written.
+// StatusWrites returns the number of writes of the status of a box.
 func (a Audit) StatusWrites(box string) int {
 	a.n.T.Helper()
 	count := 0
@@ -66,13 +66,13 @@ func (a Audit) StatusWrites(box string) int {
 	return count
 }
 
-// answerPatience is how long a write may take from when it was received. What has no end by then was received by a server that
-// was killed.
+// answerPatience is the longest time between the receipt of a write and its response. If a write has no response by then, its
+// server was killed.
 const answerPatience = 5 * time.Second
 
-// ReadAuditLog returns the requests in an audit log whose lines contain the text. What a write did can be seen before its end is
-// in the log, so it waits for the ends of the writes that were under way when it was called. A last line that is still being
-// written is left out.
+// ReadAuditLog returns the requests in an audit log whose lines contain the text. The effect of a write can be visible before its
+// end is logged. Therefore, ReadAuditLog waits for the end of all writes that are in progress at the time of the call. It leaves
+// out an incomplete last line.
 func ReadAuditLog(t *testing.T, path, text string) []auditv1.Event {
 	t.Helper()
 	file, err := os.Open(path)
@@ -115,12 +115,12 @@ func ReadAuditLog(t *testing.T, path, text string) []auditv1.Event {
 	}
 }
 
-// IsAccepted returns whether a write was taken. One that met a newer version of the object was not, and is tried again.
+// IsAccepted returns whether a write succeeded. A write with a conflict did not, and is retried.
 func IsAccepted(write auditv1.Event) bool {
 	return write.ResponseStatus.Code < http.StatusMultipleChoices
 }
 
-// ReadWrites returns the requests in an audit log for changes of objects in a namespace.
+// ReadWrites returns the writes of objects in a namespace from an audit log.
 func ReadWrites(t *testing.T, path, namespace string) []auditv1.Event {
 	t.Helper()
 	var writes []auditv1.Event

@@ -21,7 +21,7 @@ func TestReadAuditLogAwaitsTheEndsOfWrites(t *testing.T) {
 	const text = "e2e-"
 	for _, row := range []struct {
 		name string
-		// later is appended a second after the log is opened.
+		// later is appended to the log a second after the log is opened.
 		log, later func() []auditv1.Event
 		want       []types.UID
 	}{

@@ -12,8 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Autoscale creates a HorizontalPodAutoscaler named web for the target, such as modelbox/web, and returns when it
-// works.
+// Autoscale creates a HorizontalPodAutoscaler named web for the target, such as modelbox/web, and waits until it is active.
 func (n *Namespace) Autoscale(target string, minimum int) {
 	n.T.Helper()
 	n.Kubectl.Run("autoscale", target, fmt.Sprintf("--min=%d", minimum), "--max=9", "--cpu=50%")

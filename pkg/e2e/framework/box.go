@@ -34,7 +34,7 @@ func (n *Namespace) CreateBox(box *modelv1.ModelBox) *modelv1.ModelBox {
 	return created
 }
 
-// CreateReadyBox creates a box and returns it when it is Ready.
+// CreateReadyBox creates a box, waits until it is Ready, and returns it.
 func (n *Namespace) CreateReadyBox(box *modelv1.ModelBox) *modelv1.ModelBox {
 	n.T.Helper()
 	n.CreateBox(box)
@@ -70,7 +70,7 @@ func (n *Namespace) GetBox(name string) *modelv1.ModelBox {
 	return box
 }
 
-// ExpectNoBox checks that there is no box of that name.
+// ExpectNoBox checks that there is no box with the name.
 func (n *Namespace) ExpectNoBox(name string) {
 	n.T.Helper()
 	_, err := n.Boxes.Get(n.Ctx, name, metav1.GetOptions{})
@@ -92,7 +92,7 @@ func (n *Namespace) AwaitBox(name, what string, check func(*modelv1.ModelBox) er
 	return box
 }
 
-// AwaitReady returns the box as soon as it is Ready with its present spec.
+// AwaitReady returns the box as soon as it is Ready with its current spec.
 func (n *Namespace) AwaitReady(name string) *modelv1.ModelBox {
 	n.T.Helper()
 	return n.AwaitBox(name, "is Ready", func(box *modelv1.ModelBox) error {
@@ -100,7 +100,7 @@ func (n *Namespace) AwaitReady(name string) *modelv1.ModelBox {
 	})
 }
 
-// AwaitApplied waits until the children of the box are what its present spec says.
+// AwaitApplied waits until the children of the box match its current spec.
 func (n *Namespace) AwaitApplied(box string) {
 	n.T.Helper()
 	n.AwaitBox(box, "is applied", func(box *modelv1.ModelBox) error {
@@ -108,7 +108,7 @@ func (n *Namespace) AwaitApplied(box string) {
 	})
 }
 
-// AwaitPaused waits until the box says that something waits for the end of its pause.
+// AwaitPaused waits until the status of the box has a change that waits for the end of its pause.
 func (n *Namespace) AwaitPaused(box string) {
 	n.T.Helper()
 	n.AwaitBox(box, "says that it waits", func(box *modelv1.ModelBox) error {
@@ -116,7 +116,7 @@ func (n *Namespace) AwaitPaused(box string) {
 	})
 }
 
-// AwaitNotOwned waits until the box says that an object that does not belong to it has the name of its child.
+// AwaitNotOwned waits until the status of the box reports that another object has the name of its child.
 func (n *Namespace) AwaitNotOwned(box string) {
 	n.T.Helper()
 	n.AwaitBox(box, "says that its name is taken", func(box *modelv1.ModelBox) error {
@@ -127,7 +127,7 @@ func (n *Namespace) AwaitNotOwned(box string) {
 	})
 }
 
-// AwaitReadyCondition waits until the box has the Ready condition and says all of the words in it.
+// AwaitReadyCondition waits until the box has the Ready condition, with all of the words in its message.
 func (n *Namespace) AwaitReadyCondition(name string, status metav1.ConditionStatus, reason string, words ...string) {
 	n.T.Helper()
 	n.AwaitBox(name, fmt.Sprintf("is Ready=%s, %s", status, reason), func(box *modelv1.ModelBox) error {
@@ -141,7 +141,7 @@ func (n *Namespace) AwaitReadyCondition(name string, status metav1.ConditionStat
 	})
 }
 
-// AwaitPods waits until the box is Ready with that many pods.
+// AwaitPods waits until the box is Ready with the number of pods.
 func (n *Namespace) AwaitPods(box string, count int) {
 	n.T.Helper()
 	n.AwaitBox(box, fmt.Sprintf("is Ready with %d pods", count), func(box *modelv1.ModelBox) error {
@@ -152,7 +152,7 @@ func (n *Namespace) AwaitPods(box string, count int) {
 	})
 }
 
-// CheckCondition returns nil when the box has the condition for its present generation. An empty reason is any.
+// CheckCondition returns nil if the box has the condition for its current generation. An empty reason matches any reason.
 func CheckCondition(box *modelv1.ModelBox, conditionType string, status metav1.ConditionStatus, reason string) error {
 	condition := meta.FindStatusCondition(box.Status.Conditions, conditionType)
 	switch {

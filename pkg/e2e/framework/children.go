@@ -37,10 +37,10 @@ func (n *Namespace) AwaitDeployment(name, what string, check func(*appsv1.Deploy
 	return deployment
 }
 
-// OtherManager is the field manager of changes that the server did not make.
+// OtherManager is the field manager of changes by tests.
 const OtherManager = "another-client"
 
-// PatchDeployment changes a Deployment by a JSON patch as OtherManager.
+// PatchDeployment applies a JSON patch to a Deployment as OtherManager.
 func (n *Namespace) PatchDeployment(name, patch string) *appsv1.Deployment {
 	n.T.Helper()
 	patched, err := n.Deployments.Patch(n.Ctx, name, types.JSONPatchType, []byte(patch), metav1.PatchOptions{FieldManager: OtherManager})
@@ -50,7 +50,7 @@ func (n *Namespace) PatchDeployment(name, patch string) *appsv1.Deployment {
 	return patched
 }
 
-// CheckRolledOut returns nil when the Deployment controller is done with a Deployment.
+// CheckRolledOut returns nil if the rollout of a Deployment is complete.
 func CheckRolledOut(deployment *appsv1.Deployment) error {
 	status := deployment.Status
 	if status.ObservedGeneration != deployment.Generation || status.UpdatedReplicas != *deployment.Spec.Replicas ||
@@ -65,7 +65,7 @@ func CheckRolledOut(deployment *appsv1.Deployment) error {
 	return fmt.Errorf("its conditions are %+v", status.Conditions)
 }
 
-// CheckImage returns nil when the main container has the image.
+// CheckImage returns nil if the main container has the image.
 func CheckImage(deployment *appsv1.Deployment, image string) error {
 	if found := deployment.Spec.Template.Spec.Containers[0].Image; found != image {
 		return fmt.Errorf("its image is %s, want %s", found, image)
@@ -73,7 +73,7 @@ func CheckImage(deployment *appsv1.Deployment, image string) error {
 	return nil
 }
 
-// ContainerNames returns the names in their order.
+// ContainerNames returns the names of the containers in their order.
 func ContainerNames(containers []corev1.Container) []string {
 	var names []string
 	for _, container := range containers {
@@ -120,7 +120,7 @@ func (n *Namespace) LivePods(box string) ([]corev1.Pod, error) {
 	return live, nil
 }
 
-// CheckChildrenGone returns nil when nothing is left of what box "web" asked for.
+// CheckChildrenGone returns nil if box "web" has no children.
 func (n *Namespace) CheckChildrenGone() error {
 	if _, err := n.Deployments.Get(n.Ctx, "web", metav1.GetOptions{}); CheckGone(err) != nil {
 		return fmt.Errorf("the Deployment: %w", CheckGone(err))

@@ -13,10 +13,10 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// ConfigFile is the file of the configs that WithConfig adds.
+// ConfigFile is the name of the file in the configs of WithConfig.
 const ConfigFile = "app.conf"
 
-// WithConfig gives the box a config of one file, which is mounted at /etc/<name>, or replaces the one of the name.
+// WithConfig sets a config with one file, which is mounted at /etc/<name>.
 func WithConfig(name string, rollout modelv1.ConfigRollout, content string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		config := modelv1.ModelBoxConfig{Name: name, MountPath: "/etc/" + name, Rollout: rollout, Data: map[string]string{ConfigFile: content}}
@@ -29,7 +29,7 @@ func WithConfig(name string, rollout modelv1.ConfigRollout, content string) func
 	}
 }
 
-// AwaitConfigMaps waits until the box has ConfigMaps of these names and no others.
+// AwaitConfigMaps waits until the box has exactly the ConfigMaps with these names.
 func (n *Namespace) AwaitConfigMaps(box string, names ...string) {
 	n.T.Helper()
 	n.Eventually(fmt.Sprintf("box %s has the ConfigMaps %q", box, names), func() error {

@@ -15,18 +15,18 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
-// ControlPlane is a running cluster that serves boxes, as its administrator sees it.
+// ControlPlane is a running cluster that serves boxes, with clients of its administrator.
 type ControlPlane struct {
-	// Dir is what localcluster was started with.
+	// Dir is the directory of localcluster.
 	Dir string
-	// Config is the administrator's.
+	// Config is the configuration of clients of the administrator.
 	Config        *rest.Config
 	KubeClient    kubernetes.Interface
 	ModelClient   versioned.Interface
 	DynamicClient dynamic.Interface
 }
 
-// Connect returns the control plane that runs in a directory.
+// Connect returns the running control plane of a directory.
 func Connect(dir string) (*ControlPlane, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -50,18 +50,18 @@ func Connect(dir string) (*ControlPlane, error) {
 	return p, nil
 }
 
-// Kubeconfig is the path of the administrator's.
+// Kubeconfig returns the path of the kubeconfig of the administrator.
 func (p *ControlPlane) Kubeconfig() string { return filepath.Join(p.Dir, "kubeconfig") }
 
-// pidFile names the process of a part of the control plane. The supervisor writes it anew at every start.
+// pidFile returns the path of the file with the process ID of a component. The supervisor writes it at each start.
 func (p *ControlPlane) pidFile(process string) string {
 	return filepath.Join(p.Dir, "run", process+".pid")
 }
 
-// ClusterAuditLog is the path of the log of what the server asked of the cluster.
+// ClusterAuditLog returns the path of the audit log with the requests of the server to the cluster.
 func (p *ControlPlane) ClusterAuditLog() string { return filepath.Join(p.Dir, "logs", "audit.log") }
 
-// ServerAuditLog is the path of the log of every write that the server was asked for.
+// ServerAuditLog returns the path of the audit log of writes to the server.
 func (p *ControlPlane) ServerAuditLog() string {
 	return filepath.Join(p.Dir, "logs", "modelbox-audit.log")
 }

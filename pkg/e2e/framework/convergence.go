@@ -14,16 +14,16 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// syncs is how often ExpectConverged has a box synced.
+// syncs is the number of syncs of a box in ExpectConverged.
 const syncs = 3
 
-// ExpectConverged checks that nothing is written for a box for which nothing is to do, however often it is synced.
+// ExpectConverged checks that repeated syncs of a settled box write nothing.
 func (n *Namespace) ExpectConverged(box string) {
 	n.T.Helper()
 	n.AwaitApplied(box)
 	kind := n.GetBox(box).Spec.Workload
 	n.awaitSettled(kind, box)
-	n.sync(box) // what the status has put off is written with this
+	n.sync(box) // this also writes a delayed status
 	workload, service := n.GetWorkload(kind, box), n.GetService(box)
 	writes, statuses := n.Audit.ChildWrites(box), n.Audit.StatusWrites(box)
 
@@ -40,7 +40,7 @@ func (n *Namespace) ExpectConverged(box string) {
 	n.Events.ExpectNoneRestored(box)
 }
 
-// awaitSettled waits until the controller of a workload has nothing more to write.
+// awaitSettled waits until the controller of a workload has stopped writing.
 func (n *Namespace) awaitSettled(kind modelv1.Workload, box string) {
 	n.T.Helper()
 	if kind != modelv1.WorkloadDeployment {
@@ -55,8 +55,8 @@ func (n *Namespace) awaitSettled(kind modelv1.Workload, box string) {
 	})
 }
 
-// sync has a box compared with its children, without a change of either: by a status that is not the controller's,
-// which is put right when the box was synced.
+// sync triggers a sync of a box without a change of the box or its children: it changes the status, and waits until the sync
+// restores it.
 func (n *Namespace) sync(box string) {
 	n.T.Helper()
 	selector := n.GetBox(box).Status.Selector

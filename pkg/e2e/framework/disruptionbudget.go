@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AwaitDisruptionBudget waits until the disruption budget of a box counts as many pods, of which so many may be evicted.
+// AwaitDisruptionBudget waits until the disruption budget of a box has the numbers of pods and of allowed disruptions.
 func (n *Namespace) AwaitDisruptionBudget(box string, pods, disruptions int32) {
 	n.T.Helper()
 	n.Eventually(fmt.Sprintf("%d of %d pods may be evicted", disruptions, pods), func() error {

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package framework is what the end-to-end tests have in common: a control plane, a namespace for each test, and ways
-// to act on it as users do and to wait for what comes of that. What only the tests of one subject need is in their
-// package.
+// Package framework has the shared parts of the end-to-end tests: a control plane, a namespace for each test, and functions that
+// act as users do and wait for the results. Functions for only one subject are in its package.
 package framework

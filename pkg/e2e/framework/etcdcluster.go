@@ -18,12 +18,12 @@ import (
 
 const etcdMembers = 3
 
-// EtcdMember is one of an etcd of several, beside that of the cluster.
+// EtcdMember is a member of a separate etcd cluster.
 type EtcdMember struct {
 	Name, ClientURL, PeerURL string
-	// Dir is for its data, and not there before it is started.
+	// Dir is the data directory. It does not exist before the start.
 	Dir string
-	// Program is the etcd that it runs. It is that of the control plane where it is empty.
+	// Program is the path of etcd. If it is empty, the member runs the etcd of the control plane.
 	Program string
 
 	log       string
@@ -32,7 +32,8 @@ type EtcdMember struct {
 	ended     chan error
 }
 
-// StartEtcdCluster returns the members of a new etcd when all of them are healthy. They are stopped when the test ends.
+// StartEtcdCluster starts a new etcd cluster, waits until all members are healthy, and returns them. They are stopped at the end of
+// the test.
 func StartEtcdCluster(t *testing.T, p *ControlPlane) []*EtcdMember {
 	t.Helper()
 	members := NewEtcdCluster(t, p)
@@ -40,7 +41,7 @@ func StartEtcdCluster(t *testing.T, p *ControlPlane) []*EtcdMember {
 	return members
 }
 
-// NewEtcdCluster returns the members of an etcd that are yet to be started. They are stopped when the test ends.
+// NewEtcdCluster returns the members of an etcd cluster without starting them. They are stopped at the end of the test.
 func NewEtcdCluster(t *testing.T, p *ControlPlane) []*EtcdMember {
 	t.Helper()
 	var members []*EtcdMember
@@ -75,7 +76,7 @@ func NewEtcdCluster(t *testing.T, p *ControlPlane) []*EtcdMember {
 	return members
 }
 
-// InitialCluster is how the members of an etcd are told of each other.
+// InitialCluster returns the value of --initial-cluster of the members of an etcd cluster.
 func InitialCluster(members []*EtcdMember) string {
 	var peers []string
 	for _, member := range members {
@@ -84,7 +85,7 @@ func InitialCluster(members []*EtcdMember) string {
 	return strings.Join(peers, ",")
 }
 
-// ClientURLs are where the members of an etcd serve their clients, as the flag --etcd-servers has them.
+// ClientURLs returns the client URLs of the members of an etcd cluster, as a value of --etcd-servers.
 func ClientURLs(members []*EtcdMember) string {
 	var urls []string
 	for _, member := range members {
@@ -93,7 +94,7 @@ func ClientURLs(members []*EtcdMember) string {
 	return strings.Join(urls, ",")
 }
 
-// StartEtcdMembers starts all members and returns when they are healthy.
+// StartEtcdMembers starts all members and waits until they are healthy.
 func StartEtcdMembers(t *testing.T, members []*EtcdMember) {
 	t.Helper()
 	for _, member := range members {
@@ -117,7 +118,7 @@ func (m *EtcdMember) Start(t *testing.T) {
 	}
 }
 
-// Kill returns when the member is gone.
+// Kill kills the process of the member and waits until it has ended.
 func (m *EtcdMember) Kill(t *testing.T) {
 	t.Helper()
 	if err := m.process.Process.Kill(); err != nil {
@@ -126,7 +127,7 @@ func (m *EtcdMember) Kill(t *testing.T) {
 	<-m.ended
 }
 
-// AwaitHealthy returns when the member is one of a cluster with a leader.
+// AwaitHealthy waits until the member is healthy, with a leader.
 func (m *EtcdMember) AwaitHealthy(t *testing.T) {
 	t.Helper()
 	Eventually(t, Patience, m.Name+" is healthy", func() error {
@@ -135,13 +136,13 @@ func (m *EtcdMember) AwaitHealthy(t *testing.T) {
 	})
 }
 
-// Leads tells whether the member leads the others.
+// Leads returns whether the member is the leader of the etcd cluster.
 func (m *EtcdMember) Leads(t *testing.T) bool {
 	t.Helper()
 	return Sum(m.Scrape(t), "etcd_server_is_leader", nil) == 1
 }
 
-// Scrape returns the present metrics of the member.
+// Scrape returns the current metrics of the member.
 func (m *EtcdMember) Scrape(t *testing.T) testutil.Metrics {
 	t.Helper()
 	text, err := m.get(t.Context(), "/metrics")

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Events are those of a namespace.
+// Events reads the events of a namespace.
 type Events struct{ n *Namespace }
 
 // About returns the events about a box.
@@ -54,7 +54,7 @@ func (e Events) AwaitAboutKind(kind, name, reason string, words ...string) {
 	})
 }
 
-// ExpectNoneRestored checks that no change of a child was ever taken back.
+// ExpectNoneRestored checks that the controller restored no child.
 func (e Events) ExpectNoneRestored(box string) {
 	e.n.T.Helper()
 	for _, event := range e.About(box) {

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// Patience is how long a test waits for what should happen at once. A machine that is busy is no bug.
+	// Patience is the timeout for an event that should happen immediately. It is long, because the machine may be busy.
 	Patience = 4 * time.Minute
-	// CollectorPatience is how long the garbage collector may take. While the server is away it asks for owners less and
-	// less often, and one that was started then knows of no boxes until it looks for new kinds.
+	// CollectorPatience is the timeout for the garbage collector. It gets owners with backoff while the server is down. If it
+	// starts meanwhile, it does not know boxes until it next discovers resources.
 	CollectorPatience = 5 * time.Minute
-	// PollInterval is between two looks at something that is waited for.
+	// PollInterval is the time between two calls of a check.
 	PollInterval = 50 * time.Millisecond
 )
 
-// Eventually tries check until it returns nil, and fails the test with its last error when it never does.
+// Eventually calls check until it returns nil. After the timeout, it fails the test with the last error.
 func Eventually(t *testing.T, timeout time.Duration, what string, check func() error) {
 	t.Helper()
 	deadline := time.Now().Add(timeout)

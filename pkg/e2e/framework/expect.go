@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// ExpectEqual fails the test, which goes on, when there is a difference.
+// ExpectEqual fails the test, without ending it, if there is a difference.
 func ExpectEqual(t *testing.T, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -21,7 +21,7 @@ func ExpectEqual(t *testing.T, what string, want, got any) {
 	}
 }
 
-// ExpectInvalid checks that err is a refusal of the object as invalid which names the field.
+// ExpectInvalid checks that err has the reason Invalid and names the field.
 func ExpectInvalid(t *testing.T, err error, field string) {
 	t.Helper()
 	var status apierrors.APIStatus
@@ -38,7 +38,7 @@ func ExpectInvalid(t *testing.T, err error, field string) {
 	t.Errorf("the refusal does not name %s, but:\n%s", field, strings.Join(fields, "\n"))
 }
 
-// CheckGone returns nil for the error of reading something that is not there.
+// CheckGone returns nil if err is NotFound.
 func CheckGone(err error) error {
 	switch {
 	case apierrors.IsNotFound(err):

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ForeignDeployment is one that no box has to do with.
+// ForeignDeployment returns a Deployment that no box owns.
 func ForeignDeployment(name string) *appsv1.Deployment {
 	labels := map[string]string{"app": "foreign"}
 	return &appsv1.Deployment{
@@ -24,7 +24,7 @@ func ForeignDeployment(name string) *appsv1.Deployment {
 	}
 }
 
-// ForeignService is one that no box has to do with.
+// ForeignService returns a Service that no box owns.
 func ForeignService(name string) *corev1.Service {
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: name},

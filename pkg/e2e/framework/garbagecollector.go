@@ -17,13 +17,13 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// AwaitCollectorWatches waits until the garbage collector of the cluster watches boxes. The garbage collector asks again and again
-// for the owner of an object that was created before, also after its watch has begun, and deletes the objects of such a box when no
-// server serves the group any longer.
+// AwaitCollectorWatches waits until the garbage collector of the cluster watches boxes. If an object was created before that, the
+// garbage collector repeatedly gets its owner, even after its watch has begun. If no server serves the group, it then deletes the
+// object.
 func (n *Namespace) AwaitCollectorWatches() {
 	n.T.Helper()
 	manager := n.ControlPlane.controllerManager(n.T)
-	// A paused box gets no children.
+	// A paused box has no children.
 	box, err := n.Boxes.Create(n.Ctx, &modelv1.ModelBox{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "watched-"},
 		Spec:       modelv1.ModelBoxSpec{Image: "nginx:1.7.9", Paused: true},
@@ -31,7 +31,7 @@ func (n *Namespace) AwaitCollectorWatches() {
 	if err != nil {
 		n.T.Fatal(err)
 	}
-	// The graph only shows objects that own others, or are owned.
+	// The graph only has objects that own objects or have owners.
 	owned := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: box.Name + "-", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(box, modelv1.SchemeGroupVersion.WithKind("ModelBox"))},
 	}}
@@ -54,7 +54,7 @@ func (n *Namespace) AwaitCollectorWatches() {
 	}
 }
 
-// controllerManager is the administrator's connection to the kube-controller-manager.
+// controllerManager returns the configuration of clients of kube-controller-manager as administrator.
 func (p *ControlPlane) controllerManager(t *testing.T) rest.Interface {
 	t.Helper()
 	const portFlag = "--secure-port="
@@ -65,7 +65,7 @@ func (p *ControlPlane) controllerManager(t *testing.T) rest.Interface {
 		}
 		config := rest.CopyConfig(p.Config)
 		config.Host = "https://localhost:" + port
-		config.TLSClientConfig.CAFile, config.TLSClientConfig.CAData, config.TLSClientConfig.Insecure = "", nil, true // its certificate is its own
+		config.TLSClientConfig.CAFile, config.TLSClientConfig.CAData, config.TLSClientConfig.Insecure = "", nil, true // its certificate is self-signed
 		client, err := kubernetes.NewForConfig(config)
 		if err != nil {
 			t.Fatal(err)

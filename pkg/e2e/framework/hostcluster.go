@@ -14,10 +14,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 )
 
-// hostVariable names the program of another Kubernetes, which control planes are then of that tests start.
+// hostVariable is the environment variable with the programs of another version of Kubernetes for control planes of tests.
 const hostVariable = "MODELBOX_E2E_HOST_BINARY"
 
-// hostFlags are the flags of localcluster for the Kubernetes that the control planes of tests are of.
+// hostFlags returns the flags of localcluster for the version of Kubernetes of control planes of tests.
 func hostFlags() []string {
 	if binary := os.Getenv(hostVariable); binary != "" {
 		return []string{"--host-binary=" + InRepository(binary)}
@@ -25,7 +25,7 @@ func hostFlags() []string {
 	return nil
 }
 
-// HostCluster returns what the cluster of the control plane knows.
+// HostCluster returns the host cluster of the control plane.
 func (p *ControlPlane) HostCluster(t *testing.T) *hostcluster.Cluster {
 	t.Helper()
 	client, err := discovery.NewDiscoveryClientForConfig(p.Config)
@@ -39,8 +39,8 @@ func (p *ControlPlane) HostCluster(t *testing.T) *hostcluster.Cluster {
 	return cluster
 }
 
-// IsBefore returns whether the cluster of the control plane is of an earlier version than that, such as "1.34". What came with
-// a version without a field of its own, or was turned on by default, nothing else tells.
+// IsBefore returns whether the cluster of the control plane has an earlier version, such as before "1.34". Tests need it for
+// behaviour that changed without a new field.
 func (p *ControlPlane) IsBefore(t *testing.T, earlier string) bool {
 	t.Helper()
 	return version.MustParseGeneric(p.HostCluster(t).Version()).LessThan(version.MustParseGeneric(earlier))

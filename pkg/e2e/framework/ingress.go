@@ -13,7 +13,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// WithIngress gives the box an Ingress of the hosts, of the class where that is not empty.
+// WithIngress sets an Ingress with the hosts and the class, which may be empty.
 func WithIngress(class string, hosts ...string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Ingress = &modelv1.ModelBoxIngress{Hosts: hosts}
@@ -23,7 +23,7 @@ func WithIngress(class string, hosts ...string) func(*modelv1.ModelBoxSpec) {
 	}
 }
 
-// Ingresses is the client of those in the namespace.
+// Ingresses returns the client of the Ingresses in the namespace.
 func (n *Namespace) Ingresses() networkingclient.IngressInterface {
 	return n.ControlPlane.KubeClient.NetworkingV1().Ingresses(n.Name)
 }
@@ -41,7 +41,7 @@ func (n *Namespace) AwaitIngress(name, what string, check func(*networkingv1.Ing
 	return ingress
 }
 
-// GiveAddress does to an Ingress what the controller of its class does.
+// GiveAddress sets an address in the status of an Ingress, as an Ingress controller does.
 func (n *Namespace) GiveAddress(name, ip string) {
 	n.T.Helper()
 	ingress, err := n.Ingresses().Get(n.Ctx, name, metav1.GetOptions{})

@@ -14,19 +14,19 @@ import (
 	"strings"
 )
 
-// Administrator is the user of the control plane's administrator.
+// Administrator is the user name of the administrator of the control plane.
 const Administrator = "kubernetes-admin"
 
-// Kubectl is kubectl in a namespace, as administrator.
+// Kubectl runs kubectl in a namespace as administrator.
 type Kubectl struct{ n *Namespace }
 
-// Run runs kubectl in the namespace and returns what it prints. The test fails when the command does.
+// Run runs kubectl in the namespace and returns its output. It fails the test if the command fails.
 func (k Kubectl) Run(arguments ...string) string {
 	k.n.T.Helper()
 	return k.RunWithInput("", arguments...)
 }
 
-// RunWithInput is Run with something on the standard input.
+// RunWithInput is like Run, with a standard input.
 func (k Kubectl) RunWithInput(stdin string, arguments ...string) string {
 	k.n.T.Helper()
 	run := RunKubectl(k.Command(arguments...), stdin)
@@ -36,8 +36,7 @@ func (k Kubectl) RunWithInput(stdin string, arguments ...string) string {
 	return run.Stdout
 }
 
-// RunFailing runs kubectl in the namespace and returns what it complains of. The test fails when the command
-// does not.
+// RunFailing runs kubectl in the namespace and returns its error output. It fails the test if the command succeeds.
 func (k Kubectl) RunFailing(stdin string, arguments ...string) string {
 	k.n.T.Helper()
 	run := RunKubectl(k.Command(arguments...), stdin)
@@ -47,10 +46,10 @@ func (k Kubectl) RunFailing(stdin string, arguments ...string) string {
 	return run.Stderr
 }
 
-// RunAtEnd runs kubectl in the namespace when the test ends, however it does.
+// RunAtEnd runs kubectl in the namespace at the end of the test, even if the test fails.
 func (k Kubectl) RunAtEnd(arguments ...string) {
 	k.n.T.Cleanup(func() {
-		// The test's own context has ended by now.
+		// The context of the test is already done.
 		ended := *k.n
 		ended.Ctx = context.WithoutCancel(k.n.Ctx)
 		if run := RunKubectl(Kubectl{&ended}.Command(arguments...), ""); run.Err != nil {
@@ -59,7 +58,7 @@ func (k Kubectl) RunAtEnd(arguments ...string) {
 	})
 }
 
-// Command is kubectl in the namespace.
+// Command returns a kubectl command in the namespace.
 func (k Kubectl) Command(arguments ...string) *exec.Cmd {
 	return k.n.ControlPlane.KubectlCommand(k.n.Ctx, append([]string{"--namespace=" + k.n.Name}, arguments...)...)
 }
@@ -70,7 +69,7 @@ func (k Kubectl) ApplyAs(manager, spec string, flags ...string) {
 	k.RunWithInput(Manifest(spec), ServerSideApply(manager, flags)...)
 }
 
-// AwaitAllowed waits until the cluster has learnt of a binding that gives the user that right, such as "get pods".
+// AwaitAllowed waits until the cluster grants the user a permission, such as "get pods".
 func (k Kubectl) AwaitAllowed(user, right string) {
 	k.n.T.Helper()
 	k.n.Eventually(user+" may "+right, func() error {
@@ -82,7 +81,7 @@ func (k Kubectl) AwaitAllowed(user, right string) {
 	})
 }
 
-// KubectlCommand is kubectl as administrator of the control plane, whatever the environment says of clusters.
+// KubectlCommand returns a kubectl command as administrator of the control plane. It ignores a kubeconfig in the environment.
 func (p *ControlPlane) KubectlCommand(ctx context.Context, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, Binary("kubectl"), append([]string{
 		"--kubeconfig=" + p.Kubeconfig(),
@@ -95,13 +94,13 @@ func (p *ControlPlane) KubectlCommand(ctx context.Context, arguments ...string) 
 	return command
 }
 
-// KubectlResult is what became of one kubectl command.
+// KubectlResult is the result of a kubectl command.
 type KubectlResult struct {
 	Stdout, Stderr string
 	Err            error
 }
 
-// RunKubectl runs the command with that on its standard input.
+// RunKubectl runs the command with the standard input.
 func RunKubectl(command *exec.Cmd, stdin string) KubectlResult {
 	var stdout, stderr bytes.Buffer
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &stdout, &stderr
@@ -109,12 +108,12 @@ func RunKubectl(command *exec.Cmd, stdin string) KubectlResult {
 	return KubectlResult{stdout.String(), stderr.String(), err}
 }
 
-// Manifest is box "web" with what a test adds to its spec.
+// Manifest returns the manifest of box "web" with additional fields in its spec.
 func Manifest(spec string) string {
 	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {%s}}", spec)
 }
 
-// ServerSideApply are the arguments of kubectl for applying its standard input as a field manager.
+// ServerSideApply returns the arguments of kubectl to apply its standard input as a field manager.
 func ServerSideApply(manager string, flags []string) []string {
 	return append([]string{"apply", "--server-side", "--field-manager=" + manager, "--filename=-"}, flags...)
 }

@@ -22,12 +22,12 @@ const (
 	stopTimeout  = time.Minute
 )
 
-// OutsideEtcd are the flags of servers that share the etcd of their cluster. Its socket is named from the folder that
-// they run in.
-var OutsideEtcd = []string{"--data-dir=", "--etcd-servers=unix://../run/etcd.sock:1", "--etcd-prefix=/modelbox"}
+// ExternalEtcd has the flags of servers that use the etcd of their cluster. The path of its socket is relative to the working
+// directory of the server.
+var ExternalEtcd = []string{"--data-dir=", "--etcd-servers=unix://../run/etcd.sock:1", "--etcd-prefix=/modelbox"}
 
-// NewControlPlane starts a control plane of the test's own, with these flags of localcluster besides the usual ones. It
-// is stopped when the test ends, and its logs are kept when the test has failed.
+// NewControlPlane starts a separate control plane for a test, with additional flags of localcluster. It is stopped at the end of
+// the test. If the test fails, its logs are kept.
 func NewControlPlane(t *testing.T, flags ...string) *ControlPlane {
 	t.Helper()
 	cluster, err := StartLocalCluster(flags...)
@@ -53,7 +53,7 @@ func NewControlPlane(t *testing.T, flags ...string) *ControlPlane {
 	return p
 }
 
-// ServerFlags are flags of localcluster that give the server these.
+// ServerFlags returns the flags of localcluster that set these flags of the server.
 func ServerFlags(flags ...string) []string {
 	var arguments []string
 	for _, flag := range flags {
@@ -62,22 +62,22 @@ func ServerFlags(flags ...string) []string {
 	return arguments
 }
 
-// LocalCluster is a control plane that this process started, and has to stop.
+// LocalCluster is a control plane that this process has started. Call Stop.
 type LocalCluster struct {
 	Dir        string
 	Supervisor *exec.Cmd
-	// Ended tells how the supervisor ended.
+	// Ended receives the error of the supervisor when it ends.
 	Ended chan error
 }
 
-// StartLocalCluster starts a control plane in a directory of its own and returns when it is ready.
+// StartLocalCluster starts a control plane in a new directory and returns when it is ready.
 func StartLocalCluster(flags ...string) (*LocalCluster, error) {
 	for _, name := range []string{"localcluster", "modelbox-apiserver", "kubectl"} {
 		if _, err := os.Stat(Binary(name)); err != nil {
 			return nil, fmt.Errorf("%s is missing: run make build first", Binary(name))
 		}
 	}
-	// Not in TMPDIR, which may be long: the path of a socket may not.
+	// Do not use TMPDIR, which may be too long for the path of a socket.
 	dir, err := os.MkdirTemp("/tmp", "mb-e2e-")
 	if err != nil {
 		return nil, fmt.Errorf("creating the control plane's directory: %w", err)
@@ -114,7 +114,7 @@ func (c *LocalCluster) awaitReady() error {
 	}
 }
 
-// Stop ends the control plane and returns an error when it does not end well, or leaves a process behind.
+// Stop stops the control plane. It returns an error if the control plane ends with an error or leaves a process behind.
 func (c *LocalCluster) Stop() error {
 	if err := c.Supervisor.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stopping the control plane: %w", err)
@@ -137,8 +137,8 @@ func (c *LocalCluster) Stop() error {
 	return nil
 }
 
-// Logs is the directory of the logs.
+// Logs returns the directory of the logs.
 func (c *LocalCluster) Logs() string { return filepath.Join(c.Dir, "logs") }
 
-// Remove removes the files of a control plane that was stopped.
+// Remove removes the files of a stopped control plane.
 func (c *LocalCluster) Remove() error { return os.RemoveAll(c.Dir) }

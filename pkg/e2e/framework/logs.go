@@ -27,7 +27,7 @@ func (n *Namespace) OpenLogs(ctx context.Context, config *rest.Config, box strin
 		VersionedParams(options, modelscheme.ParameterCodec).Stream(ctx)
 }
 
-// Logs are the lines of a stream of logs, by what is before them in brackets.
+// Logs has the lines of a stream of logs, by their prefix in brackets.
 type Logs struct {
 	mu    sync.Mutex
 	lines map[string][]string
@@ -60,7 +60,7 @@ func (l *Logs) add(line string) {
 	l.lines[prefix] = append(l.lines[prefix], text)
 }
 
-// Count returns how many lines there are of how many logs.
+// Count returns the number of lines and the number of logs.
 func (l *Logs) Count() (lines, logs int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +70,7 @@ func (l *Logs) Count() (lines, logs int) {
 	return lines, len(l.lines)
 }
 
-// Await returns the lines of each log when the stream has ended, and the error that it ended with.
+// Await waits until the stream ends, and returns the lines of each log and the error of the stream.
 func (l *Logs) Await() (map[string][]string, error) {
 	<-l.ended
 	return l.lines, l.err

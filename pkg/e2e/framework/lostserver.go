@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// ControllerManagerProcess is the name of the garbage collector among the parts of a control plane.
+// ControllerManagerProcess is the name of the process with the garbage collector.
 const ControllerManagerProcess = "kube-controller-manager"
 
-// QuickLease are flags of a server that takes the Lease soon of one that was killed.
+// QuickLease has the flags of a server that soon acquires the Lease of a killed server.
 var QuickLease = []string{"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"}
 
-// ServerDataDir is where the server has its embedded etcd.
+// ServerDataDir returns the data directory of the server.
 func (p *ControlPlane) ServerDataDir() string { return filepath.Join(p.Dir, "modelbox", "data") }
 
-// KillFrozenServer does something while the server stands still, and kills it then, and the garbage collector with it, which
-// looks for everything anew when it is back. It returns the process that was killed.
+// KillFrozenServer freezes the server, calls do, and then kills the server and the garbage collector, which rebuilds its graph
+// after its restart. It returns the ID of the killed process of the server.
 func (p *ControlPlane) KillFrozenServer(t *testing.T, do func()) (killed int) {
 	t.Helper()
 	killed = p.ServerPID(t)

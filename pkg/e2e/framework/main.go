@@ -11,20 +11,20 @@ import (
 	"testing"
 )
 
-// dirVariable names the directory of a running control plane, which the tests then use in place of their own.
+// dirVariable is the environment variable with the directory of a running control plane for the tests to use.
 const dirVariable = "MODELBOX_E2E_DIR"
 
-// testsAtOnce is how many parallel tests run at a time: they wait for the cluster more than they compute.
+// testsAtOnce is the number of tests that run in parallel. They mostly wait for the cluster.
 const testsAtOnce = "8"
 
 var shared *ControlPlane
 
-// SharedControlPlane is the control plane that all tests share that do not start one of their own.
+// SharedControlPlane is the control plane of all tests that do not start a separate one.
 func SharedControlPlane() *ControlPlane { return shared }
 
-// Main is the TestMain of every package of end-to-end tests. It runs the tests against the control plane that
-// MODELBOX_E2E_DIR names, or starts one for the package and stops it afterwards. From one that others use after it, it deletes
-// what the tests have left of the manifests. It does not return.
+// Main is the TestMain of every package of end-to-end tests. It runs the tests against the control plane that MODELBOX_E2E_DIR
+// names, or starts one for the package and stops it afterwards. From a control plane that it has not started, it deletes the
+// objects of the manifests after the tests. It does not return.
 func Main(m *testing.M, leftovers ...string) {
 	flag.Parse()
 	if testing.Short() {
@@ -39,7 +39,7 @@ func Main(m *testing.M, leftovers ...string) {
 	os.Exit(code)
 }
 
-// delete deletes what there is of these manifests.
+// delete deletes the objects of these manifests if they exist.
 func (p *ControlPlane) delete(manifests []string) error {
 	for _, manifest := range manifests {
 		if run := RunKubectl(p.KubectlCommand(context.Background(), "delete", "--ignore-not-found", "--filename="+manifest), ""); run.Err != nil {

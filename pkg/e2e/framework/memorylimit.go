@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// LimitMemory returns a program that runs another one in a cgroup with a memory limit. The kernel ends it when it takes more
-// than so many bytes. The test is skipped where no cgroup can be made: that takes Linux, root and the memory controller.
+// LimitMemory returns a program that runs another program in a cgroup with a memory limit in bytes. The kernel kills the program if
+// it exceeds the limit. The test is skipped if no cgroup can be created, which requires Linux, root and the memory controller.
 func LimitMemory(t testing.TB, program string, bytes int64) string {
 	t.Helper()
 	root, file := "/sys/fs/cgroup", "memory.max"
@@ -41,7 +41,7 @@ func LimitMemory(t testing.TB, program string, bytes int64) string {
 	return script
 }
 
-// logMemory logs the most memory that the cgroup took. Files that are cached count, and are given up where the limit is near.
+// logMemory logs the peak memory of the cgroup. It includes the page cache, which the kernel reclaims near the limit.
 func logMemory(t testing.TB, cgroup string) {
 	for _, file := range []string{"memory.peak", "memory.max_usage_in_bytes"} {
 		if peak, err := os.ReadFile(filepath.Join(cgroup, file)); err == nil {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 )
 
-// Scrape returns the present metrics of a server.
+// Scrape returns the current metrics of a server.
 func Scrape(t *testing.T, server rest.Interface) testutil.Metrics {
 	t.Helper()
 	text, err := server.Get().AbsPath("/metrics").DoRaw(t.Context())
@@ -29,7 +29,7 @@ func parseMetrics(t *testing.T, text string) testutil.Metrics {
 	return metrics
 }
 
-// Sum adds up the series of a metric that have all of the labels.
+// Sum returns the sum of the series of a metric with the labels.
 func Sum(metrics testutil.Metrics, name string, labels map[string]string) float64 {
 	total := 0.0
 series:

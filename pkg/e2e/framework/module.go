@@ -10,13 +10,12 @@ import (
 	"testing"
 )
 
-// InModule is the path of a file of another Go module, in the version that the go.mod in that folder of the repository asks
-// for.
+// InModule returns the path of a file in a Go module, in the version that the go.mod in a directory of the repository requires.
 func InModule(t *testing.T, folder, module string, elements ...string) string {
 	t.Helper()
 	download := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
 	download.Dir = InRepository(folder)
-	// What fails is in the output as well.
+	// The output also has the error.
 	output, err := download.Output()
 	if err != nil {
 		t.Fatalf("looking for the module %s: %v\n%s", module, err, output)

@@ -17,10 +17,10 @@ import (
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
-// Namespace is a namespace of a test, with clients for what is in it. What goes wrong in a method of it fails the test.
+// Namespace is a namespace of a test, with clients for its objects. An error in one of its methods fails the test.
 type Namespace struct {
 	T *testing.T
-	// Ctx is the test's: it ends with it.
+	// Ctx is done when the test ends.
 	Ctx          context.Context
 	ControlPlane *ControlPlane
 	Name         string
@@ -37,14 +37,14 @@ type Namespace struct {
 	Audit   Audit
 }
 
-// NewNamespace creates a namespace in the shared control plane, which is deleted when the test ends.
+// NewNamespace creates a namespace in the shared control plane. It is deleted at the end of the test.
 func NewNamespace(t *testing.T) *Namespace {
 	t.Helper()
 	shared.awaitDiscovery(t)
 	return shared.NewNamespace(t)
 }
 
-// NewNamespace creates a namespace in this control plane, which is deleted when the test ends.
+// NewNamespace creates a namespace in this control plane. It is deleted at the end of the test.
 func (p *ControlPlane) NewNamespace(t *testing.T) *Namespace {
 	t.Helper()
 	created, err := p.KubeClient.CoreV1().Namespaces().Create(t.Context(),
@@ -54,7 +54,7 @@ func (p *ControlPlane) NewNamespace(t *testing.T) *Namespace {
 	}
 	n := p.Namespace(t, created.Name)
 	t.Cleanup(func() {
-		// The test's own context has ended by now.
+		// The context of the test is already done.
 		ctx := context.WithoutCancel(n.Ctx)
 		if t.Failed() {
 			t.Logf("what is in namespace %s:\n%s", n.Name, n.contents(ctx))
@@ -64,7 +64,7 @@ func (p *ControlPlane) NewNamespace(t *testing.T) *Namespace {
 	return n
 }
 
-// Namespace returns a namespace that is there already, and stays.
+// Namespace returns an existing namespace. It is not deleted at the end of the test.
 func (p *ControlPlane) Namespace(t *testing.T, name string) *Namespace {
 	return (&Namespace{
 		ControlPlane: p,
@@ -78,7 +78,7 @@ func (p *ControlPlane) Namespace(t *testing.T, name string) *Namespace {
 	}).In(t)
 }
 
-// In returns the namespace for a subtest: what goes wrong fails that.
+// In returns the namespace for a subtest. Errors then fail the subtest.
 func (n *Namespace) In(t *testing.T) *Namespace {
 	in := *n
 	in.T, in.Ctx = t, t.Context()
@@ -92,10 +92,10 @@ func (n *Namespace) Eventually(what string, check func() error) {
 	Eventually(n.T, Patience, what, check)
 }
 
-// maxContents keeps a test with many boxes from hiding what failed.
+// maxContents limits the output of a test with many boxes, so that it does not hide the failure.
 const maxContents = 10_000
 
-// contents is for the reader of a test that failed.
+// contents returns the objects of the namespace, for the output of a failed test.
 func (n *Namespace) contents(ctx context.Context) string {
 	var text strings.Builder
 	for _, kinds := range []string{"modelboxes,deployments,services,pods,persistentvolumeclaims", "events"} {

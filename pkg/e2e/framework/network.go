@@ -12,7 +12,8 @@ import (
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
-// definitionCRD is the CustomResourceDefinition of the standard, in today's version of that API.
+// definitionCRD is the CustomResourceDefinition of NetworkAttachmentDefinitions, as the standard defines it, in
+// apiextensions.k8s.io/v1.
 const definitionCRD = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -40,7 +41,7 @@ spec:
               config: {type: string}
 `
 
-// ServeNetworkAttachments lets the cluster serve NetworkAttachmentDefinitions until the end of the test.
+// ServeNetworkAttachments makes the cluster serve NetworkAttachmentDefinitions until the end of the test.
 func (n *Namespace) ServeNetworkAttachments() {
 	n.T.Helper()
 	n.Kubectl.RunWithInput(definitionCRD, "create", "--filename=-")
@@ -53,12 +54,12 @@ func (n *Namespace) ServeNetworkAttachments() {
 	})
 }
 
-// Networks is the client of those in the namespace.
+// Networks returns the client of the Networks in the namespace.
 func (n *Namespace) Networks() modelclient.NetworkInterface {
 	return n.ControlPlane.ModelClient.ModelV1().Networks(n.Name)
 }
 
-// NetworkAttachments is the client of the NetworkAttachmentDefinitions in the namespace.
+// NetworkAttachments returns the client of the NetworkAttachmentDefinitions in the namespace.
 func (n *Namespace) NetworkAttachments() dynamic.ResourceInterface {
 	return n.ControlPlane.DynamicClient.Resource(networkattachment.Resource).Namespace(n.Name)
 }

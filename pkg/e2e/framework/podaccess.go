@@ -23,12 +23,12 @@ import (
 	modelscheme "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
 )
 
-// PodAccessManifest is what lets the server reach the pods of boxes, which it may not by default.
+// PodAccessManifest has the permissions of the server for the pods of boxes, which it does not have by default.
 func PodAccessManifest() string {
 	return InRepository("artifacts", "components", "pod-access", "rbac.yaml")
 }
 
-// GrantPodAccess lets the server reach the pods of boxes.
+// GrantPodAccess grants the server the permissions for the pods of boxes.
 func (p *ControlPlane) GrantPodAccess(t *testing.T) {
 	t.Helper()
 	kubectl := p.NewNamespace(t).Kubectl
@@ -37,7 +37,7 @@ func (p *ControlPlane) GrantPodAccess(t *testing.T) {
 	kubectl.AwaitAllowed(ServerUser, "get pods --subresource=log --all-namespaces")
 }
 
-// Grant gives a user the permissions in the namespace, and waits until the cluster has learnt of them.
+// Grant grants a user the permissions in the namespace, and waits until they take effect.
 func (n *Namespace) Grant(user string, rules ...rbacv1.PolicyRule) {
 	n.T.Helper()
 	rbac, meta := n.ControlPlane.KubeClient.RbacV1(), metav1.ObjectMeta{GenerateName: user + "-"}
@@ -68,17 +68,17 @@ func (n *Namespace) Grant(user string, rules ...rbacv1.PolicyRule) {
 	}
 }
 
-// ConfigAs is the configuration of that user, of the administrator for none.
+// ConfigAs returns the configuration of clients of a user, of the administrator for an empty name.
 func (p *ControlPlane) ConfigAs(user string) *rest.Config {
 	config := rest.CopyConfig(p.Config)
 	config.Impersonate.UserName = user
 	return config
 }
 
-// StreamProtocols are those that connections to pods are made with.
+// StreamProtocols are the protocols of connections to pods.
 var StreamProtocols = []string{"WebSocket", "SPDY"}
 
-// StreamURL is that of a subresource of a box with these options.
+// StreamURL returns the URL of a subresource of a box with these options.
 func (n *Namespace) StreamURL(config *rest.Config, box, subresource string, options runtime.Object) (*url.URL, error) {
 	client, err := versioned.NewForConfig(config)
 	if err != nil {
@@ -88,7 +88,7 @@ func (n *Namespace) StreamURL(config *rest.Config, box, subresource string, opti
 		VersionedParams(options, modelscheme.ParameterCodec).URL(), nil
 }
 
-// Stream does exec or attach of a box, and returns when its streams end.
+// Stream executes exec or attach of a box, and returns when its streams end.
 func (n *Namespace) Stream(ctx context.Context, config *rest.Config, protocol, box, subresource string, options runtime.Object, streams remotecommand.StreamOptions) error {
 	location, err := n.StreamURL(config, box, subresource, options)
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
-// PodDebuggerManifest is what lets the server add ephemeral containers to pods, which it may not by default.
+// PodDebuggerManifest has the permission of the server to add ephemeral containers to pods, which it does not have by default.
 func PodDebuggerManifest() string {
 	return InRepository("artifacts", "components", "pod-debugger", "rbac.yaml")
 }
 
-// GrantPodDebugger lets the server add ephemeral containers to pods.
+// GrantPodDebugger grants the server the permission to add ephemeral containers to pods.
 func (p *ControlPlane) GrantPodDebugger(t *testing.T) {
 	t.Helper()
 	kubectl := p.NewNamespace(t).Kubectl
@@ -27,18 +27,18 @@ func (p *ControlPlane) GrantPodDebugger(t *testing.T) {
 	kubectl.AwaitAllowed(ServerUser, "patch pods --subresource=ephemeralcontainers --all-namespaces")
 }
 
-// PodDebuggers returns the client for those of the namespace.
+// PodDebuggers returns the client of the PodDebuggers in the namespace.
 func (n *Namespace) PodDebuggers() modelclient.PodDebuggerInterface {
 	return n.ControlPlane.ModelClient.ModelV1().PodDebuggers(n.Name)
 }
 
-// ApplyPodDebugger applies a PodDebugger of that spec.
+// ApplyPodDebugger applies a PodDebugger with the spec.
 func (n *Namespace) ApplyPodDebugger(name, spec string) {
 	n.T.Helper()
 	n.Kubectl.RunWithInput(NewPodDebuggerManifest(name, spec), "apply", "--filename=-")
 }
 
-// NewPodDebuggerManifest is a PodDebugger of that spec for kubectl.
+// NewPodDebuggerManifest returns the manifest of a PodDebugger with the spec, for kubectl.
 func NewPodDebuggerManifest(name, spec string) string {
 	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: PodDebugger, metadata: {name: %s}, spec: {%s}}", name, spec)
 }
@@ -56,7 +56,8 @@ func (n *Namespace) AwaitPodDebugger(name, what string, check func(*modelv1.PodD
 	return debugger
 }
 
-// AwaitDebugged returns the PodDebugger when the server says that so many pods have its container, and that no other is to get it.
+// AwaitDebugged waits until the status of the PodDebugger reports that the number of pods have its container and no others need it,
+// and returns it.
 func (n *Namespace) AwaitDebugged(name string, pods int) *modelv1.PodDebugger {
 	n.T.Helper()
 	return n.AwaitPodDebugger(name, fmt.Sprintf("has its container in %d pods", pods), func(debugger *modelv1.PodDebugger) error {
@@ -67,8 +68,7 @@ func (n *Namespace) AwaitDebugged(name string, pods int) *modelv1.PodDebugger {
 	})
 }
 
-// CheckPodDebugger returns an error unless the PodDebugger has the condition for its present generation, with the words in its
-// message.
+// CheckPodDebugger returns nil if the PodDebugger has the condition for its current generation, with the words in its message.
 func CheckPodDebugger(debugger *modelv1.PodDebugger, conditionType string, status metav1.ConditionStatus, reason string, words ...string) error {
 	condition := meta.FindStatusCondition(debugger.Status.Conditions, conditionType)
 	switch {

@@ -14,18 +14,17 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// policyProbe is the name of objects that no user may create while a policy denies writes, so that a test can see when the policy
-// begins.
+// policyProbe is the name of objects that a policy denies to all users, so that a test can detect when the policy takes effect.
 const policyProbe = "policy-probe"
 
-// DenyServer has a ValidatingAdmissionPolicy deny what the server writes of these resources in the namespace, and returns when
-// it does. The policy goes with allow, or with the test.
+// DenyServer creates a ValidatingAdmissionPolicy that denies writes of these resources by the server in the namespace, and waits
+// until it takes effect. allow deletes the policy. It is also deleted at the end of the test.
 func (n *Namespace) DenyServer(resources ...string) (allow func()) {
 	n.T.Helper()
 	rule := func(resources ...string) admissionregistrationv1.RuleWithOperations {
 		return admissionregistrationv1.RuleWithOperations{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete},
-			// The address of a Service is an object in no namespace, which the API server writes for all users.
+			// kube-apiserver writes the address of a Service as a cluster-scoped object, for all users.
 			Rule: admissionregistrationv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: resources, Scope: ptr.To(admissionregistrationv1.NamespacedScope)},
 		}
 	}
@@ -41,7 +40,7 @@ func (n *Namespace) DenyServer(resources ...string) (allow func()) {
 				},
 			},
 			Validations: []admissionregistrationv1.Validation{{
-				// The server is system:apiserver where it asks itself.
+				// The server is the user system:apiserver in requests to itself.
 				Expression: fmt.Sprintf("!(request.userInfo.username in [%q, 'system:apiserver']) && request.name != %q", ServerUser, policyProbe),
 				Message:    "the server may not write this now",
 			}},

@@ -20,16 +20,15 @@ import (
 	"time"
 )
 
-// ServerProcess is the name of the server among the parts of a control plane.
+// ServerProcess is the name of the process of the server.
 const ServerProcess = "modelbox-apiserver"
 
-// StartProcess starts a process that gets the signal when this one ends, whatever ends it. The channel tells how it
-// ended.
+// StartProcess starts a process that gets the signal when this process ends for any reason. The channel receives its error.
 func StartProcess(command *exec.Cmd, signal syscall.Signal) (chan error, error) {
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: signal}
 	started, ended := make(chan error), make(chan error, 1)
 	go func() {
-		// For the kernel the parent is the thread, which therefore has to live as long as the process.
+		// The kernel tracks the parent thread. Keep the thread alive as long as the process.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := command.Start()
@@ -41,7 +40,7 @@ func StartProcess(command *exec.Cmd, signal syscall.Signal) (chan error, error) 
 	return ended, <-started
 }
 
-// StartLoggedProcess is StartProcess with what the process says at the end of a log.
+// StartLoggedProcess is like StartProcess. It appends the output of the process to a log.
 func StartLoggedProcess(command *exec.Cmd, path string, signal syscall.Signal) (chan error, error) {
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -52,7 +51,7 @@ func StartLoggedProcess(command *exec.Cmd, path string, signal syscall.Signal) (
 	return StartProcess(command, signal)
 }
 
-// CommandLine returns the program of a process and its arguments.
+// CommandLine returns the program and the arguments of a process.
 func CommandLine(t *testing.T, pid int) []string {
 	t.Helper()
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -62,8 +61,8 @@ func CommandLine(t *testing.T, pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(content), "\x00"), "\x00")
 }
 
-// ServerCommand is what the server runs as, with these flags in place of its own of the same names: one that has a list
-// would have both.
+// ServerCommand returns the command line of the server with these flags. They replace its flags with the same names, because a flag
+// with a list would have both values.
 func (p *ControlPlane) ServerCommand(t *testing.T, flags ...string) []string {
 	t.Helper()
 	command := slices.DeleteFunc(CommandLine(t, p.ServerPID(t)), func(argument string) bool {
@@ -73,7 +72,7 @@ func (p *ControlPlane) ServerCommand(t *testing.T, flags ...string) []string {
 	return append(command, flags...)
 }
 
-// FreePort returns a port that no process listens on.
+// FreePort returns an unused port.
 func FreePort(t *testing.T) int {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -84,8 +83,7 @@ func FreePort(t *testing.T) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-// ProcessesMentioning returns the command lines of all processes that have the text in their arguments or in their
-// environment.
+// ProcessesMentioning returns the command lines of all processes with the text in their arguments or environment.
 func ProcessesMentioning(text string) ([]string, error) {
 	directories, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -104,13 +102,13 @@ func ProcessesMentioning(text string) ([]string, error) {
 	return found, nil
 }
 
-// ServerPID returns the process that serves boxes now.
+// ServerPID returns the ID of the current process of the server.
 func (p *ControlPlane) ServerPID(t *testing.T) int {
 	t.Helper()
 	return p.processID(t, ServerProcess)
 }
 
-// processID returns the process of a part of the control plane, which may just be starting again.
+// processID returns the ID of the process of a component. It waits for a component that is being restarted.
 func (p *ControlPlane) processID(t *testing.T, name string) int {
 	t.Helper()
 	var pid int
@@ -127,13 +125,13 @@ func (p *ControlPlane) processID(t *testing.T, name string) int {
 	return pid
 }
 
-// SignalServer sends a signal to the server and returns how long its process then took to end.
+// SignalServer sends a signal to the server, and returns the time that the process takes to end.
 func (p *ControlPlane) SignalServer(t *testing.T, signal syscall.Signal) time.Duration {
 	t.Helper()
 	return p.SignalProcess(t, ServerProcess, signal)
 }
 
-// SignalProcess does the same to any part of the control plane.
+// SignalProcess is like SignalServer, for any component of the control plane.
 func (p *ControlPlane) SignalProcess(t *testing.T, name string, signal syscall.Signal) time.Duration {
 	t.Helper()
 	pid := p.processID(t, name)
@@ -150,7 +148,7 @@ func (p *ControlPlane) SignalProcess(t *testing.T, name string, signal syscall.S
 	return time.Since(sent)
 }
 
-// WhileFrozen does something while a part of the control plane stands still.
+// WhileFrozen calls do while a component of the control plane is frozen.
 func (p *ControlPlane) WhileFrozen(t *testing.T, name string, do func()) {
 	t.Helper()
 	pid := p.processID(t, name)

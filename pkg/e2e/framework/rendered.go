@@ -16,8 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// CheckRendered returns nil when the live object of a rendered one is what that says: to apply it once more would change
-// nothing.
+// CheckRendered returns nil if the live object matches the rendered object: if applying it again would not change it.
 func (n *Namespace) CheckRendered(rendered *unstructured.Unstructured) error {
 	what := fmt.Sprintf("%s %s", rendered.GetKind(), rendered.GetName())
 	objects := n.Objects(rendered.GroupVersionKind())
@@ -36,16 +35,16 @@ func (n *Namespace) CheckRendered(rendered *unstructured.Unstructured) error {
 	return nil
 }
 
-// Objects is the client of those of a kind in the namespace.
+// Objects returns the client of the objects of a kind in the namespace.
 func (n *Namespace) Objects(kind schema.GroupVersionKind) dynamic.ResourceInterface {
 	resource, _ := meta.UnsafeGuessKindToResource(kind)
-	if kind.Kind == "ModelBox" { // no word that the guess knows the plural of
+	if kind.Kind == "ModelBox" { // meta.UnsafeGuessKindToResource does not know the plural
 		resource.Resource = "modelboxes"
 	}
 	return n.ControlPlane.DynamicClient.Resource(resource).Namespace(n.Name)
 }
 
-// comparable is an object without what changes by itself.
+// comparable returns a copy of the object without fields that change without a request of a user.
 func comparable(object *unstructured.Unstructured) map[string]any {
 	fields := object.DeepCopy().Object
 	delete(fields, "status")
@@ -55,7 +54,7 @@ func comparable(object *unstructured.Unstructured) map[string]any {
 	return fields
 }
 
-// List returns the objects of the resource in the namespace that have the labels, none where the cluster does not serve it.
+// List returns the objects of the resource in the namespace with the labels, none if the cluster does not serve the resource.
 func (n *Namespace) List(gvr schema.GroupVersionResource, labels string) ([]unstructured.Unstructured, error) {
 	list, err := n.ControlPlane.DynamicClient.Resource(gvr).Namespace(n.Name).List(n.Ctx, metav1.ListOptions{LabelSelector: labels})
 	switch {

@@ -9,19 +9,19 @@ import (
 	"sync"
 )
 
-// Binary is the path of a program that "make build" builds.
+// Binary returns the path of a program that "make build" builds.
 func Binary(name string) string { return InRepository("_output", "bin", name) }
 
-// InRepository is the path of a file of the repository.
+// InRepository returns the path of a file in the repository.
 func InRepository(elements ...string) string {
 	return filepath.Join(append([]string{root()}, elements...)...)
 }
 
-// root is the directory of the module. Tests run in the directory of their package, somewhere below.
+// root returns the directory of the module. Tests run in the directory of their package, below it.
 var root = sync.OnceValue(func() string {
 	dir, err := os.Getwd()
 	if err != nil {
-		panic(err) // there is no working directory any more
+		panic(err) // the working directory was removed
 	}
 	for parent := filepath.Dir(dir); ; dir, parent = parent, filepath.Dir(parent) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
@@ -33,5 +33,5 @@ var root = sync.OnceValue(func() string {
 	}
 })
 
-// Sample is the path of one of the manifests that users are given to start from.
+// Sample returns the path of a sample manifest.
 func Sample(file string) string { return InRepository("artifacts", "samples", file) }

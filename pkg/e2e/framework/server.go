@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// ServerNamespace is where the server is installed.
+	// ServerNamespace is the namespace of the server.
 	ServerNamespace = "modelbox-system"
-	// ServerUser is the user as which the server authenticates to the cluster.
+	// ServerUser is the user name of the server in the cluster.
 	ServerUser = "system:serviceaccount:modelbox-system:modelbox-apiserver"
 )
 
-// AwaitLeader returns the Lease of the controllers as soon as a server with another name than this one holds it.
+// AwaitLeader waits until another server than the named one holds the Lease of the controllers, and returns the Lease.
 func (p *ControlPlane) AwaitLeader(t *testing.T, not string) *coordinationv1.Lease {
 	t.Helper()
 	var lease *coordinationv1.Lease
@@ -38,11 +38,11 @@ func (p *ControlPlane) AwaitLeader(t *testing.T, not string) *coordinationv1.Lea
 	return lease
 }
 
-// restartPatience is how long a server may take to answer again: before that it may have to recover its store, with tens of
-// thousands of writes to a disk that others write to as well.
+// restartPatience is the timeout for a server to respond again. It may have to recover its store first, with tens of thousands of
+// writes to a busy disk.
 const restartPatience = 4 * time.Minute
 
-// AwaitServerRestart waits until another process of the server than the former one answers.
+// AwaitServerRestart waits until a new process of the server responds.
 func (n *Namespace) AwaitServerRestart(former int) {
 	n.T.Helper()
 	Eventually(n.T, restartPatience, "the server is back", func() error {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// grantPatience is how long a server may take that has tried in vain to read what it was not granted yet.
+// grantPatience is the timeout for a server to notice a permission that it did not have before.
 const grantPatience = 3 * time.Minute
 
-// NewServiceIngressControlPlane returns a control plane of the test's own, with these flags of localcluster besides those by which
-// its server runs the controller serviceingress, and with the rights that the component grants.
+// NewServiceIngressControlPlane returns a separate control plane whose server runs the controller serviceingress, with the
+// permissions of the component. flags are additional flags of localcluster.
 func NewServiceIngressControlPlane(t *testing.T, flags ...string) *ControlPlane {
 	t.Helper()
 	plane := NewControlPlane(t, append(flags, ServerFlags("--controllers=*,serviceingress")...)...)
@@ -29,7 +29,7 @@ func NewServiceIngressControlPlane(t *testing.T, flags ...string) *ControlPlane 
 	return plane
 }
 
-// CheckServiceIngress returns why the controller serviceingress does not work, which servers do not run by default.
+// CheckServiceIngress returns the error of the health check of the controller serviceingress, which servers do not run by default.
 func (p *ControlPlane) CheckServiceIngress(t *testing.T) error {
 	t.Helper()
 	return p.DirectClient(t).Get().AbsPath("/healthz/controllers/serviceingress").Do(t.Context()).Error()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Setting returns what the variable of the environment says, the usual where it says nothing. What cannot be parsed
-// fails the test.
+// Setting returns the value of an environment variable, or the default if it is unset. It fails the test if the value cannot be
+// parsed.
 func Setting[T any](t *testing.T, variable string, usual T, parse func(string) (T, error)) T {
 	t.Helper()
 	text := os.Getenv(variable)

@@ -13,13 +13,13 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// The images of boxes before and after a change. No pod of a simulated node runs them.
+// The images of boxes before and after a change. Simulated nodes do not run them.
 const (
 	Image    = "nginx:1.7.9"
 	NewImage = "nginx:1.8"
 )
 
-// NewBox is a small box: one pod, one port. The changes make it the box that a test is about.
+// NewBox returns a small box, with one pod and one port, and with the changes of a test.
 func NewBox(name string, changes ...func(*modelv1.ModelBoxSpec)) *modelv1.ModelBox {
 	box := &modelv1.ModelBox{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -46,22 +46,22 @@ func WithImage(image string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) { spec.Image = image }
 }
 
-// WithPorts replaces the ports; none is a box without a Service.
+// WithPorts sets the ports. Without ports, the box has no Service.
 func WithPorts(ports ...corev1.ServicePort) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) { spec.Ports = ports }
 }
 
-// WithEnvs replaces the variables.
+// WithEnvs sets the environment variables.
 func WithEnvs(envs ...corev1.EnvVar) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) { spec.Envs = envs }
 }
 
-// WithReadinessProbe gives the main container a readiness probe of its own.
+// WithReadinessProbe sets the readiness probe of the main container.
 func WithReadinessProbe(handler corev1.ProbeHandler) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) { spec.ReadinessProbe = &corev1.Probe{ProbeHandler: handler} }
 }
 
-// WithVolume mounts a volume of that source.
+// WithVolume mounts a volume with the source.
 func WithVolume(source corev1.VolumeSource) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: source}}
@@ -69,36 +69,36 @@ func WithVolume(source corev1.VolumeSource) func(*modelv1.ModelBoxSpec) {
 	}
 }
 
-// WithPodTemplate lays the spec over that of the pods.
+// WithPodTemplate sets the overlay of the pod spec.
 func WithPodTemplate(spec corev1.PodSpec) func(*modelv1.ModelBoxSpec) {
 	return func(box *modelv1.ModelBoxSpec) { box.PodTemplate = &corev1.PodTemplateSpec{Spec: spec} }
 }
 
-// WithRollingUpdate sets the short form of the rolling update.
+// WithRollingUpdate sets the parameters of the rolling update.
 func WithRollingUpdate(step intstr.IntOrString) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) { spec.RollingUpdate = modelv1.NewRollingUpdate(step) }
 }
 
-// Unschedulable asks for nodes that there are not, so that no pod of the box ever runs.
+// Unschedulable selects nodes that do not exist, so that no pod of the box ever runs.
 func Unschedulable(spec *modelv1.ModelBoxSpec) {
 	spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{NodeSelector: map[string]string{"disk": "none"}}}
 }
 
-// Pause holds back what the box asks for.
+// Pause pauses the box.
 func Pause(spec *modelv1.ModelBoxSpec) { spec.Paused = true }
 
-// Unpause ends a Pause.
+// Unpause ends the pause of the box.
 func Unpause(spec *modelv1.ModelBoxSpec) { spec.Paused = false }
 
-// EnvValue is a variable with a value.
+// EnvValue returns an environment variable with a value.
 func EnvValue(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }
 
-// EnvFromName is a variable with the name of the pod.
+// EnvFromName returns an environment variable with the name of the pod.
 func EnvFromName(name string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}}
 }
 
-// Resources is a list of both. Empty leaves one out.
+// Resources returns a list of CPU and memory. An empty string leaves one out.
 func Resources(cpu, memory string) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for name, quantity := range map[corev1.ResourceName]string{corev1.ResourceCPU: cpu, corev1.ResourceMemory: memory} {
@@ -109,7 +109,7 @@ func Resources(cpu, memory string) corev1.ResourceList {
 	return list
 }
 
-// Handlers of probes, and sources of volumes.
+// The handlers of probes, and the sources of volumes.
 var (
 	HTTPGet   = corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/ready", Port: intstr.FromInt32(80)}}
 	TCPSocket = corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(80)}}

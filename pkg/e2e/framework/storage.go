@@ -17,11 +17,11 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// volumeSize is the capacity of each of the volumes that CreateVolumes makes, and what storage asks for unless it says otherwise.
+// volumeSize is the capacity of the volumes of CreateVolumes, and the default size of storage in tests.
 const volumeSize = "1Gi"
 
-// CreateVolumes makes a storage class of the namespace's name, which lets claims grow if expandable, and so many volumes
-// of it for claims to be bound to. The volumes are as large as WithStorage asks for. All go with the test.
+// CreateVolumes creates a storage class with the name of the namespace, and volumes of the class with the size of WithStorage.
+// Claims of the class can be expanded if expandable is true. All are deleted at the end of the test.
 func (n *Namespace) CreateVolumes(count int, expandable bool) {
 	n.T.Helper()
 	class := &storagev1.StorageClass{
@@ -40,7 +40,7 @@ func (n *Namespace) CreateVolumes(count int, expandable bool) {
 	}
 }
 
-// CreateVolumeFor makes a volume for the claim of that name, which has no storage class. It goes with the test.
+// CreateVolumeFor creates a volume for a claim without a storage class. It is deleted at the end of the test.
 func (n *Namespace) CreateVolumeFor(claim string) {
 	n.T.Helper()
 	n.createVolume(n.Name+"-"+claim, "", &corev1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: n.Name, Name: claim})
@@ -66,13 +66,12 @@ func (n *Namespace) createVolume(name, class string, claim *corev1.ObjectReferen
 	n.T.Cleanup(func() { _ = volumes.Delete(context.WithoutCancel(n.Ctx), name, metav1.DeleteOptions{}) })
 }
 
-// WithStorage returns a change that gives the box storage of the name, in the class that CreateVolumes has made, or changes
-// that which it has.
+// WithStorage returns a change that sets storage with the name, in the class of CreateVolumes.
 func (n *Namespace) WithStorage(name string, changes ...func(*modelv1.ModelBoxStorage)) func(*modelv1.ModelBoxSpec) {
 	return WithStorage(n.Name, name, changes...)
 }
 
-// WithStorage returns a change that gives the box storage of the class and name, or changes that which it has.
+// WithStorage returns a change that sets storage with the class and the name.
 func WithStorage(class, name string, changes ...func(*modelv1.ModelBoxStorage)) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		storage := modelv1.ModelBoxStorage{Name: name, MountPath: "/" + name, RequestedSize: resource.MustParse(volumeSize), StorageClassName: &class}
@@ -88,18 +87,18 @@ func WithStorage(class, name string, changes ...func(*modelv1.ModelBoxStorage)) 
 	}
 }
 
-// WithoutStorage takes all storage out of the box.
+// WithoutStorage removes all storage from the box.
 func WithoutStorage(spec *modelv1.ModelBoxSpec) { spec.Storage = nil }
 
-// Discarded lets storage go with its box.
+// Discarded makes storage deleted with its box.
 func Discarded(storage *modelv1.ModelBoxStorage) { storage.Retain = ptr.To(false) }
 
-// Sized returns a change that sets how much storage there is.
+// Sized returns a change of the size of storage.
 func Sized(size string) func(*modelv1.ModelBoxStorage) {
 	return func(storage *modelv1.ModelBoxStorage) { storage.RequestedSize = resource.MustParse(size) }
 }
 
-// AwaitClaim waits until the check of a PersistentVolumeClaim succeeds, and returns the claim.
+// AwaitClaim waits until check returns nil for a PersistentVolumeClaim, and returns the claim.
 func (n *Namespace) AwaitClaim(name, what string, check func(*corev1.PersistentVolumeClaim) error) *corev1.PersistentVolumeClaim {
 	n.T.Helper()
 	var claim *corev1.PersistentVolumeClaim
@@ -112,7 +111,7 @@ func (n *Namespace) AwaitClaim(name, what string, check func(*corev1.PersistentV
 	return claim
 }
 
-// AwaitBoundClaim waits until a PersistentVolumeClaim has its volume, and returns it.
+// AwaitBoundClaim waits until a PersistentVolumeClaim is bound, and returns it.
 func (n *Namespace) AwaitBoundClaim(name string) *corev1.PersistentVolumeClaim {
 	n.T.Helper()
 	return n.AwaitClaim(name, "is bound", func(claim *corev1.PersistentVolumeClaim) error {
@@ -123,7 +122,7 @@ func (n *Namespace) AwaitBoundClaim(name string) *corev1.PersistentVolumeClaim {
 	})
 }
 
-// AwaitClaimSize waits until a PersistentVolumeClaim asks for so much, and returns it.
+// AwaitClaimSize waits until a PersistentVolumeClaim requests the size, and returns it.
 func (n *Namespace) AwaitClaimSize(name, size string) *corev1.PersistentVolumeClaim {
 	n.T.Helper()
 	return n.AwaitClaim(name, "asks for "+size, func(claim *corev1.PersistentVolumeClaim) error {
@@ -134,7 +133,7 @@ func (n *Namespace) AwaitClaimSize(name, size string) *corev1.PersistentVolumeCl
 	})
 }
 
-// AwaitNoClaim waits until there is no such PersistentVolumeClaim.
+// AwaitNoClaim waits until the PersistentVolumeClaim does not exist.
 func (n *Namespace) AwaitNoClaim(name string) {
 	n.T.Helper()
 	n.Eventually(fmt.Sprintf("PersistentVolumeClaim %s is gone", name), func() error {

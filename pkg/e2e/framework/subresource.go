@@ -12,11 +12,11 @@ import (
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
-// subresources are those of boxes.
+// subresources are the subresources of boxes.
 var subresources = []string{"status", "scale", "render", "diff", "restart", "retry", "history", "rollback", "log", "exec", "attach", "portforward", "debug"}
 
-// SubresourceUsers returns the boxes as two users have them: one who has nothing but those verbs of the subresource, and one
-// who has every verb of boxes and of their other subresources.
+// SubresourceUsers returns clients of boxes of two users: a user with only these verbs on the subresource, and a user with all
+// verbs on boxes and on their other subresources.
 func (n *Namespace) SubresourceUsers(subresource, verbs string) (only, allElse modelclient.ModelBoxInterface) {
 	n.T.Helper()
 	const boxes = "modelboxes.model.github.com"
@@ -38,7 +38,7 @@ func (n *Namespace) SubresourceUsers(subresource, verbs string) (only, allElse m
 	return n.BoxesAs(onlyUser), n.BoxesAs(elseUser)
 }
 
-// BoxesAs returns the boxes of the namespace as that user has them.
+// BoxesAs returns the client of the boxes in the namespace as a user.
 func (n *Namespace) BoxesAs(user string) modelclient.ModelBoxInterface {
 	n.T.Helper()
 	config := rest.CopyConfig(n.ControlPlane.Config)

@@ -14,10 +14,10 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// Workloads are all kinds of what runs the pods of a box.
+// Workloads are the kinds of workloads of a box.
 var Workloads = []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet}
 
-// WithWorkload lets the kind run the pods of a box. One of a pod on every node has no number of them.
+// WithWorkload sets the workload of a box. For a DaemonSet, it removes the replicas.
 func WithWorkload(kind modelv1.Workload) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Workload = kind
@@ -27,15 +27,15 @@ func WithWorkload(kind modelv1.Workload) func(*modelv1.ModelBoxSpec) {
 	}
 }
 
-// Workload is an object of whatever kind that runs the pods of a box.
+// Workload is the workload of a box, of any kind.
 type Workload struct {
 	metav1.Object
 	Template *corev1.PodTemplateSpec
-	// Replicas is nil where there is a pod on every node.
+	// Replicas is nil for a DaemonSet.
 	Replicas *int32
 }
 
-// FindWorkload returns what runs the pods of a box.
+// FindWorkload returns the workload of a box.
 func (n *Namespace) FindWorkload(kind modelv1.Workload, name string) (Workload, error) {
 	apps := n.ControlPlane.KubeClient.AppsV1()
 	switch kind {
@@ -51,7 +51,7 @@ func (n *Namespace) FindWorkload(kind modelv1.Workload, name string) (Workload, 
 	}
 }
 
-// GetWorkload is FindWorkload of one that is there.
+// GetWorkload is like FindWorkload, for a workload that exists.
 func (n *Namespace) GetWorkload(kind modelv1.Workload, name string) Workload {
 	n.T.Helper()
 	workload, err := n.FindWorkload(kind, name)
@@ -74,7 +74,7 @@ func (n *Namespace) AwaitWorkload(kind modelv1.Workload, name, what string, chec
 	return workload
 }
 
-// PatchWorkload changes a workload by a JSON patch as OtherManager.
+// PatchWorkload applies a JSON patch to a workload as OtherManager.
 func (n *Namespace) PatchWorkload(kind modelv1.Workload, name, patch string) {
 	n.T.Helper()
 	_, err := n.ControlPlane.KubeClient.AppsV1().RESTClient().Patch(types.JSONPatchType).
