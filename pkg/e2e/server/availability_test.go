@@ -22,22 +22,23 @@ import (
 )
 
 const (
-	// availabilityVariable asks for all events, and not only for those that are over within a minute.
+	// availabilityVariable is the environment variable that enables all events, and not only the short ones.
 	availabilityVariable = "MODELBOX_E2E_AVAILABILITY"
-	// formerServerVariable names the program of another release, which all servers are at first, and are upgraded from.
+	// formerServerVariable is the environment variable with the program of another release. All servers run it first and are then
+	// upgraded.
 	formerServerVariable = "MODELBOX_E2E_FORMER_SERVER"
 
-	// shortShutdownDelay is longer than the service takes to stop routing clients to a server that is not ready. longShutdownDelay
-	// is longer than the 90 seconds for which kube-apiserver keeps a connection that it does not use.
+	// shortShutdownDelay is longer than the service takes to stop routing to a server that is not ready. longShutdownDelay is
+	// longer than the 90 seconds for which kube-apiserver keeps an idle connection.
 	shortShutdownDelay = 3 * time.Second
 	longShutdownDelay  = 100 * time.Second
-	// answersBetweenEvents is how many requests of each kind have to succeed before an event and after it.
+	// answersBetweenEvents is the number of requests of each kind that must succeed before and after an event.
 	answersBetweenEvents = 10
-	// shownFailures is how many of the failures that an event may cause are logged.
+	// shownFailures is the number of allowed failures that are logged for an event.
 	shownFailures = 10
 )
 
-// availability is three servers on an etcd of three members, behind one service.
+// availability has three servers behind one service, and an etcd of three members.
 type availability struct {
 	n       *framework.Namespace
 	servers []*replica
@@ -49,12 +50,12 @@ type availability struct {
 	watches []*resumingWatch
 }
 
-// TestAvailability has users read, write, apply and watch all the time while servers are stopped, killed and cut off.
+// TestAvailability stops, kills and cuts off servers while users continuously read, write, apply and watch.
 func TestAvailability(t *testing.T) {
 	a := startAvailability(t)
 	for _, event := range []struct {
 		name string
-		// when names what has to be set in the environment; empty for always.
+		// when is the environment variable that enables the event, empty for always.
 		when string
 		// do returns the time from which on no request may fail: if it is zero, no request at all may fail.
 		do func(a *availability) time.Time
@@ -81,8 +82,8 @@ func TestAvailability(t *testing.T) {
 
 func startAvailability(t *testing.T) *availability {
 	t.Helper()
-	// The server that comes with the control plane is not one of them, and has nothing to reconcile.
-	p := framework.NewControlPlane(t, framework.ServerFlags(append(framework.OutsideEtcd, "--controllers=-modelbox")...)...)
+	// The server of the control plane is not one of them, and has no boxes to reconcile.
+	p := framework.NewControlPlane(t, framework.ServerFlags(append(framework.ExternalEtcd, "--controllers=-modelbox")...)...)
 	a := &availability{etcd: framework.StartEtcdCluster(t, p), service: newService(t)}
 	var direct, linked []string
 	for _, member := range a.etcd {
@@ -142,15 +143,15 @@ func shutdownDelay() time.Duration {
 	return longShutdownDelay
 }
 
-// in returns the same for a subtest.
+// in returns the availability for a subtest.
 func (a *availability) in(t *testing.T) *availability {
 	in := *a
 	in.n = a.n.In(t)
 	return &in
 }
 
-// expectAnswersDuring sends requests before an event, during it, and after it. A server that stops after the short delay may
-// end a connection just when kube-apiserver, which had no use for it meanwhile, sends a request on it.
+// expectAnswersDuring sends requests before, during and after an event. A server that stops after the short delay may close an idle
+// connection at the moment when kube-apiserver sends a request on it.
 func (a *availability) expectAnswersDuring(event func(*availability) time.Time) {
 	a.n.T.Helper()
 	ctx, stop := context.WithCancel(a.n.Ctx)
@@ -182,7 +183,7 @@ func (a *availability) expectAnswersDuring(event func(*availability) time.Time) 
 	}
 }
 
-// expectNothingMissed checks that every watch, which was resumed whenever it ended, showed every change once.
+// expectNothingMissed checks that every watch, which is resumed each time it ends, received every change once.
 func (a *availability) expectNothingMissed() {
 	for _, w := range a.watches {
 		a.n.Eventually("a watch shows every change", w.checkComplete)
@@ -190,8 +191,8 @@ func (a *availability) expectNothingMissed() {
 	a.n.T.Logf("%d changes were seen by each of %d watches", len(a.traffic.written), len(a.watches))
 }
 
-// expectChildrenWrittenOnce checks that a box that was created and never changed became one Deployment and one Service, written
-// once, whichever servers led. A write whose answer was lost with the server that waited for it counts as one.
+// expectChildrenWrittenOnce checks that the Deployment and the Service of a box that was never changed were written once,
+// independent of changes of the leader. A write whose response was lost with its server counts as one write.
 func (a *availability) expectChildrenWrittenOnce() {
 	a.n.Eventually("all boxes are applied", func() error {
 		boxes, err := a.n.Boxes.List(a.n.Ctx, metav1.ListOptions{})
@@ -227,12 +228,12 @@ func (a *availability) expectChildrenWrittenOnce() {
 	a.n.T.Logf("the children of %d boxes were written once each", len(a.traffic.created))
 }
 
-// expectOneWriter checks that every write of a child was sent by the server that held the Lease then.
+// expectOneWriter checks that every write of a child was sent by the holder of the Lease at that time.
 func (a *availability) expectOneWriter() {
 	var requests []auditv1.Event
 	requests = append(requests, a.n.Audit.ClusterWrites()...)
 	requests = append(requests, a.leaseWrites()...)
-	// A Lease is held from when the answer was sent, a write is done when the request arrives.
+	// A server holds the Lease from the time of the response. A write counts at the time of its request.
 	when := func(request auditv1.Event) time.Time {
 		if request.ObjectRef.Resource == "leases" {
 			return request.StageTimestamp.Time
@@ -260,7 +261,7 @@ func (a *availability) expectOneWriter() {
 	a.n.T.Logf("%d writes of children in %d terms", writes, terms)
 }
 
-// leaseWrites are the requests that acquired, renewed or released the Lease of the controllers.
+// leaseWrites returns the requests that acquired, renewed or released the Lease of the controllers.
 func (a *availability) leaseWrites() []auditv1.Event {
 	a.n.T.Helper()
 	var writes []auditv1.Event
@@ -273,7 +274,7 @@ func (a *availability) leaseWrites() []auditv1.Event {
 	return writes
 }
 
-// sender returns nil for a request of none of the servers.
+// sender returns the server that sent a request, nil if it was none of the servers.
 func (a *availability) sender(request auditv1.Event) *replica {
 	for _, server := range a.servers {
 		if server.sent(request) {
@@ -283,7 +284,7 @@ func (a *availability) sender(request auditv1.Event) *replica {
 	return nil
 }
 
-// leader returns the server that wrote the Lease last.
+// leader returns the server with the last write of the Lease.
 func (a *availability) leader() *replica {
 	a.n.T.Helper()
 	writes := a.leaseWrites()

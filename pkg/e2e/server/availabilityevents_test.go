@@ -14,7 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// restartAll restarts one server after the other, as a rollout does.
+// restartAll restarts the servers one after the other, like a rollout.
 func (a *availability) restartAll() time.Time {
 	for _, server := range a.servers {
 		a.stop(server)
@@ -23,8 +23,8 @@ func (a *availability) restartAll() time.Time {
 	return time.Time{}
 }
 
-// upgradeAll restarts the servers one after the other as the program that is tested. Servers of another release may not know how to
-// end without failing a request.
+// upgradeAll restarts the servers one after the other with the program under test. Servers of another release may fail requests
+// when they stop.
 func (a *availability) upgradeAll() time.Time {
 	for _, server := range a.servers {
 		a.stop(server)
@@ -34,7 +34,7 @@ func (a *availability) upgradeAll() time.Time {
 	return time.Now()
 }
 
-// drainLeader stops the server that leads, and lets the others do for a while.
+// drainLeader stops the leader, and starts it again after a while.
 func (a *availability) drainLeader() time.Time {
 	leader := a.leader()
 	a.stop(leader)
@@ -43,22 +43,22 @@ func (a *availability) drainLeader() time.Time {
 	return time.Time{}
 }
 
-// killLeader kills the server that leads, and starts it again when another one has taken over.
+// killLeader kills the leader, and starts it again after another server has become the leader.
 func (a *availability) killLeader() time.Time {
 	lease := a.n.ControlPlane.AwaitLeader(a.n.T, "")
 	leader := a.leader()
 	leader.kill(a.n.T)
 	a.service.awaitEndpoints(a.n.T, a.but(leader)...)
 	a.service.awaitNoConnections(a.n.T, leader)
-	a.traffic.awaitAnswers(a.n, answersBetweenEvents) // kube-apiserver notices that its connections have ended
+	a.traffic.awaitAnswers(a.n, answersBetweenEvents) // kube-apiserver detects that its connections are closed
 	over := time.Now()
 	a.n.ControlPlane.AwaitLeader(a.n.T, *lease.Spec.HolderIdentity)
 	a.bringBack(leader)
 	return over
 }
 
-// cutOff cuts the last server off from etcd and from the cluster until no client waits for it any longer. It fails one request on
-// each connection to it.
+// cutOff cuts off the last server from etcd and from the cluster until no request waits for it. Each connection to it may fail one
+// request.
 func (a *availability) cutOff() time.Time {
 	server := a.servers[len(a.servers)-1]
 	for _, link := range a.links {
@@ -76,7 +76,7 @@ func (a *availability) cutOff() time.Time {
 	return over
 }
 
-// killEtcdLeader kills the member of etcd that leads, and starts it again when another one does.
+// killEtcdLeader kills the leader of etcd, and starts it again after another member has become the leader.
 func (a *availability) killEtcdLeader() time.Time {
 	leads := func(member *framework.EtcdMember) bool { return member.Leads(a.n.T) }
 	leader := a.etcd[slices.IndexFunc(a.etcd, leads)]
@@ -97,7 +97,7 @@ func (a *availability) killEtcdLeader() time.Time {
 	return over
 }
 
-// killAPIServer kills the kube-apiserver, which is started again.
+// killAPIServer kills kube-apiserver. The supervisor starts it again.
 func (a *availability) killAPIServer() time.Time {
 	a.n.ControlPlane.SignalProcess(a.n.T, "kube-apiserver", syscall.SIGKILL)
 	a.n.Eventually("the cluster serves boxes again", func() error {
@@ -107,7 +107,7 @@ func (a *availability) killAPIServer() time.Time {
 	return time.Now()
 }
 
-// stop ends a server as the deletion of its pod does: the service learns of it just after the server.
+// stop stops a server like the deletion of its pod: the service removes the endpoint just after the signal to the server.
 func (a *availability) stop(server *replica) {
 	a.n.T.Helper()
 	server.terminate(a.n.T)
@@ -120,7 +120,7 @@ func (a *availability) but(server *replica) []*replica {
 	return slices.DeleteFunc(slices.Clone(a.servers), func(other *replica) bool { return other == server })
 }
 
-// bringBack starts a server again and returns when the service leads to all of them.
+// bringBack starts a server again, and waits until the service routes to all servers.
 func (a *availability) bringBack(server *replica) {
 	a.n.T.Helper()
 	server.start(a.n.T)

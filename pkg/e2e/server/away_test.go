@@ -15,8 +15,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestNamespaceIsDeletedOnceServerIsBack deletes a namespace while the server is away, which the cluster does not
-// do: there could be boxes in it. It is not parallel: the server is everybody's.
+// TestNamespaceIsDeletedOnceServerIsBack deletes a namespace while the server is down. The cluster does not complete the deletion,
+// because the namespace may have boxes. It is not parallel, because all tests share the server.
 func TestNamespaceIsDeletedOnceServerIsBack(t *testing.T) {
 	n := framework.NewNamespace(t)
 	server := n.ControlPlane.ServerPID(t)

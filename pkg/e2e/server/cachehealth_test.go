@@ -23,12 +23,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// refusalPatience is for how long the controller may say nothing of a cache that it needs, with what this machine takes
-// to say so.
+// refusalPatience is the timeout for the controller to report a cache that it needs and cannot fill.
 const refusalPatience = 2 * time.Minute
 
-// TestControllerReportsForbiddenCaches takes rights from the server's account: to read pods, without which the
-// controller cannot work, and to read events, without which it can.
+// TestControllerReportsForbiddenCaches removes permissions of the server: the permission to read pods, which the controller
+// requires, and the permission to read events, which it does not require.
 func TestControllerReportsForbiddenCaches(t *testing.T) {
 	t.Parallel()
 	p := framework.NewControlPlane(t)
@@ -40,7 +39,7 @@ func TestControllerReportsForbiddenCaches(t *testing.T) {
 			return slices.Contains(rule.Resources, "pods") || slices.Contains(rule.Resources, "events")
 		})
 	})
-	p.SignalServer(t, syscall.SIGTERM) // what it watches already stays
+	p.SignalServer(t, syscall.SIGTERM) // open watches would continue
 	server := p.ServerPID(t)
 
 	framework.Eventually(t, refusalPatience, "the health of the controller names what is missing", func() error {
@@ -93,7 +92,7 @@ func TestControllerReportsForbiddenCaches(t *testing.T) {
 	}
 }
 
-// changeServerRules changes what the server's account may do in every namespace, and returns what it was.
+// changeServerRules changes the permissions of the server in all namespaces, and returns the former rules.
 func changeServerRules(t *testing.T, p *framework.ControlPlane, change func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	t.Helper()
 	var before []rbacv1.PolicyRule
@@ -108,16 +107,16 @@ func changeServerRules(t *testing.T, p *framework.ControlPlane, change func([]rb
 		return err
 	})
 	if err != nil {
-		t.Fatalf("changing the rights of the server: %v", err)
+		t.Fatalf("changing the permissions of the server: %v", err)
 	}
 	return before
 }
 
-// expectControllerHealth returns an error unless the health of the controller is answered so.
+// expectControllerHealth returns an error unless the health check of the controller returns the status code and the words.
 func expectControllerHealth(t *testing.T, p *framework.ControlPlane, status int, words ...string) error {
 	t.Helper()
 	var code int
-	// The body is the answer, whatever the status.
+	// The response has a body for every status code.
 	body, _ := p.DirectClient(t).Get().AbsPath("/healthz/controllers/modelbox").Do(t.Context()).StatusCode(&code).Raw()
 	if code != status || !framework.ContainsAll(string(body), words) {
 		return fmt.Errorf("the health of the controller is %d: %s", code, body)
@@ -138,7 +137,7 @@ func expectCaches(t *testing.T, p *framework.ControlPlane, want float64, resourc
 	return nil
 }
 
-// serverLogs returns an error unless one line of the server's log has all the words.
+// serverLogs returns an error unless one line in the log of the server has all of the words.
 func serverLogs(p *framework.ControlPlane, words ...string) error {
 	log, err := os.ReadFile(filepath.Join(p.Dir, "logs", framework.ServerProcess+".log"))
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	certificateSecret = "modelbox-apiserver-certificate"
 	certificateHost   = "modelbox-apiserver.modelbox-system.svc"
 
-	// certificateLifetime and caLifetime let a CA be issued, trusted, used and forgotten in a minute and a half.
+	// certificateLifetime and caLifetime are so short that a CA is issued, trusted, used and removed within 90 seconds.
 	certificateLifetime = time.Minute
 	caLifetime          = 90 * time.Second
 	rotationTimeout     = 2 * caLifetime
@@ -33,10 +33,10 @@ const (
 	requestPeriod       = 20 * time.Millisecond
 )
 
-// TestCertificatesAreRotatedWithoutAFailedRequest has two servers issue their certificates, which live for a minute, while
-// users read and write all the time and both servers are restarted.
+// TestCertificatesAreRotatedWithoutAFailedRequest runs two servers that issue their certificates, with a lifetime of a minute. It
+// restarts both servers while users continuously read and write.
 func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
-	p := framework.NewControlPlane(t, framework.ServerFlags(framework.OutsideEtcd...)...)
+	p := framework.NewControlPlane(t, framework.ServerFlags(framework.ExternalEtcd...)...)
 	n := p.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
 	given := p.ReadAPIService(t).Spec.CABundle
@@ -59,7 +59,7 @@ func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
 	leadTo(t, p, service, servers)
 	n.Eventually("the cluster reaches the servers by the CA that they issued", func() error {
 		if bytes.Equal(p.ReadAPIService(t).Spec.CABundle, given) {
-			return fmt.Errorf("the caBundle is the one that was given")
+			return fmt.Errorf("the caBundle has not changed")
 		}
 		_, err := n.Boxes.Get(n.Ctx, "web", metav1.GetOptions{})
 		return err
@@ -72,7 +72,7 @@ func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
 	t.Run("a Secret that a user deletes is issued again", func(t *testing.T) { deleteCertificates(n.In(t), servers) })
 }
 
-// rotateUnderLoad restarts the servers one after the other, and waits until the present CA is no longer trusted.
+// rotateUnderLoad restarts the servers one after the other, and waits until the current CA is no longer trusted.
 func rotateUnderLoad(n *framework.Namespace, service *service, servers []*replica) {
 	first := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle
 	ctx, stop := context.WithCancel(n.Ctx)
@@ -93,7 +93,7 @@ func rotateUnderLoad(n *framework.Namespace, service *service, servers []*replic
 	}
 	framework.Eventually(n.T, rotationTimeout, "the first CA is not trusted any more", func() error {
 		if bundle := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle; bytes.Contains(bundle, first) {
-			return fmt.Errorf("it is one of %d", bytes.Count(bundle, []byte("BEGIN")))
+			return fmt.Errorf("the CA is one of %d trusted CAs", bytes.Count(bundle, []byte("BEGIN")))
 		}
 		return nil
 	})
@@ -108,12 +108,13 @@ func rotateUnderLoad(n *framework.Namespace, service *service, servers []*replic
 		n.T.Error(refused)
 	}
 	if len(seen.leaves) < 3 || len(seen.bundles) < 2 {
-		n.T.Errorf("saw %d certificates and %d bundles before the last one, want 3 certificates, a CA, and that with the next one", len(seen.leaves), len(seen.bundles))
+		n.T.Errorf("saw %d certificates and %d bundles before the last one, want 3 certificates, a bundle of one CA, and a bundle of that CA and the next one", len(seen.leaves), len(seen.bundles))
 	}
 }
 
-// sendUntilDone reads the box, or changes an annotation of it, until ctx is done, as all clients of Kubernetes do: they send
-// again what a server refuses that says when, as one does that is shutting down. It counts the answers, and keeps what failed.
+// sendUntilDone reads the box, or changes an annotation of it, until ctx is done. Like all Kubernetes clients, it retries a request
+// if the response has Retry-After, as the responses of a server that shuts down have. It counts the responses, and records the
+// failures.
 func sendUntilDone(n *framework.Namespace, ctx context.Context, answers *answers, verb string) {
 	client := n.ControlPlane.KubeClient.Discovery().RESTClient()
 	for ; ctx.Err() == nil; time.Sleep(requestPeriod) {
@@ -124,7 +125,7 @@ func sendUntilDone(n *framework.Namespace, ctx context.Context, answers *answers
 		}
 		err := request.Do(ctx).Error()
 		switch {
-		case ctx.Err() != nil: // whatever it says, the test has given up the request
+		case ctx.Err() != nil: // the test has canceled the request
 		case err != nil:
 			answers.add(verb+" failed", fmt.Sprintf("%s %v", time.Now().Format(time.TimeOnly), err))
 		default:
@@ -133,14 +134,14 @@ func sendUntilDone(n *framework.Namespace, ctx context.Context, answers *answers
 	}
 }
 
-// seenCertificates are those that servers showed, and what the cluster trusted.
+// seenCertificates has the certificates of the servers, and the bundles of trusted CAs of the cluster.
 type seenCertificates struct {
 	handshakes      int
 	leaves, bundles map[string]bool
 	refused         []string
 }
 
-// watch connects to each server again and again as the cluster would, trusting what it trusted just before.
+// watch repeatedly connects to each server like the cluster, with the CAs that the cluster trusted just before.
 func (s *seenCertificates) watch(n *framework.Namespace, ctx context.Context, servers []*replica) {
 	for ; ctx.Err() == nil; time.Sleep(handshakePeriod) {
 		bundle := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle

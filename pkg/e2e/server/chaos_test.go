@@ -27,38 +27,38 @@ import (
 )
 
 const (
-	// chaosVariable is how long the chaos lasts, such as 10m.
+	// chaosVariable is the environment variable with the duration of the chaos, such as 10m.
 	chaosVariable = "MODELBOX_E2E_CHAOS"
 	shortChaos    = 20 * time.Second
 
 	chaosBoxes = 30
-	// The first of the boxes are treasured: people write notes on their children, and do not delete them.
+	// The first boxes are treasured: users write notes on their children, and do not delete them.
 	treasuredBoxes = 10
 
-	// People do not insist: who changes the same field of a child more often than the controller puts up with gets
-	// their way for a while, and that is another test's.
+	// The number of edits of a field is limited: if users change the same field of a child too often, the controller delays its
+	// restoration. Another test covers that.
 	editsOfAField = 3
 )
 
-// chaos is what people did.
+// chaos has the actions of the users.
 type chaos struct {
 	*framework.Namespace
 
 	mu sync.Mutex
 	// edits counts the edits of each field of each child.
 	edits map[string]int
-	// notes are the annotations that have to be there in the end, by child and name.
+	// notes has the annotations that must exist at the end, by child and name.
 	notes map[string]map[string]string
-	// done counts what was done, by kind.
+	// done counts the successful actions by kind.
 	done map[string]int
-	// missed is since when ReplicaSets are known to have no Deployment.
+	// missed has the times since which ReplicaSets are known to have no Deployment.
 	missed map[types.UID]time.Time
 }
 
-// TestChaosConverges lets users change and delete children, and other users change, delete and create boxes, while the server and
-// the API server of the cluster are killed. In its long form, boxes and stacks also get updates that are impossible. In the end all
-// children are as the boxes say, no box with a possible spec is stuck, and no object of other users is lost. The test has a control
-// plane of its own, because all tests share the servers of the other one.
+// TestChaosConverges changes and deletes children, and changes, deletes and creates boxes, while the server and kube-apiserver are
+// killed. In its long form, boxes and stacks also get updates to impossible specs. At the end, all children match their boxes, no
+// box with a possible spec is stuck, and no object of other users is lost. The test has a separate control plane, because it kills
+// components that other tests share.
 func TestChaosConverges(t *testing.T) {
 	t.Parallel()
 	n := framework.NewControlPlane(t).NewNamespace(t)
@@ -120,8 +120,8 @@ func TestChaosConverges(t *testing.T) {
 }
 
 // removeMissedReplicaSets removes the ReplicaSets that the garbage collector misses. If a Deployment is deleted and created again
-// while the garbage collector cannot watch kube-apiserver, it takes that for an update, because it does not compare UIDs. The
-// ReplicaSets of the first Deployment then stay forever.
+// while the garbage collector cannot watch kube-apiserver, the garbage collector treats that as an update, because it does not
+// compare UIDs. The ReplicaSets of the first Deployment then remain forever.
 func (c *chaos) removeMissedReplicaSets() error {
 	deployments, err := c.Deployments.List(c.Ctx, metav1.ListOptions{})
 	if err != nil {
@@ -164,8 +164,7 @@ func chaosBox(i int) *modelv1.ModelBox {
 	return box
 }
 
-// act calls do again and again. An action that fails because a server is down, or because another client was quicker, is not
-// counted.
+// act repeatedly calls do. It does not count actions that fail because a server is down or because of a conflict.
 func (c *chaos) act(ctx context.Context, random *rand.Rand, do func(context.Context, *rand.Rand) (string, error)) {
 	for ctx.Err() == nil {
 		if what, err := do(ctx, random); err == nil {
@@ -180,12 +179,12 @@ func (c *chaos) act(ctx context.Context, random *rand.Rand, do func(context.Cont
 	}
 }
 
-// editChild changes or deletes a child of a box, as a user would who does not know of the box.
+// editChild changes or deletes a child of a box, like a user who does not know the box.
 func (c *chaos) editChild(ctx context.Context, random *rand.Rand) (string, error) {
 	i := random.IntN(chaosBoxes)
 	name := fmt.Sprintf("chaos-%d", i)
 	edits := chaosEdits
-	if i < treasuredBoxes { // others become headless, and can then not adopt one that is not
+	if i < treasuredBoxes { // other boxes become headless, and can then not adopt a Service with a clusterIP
 		edits = append(slices.Clip(edits), edit{"services", "owner", `[{"op": "remove", "path": "/metadata/ownerReferences"}]`})
 	}
 	switch what := random.IntN(len(edits) + 4); {
@@ -219,10 +218,10 @@ func (c *chaos) mayEdit(name, resource, field string) bool {
 	return c.edits[key] <= editsOfAField
 }
 
-// note writes an annotation on a child, and remembers it once it is acknowledged.
+// note writes an annotation on a child, and records it after the acknowledgement.
 func (c *chaos) note(ctx context.Context, resource, name string, random *rand.Rand) error {
 	key, value := fmt.Sprintf("example.com/note-%d", random.IntN(3)), fmt.Sprint(random.IntN(1000))
-	// One at a time, or the test does not know which one came last.
+	// Write one at a time, so that the test knows the last one.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.patch(ctx, resource, name, types.MergePatchType, fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, key, value)); err != nil {
@@ -248,7 +247,7 @@ func (c *chaos) patch(ctx context.Context, resource, name string, patchType type
 	return err
 }
 
-// changeBox changes what a box says, or puts another one in its place.
+// changeBox changes the spec of a box, or replaces the box.
 func (c *chaos) changeBox(ctx context.Context, random *rand.Rand) (string, error) {
 	i := random.IntN(chaosBoxes)
 	if i >= treasuredBoxes && random.IntN(10) == 0 {
@@ -285,7 +284,7 @@ func (c *chaos) changeBox(ctx context.Context, random *rand.Rand) (string, error
 	return "changed a box", err
 }
 
-// createAgain does not give up, or there would be fewer boxes in the end.
+// createAgain retries until it succeeds, so that the number of boxes does not decrease.
 func (c *chaos) createAgain(box *modelv1.ModelBox) error {
 	for {
 		_, err := c.Boxes.Create(c.Ctx, box, metav1.CreateOptions{})
@@ -293,13 +292,13 @@ func (c *chaos) createAgain(box *modelv1.ModelBox) error {
 			return err
 		}
 		if _, err := c.Boxes.Get(c.Ctx, box.Name, metav1.GetOptions{}); err == nil {
-			return nil // it was created, and the answer got lost
+			return nil // it was created, and the response was lost
 		}
 		time.Sleep(framework.PollInterval)
 	}
 }
 
-// disrupt kills a server every period. It returns how often.
+// disrupt kills a server once a period. It returns the number of kills.
 func (c *chaos) disrupt(ctx context.Context, period time.Duration) int {
 	disruptions := []struct {
 		process string
@@ -322,7 +321,7 @@ func (c *chaos) disrupt(ctx context.Context, period time.Duration) int {
 	}
 }
 
-// isAsItSays returns nil when the children of a box are what it says, and writing them once more would change nothing.
+// isAsItSays returns nil if the children of a box match its render, and applying them again would not change them.
 func (c *chaos) isAsItSays(box *modelv1.ModelBox) error {
 	rendered, err := modelboxrender.Children(box, modelboxrender.ScaledByBox)
 	if err != nil {
@@ -360,7 +359,7 @@ func (c *chaos) expectNotes() {
 	}
 }
 
-// createBystanders creates workloads of other users, which the server must leave alone. One of them has the label of a box.
+// createBystanders creates workloads of other users, which the server must not change. One of them has the label of a box.
 func (c *chaos) createBystanders() []metav1.Object {
 	c.T.Helper()
 	var bystanders []metav1.Object

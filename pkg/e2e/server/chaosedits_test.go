@@ -6,8 +6,8 @@ package server
 // edit is a JSON patch of a field of a child.
 type edit struct{ resource, field, patch string }
 
-// chaosEdits are the changes that users make to children when they do not know of the box: one by one, as kubectl edit would,
-// except for changes that apply alone cannot undo.
+// chaosEdits are changes of children by users who do not know the box. Each is one change as with kubectl edit. They leave out
+// changes that server-side apply alone cannot revert.
 var chaosEdits = []edit{
 	{"deployments", "image", `[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "nginx:hacked"}]`},
 	{"deployments", "replicas", `[{"op": "replace", "path": "/spec/replicas", "value": 0}]`},

@@ -19,22 +19,22 @@ import (
 )
 
 const (
-	// updatedBoxes get bad updates, some of each workload.
+	// updatedBoxes is the number of boxes that get bad updates, some of each workload.
 	updatedBoxes = 6
-	// updatedStacks get bad updates of what others depend on.
+	// updatedStacks is the number of stacks that get bad updates of dependencies.
 	updatedStacks = 2
-	// chaosVolumes are enough for the storage of boxes whose pods get others.
+	// chaosVolumes is a number of volumes that is enough for boxes whose pods are replaced.
 	chaosVolumes = 40
 )
 
-// badUpdates are those of boxes and stacks to what cannot be. The storage class of their namespace lets no claim grow.
+// badUpdates are updates of boxes and stacks to impossible specs. The storage class of their namespace does not allow expansion.
 type badUpdates struct {
 	*framework.Namespace
-	// claims are the UIDs of what the boxes have stored, by name.
+	// claims has the UIDs of the claims of the boxes by name.
 	claims map[string]types.UID
 }
 
-// newBadUpdates creates what gets the updates, and returns nil where none are wanted.
+// newBadUpdates creates the boxes and stacks for the updates. It returns nil if the chaos has no bad updates.
 func newBadUpdates(n *framework.Namespace, areWanted bool) *badUpdates {
 	n.T.Helper()
 	if !areWanted {
@@ -63,7 +63,7 @@ func newBadUpdates(n *framework.Namespace, areWanted bool) *badUpdates {
 	return u
 }
 
-// box has storage where its workload can have some.
+// box returns a box, with storage if its workload can have it.
 func (u *badUpdates) box(i int) *modelv1.ModelBox {
 	kind := framework.Workloads[i%len(framework.Workloads)]
 	box := framework.NewBox(fmt.Sprintf("updated-%d", i), framework.WithWorkload(kind))
@@ -73,7 +73,7 @@ func (u *badUpdates) box(i int) *modelv1.ModelBox {
 	return box
 }
 
-// updatedStack returns a stack of web, which depends on db.
+// updatedStack returns a stack of the components web and db. web depends on db.
 func updatedStack(i int) *modelv1.ModelStack {
 	stack := &modelv1.ModelStack{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("stack-%d", i)}}
 	for _, name := range []string{"db", "web"} {
@@ -88,7 +88,7 @@ func (u *badUpdates) stacks() modelclient.ModelStackInterface {
 	return u.ControlPlane.ModelClient.ModelV1().ModelStacks(u.Name)
 }
 
-// update gives a box or a stack something that cannot be, or takes that back in one of the ways that there are.
+// update updates a box or a stack to an impossible spec, or reverts that in one of several ways.
 func (u *badUpdates) update(ctx context.Context, random *rand.Rand) (string, error) {
 	if random.IntN(4) == 0 {
 		return u.updateStack(ctx, random)
@@ -130,7 +130,7 @@ func (u *badUpdates) update(ctx context.Context, random *rand.Rand) (string, err
 	return what, err
 }
 
-// updateStack takes down what the last component depends on, or updates that, or puts all right again.
+// updateStack stops or updates a dependency of the last component, or reverts the changes.
 func (u *badUpdates) updateStack(ctx context.Context, random *rand.Rand) (string, error) {
 	stack, err := u.stacks().Get(ctx, updatedStack(random.IntN(updatedStacks)).Name, metav1.GetOptions{})
 	if err != nil {
@@ -152,7 +152,7 @@ func (u *badUpdates) updateStack(ctx context.Context, random *rand.Rand) (string
 	return what, err
 }
 
-// putRight gives what got bad updates specs that can be.
+// putRight gives all boxes and stacks with bad updates possible specs.
 func (u *badUpdates) putRight() {
 	u.T.Helper()
 	u.Eventually("all specs can be", func() error {
@@ -195,14 +195,14 @@ func (u *badUpdates) checkStacks() error {
 	return nil
 }
 
-// expectClaims checks that no claim was given up.
+// expectClaims checks that no claim was deleted or replaced.
 func (u *badUpdates) expectClaims() {
 	u.T.Helper()
 	for name, uid := range u.claims {
 		claim, err := u.Claims.Get(u.Ctx, name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
-			u.T.Errorf("PersistentVolumeClaim %s is gone", name)
+			u.T.Errorf("PersistentVolumeClaim %s was deleted", name)
 		case err != nil:
 			u.T.Error(err)
 		default:

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// serveConnections accepts connections until the test ends, each with a goroutine of its own that closes it.
+// serveConnections accepts connections until the test ends. It serves and closes each connection in a separate goroutine.
 func serveConnections(t *testing.T, serve func(net.Conn)) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -27,9 +27,9 @@ const (
 	politeRequests   = 30
 )
 
-// TestFloodOfOneUserStarvesNobody does not run in parallel: it floods the server. One user asks as much as the server
-// can do, and the requests of another one and of the controller go on.
-func TestFloodOfOneUserStarvesNobody(t *testing.T) {
+// TestFloodOfOneUserStarvesNoOtherUser does not run in parallel, because it floods the server. One user sends as many requests as
+// the server can serve, and the requests of another user and of the controller still succeed.
+func TestFloodOfOneUserStarvesNoOtherUser(t *testing.T) {
 	n := framework.NewNamespace(t)
 	flowControl := framework.InRepository("artifacts", "components", "priority-and-fairness", "flowcontrol.yaml")
 	n.Kubectl.Run("apply", "--filename="+flowControl)
@@ -56,7 +56,7 @@ func TestFloodOfOneUserStarvesNobody(t *testing.T) {
 			return err
 		}
 		if framework.Sum(framework.Scrape(t, server), dispatched, ofUsers) == 0 {
-			return fmt.Errorf("no request is of the flow schema")
+			return fmt.Errorf("no request has the flow schema")
 		}
 		return nil
 	})
@@ -71,7 +71,7 @@ func TestFloodOfOneUserStarvesNobody(t *testing.T) {
 		flood.Go(func() {
 			box := framework.NewBox(fmt.Sprintf("flood-%d", i), withVariables(64<<10))
 			for ctx.Err() == nil {
-				_, _ = flooder.ModelV1().ModelBoxes(n.Name).Create(ctx, box, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}) // a flood does not look
+				_, _ = flooder.ModelV1().ModelBoxes(n.Name).Create(ctx, box, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}) // a flood ignores errors
 				_, _ = flooder.ModelV1().ModelBoxes(n.Name).List(ctx, metav1.ListOptions{})
 				flooded.Add(1)
 			}
@@ -96,14 +96,14 @@ func TestFloodOfOneUserStarvesNobody(t *testing.T) {
 	}
 	after := framework.Scrape(t, server)
 	if framework.Sum(after, dispatched, ofUsers)-framework.Sum(before, dispatched, ofUsers) < politeRequests {
-		t.Error("the users' requests are not of the flow schema")
+		t.Error("the requests of the users do not have the flow schema")
 	}
 	if framework.Sum(after, dispatched, exempt) <= framework.Sum(before, dispatched, exempt) {
-		t.Error("the controller's requests are not exempt")
+		t.Error("the requests of the controller are not exempt")
 	}
 }
 
-// withVariables gives the box variables of so many bytes.
+// withVariables sets environment variables with a total size in bytes.
 func withVariables(bytes int) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		for i := range 512 {
@@ -112,8 +112,7 @@ func withVariables(bytes int) func(*modelv1.ModelBoxSpec) {
 	}
 }
 
-// clientOf returns a client for boxes of a user, and counts how many of its requests the servers reject for there being
-// too many.
+// clientOf returns a client of a user, and counts the requests that the servers reject with 429.
 func clientOf(n *framework.Namespace, user string) (versioned.Interface, *atomic.Int64) {
 	n.T.Helper()
 	rejected := &atomic.Int64{}

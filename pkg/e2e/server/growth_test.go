@@ -26,16 +26,16 @@ import (
 )
 
 const (
-	// grownBoxesVariable is how many boxes there are, such as 25,000.
+	// grownBoxesVariable is the environment variable with the number of boxes, such as 25000.
 	grownBoxesVariable = "MODELBOX_E2E_GROWN_BOXES"
 
 	grownNamespaces = 25
 	grownWriters    = 16
-	// quietTime is for how long nothing may be written.
+	// quietTime is the time in which nothing may be written.
 	quietTime = time.Minute
 )
 
-// growth is three servers on an etcd of three members, and many boxes without pods.
+// growth has three servers, an etcd of three members, and many boxes without pods.
 type growth struct {
 	p          *framework.ControlPlane
 	t          *testing.T
@@ -46,8 +46,8 @@ type growth struct {
 	namespaces []*framework.Namespace
 }
 
-// TestManyBoxesOnThreeServers creates many boxes and logs what that costs. When all of them are reconciled nothing is
-// written any more, and no child when another server leads.
+// TestManyBoxesOnThreeServers creates many boxes and logs the cost. After all of them are settled, nothing is written. After a
+// change of the leader, no child is written.
 func TestManyBoxesOnThreeServers(t *testing.T) {
 	boxes := framework.Setting(t, grownBoxesVariable, 0, strconv.Atoi)
 	if boxes == 0 {
@@ -67,8 +67,8 @@ func TestManyBoxesOnThreeServers(t *testing.T) {
 
 func startGrowth(t *testing.T, boxes int) *growth {
 	t.Helper()
-	// The server that comes with the control plane is not one of them, and has nothing to reconcile.
-	p := framework.NewControlPlane(t, framework.ServerFlags(append(framework.OutsideEtcd, "--controllers=-modelbox")...)...)
+	// The server of the control plane is not one of them, and has no boxes to reconcile.
+	p := framework.NewControlPlane(t, framework.ServerFlags(append(framework.ExternalEtcd, "--controllers=-modelbox")...)...)
 	g := &growth{p: p, t: t, boxes: boxes, etcd: framework.StartEtcdCluster(t, p), service: newService(t)}
 	for _, name := range []string{"one", "two", "three"} {
 		server := newReplica(t, p, name, "", "--etcd-servers="+framework.ClientURLs(g.etcd), "--controllers=*")
@@ -90,7 +90,7 @@ func startGrowth(t *testing.T, boxes int) *growth {
 	return g
 }
 
-// createAll creates the boxes, a few at a time.
+// createAll creates the boxes, a few concurrently.
 func (g *growth) createAll() {
 	g.t.Helper()
 	began := time.Now()
@@ -115,12 +115,12 @@ func (g *growth) createAll() {
 	}
 }
 
-// awaitAllReady waits until no box is left that is not Ready.
+// awaitAllReady waits until all boxes are Ready.
 func (g *growth) awaitAllReady() {
 	g.t.Helper()
 	began := time.Now()
 	framework.Eventually(g.t, g.patience(), "all boxes are Ready", func() error {
-		time.Sleep(time.Second) // what is read costs as well
+		time.Sleep(time.Second) // reads have a cost as well
 		list, err := g.p.ModelClient.ModelV1().ModelBoxes(metav1.NamespaceAll).List(g.t.Context(), metav1.ListOptions{FieldSelector: "status.ready!=true", Limit: 1})
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func (g *growth) awaitAllReady() {
 	g.t.Logf("the last box is Ready %s after the last one was created", time.Since(began).Round(time.Second))
 }
 
-// patience is more than it takes to reconcile all boxes.
+// patience is longer than the time to reconcile all boxes.
 func (g *growth) patience() time.Duration {
 	return framework.Patience + time.Duration(g.boxes)*100*time.Millisecond
 }
@@ -148,7 +148,7 @@ func (g *growth) clientOf(server *replica) rest.Interface {
 	return g.p.DirectClientAt(g.t, server.port)
 }
 
-// logCosts logs what the servers and etcd take.
+// logCosts logs the CPU time and the memory of the servers and etcd.
 func (g *growth) logCosts(when string) {
 	g.t.Helper()
 	for _, server := range g.servers {
@@ -168,7 +168,7 @@ func (g *growth) logCosts(when string) {
 	}
 }
 
-// logReads logs how long it takes to list all boxes, at once and in pages, and to watch them from the beginning.
+// logReads logs the time to list all boxes, at once and in pages, and to watch them from the beginning.
 func (g *growth) logReads() {
 	g.t.Helper()
 	client := g.clientOf(g.servers[0])
@@ -194,10 +194,10 @@ func (g *growth) logReads() {
 	}
 }
 
-// expectQuiet checks that the servers write nothing for a while, but for the Lease.
+// expectQuiet checks that the servers write nothing but the Lease for quietTime.
 func (g *growth) expectQuiet(when string) {
 	g.t.Helper()
-	time.Sleep(quietTime / 6) // what rollouts still have to tell
+	time.Sleep(quietTime / 6) // for the last status writes of rollouts
 	logs := []string{g.p.ClusterAuditLog()}
 	for _, server := range g.servers {
 		logs = append(logs, server.auditLog)
@@ -209,17 +209,17 @@ func (g *growth) expectQuiet(when string) {
 	time.Sleep(quietTime)
 	for i, log := range logs {
 		for _, write := range writesSince(g.t, log, begins[i]) {
-			g.t.Errorf("%s, and still there is a write: %s %s by %s", when, write.Verb, write.RequestURI, write.User.Username)
+			g.t.Errorf("%s, and there is a write: %s %s by %s", when, write.Verb, write.RequestURI, write.User.Username)
 		}
 	}
 }
 
-// changeLeader kills the server that leads and logs how long it takes until another one has looked at all boxes. No child is
-// written meanwhile.
+// changeLeader kills the leader, and logs the time until another server has reconciled all boxes. No child may be written
+// meanwhile.
 func (g *growth) changeLeader() {
 	g.t.Helper()
 	lease := g.p.AwaitLeader(g.t, "")
-	// The one that has reconciled what there is.
+	// The leader has reconciled all boxes.
 	leader := slices.MaxFunc(g.servers, func(a, b *replica) int { return cmp.Compare(g.reconciled(a), g.reconciled(b)) })
 	begin := sizeOf(g.t, g.p.ClusterAuditLog())
 	g.service.remove(leader)
@@ -228,7 +228,7 @@ func (g *growth) changeLeader() {
 	g.p.AwaitLeader(g.t, *lease.Spec.HolderIdentity)
 	g.t.Logf("another server leads %s after the leader was killed", time.Since(began).Round(time.Second))
 	framework.Eventually(g.t, g.patience(), "the new leader has looked at all boxes", func() error {
-		time.Sleep(time.Second) // what is read costs as well
+		time.Sleep(time.Second) // reads have a cost as well
 		most := 0.0
 		for _, server := range g.servers {
 			if server != leader {
@@ -236,13 +236,13 @@ func (g *growth) changeLeader() {
 			}
 		}
 		if most < float64(g.boxes) {
-			return fmt.Errorf("it has looked at %.0f", most)
+			return fmt.Errorf("it has reconciled %.0f boxes", most)
 		}
 		return nil
 	})
 	g.t.Logf("the new leader has looked at all boxes %s after the leader was killed", time.Since(began).Round(time.Second))
 	for _, write := range writesSince(g.t, g.p.ClusterAuditLog(), begin) {
-		g.t.Errorf("a write because another server leads: %s %s", write.Verb, write.RequestURI)
+		g.t.Errorf("a write because of the change of the leader: %s %s", write.Verb, write.RequestURI)
 	}
 	began = time.Now()
 	leader.start(g.t)
@@ -251,7 +251,7 @@ func (g *growth) changeLeader() {
 	g.service.add(leader)
 }
 
-// reconciled returns how often a server has looked at a box.
+// reconciled returns the number of reconciles of boxes by a server.
 func (g *growth) reconciled(server *replica) float64 {
 	g.t.Helper()
 	return framework.Sum(g.metricsOf(server), "modelbox_controller_reconcile_duration_seconds_count", nil)
@@ -266,8 +266,7 @@ func sizeOf(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// writesSince returns the writes of the servers in an audit log behind an offset, but for those of Leases and what asks about
-// rights.
+// writesSince returns the writes of the servers in an audit log after an offset, without writes of Leases and access reviews.
 func writesSince(t *testing.T, path string, offset int64) []auditv1.Event {
 	t.Helper()
 	file, err := os.Open(path)
@@ -283,7 +282,7 @@ func writesSince(t *testing.T, path string, offset int64) []auditv1.Event {
 		t.Fatal(err)
 	}
 	var writes []auditv1.Event
-	// A last line that is still being written is left out.
+	// Leave out an incomplete last line.
 	for line := range bytes.Lines(content[:bytes.LastIndexByte(content, '\n')+1]) {
 		var event auditv1.Event
 		if err := json.Unmarshal(line, &event); err != nil {

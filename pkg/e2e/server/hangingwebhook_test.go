@@ -20,11 +20,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// hungBoxes are more than the server would be done with in time, if each of its workers were held by the webhook.
+// hungBoxes is a number of boxes that the server could not reconcile in time if each of its workers waited for the webhook.
 const hungBoxes = 100
 
-// TestHangingWebhookHoldsUpNoOtherNamespace lets the creation of Deployments hang in one namespace, as long as a
-// webhook may, and creates a box in another.
+// TestHangingWebhookHoldsUpNoOtherNamespace blocks the creation of Deployments in one namespace for the longest timeout of a
+// webhook, and creates a box in another namespace.
 func TestHangingWebhookHoldsUpNoOtherNamespace(t *testing.T) {
 	t.Parallel()
 	hung, other := framework.NewNamespace(t), framework.NewNamespace(t)
@@ -41,8 +41,7 @@ func TestHangingWebhookHoldsUpNoOtherNamespace(t *testing.T) {
 	other.CreateReadyBox(framework.NewBox("web"))
 }
 
-// hangDeployments registers a webhook that does not answer when Deployments are created in the namespace. It counts its
-// calls.
+// hangDeployments registers a webhook that does not respond for the creation of Deployments in the namespace. It counts its calls.
 func hangDeployments(n *framework.Namespace) *atomic.Int32 {
 	n.T.Helper()
 	var calls atomic.Int32

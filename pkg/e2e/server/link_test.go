@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// link is a network between a server and one that it asks, which can be cut: what was sent is not lost, it is only not there
-// until the link is mended.
+// link is a network connection between two servers that can be cut. Sent data is not lost: it arrives after the link is restored.
 type link struct {
 	listener net.Listener
 	target   *url.URL
@@ -32,7 +31,7 @@ func newLink(t *testing.T, target string) *link {
 	return l
 }
 
-// url is what leads to the target over the link.
+// url returns the URL of the target through the link.
 func (l *link) url() string {
 	over := *l.target
 	over.Host = l.listener.Addr().String()
@@ -42,7 +41,7 @@ func (l *link) url() string {
 func (l *link) cut()  { l.gate.Lock() }
 func (l *link) mend() { l.gate.Unlock() }
 
-// pass returns while the link is not cut.
+// pass blocks while the link is cut.
 func (l *link) pass() {
 	l.gate.RLock()
 	defer l.gate.RUnlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestMetricsCountWritesAndDrift does not run in parallel: what others do is counted as well.
+// TestMetricsCountWritesAndDrift does not run in parallel, because the metrics include the actions of other tests.
 func TestMetricsCountWritesAndDrift(t *testing.T) {
 	n := framework.NewNamespace(t)
 	server := n.ControlPlane.DirectClient(t)
@@ -76,7 +76,7 @@ func TestMetricsCountBoxes(t *testing.T) {
 			got[string(sample.Metric["ready"])] = float64(sample.Value)
 		}
 		if want["true"] < 1 || want["false"] < 1 {
-			return fmt.Errorf("the boxes of this test are not there yet: %v", want)
+			return fmt.Errorf("the metric does not include the boxes of this test yet: %v", want)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			return fmt.Errorf("-want +got:\n%s", diff)
@@ -85,7 +85,7 @@ func TestMetricsCountBoxes(t *testing.T) {
 	})
 }
 
-// TestMetricsIncludeLibraries is about metrics that a program only has when it imports them.
+// TestMetricsIncludeLibraries checks metrics that a program only has if it imports their packages.
 func TestMetricsIncludeLibraries(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

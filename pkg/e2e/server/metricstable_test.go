@@ -25,16 +25,16 @@ var updateMetrics = flag.Bool("update-metrics", false, "write the table of docs/
 
 var (
 	ownMetric = regexp.MustCompile(`^(modelbox|modelstack|network|poddebugger|serviceingress)_`)
-	// notServed are metrics that the server of a local control plane may not have: it issues no certificate, the controller
-	// serviceingress is off by default, and what is written depends on the tests that ran before.
+	// notServed matches metrics that the server of a local control plane may not have: it issues no certificate, the controller
+	// serviceingress is disabled by default, and counters of writes depend on former tests.
 	notServed = regexp.MustCompile(`^modelbox_serving_certificate_(ca_bundle_writes|rotations)_|^serviceingress_controller_|^(modelstack|network|poddebugger)_controller_(child_writes|drift_restored)_total$`)
-	// stability begins the help of a metric of Kubernetes.
+	// stability matches the prefix of the help of metrics of Kubernetes.
 	stability = regexp.MustCompile(`^\[(ALPHA|BETA|STABLE)\] `)
 	tableRow  = regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|.*\\|\n")
 	metric    = regexp.MustCompile("`([a-z_]+)`")
 )
 
-// TestMetricsAreDocumented does not run in parallel: it restores a child, which others count.
+// TestMetricsAreDocumented does not run in parallel, because other tests count restored children.
 func TestMetricsAreDocumented(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -73,19 +73,19 @@ func TestMetricsAreDocumented(t *testing.T) {
 	for _, row := range tableRow.FindAllStringSubmatch(libraries, -1) {
 		for _, name := range metric.FindAllStringSubmatch(row[1], -1) {
 			if _, ok := served[name[1]]; !ok {
-				t.Errorf("docs/metrics.md tells of %s, which the server does not serve", name[1])
+				t.Errorf("docs/metrics.md has %s, which the server does not serve", name[1])
 			}
 		}
 	}
 }
 
-// family is all series of a metric.
+// family has all series of a metric.
 type family struct {
 	name, kind, help string
 	labels           sets.Set[string]
 }
 
-// row is what docs/metrics.md says of a metric.
+// row returns the row of a metric in docs/metrics.md.
 func (f family) row(t *testing.T) string {
 	level := stability.FindStringSubmatch(f.help)
 	if level == nil {

@@ -28,14 +28,14 @@ import (
 
 const serverAccount = "modelbox-apiserver"
 
-// peer is a second server of a control plane. The APIService does not point to it.
+// peer is a second server of a control plane. The APIService does not route to it.
 type peer struct {
 	*replica
-	// boxes are served by this very server.
+	// boxes is the client of the boxes of this server.
 	boxes versioned.Interface
 }
 
-// startPeer starts a second server with the flags of the first one, and with these, and returns when it is ready.
+// startPeer starts a second server with the flags of the first one and additional flags, and waits until it is ready.
 func startPeer(t *testing.T, p *framework.ControlPlane, flags ...string) *peer {
 	t.Helper()
 	second := &peer{replica: newReplica(t, p, "peer", "", flags...)}
@@ -54,7 +54,7 @@ func startPeer(t *testing.T, p *framework.ControlPlane, flags ...string) *peer {
 	return second
 }
 
-// issueServerToken returns a token of the servers' account, and what the audit log calls it.
+// issueServerToken returns a token of the service account of the servers, and its credential ID in the audit log.
 func issueServerToken(t *testing.T, p *framework.ControlPlane) (token, credential string) {
 	t.Helper()
 	answer, err := p.KubeClient.CoreV1().ServiceAccounts(framework.ServerNamespace).
@@ -64,7 +64,7 @@ func issueServerToken(t *testing.T, p *framework.ControlPlane) (token, credentia
 	}
 	parts := strings.Split(answer.Status.Token, ".")
 	if len(parts) != 3 {
-		t.Fatalf("a token of %d parts is no JWT", len(parts))
+		t.Fatalf("a token with %d parts is not a JWT", len(parts))
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {
@@ -82,8 +82,8 @@ func issueServerToken(t *testing.T, p *framework.ControlPlane) (token, credentia
 	return answer.Status.Token, "JTI=" + claims.ID
 }
 
-// writeServerKubeconfig writes the kubeconfig of the first server into a file of that name, with another token, and with the
-// URL if it is not empty.
+// writeServerKubeconfig writes the kubeconfig of the first server to a file, with another token, and with the URL if it is not
+// empty.
 func writeServerKubeconfig(t *testing.T, p *framework.ControlPlane, name, token, url string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(filepath.Join(p.Dir, "modelbox", "kubeconfig"))
@@ -114,7 +114,7 @@ func hasCredential(request auditv1.Event, credential string) bool {
 	return slices.Contains(request.User.Extra["authentication.kubernetes.io/credential-id"], credential)
 }
 
-// logs returns nil when a line of the log contains the text.
+// logs returns nil if a line of the log contains the text.
 func (p *peer) logs(text string) error {
 	content, err := os.ReadFile(p.log)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *peer) logs(text string) error {
 	return nil
 }
 
-// servedBy is the namespace as that server serves it.
+// servedBy returns the namespace with clients of the server.
 func servedBy(n *framework.Namespace, p *peer) *framework.Namespace {
 	copied := *n
 	copied.Boxes = p.boxes.ModelV1().ModelBoxes(n.Name)

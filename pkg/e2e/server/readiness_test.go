@@ -17,11 +17,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// maxStatusLag is how long a status may be behind the pods: on a busy machine everything takes its time.
+// maxStatusLag is the longest time that a status may lag behind the pods, on a busy machine.
 const maxStatusLag = 10 * time.Second
 
-// readinessReader looks for boxes that say Ready while a pod of theirs does not run what they say, as the pod's own
-// spec tells. A status is always a moment behind; one that does not move meanwhile is wrong.
+// readinessReader finds boxes that are Ready although the spec of one of their pods does not match. A status always lags for a
+// moment. A status that does not change meanwhile is wrong.
 type readinessReader struct {
 	*framework.Namespace
 	readings int
@@ -29,7 +29,7 @@ type readinessReader struct {
 	lies     map[suspect]string
 }
 
-// suspect is a pod that does not run what its box said at that version.
+// suspect is a pod that does not match its box at a resource version.
 type suspect struct {
 	pod     types.UID
 	version string
@@ -39,8 +39,8 @@ func newReadinessReader(n *framework.Namespace) *readinessReader {
 	return &readinessReader{Namespace: n, suspects: map[suspect]time.Time{}, lies: map[suspect]string{}}
 }
 
-// read reads all boxes and pods again and again until ctx is done. What cannot be read because a server is away is not, and no
-// status can have moved meanwhile.
+// read repeatedly reads all boxes and pods until ctx is done. It ignores errors while a server is down: no status can change
+// meanwhile.
 func (r *readinessReader) read(ctx context.Context) {
 	for ctx.Err() == nil {
 		if pods, boxes, err := r.list(ctx); err == nil {
@@ -93,7 +93,7 @@ func (r *readinessReader) compare(boxes []modelv1.ModelBox, pods []corev1.Pod) {
 	}
 }
 
-// runsSomethingElse says what the pod runs that the box does not say, nothing where it runs what the box says.
+// runsSomethingElse returns the difference between a pod and its box, empty if the pod matches.
 func runsSomethingElse(box *modelv1.ModelBox, pod *corev1.Pod) string {
 	main := &pod.Spec.Containers[0]
 	switch {
@@ -102,7 +102,7 @@ func runsSomethingElse(box *modelv1.ModelBox, pod *corev1.Pod) string {
 	case main.Image != box.Spec.Image:
 		return "runs " + main.Image
 	}
-	// Of several with a name the last one counts, as it does in the process. Others may be there as well.
+	// Of several variables with a name, the last one wins, as in the process. The pod may have additional variables.
 	values := map[string]string{}
 	for _, variable := range main.Env {
 		values[variable.Name] = variable.Value
@@ -115,7 +115,7 @@ func runsSomethingElse(box *modelv1.ModelBox, pod *corev1.Pod) string {
 	return ""
 }
 
-// expectTruth fails the test for every box that was not what it said.
+// expectTruth fails the test for every box that was Ready with a wrong pod.
 func (r *readinessReader) expectTruth() {
 	r.T.Helper()
 	r.T.Logf("%d readings of Ready", r.readings)

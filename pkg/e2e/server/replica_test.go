@@ -20,11 +20,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// replica is one of several servers behind the APIService.
+// replica is one of several servers of the APIService.
 type replica struct {
 	name string
 	port int
-	// credential marks its requests in the cluster's audit log.
+	// credential identifies its requests in the audit log of the cluster.
 	credential string
 	arguments  []string
 	// log and auditLog are files.
@@ -33,8 +33,8 @@ type replica struct {
 	ended              chan error
 }
 
-// newReplica returns a server with the flags of the first one, but for these, that reaches the cluster at the URL, or where all
-// others do if it is empty. It is stopped when the test ends.
+// newReplica returns a server with the flags of the first server, replaced by these flags. It connects to the cluster at the URL,
+// or at the usual URL if it is empty. It is stopped at the end of the test.
 func newReplica(t *testing.T, p *framework.ControlPlane, name, clusterURL string, flags ...string) *replica {
 	t.Helper()
 	token, credential := issueServerToken(t, p)
@@ -43,7 +43,7 @@ func newReplica(t *testing.T, p *framework.ControlPlane, name, clusterURL string
 		name: name, port: framework.FreePort(t), credential: credential, dir: filepath.Join(p.Dir, "modelbox"),
 		log: filepath.Join(p.Dir, "logs", "replica-"+name+".log"), auditLog: filepath.Join(p.Dir, "logs", "replica-"+name+"-audit.log"),
 	}
-	// That of a former test is of another server.
+	// Remove the file of a former test.
 	if err := os.RemoveAll(r.log); err != nil {
 		t.Fatal(err)
 	}
@@ -73,13 +73,13 @@ func (r *replica) start(t *testing.T) {
 	}
 }
 
-// awaitReady returns when the server is ready.
+// awaitReady waits until the server is ready.
 func (r *replica) awaitReady(t *testing.T) {
 	t.Helper()
 	framework.Eventually(t, framework.Patience, "server "+r.name+" is ready", func() error { return r.isReady(t.Context()) })
 }
 
-// isReady probes the server as kubelet does, which does not verify it.
+// isReady probes the server like the kubelet, which does not verify its certificate.
 func (r *replica) isReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -93,7 +93,7 @@ func (r *replica) isReady(ctx context.Context) error {
 
 var prober = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 
-// restart returns when the server has ended and is ready again.
+// restart stops the server, starts it again, and waits until it is ready.
 func (r *replica) restart(t *testing.T) {
 	t.Helper()
 	r.stop(t)
@@ -107,7 +107,7 @@ func (r *replica) stop(t *testing.T) {
 	r.awaitEnd(t, framework.Patience)
 }
 
-// terminate asks the server to end.
+// terminate sends SIGTERM to the server.
 func (r *replica) terminate(t *testing.T) {
 	t.Helper()
 	if err := r.process.Process.Signal(syscall.SIGTERM); err != nil {
@@ -115,7 +115,7 @@ func (r *replica) terminate(t *testing.T) {
 	}
 }
 
-// awaitEnd returns when the server has ended well.
+// awaitEnd waits until the server has ended, and fails the test if it ended with an error.
 func (r *replica) awaitEnd(t *testing.T, timeout time.Duration) {
 	t.Helper()
 	select {
@@ -124,11 +124,11 @@ func (r *replica) awaitEnd(t *testing.T, timeout time.Duration) {
 			t.Errorf("server %s ended with: %v", r.name, err)
 		}
 	case <-time.After(timeout):
-		t.Fatalf("server %s does not end", r.name)
+		t.Fatalf("server %s did not end", r.name)
 	}
 }
 
-// kill returns when the server is gone, without a chance to say so.
+// kill kills the server, and waits until it has ended.
 func (r *replica) kill(t *testing.T) {
 	t.Helper()
 	if err := r.process.Process.Kill(); err != nil {
@@ -137,5 +137,5 @@ func (r *replica) kill(t *testing.T) {
 	<-r.ended
 }
 
-// sent tells the requests of this server in the cluster's audit log from those of the others.
+// sent returns whether this server sent a request in the audit log of the cluster.
 func (r *replica) sent(request auditv1.Event) bool { return hasCredential(request, r.credential) }

@@ -22,16 +22,16 @@ import (
 
 const (
 	restarts = 5
-	// askersOfAKind is how many users ask all the time through the aggregation layer, and how many directly.
+	// askersOfAKind is the number of users who continuously send requests, through the aggregation layer and directly each.
 	askersOfAKind = 4
-	// answersBetweenRestarts is how many users have to get what they asked for before the next restart.
+	// answersBetweenRestarts is the number of requests that must succeed before the next restart.
 	answersBetweenRestarts = 20
-	// askPeriod leaves the server some of the processor to start with.
+	// askPeriod is the time between two requests of a user. It leaves the server CPU time for its start.
 	askPeriod = 2 * time.Millisecond
 )
 
-// TestUsersAreNotRefusedDuringRestart kills the server again and again while users send requests that they may send. Until the
-// server knows which authorities it may trust, it asks them to try again. The test is not parallel: all tests share the server.
+// TestUsersAreNotRefusedDuringRestart repeatedly kills the server while users send allowed requests. Until the server has the CAs
+// for client certificates, its responses have Retry-After. The test is not parallel, because all tests share the server.
 func TestUsersAreNotRefusedDuringRestart(t *testing.T) {
 	n := framework.NewNamespace(t)
 	server, answers := serverURL(t, n.ControlPlane), &answers{counts: map[string]int{}}
@@ -48,7 +48,7 @@ func TestUsersAreNotRefusedDuringRestart(t *testing.T) {
 		enoughDirect := answers.count("direct 200") + answersBetweenRestarts
 		n.Eventually("users are answered", func() error {
 			if answers.count("aggregated 200") < enough || answers.count("direct 200") < enoughDirect {
-				return fmt.Errorf("so far they were answered this: %v", answers)
+				return fmt.Errorf("the responses so far: %v", answers)
 			}
 			return nil
 		})
@@ -60,14 +60,14 @@ func TestUsersAreNotRefusedDuringRestart(t *testing.T) {
 	asking.Wait()
 	t.Logf("answers: %v", answers)
 	if answers.count("direct 503") == 0 {
-		t.Error("no client asked between the start of the server and when it was ready")
+		t.Error("no client sent a request between the start of the server and its readiness")
 	}
 	for _, wrong := range answers.wrong {
 		t.Error(wrong)
 	}
 }
 
-// answers counts what users were answered, by how they asked.
+// answers counts the responses to users, by the kind of connection.
 type answers struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -95,8 +95,8 @@ func (a *answers) add(what string, wrong string) {
 	}
 }
 
-// askUntilDone lists boxes until ctx is done, over a connection of its own each time: a client that reuses a connection has one
-// that the next server does not know.
+// askUntilDone lists boxes until ctx is done. Each request has a new connection, because a reused connection would end with the
+// server.
 func askUntilDone(n *framework.Namespace, ctx context.Context, answers *answers, how, host string, config *rest.Config) {
 	tlsConfig, err := rest.TLSConfigFor(config)
 	if err != nil {
@@ -116,13 +116,13 @@ func askUntilDone(n *framework.Namespace, ctx context.Context, answers *answers,
 			answers.add(how+" not", "")
 			continue
 		}
-		body, _ := io.ReadAll(response.Body) // what is cut off is no answer, and looks like none
+		body, _ := io.ReadAll(response.Body) // an incomplete response is not a valid list
 		response.Body.Close()
 		answers.add(fmt.Sprintf("%s %d", how, response.StatusCode), wrongAnswer(how, response, string(body)))
 	}
 }
 
-// wrongAnswer says what is wrong with an answer to a client that may ask.
+// wrongAnswer returns why a response to an allowed request is wrong, empty if it is not.
 func wrongAnswer(how string, response *http.Response, body string) string {
 	switch {
 	case response.StatusCode/100 == 4 && response.StatusCode != http.StatusTooManyRequests:
@@ -134,7 +134,7 @@ func wrongAnswer(how string, response *http.Response, body string) string {
 	}
 }
 
-// serverURL is where the server itself serves, the aggregation layer left out.
+// serverURL returns the URL of the server, without the aggregation layer.
 func serverURL(t *testing.T, p *framework.ControlPlane) string {
 	t.Helper()
 	for _, argument := range framework.CommandLine(t, p.ServerPID(t)) {
@@ -146,7 +146,8 @@ func serverURL(t *testing.T, p *framework.ControlPlane) string {
 	return ""
 }
 
-// directConfig is the administrator's, for a server whose certificate the cluster has signed.
+// directConfig returns the configuration of clients of the administrator for a direct connection to the server, whose certificate
+// the cluster has signed.
 func directConfig(p *framework.ControlPlane) *rest.Config {
 	config := rest.CopyConfig(p.Config)
 	config.CAData, config.CAFile = nil, filepath.Join(p.Dir, "modelbox", "ca.crt")

@@ -19,18 +19,18 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
 )
 
-// resumingWatch watches boxes, and goes on from where it was whenever a watch ends. When a server does not know any more what
-// was changed since then, it lists them, as informers do.
+// resumingWatch watches boxes, and resumes from the last version each time a watch ends. If the version has expired, it lists the
+// boxes, like informers.
 type resumingWatch struct {
 	traffic *traffic
 
 	mu sync.Mutex
-	// seen is how often each version was shown, and listed the versions of boxes in the last list.
+	// seen has the number of events of each version, and listed the versions of boxes in the last list.
 	seen   map[string]int
 	listed map[string]string
 }
 
-// run watches from that version on until ctx is done.
+// run watches from a version until ctx is done.
 func (w *resumingWatch) run(ctx context.Context, version string) {
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -52,7 +52,7 @@ func (w *resumingWatch) run(ctx context.Context, version string) {
 	}
 }
 
-// follow returns from where to go on when the watch has ended, and an error when it cannot go on from there.
+// follow returns the version to resume from when the watch has ended, and an error if the watch cannot resume.
 func (w *resumingWatch) follow(ctx context.Context, opened watch.Interface, version string) (string, error) {
 	defer opened.Stop()
 	for {
@@ -66,7 +66,7 @@ func (w *resumingWatch) follow(ctx context.Context, opened watch.Interface, vers
 			if event.Type == watch.Error {
 				err := apierrors.FromObject(event.Object)
 				if apierrors.IsInternalError(err) {
-					err = nil // it was cut off, as by a server that is killed
+					err = nil // the connection was closed, for example because the server was killed
 				}
 				return version, err
 			}
@@ -84,7 +84,7 @@ func (w *resumingWatch) follow(ctx context.Context, opened watch.Interface, vers
 	}
 }
 
-// list returns from where to go on, which is where the watch was if boxes cannot be listed either.
+// list lists the boxes, and returns the version to resume from. If the list fails, it returns the former version.
 func (w *resumingWatch) list(ctx context.Context, version string) string {
 	w.traffic.succeed("relist")
 	boxes, err := w.traffic.n.Boxes.List(ctx, metav1.ListOptions{})
@@ -100,7 +100,7 @@ func (w *resumingWatch) list(ctx context.Context, version string) string {
 	return boxes.ResourceVersion
 }
 
-// checkComplete returns nil when every version that a user was told of was seen, and none was seen twice.
+// checkComplete returns nil if the watch received every acknowledged version once.
 func (w *resumingWatch) checkComplete() error {
 	w.traffic.mu.Lock()
 	defer w.traffic.mu.Unlock()
@@ -119,7 +119,7 @@ func (w *resumingWatch) checkComplete() error {
 	return nil
 }
 
-// isAtLeast is false for a version that is empty.
+// isAtLeast returns false for an empty version.
 func isAtLeast(version, other string) bool {
 	result, err := resourceversion.CompareResourceVersion(version, other)
 	return err == nil && result >= 0

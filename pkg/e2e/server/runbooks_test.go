@@ -18,14 +18,14 @@ import (
 )
 
 var (
-	// runbookBlock is code of a runbook that can be run as it is.
+	// runbookBlock matches a code block of a runbook.
 	runbookBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
-	// podLogs are commands that need a pod that really runs, which no server of a local control plane is in.
+	// podLogs matches commands that need a running pod. The server of a local control plane does not run in a pod.
 	podLogs = regexp.MustCompile(`^kubectl .* logs deployment/`)
 )
 
-// TestRunbookCommandsSucceed does not run in parallel: some of the commands restart the Deployment of the server, which stands
-// for it here, and delete its Secret.
+// TestRunbookCommandsSucceed does not run in parallel, because some of the commands restart the Deployment of the server and delete
+// its Secret. The Deployment only represents the server in this test.
 func TestRunbookCommandsSucceed(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -64,8 +64,8 @@ func TestRunbookCommandsSucceed(t *testing.T) {
 	}
 }
 
-// runbookFunctions are kubectl with its flags, which it takes after the name of a plugin only, but for the commands that it executes
-// in the pod of the server, which runs here; and the functions that docs/operate/README.md defines.
+// runbookFunctions are shell functions: kubectl with its flags, which must follow the name of a plugin, and the functions of
+// docs/operate/README.md. kubectl exec in the pod of the server runs the command on this machine.
 const runbookFunctions = `
 kubectl() {
   local i
@@ -84,8 +84,8 @@ kubectl() {
 server() { kubectl --server=%[2]s --certificate-authority=%[3]s "$@"; }
 `
 
-// runbookShell returns what runs a command as an administrator who has defined what docs/operate/README.md defines. What the
-// runbooks call the namespace shop is that of the test, and the volume of the server its data directory.
+// runbookShell returns a function that runs a command as an administrator with the functions of docs/operate/README.md. It replaces
+// the namespace shop by the namespace of the test, and the volume of the server by its data directory.
 func runbookShell(n *framework.Namespace) func(command string) (string, error) {
 	service := n.ControlPlane.ReadAPIService(n.T)
 	bundle := filepath.Join(n.T.TempDir(), "ca.crt")

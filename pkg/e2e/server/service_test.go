@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// probePeriod and probeTimeout are shorter than kubelet's, for tests that do not wait long.
+	// probePeriod and probeTimeout are shorter than the defaults of the kubelet, so that tests wait less.
 	probePeriod  = 200 * time.Millisecond
 	probeTimeout = time.Second
 )
 
-// service is the address that the APIService leads to. It leads each connection to one of its endpoints at random, as
-// kube-proxy does, and leaves those alone that are there already.
+// service is the address of the APIService. Like kube-proxy, it routes each new connection to a random endpoint, and keeps existing
+// connections.
 type service struct {
 	listener net.Listener
 
@@ -66,7 +66,7 @@ func (s *service) lead(client net.Conn) {
 	_, _ = io.Copy(client, server)
 }
 
-// pick returns nil when there is no endpoint. The connection is counted as one to the endpoint.
+// pick returns a random endpoint, nil if there is none, and counts the connection.
 func (s *service) pick() *replica {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *service) remove(server *replica) {
 	s.endpoints = slices.DeleteFunc(s.endpoints, func(endpoint *replica) bool { return endpoint == server })
 }
 
-// probe makes the servers endpoints while they are ready, as kubelet and the EndpointSlice controller do, until ctx is done.
+// probe updates the endpoints to the ready servers until ctx is done, like the kubelet and the EndpointSlice controller.
 func (s *service) probe(ctx context.Context, servers ...*replica) {
 	var probing sync.WaitGroup
 	defer probing.Wait()
@@ -118,7 +118,7 @@ func (s *service) probe(ctx context.Context, servers ...*replica) {
 	}
 }
 
-// awaitEndpoints returns when these servers are the endpoints, and no others.
+// awaitEndpoints waits until exactly these servers are the endpoints.
 func (s *service) awaitEndpoints(t *testing.T, servers ...*replica) {
 	t.Helper()
 	framework.Eventually(t, framework.Patience, "the service leads to those servers that it should", func() error {
@@ -126,31 +126,31 @@ func (s *service) awaitEndpoints(t *testing.T, servers ...*replica) {
 		defer s.mu.Unlock()
 		for _, server := range servers {
 			if !slices.Contains(s.endpoints, server) {
-				return fmt.Errorf("not to server %s", server.name)
+				return fmt.Errorf("server %s is not an endpoint", server.name)
 			}
 		}
 		if len(s.endpoints) != len(servers) {
-			return fmt.Errorf("to %d of them", len(s.endpoints))
+			return fmt.Errorf("there are %d endpoints", len(s.endpoints))
 		}
 		return nil
 	})
 }
 
-// awaitNoConnections returns when the last connection to the server has ended.
+// awaitNoConnections waits until the last connection to the server has ended.
 func (s *service) awaitNoConnections(t *testing.T, server *replica) {
 	t.Helper()
 	framework.Eventually(t, framework.Patience, "there is no connection to server "+server.name, func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if count := s.connections[server]; count > 0 {
-			return fmt.Errorf("there are %d", count)
+			return fmt.Errorf("there are %d connections", count)
 		}
 		return nil
 	})
 }
 
-// leadTo points the APIService to the service. It returns when a request through kube-apiserver has reached one of the servers:
-// until kube-apiserver has observed the change, the server before answers.
+// leadTo changes the APIService to the service, and waits until a request through kube-apiserver has reached one of the servers.
+// Until kube-apiserver observes the change, the former server responds.
 func leadTo(t *testing.T, p *framework.ControlPlane, s *service, servers []*replica) {
 	t.Helper()
 	patchAPIService(t, p, fmt.Sprintf(`{"spec":{"service":{"port":%d}}}`, s.port()))
@@ -158,7 +158,7 @@ func leadTo(t *testing.T, p *framework.ControlPlane, s *service, servers []*repl
 	attempt := 0
 	framework.Eventually(t, framework.Patience, "a request reaches one of the servers", func() error {
 		attempt++
-		// The audit log has writes only. This one changes nothing.
+		// The audit log only has writes. This write changes nothing.
 		name := fmt.Sprintf("no-box-%d-%d", s.port(), attempt)
 		err := boxes.Delete(t.Context(), name, metav1.DeleteOptions{})
 		for _, server := range servers {
@@ -166,6 +166,6 @@ func leadTo(t *testing.T, p *framework.ControlPlane, s *service, servers []*repl
 				return nil
 			}
 		}
-		return fmt.Errorf("no server has it: %w", err)
+		return fmt.Errorf("no server has received the request: %w", err)
 	})
 }

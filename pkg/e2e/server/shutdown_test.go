@@ -19,11 +19,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// longestShutdown tells a server that ends its watches, within 5 seconds on a machine with nothing else to do, from
-// one that waits for them, which takes a minute.
+// longestShutdown is the time limit for a shutdown. A server that closes its watches takes 5 seconds on an idle machine. A server
+// that waits for them would take a minute.
 const longestShutdown = 30 * time.Second
 
-// TestTerminatedServerEndsSoon sends SIGTERM while watches are open. It is not parallel: all tests share the server.
+// TestTerminatedServerEndsSoon sends SIGTERM while watches are open. It is not parallel, because all tests share the server.
 func TestTerminatedServerEndsSoon(t *testing.T) {
 	n := framework.NewNamespace(t)
 	before := n.CreateReadyBox(framework.NewBox("web"))
@@ -45,7 +45,7 @@ func TestTerminatedServerEndsSoon(t *testing.T) {
 	framework.ExpectEqual(t, "UID of the Deployment", deployment.UID, n.GetDeployment("web").UID)
 }
 
-// openWatch opens a watch that no client closes before the server does.
+// openWatch opens a watch that the client does not close.
 func openWatch(n *framework.Namespace) {
 	n.T.Helper()
 	w, err := n.Boxes.Watch(n.Ctx, metav1.ListOptions{})
@@ -57,7 +57,7 @@ func openWatch(n *framework.Namespace) {
 	case event := <-w.ResultChan():
 		framework.ExpectEqual(n.T, "first event of a watch", watch.Added, event.Type)
 	case <-time.After(framework.Patience):
-		n.T.Fatal("the watch shows nothing")
+		n.T.Fatal("the watch has no events")
 	}
 }
 
@@ -71,10 +71,10 @@ func TestDataDirectoryIsUsedByOneServer(t *testing.T) {
 	defer cancel()
 	output, err := secondServer(ctx, t, first).CombinedOutput()
 	if err == nil || ctx.Err() != nil {
-		t.Fatalf("a second server was not refused at once: %v\n%s", err, output)
+		t.Fatalf("a second server was not refused immediately: %v\n%s", err, output)
 	}
 	if !bytes.Contains(output, []byte("in use by another process")) {
-		t.Errorf("it does not say that the directory is in use:\n%s", output)
+		t.Errorf("the output does not say that the directory is in use:\n%s", output)
 	}
 
 	framework.ExpectEqual(t, "process of the server", first, n.ControlPlane.ServerPID(t))
@@ -82,7 +82,7 @@ func TestDataDirectoryIsUsedByOneServer(t *testing.T) {
 	n.AwaitReady("web")
 }
 
-// secondServer is another process with the arguments of the one that runs, but with a port of its own.
+// secondServer returns a second process with the arguments of the running server and another port.
 func secondServer(ctx context.Context, t *testing.T, first int) *exec.Cmd {
 	t.Helper()
 	arguments := append(framework.CommandLine(t, first), fmt.Sprintf("--secure-port=%d", framework.FreePort(t)), "--audit-log-path=-")

@@ -26,41 +26,41 @@ import (
 )
 
 const (
-	// trafficPeriod is how often each user sends a request, and creationPeriod how often one that creates a box, which the
-	// cluster has more to do with.
+	// trafficPeriod is the time between two requests of a user, and creationPeriod the time between two creations of boxes, which
+	// cause more work in the cluster.
 	trafficPeriod  = 5 * time.Millisecond
 	creationPeriod = 100 * time.Millisecond
-	// usersOfAKind is how many users send requests of a kind at the same time.
+	// usersOfAKind is the number of users who concurrently send requests of one kind.
 	usersOfAKind = 2
-	// trafficWatches is how many users watch.
+	// trafficWatches is the number of users who watch.
 	trafficWatches = 3
-	// longestRequest is more than any that is answered takes, which is a minute.
+	// longestRequest is longer than any request with a response takes, which is a minute.
 	longestRequest = 2 * time.Minute
 )
 
 // verbs are the kinds of requests.
 var verbs = []string{"get", "list", "create", "patch", "apply", "watch"}
 
-// traffic is what users send through the aggregation layer. No request is sent again by the client, unlike those of
-// client-go and of kubectl that a server asks for with Retry-After.
+// traffic has the requests of users through the aggregation layer. Unlike client-go and kubectl, its clients do not retry after
+// Retry-After.
 type traffic struct {
 	n      *framework.Namespace
 	client rest.Interface
 
-	// number makes every write a change.
+	// number is different in each write, so that each write is a change.
 	number atomic.Int64
 
 	mu sync.Mutex
-	// underWay is when the requests began that are not answered yet.
+	// underWay has the start times of the requests without a response yet.
 	underWay  map[*rest.Request]time.Time
 	succeeded map[string]int
 	failures  []failure
-	// created are the names of boxes whose creation was answered, and written the versions that were.
+	// created has the names of boxes whose creation was acknowledged, and written the acknowledged versions.
 	created []string
 	written map[string]string
 }
 
-// failure is a request that was not answered with success.
+// failure is a failed request.
 type failure struct {
 	began, ended time.Time
 	verb         string
@@ -73,7 +73,7 @@ func (f failure) String() string {
 	return fmt.Sprintf("%s to %s %s: %d %s", f.began.Format(layout), f.ended.Format(layout), f.verb, f.code, f.answer)
 }
 
-// lostConnection tells whether kube-apiserver sent the request on a connection of HTTP/1.1 that a server had ended.
+// lostConnection returns whether kube-apiserver sent the request on an HTTP/1.1 connection that a server had closed.
 func (f failure) lostConnection() bool {
 	const proxied = "error trying to reach service: "
 	for _, reason := range []string{"EOF", "broken pipe", "connection reset by peer"} {
@@ -93,7 +93,7 @@ func newTraffic(n *framework.Namespace) *traffic {
 	return &traffic{n: n, client: n.ControlPlane.ModelClient.ModelV1().RESTClient(), underWay: map[*rest.Request]time.Time{}, succeeded: map[string]int{}, written: map[string]string{}}
 }
 
-// send has all users send requests until ctx is done.
+// send sends the requests of all users until ctx is done.
 func (tr *traffic) send(ctx context.Context) {
 	var sending sync.WaitGroup
 	defer sending.Wait()
@@ -131,7 +131,7 @@ func (tr *traffic) send(ctx context.Context) {
 	})
 }
 
-// manifestOf is a box without pods, which are not what the traffic is about.
+// manifestOf returns the manifest of a box without pods.
 func manifestOf(name string, number int64) []byte {
 	return fmt.Appendf(nil, `{"apiVersion":"model.github.com/v1","kind":"ModelBox","metadata":{"name":%q},"spec":{"image":"nginx:%d","replicas":0,"ports":[{"port":80}]}}`, name, number)
 }
@@ -144,7 +144,7 @@ func (tr *traffic) request(verb, name string) *rest.Request {
 	return request
 }
 
-// do sends a request and keeps what became of it. What ends because ctx is done is neither a success nor a failure.
+// do sends a request and records its result. A request that ends because ctx is done is neither a success nor a failure.
 func (tr *traffic) do(ctx context.Context, verb string, request *rest.Request) bool {
 	ctx, cancel := context.WithTimeout(ctx, longestRequest)
 	defer cancel()
@@ -191,7 +191,7 @@ func (tr *traffic) end(request *rest.Request) {
 	delete(tr.underWay, request)
 }
 
-// awaitEarlier returns when all requests are answered that had begun before that time.
+// awaitEarlier waits until all requests that began before a time have ended.
 func (tr *traffic) awaitEarlier(n *framework.Namespace, than time.Time) {
 	n.T.Helper()
 	framework.Eventually(n.T, longestRequest, "the requests before are answered", func() error {
@@ -199,7 +199,7 @@ func (tr *traffic) awaitEarlier(n *framework.Namespace, than time.Time) {
 		defer tr.mu.Unlock()
 		for _, began := range tr.underWay {
 			if began.Before(than) {
-				return fmt.Errorf("one has waited for %s", time.Since(began))
+				return fmt.Errorf("a request has waited for %s", time.Since(began))
 			}
 		}
 		return nil
@@ -225,7 +225,7 @@ func (tr *traffic) succeed(verb string) {
 	tr.succeeded[verb]++
 }
 
-// awaitAnswers returns when so many more requests of each kind have succeeded.
+// awaitAnswers waits until a number of further requests of each kind has succeeded.
 func (tr *traffic) awaitAnswers(n *framework.Namespace, more int) {
 	n.T.Helper()
 	tr.mu.Lock()
@@ -236,7 +236,7 @@ func (tr *traffic) awaitAnswers(n *framework.Namespace, more int) {
 		defer tr.mu.Unlock()
 		for _, verb := range verbs {
 			if verb == "watch" {
-				continue // it goes on
+				continue // the watch is still open
 			}
 			if count := tr.succeeded[verb] - before[verb]; count < more {
 				return fmt.Errorf("%d of %d requests to %s succeeded", count, more, verb)
@@ -246,8 +246,8 @@ func (tr *traffic) awaitAnswers(n *framework.Namespace, more int) {
 	})
 }
 
-// summary is how many requests of each kind failed of all since the former summary, how many watches could not be resumed
-// without a list, and the failures.
+// summary returns the number of all and of failed requests of each kind since the former summary, the number of watches that had to
+// list again, and the failures.
 func (tr *traffic) summary() (counts string, relists int, failures []failure) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()

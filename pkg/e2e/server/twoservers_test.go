@@ -26,17 +26,16 @@ import (
 
 const (
 	restlessBoxes = 40
-	// changePeriod is slow enough for a Lease of a few seconds to be renewed in time on a small machine.
+	// changePeriod is long enough that a Lease of a few seconds is renewed in time on a small machine.
 	changePeriod = 20 * time.Millisecond
-	// changesInBetween is how many changes a test waits for so that the servers are in the middle of them.
+	// changesInBetween is the number of changes that a test waits for, so that the servers are busy with changes.
 	changesInBetween = 100
 )
 
-// TestLeaderHandsOverBetweenTwoServers runs two servers on one etcd, of which one leads. It is not parallel: the Leases
-// are short.
+// TestLeaderHandsOverBetweenTwoServers runs two servers with one etcd. It is not parallel, because the Leases are short.
 func TestLeaderHandsOverBetweenTwoServers(t *testing.T) {
-	// The Lease of the first one never runs out while the test waits: it is only handed over by being released.
-	p := framework.NewControlPlane(t, framework.ServerFlags(append(framework.OutsideEtcd, "--leader-elect-lease-duration=1h", "--leader-elect-retry-period=500ms")...)...)
+	// The Lease of the first server does not expire during the test. It is only handed over by its release.
+	p := framework.NewControlPlane(t, framework.ServerFlags(append(framework.ExternalEtcd, "--leader-elect-lease-duration=1h", "--leader-elect-retry-period=500ms")...)...)
 	first := p.AwaitLeader(t, "")
 	second := startPeer(t, p, "--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=200ms")
 	n := p.NewNamespace(t)
@@ -48,7 +47,7 @@ func TestLeaderHandsOverBetweenTwoServers(t *testing.T) {
 	t.Run("a leader that was frozen does not write", func(t *testing.T) { freezeLeader(n.In(t), second) })
 }
 
-// stopLeader stops the first server, which leads, and returns when the second one has the lead.
+// stopLeader stops the first server, the leader, and waits until the second server is the leader.
 func stopLeader(n *framework.Namespace, second *peer, leader *coordinationv1.Lease) {
 	n.T.Helper()
 	stopped, began := n.ControlPlane.ServerPID(n.T), time.Now()
@@ -62,7 +61,7 @@ func stopLeader(n *framework.Namespace, second *peer, leader *coordinationv1.Lea
 			return framework.CheckImage(deployment, image)
 		})
 	}
-	change() // by either of them: the first one leads until it has stopped
+	change() // by either server: the first server is the leader until it has stopped
 	n.ControlPlane.AwaitLeader(n.T, *leader.Spec.HolderIdentity)
 	n.T.Logf("%s after SIGTERM to the leader, the other server leads", time.Since(began).Round(time.Millisecond))
 	change()
@@ -73,8 +72,8 @@ func stopLeader(n *framework.Namespace, second *peer, leader *coordinationv1.Lea
 	n.AwaitServerRestart(stopped)
 }
 
-// freezeLeader freezes the second server, which leads, in the middle of changes, and wakes it when the first one has
-// taken over and carried them out.
+// freezeLeader freezes the second server, the leader, during changes, and resumes it after the first server has become the leader
+// and applied them.
 func freezeLeader(n *framework.Namespace, second *peer) {
 	createRestless(n)
 	changes := startChanging(n)
@@ -102,13 +101,13 @@ func freezeLeader(n *framework.Namespace, second *peer) {
 	}
 	expectQuietLog(n, second)
 
-	// The woken one follows, and leads again when it is its turn.
+	// The resumed server is not the leader, and can become the leader again.
 	stopLeader(n, second, taken)
 }
 
-// expectNoWrites checks that nothing that the server sent was written after the time: no child and no status. Events that
-// it was sending when it was frozen are: unlike an object, a new event has no resourceVersion that would have it refused when
-// it arrives late.
+// expectNoWrites checks that no write of a child or a status by the server succeeded after a time. Events that it was sending when
+// it was frozen can succeed: unlike the update of an object, a new event has no resourceVersion, and therefore no conflict when it
+// arrives late.
 func expectNoWrites(n *framework.Namespace, p *peer, since time.Time) {
 	n.T.Helper()
 	before, attempts, events := 0, 0, 0
@@ -129,20 +128,20 @@ func expectNoWrites(n *framework.Namespace, p *peer, since time.Time) {
 			check(write, write.StageTimestamp)
 		}
 	}
-	// It serves its own statuses. What was stored when it froze, it only took note of when it was woken.
+	// It serves its own statuses. It observed writes from the time of its freeze only after it was resumed.
 	for _, write := range framework.ReadWrites(n.T, p.auditLog, n.Name) {
 		if write.ObjectRef.Subresource == "status" {
 			check(write, write.RequestReceivedTimestamp)
 		}
 	}
 	if before == 0 {
-		n.T.Error("it wrote nothing while it led")
+		n.T.Error("the server wrote nothing while it was the leader")
 	}
 	n.T.Logf("the woken server had written %d times while it led; %d later requests were refused, %d events were late", before, attempts, events)
 }
 
-// expectQuietLog checks that a write that is refused is no line in the log. The answers that the server was reading
-// when it was frozen are, from client-go.
+// expectQuietLog checks that the server logs no refused writes. client-go may log responses that the server was reading when it was
+// frozen.
 func expectQuietLog(n *framework.Namespace, p *peer) {
 	n.T.Helper()
 	log, err := os.ReadFile(p.log)
@@ -151,14 +150,14 @@ func expectQuietLog(n *framework.Namespace, p *peer) {
 	}
 	for line := range strings.Lines(string(log)) {
 		if strings.Contains(line, "another process may be leading") && !strings.Contains(line, "reading response body") {
-			n.T.Errorf("the woken server logs: %s", line)
+			n.T.Errorf("the resumed server logs: %s", line)
 		}
 	}
 }
 
 func restless(number int64) string { return fmt.Sprintf("restless-%d", number%restlessBoxes) }
 
-// createRestless creates boxes that are to be changed. They have no pods, which would only slow the changes down.
+// createRestless creates boxes for changes. They have no pods, which would slow down the changes.
 func createRestless(n *framework.Namespace) {
 	n.T.Helper()
 	for number := range int64(restlessBoxes) {
@@ -167,14 +166,14 @@ func createRestless(n *framework.Namespace) {
 	awaitAgreement(n)
 }
 
-// churn is a stream of changes of all boxes in turn, each of the Deployment and of the Service.
+// churn changes all boxes in turn. Each change affects the Deployment and the Service.
 type churn struct {
 	n     *framework.Namespace
 	count atomic.Int64
 	stop  func()
 }
 
-// startChanging changes boxes until stop is called, which may be more than once.
+// startChanging changes boxes until stop is called. stop may be called several times.
 func startChanging(n *framework.Namespace) *churn {
 	c := &churn{n: n}
 	ctx, cancel := context.WithCancel(n.Ctx)
@@ -204,7 +203,7 @@ func (c *churn) changeNext(ctx context.Context) {
 	c.count.Add(1)
 }
 
-// await returns after that many more changes.
+// await waits for a number of further changes.
 func (c *churn) await(more int64) {
 	c.n.T.Helper()
 	enough := c.count.Load() + more
@@ -216,7 +215,7 @@ func (c *churn) await(more int64) {
 	})
 }
 
-// awaitAgreement waits until the children of all boxes are what the boxes say, and the boxes say so.
+// awaitAgreement waits until the children of all boxes match, and the statuses report it.
 func awaitAgreement(n *framework.Namespace) {
 	n.T.Helper()
 	n.Eventually("children are what their boxes say", func() error {

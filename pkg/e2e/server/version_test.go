@@ -36,8 +36,8 @@ func TestServerSaysWhatItIs(t *testing.T) {
 	}
 }
 
-// TestDebugPagesAreForThoseWhoMayReadThem is about what tells of flags, paths and memory.
-func TestDebugPagesAreForThoseWhoMayReadThem(t *testing.T) {
+// TestDebugPagesRequirePermission checks the pages with flags, paths and memory.
+func TestDebugPagesRequirePermission(t *testing.T) {
 	t.Parallel()
 	p := framework.NewNamespace(t).ControlPlane
 	service := p.ReadAPIService(t)
@@ -55,7 +55,7 @@ func TestDebugPagesAreForThoseWhoMayReadThem(t *testing.T) {
 			t.Errorf("%s for an administrator: %v, or no %q in it", path, err, want)
 		}
 		if err := anonymous.Discovery().RESTClient().Get().AbsPath(path).Do(t.Context()).Error(); !apierrors.IsForbidden(err) {
-			t.Errorf("%s for anybody: got %v, want that it is forbidden", path, err)
+			t.Errorf("%s for another user: got %v, want Forbidden", path, err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// disasterBoxesVariable is how many boxes live through a disaster.
+	// disasterBoxesVariable is the environment variable with the number of boxes.
 	disasterBoxesVariable = "MODELBOX_E2E_DISASTER_BOXES"
 	fewBoxes              = 12
 
@@ -37,9 +37,9 @@ const (
 	heldSuffix = ".held"
 )
 
-// TestLostStoreIsRecovered loses the store, or puts another one in its place. It then restarts the garbage collector of the
-// cluster, which deletes all children of a box that does not exist according to the server. Most of the time it waits. Therefore
-// one control plane has one half of the disasters, and another one has the other half at the same time.
+// TestLostStoreIsRecovered loses the store, or replaces it by another store. Then it restarts the garbage collector of the cluster,
+// which deletes the children of a box if the server answers that the box does not exist. The test mostly waits. Therefore, two
+// control planes each run half of the disasters in parallel.
 func TestLostStoreIsRecovered(t *testing.T) {
 	type disasters []struct {
 		name   string
@@ -54,10 +54,10 @@ func TestLostStoreIsRecovered(t *testing.T) {
 			{"nothing is done about it", (*disaster).ignore},
 		},
 		"other stores": {
-			{"the store is that of earlier", (*disaster).earlierStore},
+			{"the store is rolled back", (*disaster).earlierStore},
 			{"the volume is rolled back", (*disaster).rolledBackVolume},
-			{"the store is another one", (*disaster).foreignStore},
-			{"the store moves to an outside etcd and back", (*disaster).outsideAndBack},
+			{"the store is foreign", (*disaster).foreignStore},
+			{"the store moves to an external etcd and back", (*disaster).externalAndBack},
 			{"a saved snapshot is restored", (*disaster).restoredSnapshot},
 		},
 	} {
@@ -78,7 +78,7 @@ type disaster struct {
 	*framework.Namespace
 	flagsFile string
 	boxes     int
-	// told is an informer that lives through all disasters.
+	// told is an informer that runs during all disasters.
 	told *replica
 }
 
@@ -108,8 +108,8 @@ func newDisaster(t *testing.T) *disaster {
 	return d
 }
 
-// newServerScript returns a program that is the server with the flags in a file besides its own. The server does not start as long as
-// there is a file of the same name with heldSuffix.
+// newServerScript returns a program that runs the server with additional flags from a file. The server does not start while a file
+// with the same name and heldSuffix exists.
 func newServerScript(t *testing.T) (script, flagsFile string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -124,10 +124,10 @@ func newServerScript(t *testing.T) (script, flagsFile string) {
 	return script, flagsFile
 }
 
-// stackName is the name of the stack that lives through a disaster.
+// stackName is the name of the stack that must survive a disaster.
 const stackName = "shop"
 
-// newStack returns a stack of two boxes and of what is outside.
+// newStack returns a stack of two boxes and an external component.
 func newStack() *modelv1.ModelStack {
 	component := func(name string, dependsOn ...string) modelv1.ModelStackComponent {
 		box := framework.NewBox(name).Spec
@@ -152,7 +152,8 @@ func (d *disaster) in(t *testing.T) *disaster {
 	return &copied
 }
 
-// box is labelled as GitOps tools do it. There are some of each workload, all of them with what they can have beside it.
+// box returns a box with the labels of a GitOps tool. The boxes use each kind of workload, with all other children that it can
+// have.
 func (d *disaster) box(number int) *modelv1.ModelBox {
 	kind := framework.Workloads[number%len(framework.Workloads)]
 	box := framework.NewBox(fmt.Sprintf("box-%d", number), framework.WithWorkload(kind), func(spec *modelv1.ModelBoxSpec) {
@@ -176,7 +177,7 @@ func (d *disaster) emptyStore() {
 	d.expectRecovered(before, "Empty")
 }
 
-// oldStore loses a data directory that has seen very many writes.
+// oldStore loses a data directory with a very high revision.
 func (d *disaster) oldStore() {
 	before := d.state()
 	d.replaceStore(func() {
@@ -206,7 +207,8 @@ func (d *disaster) earlierStore() {
 	d.expectRecovered(before, "Behind")
 }
 
-// restoredSnapshot does as the documentation of backups says, after boxes were created, changed, deleted and replaced.
+// restoredSnapshot restores a snapshot with the commands of docs/backup.md, after boxes were created, changed, deleted and
+// replaced.
 func (d *disaster) restoredSnapshot() {
 	doomed := []string{"doomed-3", "doomed-4"}
 	for _, name := range doomed {
@@ -233,7 +235,7 @@ func (d *disaster) snapshot(command, file string) {
 	}
 }
 
-// rolledBackVolume kills the server and starts it on what the data directory was a few writes ago.
+// rolledBackVolume kills the server and restores its data directory from a few writes before.
 func (d *disaster) rolledBackVolume() {
 	snapshot := d.dataDir() + ".volume"
 	d.copyFrozen(snapshot)
@@ -243,12 +245,12 @@ func (d *disaster) rolledBackVolume() {
 	d.expectRecovered(before, "Behind")
 }
 
-// foreignStore takes the data directory of another cluster's server.
+// foreignStore uses the data directory of the server of another cluster.
 func (d *disaster) foreignStore() {
 	other := framework.NewControlPlane(d.T)
 	stranger := other.NewNamespace(d.T)
 	stranger.CreateReadyBox(framework.NewBox("stranger"))
-	// One has a name that is taken here.
+	// One of its boxes has the name of a box in this cluster.
 	if _, err := other.KubeClient.CoreV1().Namespaces().Create(d.Ctx, namespaceNamed(d.Name), metav1.CreateOptions{}); err != nil {
 		d.T.Fatal(err)
 	}
@@ -263,16 +265,16 @@ func (d *disaster) foreignStore() {
 	d.replaceStore(func() { d.swapDataDir(foreign, ".own") })
 	d.expectRecovered(before, "Foreign")
 	if _, err := d.ControlPlane.ModelClient.ModelV1().ModelBoxes(stranger.Name).Get(d.Ctx, "stranger", metav1.GetOptions{}); err != nil {
-		d.T.Errorf("the boxes of the foreign store are gone: %v", err)
+		d.T.Errorf("the boxes of the foreign store were deleted: %v", err)
 	}
 }
 
-// outsideAndBack starts the server on an empty outside etcd, and later on its old data directory again.
-func (d *disaster) outsideAndBack() {
+// externalAndBack starts the server with an empty external etcd, and later with its old data directory again.
+func (d *disaster) externalAndBack() {
 	d.CreateBox(framework.NewBox("moving-1"))
 	d.CreateReadyBox(framework.NewBox("moving-2"))
 	before := d.state()
-	d.replaceStore(func() { d.setFlags(framework.OutsideEtcd...) })
+	d.replaceStore(func() { d.setFlags(framework.ExternalEtcd...) })
 	d.expectRecovered(before, "Empty")
 
 	d.changeAll([]string{"moving-1"})
@@ -282,7 +284,7 @@ func (d *disaster) outsideAndBack() {
 	d.delete("moving-2")
 }
 
-// refuse checks that the server does not become ready until the administrator decides.
+// refuse checks that the server with --store-recovery=refuse does not become ready.
 func (d *disaster) refuse() {
 	before := d.state()
 	d.setFlags("--store-recovery=refuse")
@@ -296,7 +298,7 @@ func (d *disaster) refuse() {
 		return nil
 	})
 	if _, err := d.Namespace.Boxes.Get(d.Ctx, "box-0", metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) {
-		d.T.Errorf("a box is answered with %v", err)
+		d.T.Errorf("reading a box: %v", err)
 	}
 	d.setFlags()
 	d.ControlPlane.SignalServer(d.T, syscall.SIGKILL)
@@ -304,8 +306,8 @@ func (d *disaster) refuse() {
 	d.expectRecovered(before, "Empty")
 }
 
-// ignore serves from an empty store, which is what every disaster would come to without recovery: the cluster deletes
-// everything.
+// ignore serves from an empty store without a recovery: the cluster deletes everything. This shows the effect of every disaster
+// without a recovery.
 func (d *disaster) ignore() {
 	d.setFlags("--store-recovery=ignore")
 	d.replaceStore(func() { d.setDataDirAside(".ignored") })
@@ -334,7 +336,7 @@ func (d *disaster) changeAll(doomed []string) {
 	d.AwaitReady("box-0")
 }
 
-// changeStack changes what the stack says and how it is labelled.
+// changeStack changes the spec and the labels of the stack.
 func (d *disaster) changeStack() {
 	d.T.Helper()
 	patch := fmt.Sprintf(`[{"op": "add", "path": "/metadata/labels/example.com~1change", "value": "%d"},
@@ -344,7 +346,7 @@ func (d *disaster) changeStack() {
 	}
 }
 
-// delete deletes a box and waits until its children are gone.
+// delete deletes a box and waits until its children are deleted.
 func (d *disaster) delete(name string) {
 	d.T.Helper()
 	if err := d.Namespace.Boxes.Delete(d.Ctx, name, metav1.DeleteOptions{}); err != nil {
@@ -370,7 +372,7 @@ func (d *disaster) setFlags(flags ...string) {
 	}
 }
 
-// swapDataDir sets the data directory aside and puts another one in its place.
+// swapDataDir moves the data directory away and replaces it by another directory.
 func (d *disaster) swapDataDir(other, suffix string) {
 	d.T.Helper()
 	d.setDataDirAside(suffix)
@@ -379,7 +381,7 @@ func (d *disaster) swapDataDir(other, suffix string) {
 	}
 }
 
-// setDataDirAside leaves the server without its data directory, which gets another name with that suffix.
+// setDataDirAside renames the data directory: it appends the suffix to its name.
 func (d *disaster) setDataDirAside(suffix string) {
 	d.T.Helper()
 	if err := os.Rename(d.dataDir(), d.dataDir()+suffix); err != nil {
@@ -387,7 +389,7 @@ func (d *disaster) setDataDirAside(suffix string) {
 	}
 }
 
-// copyFrozen copies the data directory while nothing is written to it.
+// copyFrozen copies the data directory while the server is frozen.
 func (d *disaster) copyFrozen(to string) {
 	d.T.Helper()
 	d.ControlPlane.WhileFrozen(d.T, framework.ServerProcess, func() {
@@ -397,24 +399,25 @@ func (d *disaster) copyFrozen(to string) {
 	})
 }
 
-// replaceStore lets a disaster strike, and waits until the server serves.
+// replaceStore replaces the store, and waits until the server serves.
 func (d *disaster) replaceStore(replace func()) {
 	d.T.Helper()
 	d.AwaitServerRestart(d.strike(replace))
 }
 
-// strike replaces the store of a server that does not notice, and kills the server and the garbage collector. Writes after the last
-// renewal of the Lease would be lost unnoticed.
+// strike replaces the store of a frozen server, and kills the server and the garbage collector. It first waits for a renewal of the
+// Lease, because the loss of later writes would not be detected.
 func (d *disaster) strike(replace func()) (killed int) {
 	d.T.Helper()
-	// Its children exist, and the test sees them go: a deletion whose children still exist would be undone.
+	// The children of the last box exist, and the test waits for their deletion: the recovery restores a deleted box whose children
+	// exist.
 	latest := d.CreateReadyBox(framework.NewBox("latest-write"))
 	d.delete(latest.Name)
 	d.Eventually("the Lease knows of the last write", func() error {
 		known := d.ControlPlane.AwaitLeader(d.T, "").Labels["model.github.com/store-revision"]
 		order, err := resourceversion.CompareResourceVersion(known, latest.ResourceVersion)
 		if err != nil || order <= 0 {
-			return fmt.Errorf("it knows of revision %s, and the box was created at %s (%v)", known, latest.ResourceVersion, err)
+			return fmt.Errorf("the Lease has revision %s, and the box was created at %s (%v)", known, latest.ResourceVersion, err)
 		}
 		return nil
 	})

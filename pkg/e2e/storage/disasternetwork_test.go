@@ -14,10 +14,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// networkName is that of the network which lives through a disaster, and which the boxes ask for.
+// networkName is the name of the Network of the boxes, which must survive a disaster.
 const networkName = "lan"
 
-// createNetwork creates a network and waits until it is Ready.
+// createNetwork creates a Network and waits until it is Ready.
 func (d *disaster) createNetwork(name string) {
 	d.T.Helper()
 	network := &modelv1.Network{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"example.com/applied-by": "gitops"}}}
@@ -42,7 +42,7 @@ func checkNetworkReady(network *modelv1.Network) error {
 	return nil
 }
 
-// changeNetwork changes what the network says and how it is labelled.
+// changeNetwork changes the spec and the labels of the Network.
 func (d *disaster) changeNetwork() {
 	d.T.Helper()
 	pid := d.ControlPlane.ServerPID(d.T)
@@ -52,7 +52,7 @@ func (d *disaster) changeNetwork() {
 	}
 }
 
-// deleteNetwork deletes a network that no box asks for, and waits until its NetworkAttachmentDefinition is gone.
+// deleteNetwork deletes an unused Network, and waits until its NetworkAttachmentDefinition is deleted.
 func (d *disaster) deleteNetwork(name string) {
 	d.T.Helper()
 	if err := d.Networks().Delete(d.Ctx, name, metav1.DeleteOptions{}); err != nil {
@@ -65,7 +65,7 @@ func (d *disaster) deleteNetwork(name string) {
 	})
 }
 
-// addNetworks adds the networks, which have to be Ready, and their NetworkAttachmentDefinitions to what a disaster must not change.
+// addNetworks adds the Networks and their NetworkAttachmentDefinitions to the state. It returns an error if a Network is not Ready.
 func (d *disaster) addNetworks(state *disasterState) error {
 	networks, err := d.Networks().List(d.Ctx, metav1.ListOptions{})
 	if err != nil {

@@ -18,22 +18,22 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// disasterState is what a disaster must not change.
+// disasterState is the state that a disaster must not change.
 type disasterState struct {
-	// Boxes, stacks and networks are without what changes by itself: versions, managers and status.
+	// Boxes, Stacks and Networks have the objects without fields that may change: resource versions, managed fields and status.
 	Boxes    map[string]modelv1.ModelBox
 	Stacks   map[string]modelv1.ModelStack
 	Networks map[string]modelv1.Network
-	// Children are the UIDs of what boxes, stacks and networks made, Pods the restarts of each pod.
+	// Children has the UIDs of the children of boxes, stacks and Networks, and Pods the restarts of each pod.
 	Children map[string]types.UID
 	Pods     map[types.UID]int32
-	// store is the one that the Lease names.
+	// store is the store that the Lease names.
 	store string
-	// writes is how often children of boxes and networks were written.
+	// writes is the number of writes of the children of boxes and Networks.
 	writes int
 }
 
-// state waits until every box is Ready, and the pods of former ones are gone.
+// state waits until every box is Ready and the pods of former boxes are deleted, and returns the state.
 func (d *disaster) state() disasterState {
 	d.T.Helper()
 	var state disasterState
@@ -112,7 +112,7 @@ func (d *disaster) state() disasterState {
 		}
 		for _, pod := range pods.Items {
 			if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
-				return fmt.Errorf("pod %s comes or goes", pod.Name)
+				return fmt.Errorf("pod %s is starting or being deleted", pod.Name)
 			}
 			for _, container := range pod.Status.ContainerStatuses {
 				state.Pods[pod.UID] += container.RestartCount
@@ -131,12 +131,12 @@ func (d *disaster) state() disasterState {
 	return state
 }
 
-// expectRecovered checks that everything is as it was, once the garbage collector is seen to collect.
+// expectRecovered checks that the state has not changed after the garbage collector has worked.
 func (d *disaster) expectRecovered(before disasterState, situation string) {
 	d.T.Helper()
 	metrics := framework.Scrape(d.T, d.ControlPlane.DirectClient(d.T))
 	if got := framework.Sum(metrics, "modelbox_store_starts_total", map[string]string{"situation": situation}); got != 1 {
-		d.T.Errorf("the server did not find its store %s: its metric is %v", situation, got)
+		d.T.Errorf("modelbox_store_starts_total for the situation %s is %v", situation, got)
 	}
 	after := d.state()
 	canary := "canary-" + strings.ToLower(situation)
@@ -148,16 +148,16 @@ func (d *disaster) expectRecovered(before disasterState, situation string) {
 		d.T.Errorf("-before +after:\n%s", diff)
 	}
 	if after.writes != before.writes {
-		d.T.Errorf("%d writes of children that were what their boxes say", after.writes-before.writes)
+		d.T.Errorf("%d writes of children without a difference", after.writes-before.writes)
 	}
 	if before.store == "" || before.store == after.store {
-		d.T.Errorf("the Lease names store %q, and before %q", after.store, before.store)
+		d.T.Errorf("the Lease names store %q, and named store %q before", after.store, before.store)
 	}
 	d.T.Logf("%d boxes, %d stacks, %d networks, %d children and %d pods are as they were; the store is %s after %s",
 		len(after.Boxes), len(after.Stacks), len(after.Networks), len(after.Children), len(after.Pods), after.store, before.store)
 }
 
-// expectTold checks that an informer from before the disaster knows what there is.
+// expectTold checks that an informer that was started before the disaster has the stored objects.
 func (d *disaster) expectTold() {
 	d.T.Helper()
 	d.Eventually("the informer has told what there is", func() error {
@@ -170,7 +170,7 @@ func (d *disaster) expectTold() {
 			stored[boxes.Items[i].Name] = versionOf(&boxes.Items[i])
 		}
 		if diff := cmp.Diff(stored, d.told.copy()); diff != "" {
-			return fmt.Errorf("-stored +told:\n%s", diff)
+			return fmt.Errorf("-stored +received:\n%s", diff)
 		}
 		return nil
 	})

@@ -16,11 +16,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// smallDisk has room for the server, and for the files with which another process fills it.
+// smallDisk is the size of a disk for the server and for the files with which another process fills it.
 const smallDisk = 320 << 20
 
-// TestFullDiskLosesNothing fills the disk of the data directory, with other files than boxes, while boxes are written. Clients can
-// still read and delete boxes, and can write them again automatically once there is room. No acknowledged write is lost.
+// TestFullDiskLosesNothing fills the disk of the data directory with other files while boxes are written. Clients can still read
+// and delete boxes. They can write boxes again after space is free. No acknowledged write is lost.
 func TestFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	disk := mountSmallDisk(t)
@@ -43,7 +43,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 		return hasWarning(t, p, "the disk of the data directory is full")
 	})
 	awaitStorageEvent(t, p, "DiskFull")
-	// etcd may have met the full disk in the middle of a write, and been started again.
+	// etcd may have failed because of the full disk during a write, and the server may have restarted.
 	n.Eventually("boxes are read", func() error {
 		_, err := n.Boxes.List(n.Ctx, metav1.ListOptions{Limit: 1})
 		return err
@@ -74,10 +74,10 @@ func awaitWrites(n *framework.Namespace, journal *journal) {
 	})
 }
 
-// mountSmallDisk mounts a disk of the test's own, or skips the test where that is not allowed.
+// mountSmallDisk mounts a disk for the test. It skips the test without the permission to mount.
 func mountSmallDisk(t *testing.T) string {
 	t.Helper()
-	// Not in TMPDIR, which may be long: the path of a socket may not.
+	// Do not use TMPDIR, which may be too long for the path of a socket.
 	dir, err := os.MkdirTemp("/tmp", "mb-disk-")
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func mountSmallDisk(t *testing.T) string {
 	return dir
 }
 
-// fillDisk leaves no room on a disk, and returns the file that fills it.
+// fillDisk fills a disk with a file, and returns the path of the file.
 func fillDisk(t *testing.T, dir string) string {
 	t.Helper()
 	name := filepath.Join(dir, "of-another-process")

@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	// killsVariable is how often TestKilledServerLosesNothing kills the server.
+	// killsVariable is the environment variable with the number of times that TestKilledServerLosesNothing kills the server.
 	killsVariable = "MODELBOX_E2E_KILLS"
 	killRounds    = 5
 	writers       = 8
-	// writesBetweenKills is how many more writes have to be acknowledged before the next kill, at least.
+	// writesBetweenKills is the minimum number of acknowledged writes before the next kill.
 	writesBetweenKills = 200
 )
 
-// TestKilledServerLosesNothing kills the server again and again while boxes are being written. It is not parallel:
-// the server is everybody's.
+// TestKilledServerLosesNothing kills the server repeatedly while boxes are written. It is not parallel, because all tests share the
+// server.
 func TestKilledServerLosesNothing(t *testing.T) {
 	n := framework.NewNamespace(t)
 	settled := settledChildren(n, "settled-1", "settled-2", "settled-3")
@@ -52,11 +52,11 @@ func TestKilledServerLosesNothing(t *testing.T) {
 		})
 		killed := n.ControlPlane.ServerPID(t)
 		n.ControlPlane.SignalServer(t, syscall.SIGKILL)
-		acknowledged := journal.copy() // nothing can be acknowledged before the server is back
+		acknowledged := journal.copy() // no write is acknowledged before the server is back
 		n.AwaitServerRestart(killed)
 		t.Logf("round %d: killed after %d acknowledged writes of %d boxes", round, journal.count(), len(acknowledged))
 		expectStored(n, acknowledged)
-		// The store was never taken for one that had less than before.
+		// The situation of the store was always Current.
 		found := framework.Scrape(t, n.ControlPlane.DirectClient(t))
 		framework.ExpectEqual(t, "starts on a store that is Current", 1.0, framework.Sum(found, "modelbox_store_starts_total", map[string]string{"situation": "Current"}))
 		framework.ExpectEqual(t, "recovered boxes", 0.0, framework.Sum(found, "modelbox_store_recovered_boxes_total", nil))
@@ -66,18 +66,18 @@ func TestKilledServerLosesNothing(t *testing.T) {
 	expectStored(n, journal.copy())
 	expectUntouched(n, settled)
 
-	// It still works for them, too.
+	// The server still reconciles the boxes.
 	n.UpdateBox("settled-1", framework.WithImage(framework.NewImage))
 	n.AwaitReady("settled-1")
 }
 
-// children are those of one box.
+// children are the children of one box.
 type children struct {
 	deployment *appsv1.Deployment
 	service    *corev1.Service
 }
 
-// settledChildren creates boxes, waits until nothing about them moves any more, and returns their children.
+// settledChildren creates boxes, waits until they are settled, and returns their children.
 func settledChildren(n *framework.Namespace, boxes ...string) []children {
 	n.T.Helper()
 	for _, box := range boxes {
@@ -102,7 +102,7 @@ func expectUntouched(n *framework.Namespace, settled []children) {
 	}
 }
 
-// expectStored checks that every write that was acknowledged is there, or one of the same box that followed it.
+// expectStored checks that every acknowledged write, or a later write of the same box, is stored.
 func expectStored(n *framework.Namespace, acknowledged map[string]int) {
 	n.T.Helper()
 	boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
@@ -124,7 +124,7 @@ func expectStored(n *framework.Namespace, acknowledged map[string]int) {
 
 const revisionAnnotation = "example.com/revision"
 
-// journal holds the last acknowledged revision of each box.
+// journal has the last acknowledged revision of each box.
 type journal struct {
 	mu           sync.Mutex
 	acknowledged map[string]int
@@ -150,8 +150,8 @@ func (j *journal) acknowledge(name string, revision int) {
 	j.writes++
 }
 
-// startWriters writes boxes until stop is called: each writer creates one, changes it a few times, and goes on to
-// the next. A write that fails may be stored or not; it is not acknowledged, and the writer leaves that box.
+// startWriters writes boxes until stop is called. Each writer creates a box, changes it a few times, and continues with the next
+// box. A failed write is not acknowledged. It may be stored or not, and the writer then continues with the next box.
 func (j *journal) startWriters(n *framework.Namespace) (stop func()) {
 	ctx, cancel := context.WithCancel(n.Ctx)
 	var running sync.WaitGroup
@@ -170,10 +170,10 @@ func (j *journal) startWriters(n *framework.Namespace) (stop func()) {
 
 func (j *journal) writeBox(ctx context.Context, n *framework.Namespace, name string) {
 	const revisions = 10
-	box := framework.NewBox(name, framework.Pause) // without children, which would only slow the writing down
+	box := framework.NewBox(name, framework.Pause) // a paused box has no children, which would slow down the writes
 	for revision := 1; revision <= revisions; revision++ {
 		box.Annotations = map[string]string{revisionAnnotation: strconv.Itoa(revision)}
-		box.ResourceVersion = "" // the controller writes the status at the same time
+		box.ResourceVersion = "" // the controller writes the status concurrently
 		write := func() (*modelv1.ModelBox, error) { return n.Boxes.Update(ctx, box, metav1.UpdateOptions{}) }
 		if revision == 1 {
 			write = func() (*modelv1.ModelBox, error) { return n.Boxes.Create(ctx, box, metav1.CreateOptions{}) }

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// reloadPatience is more than a server takes to read another configuration, which it looks for once a minute.
+	// reloadPatience is longer than a server takes to reload a changed configuration, which it checks once a minute.
 	reloadPatience = framework.Patience + time.Minute
 
 	encryptedResources = `apiVersion: apiserver.config.k8s.io/v1
@@ -34,12 +34,13 @@ resources:
 `
 	identityProvider = "  - identity: {}\n"
 
-	// plainPrefix is what is stored begins with when it is not encrypted, and secretboxPrefix and the name of a key when it is.
+	// plainPrefix is the prefix of values that are not encrypted. secretboxPrefix and the name of a key are the prefix of encrypted
+	// values.
 	plainPrefix     = "modelbox:zstd:v1:"
 	secretboxPrefix = "k8s:enc:secretbox:v1:"
 )
 
-// secretboxProvider has keys, whose names have four letters.
+// secretboxProvider returns a provider with the keys. Their names must have four letters.
 func secretboxProvider(names ...string) string {
 	provider := "  - secretbox:\n      keys:\n"
 	for _, name := range names {
@@ -48,8 +49,8 @@ func secretboxProvider(names ...string) string {
 	return provider
 }
 
-// TestStoreIsEncryptedInPlace encrypts what is stored with the commands of docs/growth.md, and starts the server without the key
-// while the cluster's garbage collector runs. It is not parallel: it starts servers.
+// TestStoreIsEncryptedInPlace encrypts the stored objects with the commands of docs/growth.md. Then it starts the server without
+// the key while the garbage collector of the cluster runs. It is not parallel, because it starts servers.
 func TestStoreIsEncryptedInPlace(t *testing.T) {
 	if os.Getenv(growthVariable) == "" {
 		t.Skipf("%s is not set", growthVariable)
@@ -75,7 +76,7 @@ func TestStoreIsEncryptedInPlace(t *testing.T) {
 	d.restartWith("--encryption-provider-config=" + config)
 	d.expectUntouched(before)
 
-	// Without the key.
+	// Start the server without the key.
 	pid := d.stopServer()
 	d.setFlags()
 	d.ControlPlane.SignalProcess(t, framework.ControllerManagerProcess, syscall.SIGKILL)
@@ -90,7 +91,7 @@ func TestStoreIsEncryptedInPlace(t *testing.T) {
 		}
 		return nil
 	})
-	// The garbage collector collects meanwhile, but nothing of ours.
+	// The garbage collector deletes other objects meanwhile, but no children.
 	canary := d.collectCanary()
 	d.setFlags("--encryption-provider-config=" + config)
 	d.ControlPlane.SignalServer(t, syscall.SIGTERM)
@@ -99,9 +100,9 @@ func TestStoreIsEncryptedInPlace(t *testing.T) {
 	t.Logf("%d boxes, %d stacks and %d networks are encrypted; %s was collected meanwhile", len(before.Boxes), len(before.Stacks), len(before.Networks), canary)
 }
 
-// TestOutsideStoreIsEncryptedWithoutRestart turns encryption on, rotates the key, and turns it off, on an etcd of three members and
-// with the commands of docs/growth.md, while the server runs. It is not parallel: it starts servers.
-func TestOutsideStoreIsEncryptedWithoutRestart(t *testing.T) {
+// TestExternalEtcdIsEncryptedWithoutRestart turns on encryption, rotates the key, and turns off encryption, with an external etcd
+// of three members and the commands of docs/growth.md, while the server runs. It is not parallel, because it starts servers.
+func TestExternalEtcdIsEncryptedWithoutRestart(t *testing.T) {
 	if os.Getenv(growthVariable) == "" {
 		t.Skipf("%s is not set", growthVariable)
 	}
@@ -157,7 +158,7 @@ func TestOutsideStoreIsEncryptedWithoutRestart(t *testing.T) {
 	d.expectUntouched(before)
 }
 
-// rewriteAll rewrites all objects as docs/growth.md does.
+// rewriteAll rewrites all objects with the commands of docs/growth.md.
 func (d *disaster) rewriteAll() {
 	d.T.Helper()
 	d.Eventually("all objects are rewritten", func() error {
@@ -170,7 +171,7 @@ func (d *disaster) rewriteAll() {
 	})
 }
 
-// restartWith restarts the server in order, with these flags.
+// restartWith restarts the server gracefully, with these flags.
 func (d *disaster) restartWith(flags ...string) {
 	d.T.Helper()
 	pid := d.ControlPlane.ServerPID(d.T)
@@ -179,7 +180,7 @@ func (d *disaster) restartWith(flags ...string) {
 	d.AwaitServerRestart(pid)
 }
 
-// expectUntouched checks that objects, children and pods are what they were, and that no child was written.
+// expectUntouched checks that objects, children and pods have not changed, and that no child was written.
 func (d *disaster) expectUntouched(before disasterState) {
 	d.T.Helper()
 	after := d.state()
@@ -191,7 +192,7 @@ func (d *disaster) expectUntouched(before disasterState) {
 	}
 }
 
-// collectCanary has the garbage collector delete a ConfigMap whose owner is gone, and returns its name.
+// collectCanary creates a ConfigMap whose owner does not exist, waits until the garbage collector deletes it, and returns its name.
 func (d *disaster) collectCanary() string {
 	d.T.Helper()
 	configMaps := d.ControlPlane.KubeClient.CoreV1().ConfigMaps(d.Name)
@@ -214,7 +215,7 @@ func (d *disaster) collectCanary() string {
 	return owned.Name
 }
 
-// expectStoredAs checks that all objects are stored in an etcd as bytes that begin with the prefix, and are not plain ones with another.
+// expectStoredAs checks that all values in an etcd have the prefix, and are only readable if it is plainPrefix.
 func expectStoredAs(t *testing.T, etcd, prefix string) {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{etcd}})

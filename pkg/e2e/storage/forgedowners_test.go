@@ -16,11 +16,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// forgedOwners loses the data directory while Deployments of another namespace name owners that never were. The applications
-// of all other namespaces are recovered and served; in that namespace two names are not, as long as the Deployments are there.
+// forgedOwners loses the data directory while Deployments in another namespace have owners that never existed. The applications in
+// all other namespaces are recovered and served. In that namespace, the server refuses requests for two names while the Deployments
+// exist.
 func (d *disaster) forgedOwners() {
 	n := d.ControlPlane.NewNamespace(d.T)
-	// While the server runs, the garbage collector deletes what these owners own.
+	// While the server runs, the garbage collector deletes the children of these owners.
 	forge := func() {
 		for _, forged := range []struct{ name, owner, record string }{
 			{"impossible", "a%b", ""},
@@ -42,10 +43,10 @@ func (d *disaster) forgedOwners() {
 	n.CreateReadyBox(framework.NewBox("web"))
 	for _, name := range []string{"never", "unreadable"} {
 		if _, err := n.Boxes.Get(n.Ctx, name, metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) {
-			d.T.Errorf("the absent owner %s is answered with %v", name, err)
+			d.T.Errorf("reading the absent owner %s: %v", name, err)
 		}
 		if _, err := n.Boxes.Create(n.Ctx, framework.NewBox(name), metav1.CreateOptions{}); !apierrors.IsServiceUnavailable(err) {
-			d.T.Errorf("creating the absent owner %s is answered with %v", name, err)
+			d.T.Errorf("creating the absent owner %s: %v", name, err)
 		}
 		if _, err := n.Deployments.Get(n.Ctx, name, metav1.GetOptions{}); err != nil {
 			d.T.Errorf("the Deployment of an absent owner: %v", err)
@@ -59,11 +60,11 @@ func (d *disaster) forgedOwners() {
 		return err
 	})
 	if _, err := n.Boxes.Get(n.Ctx, "unreadable", metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) {
-		d.T.Errorf("the other absent owner is answered with %v", err)
+		d.T.Errorf("reading the other absent owner: %v", err)
 	}
 }
 
-// forgedDeployment returns a Deployment that looks like that of a box, and is of none.
+// forgedDeployment returns a Deployment that looks like the Deployment of a box that does not exist.
 func forgedDeployment(name, owner, record string) *appsv1.Deployment {
 	labels := map[string]string{"app.kubernetes.io/managed-by": "modelbox-apiserver", "app": name}
 	deployment := &appsv1.Deployment{

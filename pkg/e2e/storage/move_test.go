@@ -22,11 +22,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
-// growthVariable asks for the tests of make test-growth.
+// growthVariable is the environment variable that enables the tests of make test-growth.
 const growthVariable = "MODELBOX_E2E_GROWTH"
 
-// TestStoreMovesOutAndBack moves the store from the embedded etcd to one of three members and back, with the commands of
-// docs/growth.md. It is not parallel: it starts servers.
+// TestStoreMovesOutAndBack moves the store from the embedded etcd to an external etcd of three members and back, with the commands
+// of docs/growth.md. It is not parallel, because it starts servers.
 func TestStoreMovesOutAndBack(t *testing.T) {
 	if os.Getenv(growthVariable) == "" {
 		t.Skipf("%s is not set", growthVariable)
@@ -34,7 +34,7 @@ func TestStoreMovesOutAndBack(t *testing.T) {
 	d := newDisaster(t)
 	d.CreateBox(framework.NewBox("moving-1"))
 	d.CreateReadyBox(framework.NewBox("moving-2"))
-	// Nothing in the cluster records this one.
+	// This box has no record in the cluster.
 	unrecorded := d.ControlPlane.NewNamespace(t)
 	unrecorded.CreateBox(framework.NewBox("paused", framework.Pause))
 	unrecorded.AwaitPaused("paused")
@@ -47,7 +47,7 @@ func TestStoreMovesOutAndBack(t *testing.T) {
 	d.snapshot("save", embedded)
 	members := framework.NewEtcdCluster(t, d.ControlPlane)
 	for _, member := range members {
-		member.Program = framework.Binary("etcd") // an older one than the embedded one refuses its snapshots
+		member.Program = framework.Binary("etcd") // an etcd that is older than the embedded etcd refuses its snapshots
 		d.restoreMember(member, framework.InitialCluster(members), embedded)
 	}
 	framework.StartEtcdMembers(t, members)
@@ -70,11 +70,11 @@ func TestStoreMovesOutAndBack(t *testing.T) {
 	d.expectRecovered(before, "Behind")
 	expectSame(t, paused, unrecorded.GetBox("paused"))
 	if updates.Load() == 0 {
-		t.Error("the informer was told of no update")
+		t.Error("the informer received no update")
 	}
 }
 
-// watchVersions checks that no box is ever shown in an earlier version than before, and counts the updates.
+// watchVersions checks that resource versions of boxes never decrease in a watch, and counts the updates.
 func (d *disaster) watchVersions() *atomic.Int64 {
 	d.T.Helper()
 	var updates atomic.Int64
@@ -95,7 +95,7 @@ func (d *disaster) watchVersions() *atomic.Int64 {
 	return &updates
 }
 
-// stopServer ends the server in order, which is not started again before startServer. It returns the process that ended.
+// stopServer stops the server gracefully until startServer is called. It returns the ID of its process.
 func (d *disaster) stopServer() int {
 	d.T.Helper()
 	if err := os.WriteFile(d.flagsFile+heldSuffix, nil, 0o644); err != nil {
@@ -106,7 +106,7 @@ func (d *disaster) stopServer() int {
 	return pid
 }
 
-// startServer starts the server that was stopped, restarts the garbage collector, and returns when the server serves boxes.
+// startServer starts the stopped server, restarts the garbage collector, and waits until the server serves boxes.
 func (d *disaster) startServer(former int) {
 	d.T.Helper()
 	d.ControlPlane.SignalProcess(d.T, framework.ControllerManagerProcess, syscall.SIGKILL)
@@ -116,7 +116,7 @@ func (d *disaster) startServer(former int) {
 	d.AwaitServerRestart(former)
 }
 
-// restoreMember makes the data directory of a member from a snapshot.
+// restoreMember restores the data directory of a member from a snapshot.
 func (d *disaster) restoreMember(member *framework.EtcdMember, cluster, file string) {
 	d.T.Helper()
 	runCommand(d.T, "etcdutl", "snapshot", "restore", file, "--data-dir="+member.Dir,
@@ -131,7 +131,7 @@ func runCommand(t *testing.T, name string, arguments ...string) {
 	}
 }
 
-// expectOldStoreRefused starts a server on the data directory that the store has moved from, while the other one runs.
+// expectOldStoreRefused starts a server with the old data directory while the server with the external etcd runs.
 func (d *disaster) expectOldStoreRefused() {
 	d.T.Helper()
 	before := d.state()
@@ -155,22 +155,22 @@ func (d *disaster) expectOldStoreRefused() {
 	boxes := server.Get().AbsPath("/apis/model.github.com/v1/modelboxes").Do(d.Ctx)
 	var status int
 	if boxes.StatusCode(&status); status != 503 {
-		d.T.Errorf("the server on the old store answers with %d: %v", status, boxes.Error())
+		d.T.Errorf("the server with the old store responded with %d: %v", status, boxes.Error())
 	}
 	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
 		d.T.Fatal(err)
 	}
 	if err := <-ended; err != nil {
-		d.T.Errorf("the server on the old store ended with: %v", err)
+		d.T.Errorf("the server with the old store ended with: %v", err)
 	}
 	after := d.state()
 	if diff := cmp.Diff(before.Children, after.Children); diff != "" || before.writes != after.writes || before.store != after.store {
-		d.T.Errorf("a server on the old store has changed something: %d writes, store %s and before %s, -before +after:\n%s",
+		d.T.Errorf("the server with the old store made changes: %d writes, store %s and before %s, -before +after:\n%s",
 			after.writes-before.writes, after.store, before.store, diff)
 	}
 }
 
-// expectSame checks that a box that no client has written is what it was, in the same version.
+// expectSame checks that a box and its resource version have not changed.
 func expectSame(t *testing.T, before, after *modelv1.ModelBox) {
 	t.Helper()
 	if diff := cmp.Diff(before, after); diff != "" {

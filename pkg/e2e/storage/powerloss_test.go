@@ -20,24 +20,25 @@ import (
 )
 
 const (
-	// cutsVariable is how often TestPowerLossLosesNothing cuts the power.
+	// cutsVariable is the environment variable with the number of power cuts of TestPowerLossLosesNothing.
 	cutsVariable = "MODELBOX_E2E_CUTS"
-	// maxWritesBetweenCuts is how many more writes are acknowledged before the next cut, at most.
+	// maxWritesBetweenCuts is the maximum number of acknowledged writes before the next cut.
 	maxWritesBetweenCuts = 150
 )
 
-// machine has a disk that loses at a power cut what was not synced. Its server has the data and its snapshots there.
+// machine has a disk that loses data that is not synced in a power cut. The disk has the data directory of the server and its
+// snapshots.
 type machine struct {
 	*framework.Namespace
 	system    *powerloss.FileSystem
 	held      string
 	snapshots string
-	// verified counts the snapshots that cuts have left.
+	// verified counts the verified snapshots after cuts.
 	verified int
 }
 
-// TestPowerLossLosesNothing cuts the power again and again while boxes are written. The server starts every time, on a store that
-// has every write that was acknowledged, and every snapshot that there is is whole.
+// TestPowerLossLosesNothing cuts the power repeatedly while boxes are written. The server starts each time, its store has every
+// acknowledged write, and all snapshots are complete.
 func TestPowerLossLosesNothing(t *testing.T) {
 	t.Parallel()
 	cuts := framework.Setting(t, cutsVariable, 0, strconv.Atoi)
@@ -72,7 +73,7 @@ func TestPowerLossLosesNothing(t *testing.T) {
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	// Not in TMPDIR, which may be long: the path of a socket may not.
+	// Do not use TMPDIR, which may be too long for the path of a socket.
 	dir, err := os.MkdirTemp("/tmp", "mb-power-")
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +97,7 @@ func newMachine(t *testing.T) *machine {
 	return &machine{Namespace: p.NewNamespace(t), system: system, held: flagsFile + heldSuffix, snapshots: snapshots}
 }
 
-// cutPower returns when the server is back, on the disk as the cut has left it.
+// cutPower cuts the power, and waits until the server has started again with the remaining data.
 func (m *machine) cutPower(journal *journal) {
 	m.T.Helper()
 	if err := os.WriteFile(m.held, nil, 0o600); err != nil {
@@ -104,7 +105,7 @@ func (m *machine) cutPower(journal *journal) {
 	}
 	killed := m.ControlPlane.ServerPID(m.T)
 	m.ControlPlane.SignalServer(m.T, syscall.SIGKILL)
-	acknowledged := journal.copy() // nothing can be acknowledged before the server is back
+	acknowledged := journal.copy() // no write is acknowledged before the server is back
 	if err := m.system.Cut(); err != nil {
 		m.T.Fatal(err)
 	}
@@ -130,17 +131,17 @@ func (m *machine) cutPower(journal *journal) {
 	}
 }
 
-// verifySnapshots verifies each snapshot that there is. The first one was saved before the first cut. Other processes look: one that
-// waits for the file system that it serves may wait for ever.
+// verifySnapshots verifies all snapshots. The first one was saved before the first cut. It uses other processes, because a process
+// that waits for the file system that it serves may deadlock.
 func (m *machine) verifySnapshots() {
 	m.T.Helper()
 	output, err := exec.CommandContext(m.Ctx, "find", filepath.Dir(m.snapshots), "-path", filepath.Join(m.snapshots, "modelbox-*.db")).Output()
 	if err != nil {
-		m.T.Fatalf("looking for snapshots: %v", err)
+		m.T.Fatalf("listing the snapshots: %v", err)
 	}
 	files := strings.Fields(string(output))
 	if len(files) == 0 {
-		m.T.Error("no snapshot is left")
+		m.T.Error("there are no snapshots")
 	}
 	for _, file := range files {
 		snapshotCommand(m.T, "status", file)

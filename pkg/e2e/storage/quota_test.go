@@ -23,8 +23,8 @@ import (
 
 const quotaReached = "QuotaReached"
 
-// TestFullStorageRefusesOnlyGrowth fills the storage with boxes of one namespace, and of another. Both are read and
-// deleted from, and written to again once that has made room. Nothing that was acknowledged is lost.
+// TestFullStorageRefusesOnlyGrowth fills the storage with boxes of two namespaces. Clients can still read and delete boxes in both,
+// and can write again after enough deletions. No acknowledged write is lost.
 func TestFullStorageRefusesOnlyGrowth(t *testing.T) {
 	t.Parallel()
 	p := framework.NewControlPlane(t, framework.ServerFlags("--quota-backend-bytes=16777216", "--max-modelbox-bytes-per-namespace=-1")...)
@@ -45,8 +45,8 @@ func TestFullStorageRefusesOnlyGrowth(t *testing.T) {
 		return nil
 	})
 
-	// What grows is refused. What shrinks is not, nor is what a deletion needs: where etcd itself is full for a moment,
-	// the client tries again when it is told to.
+	// The server refuses updates that make boxes larger. It accepts updates that make boxes smaller, and the updates of a deletion.
+	// If etcd is full for a moment, the client retries after Retry-After.
 	whileFull(n, "no box grows", func() error {
 		return isRefused(patchOnce(n, "held", fmt.Sprintf(`{"metadata":{"annotations":{"more-%d":"text"}}}`, time.Now().UnixNano())))
 	})
@@ -74,7 +74,7 @@ func TestFullStorageRefusesOnlyGrowth(t *testing.T) {
 	other.CreateReadyBox(framework.NewBox("web"))
 	awaitStorageEvent(t, p, "StorageAvailable")
 
-	// As often as it is full.
+	// The server records one event each time the storage becomes full.
 	expectHas(other, fillStorage(other, "more"))
 	if err := other.Boxes.DeleteCollection(other.Ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
@@ -85,11 +85,11 @@ func TestFullStorageRefusesOnlyGrowth(t *testing.T) {
 	})
 }
 
-// fillPatience is for how long boxes are created, one a try, until no more are accepted.
+// fillPatience is the timeout for filling the storage.
 const fillPatience = 10 * framework.Patience
 
-// TestNamespaceFillsNoMoreThanItsShare: the boxes of one namespace fill half of the storage, and leave the other half
-// to others.
+// TestNamespaceFillsNoMoreThanItsShare checks that the boxes of one namespace fill only half of the storage, so that other
+// namespaces can use the other half.
 func TestNamespaceFillsNoMoreThanItsShare(t *testing.T) {
 	t.Parallel()
 	p := framework.NewControlPlane(t, framework.ServerFlags("--quota-backend-bytes=16777216")...)
@@ -107,7 +107,7 @@ func TestNamespaceFillsNoMoreThanItsShare(t *testing.T) {
 		return nil
 	})
 	if bytes := created * len(newLargeBox("").Annotations["fill"]); bytes > 4194304 {
-		t.Errorf("it has %d bytes", bytes)
+		t.Errorf("the namespace has %d bytes", bytes)
 	}
 	other.CreateReadyBox(framework.NewBox("web"))
 
@@ -120,8 +120,8 @@ func TestNamespaceFillsNoMoreThanItsShare(t *testing.T) {
 	})
 }
 
-// fillStorage creates boxes until they are refused, and returns the UIDs of those that were acknowledged. What is
-// refused once may not be after a moment, when history is gone, so it goes on until the server has told of it.
+// fillStorage creates boxes until the server refuses them and has recorded an event, and returns the UIDs of the created boxes. A
+// first refusal is not enough, because the server may accept boxes again after a compaction.
 func fillStorage(n *framework.Namespace, prefix string) map[string]string {
 	n.T.Helper()
 	told := storageEvents(n.T, n.ControlPlane, quotaReached)
@@ -142,17 +142,18 @@ func fillStorage(n *framework.Namespace, prefix string) map[string]string {
 	return acknowledged
 }
 
-// newLargeBox is a box with a name of its own, of which some hundred fill the storage: what it has is hardly compressed.
+// newLargeBox returns a box with a unique name and random data, which cannot be compressed. About a hundred of them fill the
+// storage.
 func newLargeBox(prefix string) *modelv1.ModelBox {
 	random := make([]byte, 75_000)
-	_, _ = rand.Read(random) // never fails
+	_, _ = rand.Read(random) // it returns no error
 	box := framework.NewBox("", framework.Pause)
 	box.GenerateName = prefix + "-"
 	box.Annotations = map[string]string{"fill": base64.StdEncoding.EncodeToString(random)}
 	return box
 }
 
-// createOnce creates a box and does not try again by itself, as clients do.
+// createOnce creates a box without the retries of clients.
 func createOnce(n *framework.Namespace, box *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	created := &modelv1.ModelBox{}
 	err := n.ControlPlane.ModelClient.ModelV1().RESTClient().Post().Namespace(n.Name).Resource("modelboxes").
@@ -160,7 +161,7 @@ func createOnce(n *framework.Namespace, box *modelv1.ModelBox) (*modelv1.ModelBo
 	return created, err
 }
 
-// patchOnce changes a box and does not try again by itself.
+// patchOnce patches a box without the retries of clients.
 func patchOnce(n *framework.Namespace, name, patch string) (*modelv1.ModelBox, error) {
 	patched := &modelv1.ModelBox{}
 	err := n.ControlPlane.ModelClient.ModelV1().RESTClient().Patch(types.MergePatchType).Namespace(n.Name).Resource("modelboxes").Name(name).
@@ -174,7 +175,7 @@ func isStorageFull(err error) bool {
 		status.Status().Reason == "InsufficientStorage" && status.Status().Details.RetryAfterSeconds > 0
 }
 
-// isRefused returns nil when a write was refused because the storage is full.
+// isRefused returns nil if err is the refusal of a write because the storage is full.
 func isRefused(_ *modelv1.ModelBox, err error) error {
 	if isStorageFull(err) {
 		return nil
@@ -182,7 +183,7 @@ func isRefused(_ *modelv1.ModelBox, err error) error {
 	return fmt.Errorf("the write ended with: %v", err)
 }
 
-// whileFull tries check until it returns nil, and fills the room again that comes free meanwhile, of history.
+// whileFull calls check until it returns nil. It fills the storage again if a compaction frees space meanwhile.
 func whileFull(n *framework.Namespace, what string, check func() error) {
 	n.T.Helper()
 	n.Eventually(what+" while the storage is full", func() error {
@@ -193,7 +194,7 @@ func whileFull(n *framework.Namespace, what string, check func() error) {
 	})
 }
 
-// expectHas checks that all of these boxes are there.
+// expectHas checks that all of these boxes exist.
 func expectHas(n *framework.Namespace, uids map[string]string) {
 	n.T.Helper()
 	boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
@@ -205,7 +206,7 @@ func expectHas(n *framework.Namespace, uids map[string]string) {
 		stored[box.Name] = string(box.UID)
 	}
 	if len(uids) == 0 {
-		n.T.Error("none was acknowledged")
+		n.T.Error("no box was acknowledged")
 	}
 	for name, uid := range uids {
 		if stored[name] != uid {
@@ -214,7 +215,7 @@ func expectHas(n *framework.Namespace, uids map[string]string) {
 	}
 }
 
-// hasWarning returns nil when the server is ready, and its health says this.
+// hasWarning returns nil if the server is ready and its health check has the text.
 func hasWarning(t *testing.T, p *framework.ControlPlane, want string) error {
 	t.Helper()
 	text, err := p.DirectClient(t).Get().AbsPath("/readyz").Param("verbose", "").DoRaw(t.Context())
@@ -224,7 +225,7 @@ func hasWarning(t *testing.T, p *framework.ControlPlane, want string) error {
 	return err
 }
 
-// awaitStorageEvent waits until the server has told this of its storage.
+// awaitStorageEvent waits for an event of the server about its storage.
 func awaitStorageEvent(t *testing.T, p *framework.ControlPlane, reason string) {
 	t.Helper()
 	framework.Eventually(t, framework.Patience, "there is an event "+reason, func() error {
@@ -235,7 +236,7 @@ func awaitStorageEvent(t *testing.T, p *framework.ControlPlane, reason string) {
 	})
 }
 
-// storageEvents returns how often the server has told this of its storage.
+// storageEvents returns the number of events of the server about its storage.
 func storageEvents(t *testing.T, p *framework.ControlPlane, reason string) int {
 	t.Helper()
 	events, err := p.KubeClient.EventsV1().Events("modelbox-system").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})

@@ -18,8 +18,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestSnapshotsAreSavedAndRestored saves the storage while boxes are written, by hand and by schedule, verifies what
-// was saved, and restores it.
+// TestSnapshotsAreSavedAndRestored saves snapshots while boxes are written, manually and by schedule, verifies them, and restores
+// them.
 func TestSnapshotsAreSavedAndRestored(t *testing.T) {
 	t.Parallel()
 	disk, err := os.MkdirTemp("/tmp", "mb-snap-")
@@ -68,14 +68,14 @@ func TestSnapshotsAreSavedAndRestored(t *testing.T) {
 		t.Errorf("saved: %+v, restored: %+v", status, again)
 	}
 
-	// The server goes on meanwhile.
+	// The server continues to run.
 	if _, err := n.Boxes.List(n.Ctx, metav1.ListOptions{}); err != nil {
 		t.Error(err)
 	}
 	n.CreateReadyBox(framework.NewBox("ready"))
 }
 
-// snapshotStatus is what "snapshot" prints as JSON.
+// snapshotStatus is the JSON output of the command snapshot.
 type snapshotStatus struct {
 	Hash     uint32
 	Revision int64

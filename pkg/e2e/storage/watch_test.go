@@ -21,9 +21,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
-// TestInformersMissNothingAcrossRestarts kills the server again and again while boxes are created, changed and deleted. A new
-// server has no events from before its start: a watch that resumes from there has expired. An informer then lists, and still
-// reports every change to its handlers. The test is not parallel: all tests share the server.
+// TestInformersMissNothingAcrossRestarts kills the server repeatedly while boxes are created, changed and deleted. A new server has
+// no events from before its start, so that a watch from an earlier version gets 410 Expired. An informer then lists, and still
+// reports every change to its handlers. The test is not parallel, because all tests share the server.
 func TestInformersMissNothingAcrossRestarts(t *testing.T) {
 	n := framework.NewNamespace(t)
 	factory := externalversions.NewSharedInformerFactoryWithOptions(n.ControlPlane.ModelClient, 0, externalversions.WithNamespace(n.Name))
@@ -64,18 +64,18 @@ func TestInformersMissNothingAcrossRestarts(t *testing.T) {
 			stored[boxes.Items[i].Name] = versionOf(&boxes.Items[i])
 		}
 		if diff := cmp.Diff(stored, told.copy()); diff != "" {
-			return fmt.Errorf("-stored +told:\n%s", diff)
+			return fmt.Errorf("-stored +received:\n%s", diff)
 		}
 		return nil
 	})
 	t.Logf("%d writes, %d boxes; the informer told of %d additions, %d updates and %d deletions",
 		journal.count(), len(told.copy()), told.added, told.updated, told.deleted)
 	if told.added == 0 || told.updated == 0 || told.deleted == 0 {
-		t.Error("that is not everything that happens to boxes")
+		t.Error("not every kind of change was seen")
 	}
 }
 
-// startDeleting deletes every other box that is written, until stop is called.
+// startDeleting deletes every other written box until stop is called.
 func startDeleting(n *framework.Namespace, journal *journal) (stop func()) {
 	ctx, cancel := context.WithCancel(n.Ctx)
 	var running sync.WaitGroup
@@ -84,7 +84,7 @@ func startDeleting(n *framework.Namespace, journal *journal) (stop func()) {
 		for ; ctx.Err() == nil; time.Sleep(framework.PollInterval) {
 			for name := range journal.copy() {
 				if !seen[name] && len(seen)%2 == 0 {
-					// A writer may notice, and continues with its next box.
+					// The writes of the box may then fail. Its writer continues with the next box.
 					_ = n.Boxes.Delete(ctx, name, metav1.DeleteOptions{})
 				}
 				seen[name] = true
@@ -97,7 +97,7 @@ func startDeleting(n *framework.Namespace, journal *journal) (stop func()) {
 	}
 }
 
-// replica is what the handler of an informer knows: the boxes, and their versions.
+// replica has the boxes and their versions as the handler of an informer received them.
 type replica struct {
 	t *testing.T
 
