@@ -4,23 +4,22 @@
 package boxchildren
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-var claimResource = corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
+var claimResource = childkinds.PersistentVolumeClaim.GroupVersionResource()
 
 // workloadResource returns the resource of the workload of the box.
 func workloadResource(box *modelv1.ModelBox) schema.GroupVersionResource {
-	resource, _ := meta.UnsafeGuessKindToResource(modelboxrender.WorkloadKind(box))
-	return resource
+	kind, _ := childkinds.ByGroupVersionKind(modelboxrender.WorkloadKind(box))
+	return kind.GroupVersionResource()
 }
 
 // isControlledBy returns whether the box controls the object.

@@ -13,11 +13,10 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxchildren"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxdiff"
 )
 
-// NewBoxChildren returns what reads the children of boxes for requests, and what compares them.
-func NewBoxChildren(config *genericapiserver.RecommendedConfig, host *hostcluster.Cluster) (*boxchildren.Reader, *boxdiff.Differ, error) {
+// NewBoxChildren returns the reader of the children of boxes for requests, and the differ that compares them with their render.
+func NewBoxChildren(config *genericapiserver.RecommendedConfig, host *hostcluster.Cluster) (*boxchildren.Reader, *boxchildren.Differ, error) {
 	clientConfig := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "box-children")
 	client, err := kubernetes.NewForConfig(clientConfig)
 	if err != nil {
@@ -27,5 +26,5 @@ func NewBoxChildren(config *genericapiserver.RecommendedConfig, host *hostcluste
 	if err != nil {
 		return nil, nil, fmt.Errorf("creating the dynamic client for the children of boxes: %w", err)
 	}
-	return boxchildren.NewReader(client, host), boxdiff.New(dynamicClient), nil
+	return boxchildren.NewReader(client, host), boxchildren.NewDiffer(dynamicClient), nil
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package boxdiff
+package modelbox
 
 import (
 	"cmp"
@@ -13,11 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childfields"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
-	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // bookkeeping are fields that only record for the server what it has written. They mean nothing to users.
@@ -28,22 +27,22 @@ var bookkeeping = fieldpath.NewSet(
 	fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RolledBackAnnotation),
 )
 
-// differingFields returns the fields of a live child that are not as rendered, sorted by their paths.
-func (d *Differ) differingFields(box *modelv1.ModelBox, rendered *unstructured.Unstructured, live fields.Object) ([]modelv1.ModelBoxFieldDiff, error) {
-	difference, err := d.compare.Compare(rendered, live)
+// differingFields returns the fields of the live child that are not as the box has rendered them, sorted by their paths.
+func (d *Differ) differingFields(rendered *unstructured.Unstructured, s apply.Step) ([]modelv1.ModelBoxFieldDiff, error) {
+	difference, err := d.planner.Compare(rendered, s.Live)
 	if err != nil {
 		return nil, err
 	}
-	ours, err := fields.Owned(live)
+	ours, err := fields.Owned(s.Live)
 	if err != nil {
 		return nil, err
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.Live)
 	if err != nil {
 		return nil, fmt.Errorf("reading the fields of %s %s: %w", rendered.GetKind(), rendered.GetName(), err)
 	}
 	inTheWay := difference.Conflicting.Union(difference.Renamed)
-	givenUp, err := d.givenUp(rendered, live, ours)
+	givenUp, err := d.givenUp(rendered, s, ours)
 	if err != nil {
 		return nil, err
 	}
@@ -54,22 +53,22 @@ func (d *Differ) differingFields(box *modelv1.ModelBox, rendered *unstructured.U
 		}
 	})
 	differing := difference.Fields.Union(removed).Difference(bookkeeping)
-	ignored := ignoredPaths(box, rendered.GetKind())
-	isUpdate := fields.Fingerprint(live) != "" && render.Hash(rendered) != render.Hash(live)
+	ignored := fieldpath.NewSet()
+	if s.Difference != nil {
+		// The plan has left out what other managers may have.
+		ignored = difference.Fields.Union(inTheWay).Difference(s.Difference.Fields.Union(s.Difference.Conflicting).Union(s.Difference.Renamed))
+	}
 
 	var diffs []modelv1.ModelBoxFieldDiff
-	for manager, changed := range fields.ChangedBy(live, differing, inTheWay) {
+	for manager, changed := range fields.ChangedBy(s.Live, differing, inTheWay) {
 		changed.Iterate(func(path fieldpath.Path) {
-			diff := modelv1.ModelBoxFieldDiff{Path: strings.TrimPrefix(path.String(), "."), Manager: manager, Live: encodedAt(content, path)}
+			diff := modelv1.ModelBoxFieldDiff{Path: strings.TrimPrefix(path.String(), "."), Manager: manager, Live: encodedAt(content, path), Ignored: ignored.Has(path)}
 			if !removed.Has(path) {
 				diff.Wanted = encodedAt(rendered.Object, path)
 			}
 			if diff.Manager == "" && diff.Live != "" && fields.HasAny(ours, path) {
 				diff.Manager = render.FieldManager
 			}
-			// No other manager has set a field that the box asks for only now, so the controller does not ignore it.
-			isTheirs := manager != "" || !isUpdate
-			diff.Ignored = isTheirs && slices.ContainsFunc(ignored, func(of childfields.Path) bool { return of.Covers(path) })
 			diffs = append(diffs, diff)
 		})
 	}
@@ -77,21 +76,21 @@ func (d *Differ) differingFields(box *modelv1.ModelBox, rendered *unstructured.U
 	return diffs, nil
 }
 
-// givenUp returns the fields that the box asked for before and no longer asks for. The controller removes them. It does not return
-// fields that another field manager has set.
-func (d *Differ) givenUp(rendered *unstructured.Unstructured, live fields.Object, ours *fieldpath.Set) (*fieldpath.Set, error) {
-	wanted, err := d.compare.OwnedFields(rendered)
+// givenUp returns the fields that the box asked for before and no longer asks for. An apply removes them. It does not return fields
+// that another field manager has set.
+func (d *Differ) givenUp(rendered *unstructured.Unstructured, s apply.Step, ours *fieldpath.Set) (*fieldpath.Set, error) {
+	all := fieldpath.NewSet()
+	wanted, err := d.planner.Comparer.OwnedFields(rendered)
 	if err != nil {
 		return nil, err
 	}
-	all := fieldpath.NewSet()
 	ours.Difference(wanted).Leaves().Iterate(func(path fieldpath.Path) {
 		if !fields.HasAny(wanted, path) {
 			all.Insert(path.Copy())
 		}
 	})
-	for i, entry := range live.GetManagedFields() {
-		if fields.IsOurs(&live.GetManagedFields()[i]) || entry.FieldsV1 == nil {
+	for i, entry := range s.Live.GetManagedFields() {
+		if fields.IsOurs(&s.Live.GetManagedFields()[i]) || entry.FieldsV1 == nil {
 			continue
 		}
 		theirs, err := fields.Decode(&entry)
@@ -101,16 +100,4 @@ func (d *Differ) givenUp(rendered *unstructured.Unstructured, live fields.Object
 		all = all.Difference(theirs)
 	}
 	return all, nil
-}
-
-// ignoredPaths returns the paths of the fields that others may have of the children of a kind. One of a field that this release
-// does not know is left out: no render has it.
-func ignoredPaths(box *modelv1.ModelBox, kind string) []childfields.Path {
-	var paths []childfields.Path
-	for _, text := range modelboxrender.IgnoredFields(box, kind) {
-		if path, err := childfields.Parse(kind, text); err == nil {
-			paths = append(paths, path)
-		}
-	}
-	return paths
 }

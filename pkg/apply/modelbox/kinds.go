@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package modelbox plans the children of boxes. The controller carries the plans out, and the subresource diff shows them.
+package modelbox
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// Owners returns what planning needs to know about boxes.
+func Owners() apply.Owners[*modelv1.ModelBox] {
+	return apply.Owners[*modelv1.ModelBox]{
+		OwnerKind:  modelboxrender.Kind,
+		Noun:       "box",
+		Ignored:    modelboxrender.IgnoredFields,
+		IsRecordOf: modelboxrender.IsRecordOf,
+	}
+}
+
+// Kind returns what planning needs to know about a kind of the children of boxes.
+func Kind(kind childkinds.Kind) apply.Kind {
+	planned := apply.Kind{
+		GroupVersionKind: kind.GroupVersionKind,
+		Resource:         kind.GroupResource(),
+		Immutable: func(rendered *unstructured.Unstructured, live apply.Object) string {
+			return modelboxrender.Immutable(rendered, live)
+		},
+	}
+	if kind.GroupVersionKind == childkinds.PersistentVolumeClaim.GroupVersionKind {
+		planned.Retention = &apply.Retention{ClaimedFor: ClaimedFor, Mismatch: claimMismatch}
+	}
+	return planned
+}
+
+// ClaimedFor returns the box that a claim was made for, by the controller or by the StatefulSet of the box; false where
+// for none.
+func ClaimedFor(claim metav1.Object) (types.NamespacedName, bool) {
+	name, ok := claim.GetLabels()[modelv1.SelectorLabel]
+	return types.NamespacedName{Namespace: claim.GetNamespace(), Name: name}, ok
+}
+
+// claimMismatch is Mismatch of a claim that does not belong to the box.
+func claimMismatch(rendered *unstructured.Unstructured, live apply.Object) string {
+	wanted, err := modelboxrender.RenderedClaim(rendered)
+	if err != nil {
+		return err.Error()
+	}
+	claim := live.(*corev1.PersistentVolumeClaim)
+	for _, mode := range wanted.Spec.AccessModes {
+		if !slices.Contains(claim.Spec.AccessModes, mode) {
+			return fmt.Sprintf("its access modes are %v, without %s", claim.Spec.AccessModes, mode)
+		}
+	}
+	size, wantedSize := claim.Spec.Resources.Requests.Storage(), wanted.Spec.Resources.Requests.Storage()
+	if size.Cmp(*wantedSize) < 0 {
+		return fmt.Sprintf("its size is %s, less than %s", size, wantedSize)
+	}
+	return modelboxrender.OtherStorageClass(wanted, claim)
+}
