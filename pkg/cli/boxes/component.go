@@ -69,15 +69,25 @@ type Component struct {
 	Box  *modelv1.ModelBox
 }
 
-// Components returns the boxes of a stack that there are, in the order of its components.
-func Components(ctx context.Context, client versioned.Interface, stack *modelv1.ModelStack) ([]Component, error) {
+// Components returns the boxes of a stack that there are, in the order of its components. It gets those that are not among the
+// listed boxes.
+func Components(ctx context.Context, client versioned.Interface, stack *modelv1.ModelStack, listed []*modelv1.ModelBox) ([]Component, error) {
+	known := map[string]*modelv1.ModelBox{}
+	for _, box := range listed {
+		if box.Namespace == stack.Namespace {
+			known[box.Name] = box
+		}
+	}
 	var components []Component
 	for i := range stack.Spec.Components {
 		component := &stack.Spec.Components[i]
 		if component.Box == nil {
 			continue
 		}
-		box, err := client.ModelV1().ModelBoxes(stack.Namespace).Get(ctx, component.BoxName, metav1.GetOptions{})
+		box, err := known[component.BoxName], error(nil)
+		if box == nil {
+			box, err = client.ModelV1().ModelBoxes(stack.Namespace).Get(ctx, component.BoxName, metav1.GetOptions{})
+		}
 		if apierrors.IsNotFound(err) || err == nil && !render.IsControlledBy(box, stack, modelstackrender.Kind.GroupKind()) {
 			continue
 		}
@@ -93,7 +103,7 @@ func Components(ctx context.Context, client versioned.Interface, stack *modelv1.
 func WithComponents(ctx context.Context, client versioned.Interface, objects *Objects) ([]*modelv1.ModelBox, error) {
 	selected, seen := slices.Clone(objects.Boxes), map[types.UID]bool{}
 	for _, stack := range objects.Stacks {
-		components, err := Components(ctx, client, stack)
+		components, err := Components(ctx, client, stack, objects.Boxes)
 		if err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func (o *Options) sources(ctx context.Context) ([]source, error) {
 	}
 	var sources []source
 	for _, stack := range selected.Stacks {
-		components, err := boxes.Components(ctx, o.client, stack)
+		components, err := boxes.Components(ctx, o.client, stack, selected.Boxes)
 		if err != nil {
 			return nil, err
 		}
