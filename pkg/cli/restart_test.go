@@ -70,6 +70,12 @@ func TestRestart(t *testing.T) {
 		{name: "a file and a name", arguments: []string{"restart", "web"}, file: webFile, fails: "--filename"},
 		{name: "a label and a name", arguments: []string{"restart", "web", "--selector=tier=front"}, fails: "together with --selector"},
 		{name: "all namespaces and a name", arguments: []string{"restart", "web", "-A"}, fails: "--all-namespaces may not"},
+		{
+			name: "by a dry run of the server", arguments: []string{"restart", "web", "--dry-run=server"}, warning: "rolls 3 pods", says: []string{"Warning: rolls 3 pods"},
+			output:   []string{"modelbox.model.github.com/web restarted (server dry run)"},
+			requests: []string{"POST modelboxes/web/restart?dryRun=All&fieldManager=kubectl-modelbox" + body},
+		},
+		{name: "by a dry run of the client", arguments: []string{"restart", "web", "--dry-run=client"}, fails: "--dry-run=server"},
 		{name: "nothing", arguments: []string{"restart"}, fails: "must be specified"},
 		{
 			name: "something else, and a box", arguments: []string{"restart", "deploy/web", "mb/web"}, fails: "is neither a box nor a stack",

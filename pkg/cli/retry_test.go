@@ -37,6 +37,12 @@ func TestRetry(t *testing.T) {
 			name: "a file with a stack", arguments: []string{"retry"}, file: allFile, fails: "modelstacks/shop is a stack",
 			output: []string{"modelbox.model.github.com/web retried"}, requests: []string{web},
 		},
+		{
+			name: "by a dry run of the server", arguments: []string{"retry", "web", "--dry-run=server"}, warning: "rolls 3 pods", says: []string{"Warning: rolls 3 pods"},
+			output:   []string{"modelbox.model.github.com/web retried (server dry run)"},
+			requests: []string{"POST modelboxes/web/retry?dryRun=All&fieldManager=kubectl-modelbox" + body},
+		},
+		{name: "by a dry run of the client", arguments: []string{"retry", "web", "--dry-run=client"}, fails: "--dry-run=server"},
 		{name: "nothing", arguments: []string{"retry"}, fails: "must be specified"},
 		{name: "a label and a name", arguments: []string{"retry", "web", "--selector=tier=front"}, fails: "together with --selector"},
 		{

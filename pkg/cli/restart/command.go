@@ -36,14 +36,21 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# Restart all boxes of stack shop, each after its dependencies are ready again
 			kubectl modelbox restart mst/shop
 
+			# Show the warnings of the server about a restart, without restarting the box
+			kubectl modelbox restart web --dry-run=server
+
 			# Restart all boxes with the tier=front label, and wait until their pods are replaced
 			kubectl modelbox restart mb -l tier=front && kubectl modelbox wait mb -l tier=front`),
 		ValidArgsFunction: boxes.CompleteNames(f),
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
+	cmdutil.AddDryRunFlag(cmd)
 	return cmd
 }
+
+// Validate returns an error for what cannot be done.
+func (o *Options) Validate() error { return o.ValidateSubresource() }
 
 // Run restarts the boxes and the stacks. The error has all that have not been restarted.
 func (o *Options) Run(ctx context.Context) error {

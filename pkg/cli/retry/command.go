@@ -36,8 +36,12 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		RunE:              boxes.RunE(f, o),
 	}
 	o.AddFlags(cmd)
+	cmdutil.AddDryRunFlag(cmd)
 	return cmd
 }
+
+// Validate returns an error for what cannot be done.
+func (o *Options) Validate() error { return o.ValidateSubresource() }
 
 // Run tries the rollouts again. The error has all that have not been.
 func (o *Options) Run(ctx context.Context) error {
