@@ -11,27 +11,37 @@ import (
 	"reflect"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 )
 
-// specs are what children are specified with, by the path of the OpenAPI document that has them and their kinds.
-var specs = map[string]map[string]reflect.Type{
-	"api/v1": {
-		"PersistentVolumeClaim": reflect.TypeFor[corev1.PersistentVolumeClaimSpec](),
-		"Service":               reflect.TypeFor[corev1.ServiceSpec](),
-	},
-	"apis/apps/v1": {
-		"DaemonSet":   reflect.TypeFor[appsv1.DaemonSetSpec](),
-		"Deployment":  reflect.TypeFor[appsv1.DeploymentSpec](),
-		"StatefulSet": reflect.TypeFor[appsv1.StatefulSetSpec](),
-	},
-	"apis/autoscaling/v2":       {"HorizontalPodAutoscaler": reflect.TypeFor[autoscalingv2.HorizontalPodAutoscalerSpec]()},
-	"apis/networking.k8s.io/v1": {"Ingress": reflect.TypeFor[networkingv1.IngressSpec]()},
-	"apis/policy/v1":            {"PodDisruptionBudget": reflect.TypeFor[policyv1.PodDisruptionBudgetSpec]()},
+// specs are what children are specified with, by the path of the OpenAPI document that has them and their kinds. Kinds
+// without a spec are not among them, and neither are kinds that a cluster may lack.
+var specs = specsOf(childkinds.All())
+
+func specsOf(kinds []childkinds.Kind) map[string]map[string]reflect.Type {
+	specs := map[string]map[string]reflect.Type{}
+	for _, kind := range kinds {
+		spec, isSpecified := kind.Type.FieldByName("Spec")
+		if !isSpecified || kind.IsOptional {
+			continue
+		}
+		path := documentOf(kind.GroupVersion())
+		if specs[path] == nil {
+			specs[path] = map[string]reflect.Type{}
+		}
+		specs[path][kind.Kind] = spec.Type
+	}
+	return specs
+}
+
+// documentOf returns the path of the OpenAPI document of a version of an API group.
+func documentOf(version schema.GroupVersion) string {
+	if version.Group == "" {
+		return "api/" + version.Version
+	}
+	return "apis/" + version.String()
 }
 
 // definitions are those of an OpenAPI document, of which nothing but the names of properties is read.

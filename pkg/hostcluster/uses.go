@@ -8,7 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,11 +38,8 @@ func (u unknownFields) usesIn(object any, path *field.Path) ([]Use, error) {
 
 // without returns a child without the fields, and the child itself where it sets none of them.
 func (u unknownFields) without(child *unstructured.Unstructured) *unstructured.Unstructured {
-	apiVersion, prefix := child.GetAPIVersion(), "apis/"
-	if !strings.Contains(apiVersion, "/") {
-		prefix = "api/"
-	}
-	spec, isKnown := specs[prefix+apiVersion][child.GetKind()]
+	kind := child.GroupVersionKind()
+	spec, isKnown := specs[documentOf(kind.GroupVersion())][kind.Kind]
 	if !isKnown || len(u) == 0 {
 		return child
 	}

@@ -8,28 +8,25 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 var (
 	// workloads stands for the resource of a box's own workload.
 	workloads  = appsv1.SchemeGroupVersion.WithResource("workloads")
-	services   = corev1.SchemeGroupVersion.WithResource("services")
-	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
-	claims     = corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
-	ingresses  = networkingv1.SchemeGroupVersion.WithResource("ingresses")
-	httpRoutes = gatewayv1.SchemeGroupVersion.WithResource("httproutes")
+	services   = childkinds.Service.GroupVersionResource()
+	configMaps = childkinds.ConfigMap.GroupVersionResource()
+	claims     = childkinds.PersistentVolumeClaim.GroupVersionResource()
+	ingresses  = childkinds.Ingress.GroupVersionResource()
+	httpRoutes = childkinds.HTTPRoute.GroupVersionResource()
 
-	autoscalers       = autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")
-	disruptionBudgets = policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets")
+	autoscalers       = childkinds.HorizontalPodAutoscaler.GroupVersionResource()
+	disruptionBudgets = childkinds.PodDisruptionBudget.GroupVersionResource()
 
 	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 	modelBoxes     = modelv1.SchemeGroupVersion.WithResource("modelboxes")
@@ -40,11 +37,11 @@ var (
 func workloadResource(workload modelv1.Workload) schema.GroupVersionResource {
 	switch workload {
 	case modelv1.WorkloadStatefulSet:
-		return appsv1.SchemeGroupVersion.WithResource("statefulsets")
+		return childkinds.StatefulSet.GroupVersionResource()
 	case modelv1.WorkloadDaemonSet:
-		return appsv1.SchemeGroupVersion.WithResource("daemonsets")
+		return childkinds.DaemonSet.GroupVersionResource()
 	default:
-		return appsv1.SchemeGroupVersion.WithResource("deployments")
+		return childkinds.Deployment.GroupVersionResource()
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 )
 
 // reviewsAtOnce is how many permissions are asked about at a time.
@@ -28,18 +30,18 @@ var wanted = []rbacv1.PolicyRule{
 	rule("", "update", "resourcequotas/status"),
 	rule("flowcontrol.apiserver.k8s.io", "list,watch", "flowschemas", "prioritylevelconfigurations"),
 	rule("flowcontrol.apiserver.k8s.io", "patch", "flowschemas/status"),
-	rule("apps", children, "deployments", "statefulsets", "daemonsets"),
-	rule("", children, "services", "configmaps"),
+	childRule(childkinds.Deployment, childkinds.StatefulSet, childkinds.DaemonSet),
+	childRule(childkinds.Service, childkinds.ConfigMap),
 	rule("apps", "list", "replicasets"),
-	rule("networking.k8s.io", children, "ingresses"),
+	childRule(childkinds.Ingress),
 	rule("networking.k8s.io", "list,watch", "ingressclasses"),
-	rule("gateway.networking.k8s.io", children, "httproutes"),
-	rule("autoscaling", children, "horizontalpodautoscalers"),
-	rule("policy", children, "poddisruptionbudgets"),
+	childRule(childkinds.HTTPRoute),
+	childRule(childkinds.HorizontalPodAutoscaler),
+	childRule(childkinds.PodDisruptionBudget),
 	rule("discovery.k8s.io", children, "endpointslices"),
 	rule("k8s.cni.cncf.io", children, "network-attachment-definitions"),
 	rule("apps", children, "controllerrevisions"),
-	rule("", children, "persistentvolumeclaims"),
+	childRule(childkinds.PersistentVolumeClaim),
 	rule("storage.k8s.io", "get", "storageclasses"),
 	rule("", "delete", "pods"),
 	rule("model.github.com", "update", "modelboxes/finalizers", "modelstacks/finalizers", "networks/finalizers"),
@@ -51,11 +53,20 @@ var wanted = []rbacv1.PolicyRule{
 	},
 }
 
-// children are the verbs for what boxes become.
-const children = "get,list,watch,create,patch,delete"
+// children are the verbs for what stacks and networks become.
+var children = strings.Join(childkinds.Verbs(), ",")
 
 func rule(group, verbs string, resources ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: strings.Split(verbs, ",")}
+}
+
+// childRule is the rule for kinds of one group that boxes become.
+func childRule(kinds ...childkinds.Kind) rbacv1.PolicyRule {
+	rule := rbacv1.PolicyRule{APIGroups: []string{kinds[0].Group}, Verbs: childkinds.Verbs()}
+	for _, kind := range kinds {
+		rule.Resources = append(rule.Resources, kind.Resource)
+	}
+	return rule
 }
 
 // checkPermissions asks the cluster whether the servers may do what they do.

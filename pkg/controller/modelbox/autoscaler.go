@@ -11,13 +11,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
+	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
 // autoscalerKind returns the autoscalers of boxes as a kind of children.
 func autoscalerKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	return children.NewKind(apply.Kind{GroupVersionKind: autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"), Resource: autoscalingv2.Resource("horizontalpodautoscalers")}, informer,
+	return children.NewKind(modelboxapply.Kind(childkinds.HorizontalPodAutoscaler), informer,
 		func(namespace string) children.Client[*autoscalingv2.HorizontalPodAutoscaler] {
 			return cluster.AutoscalingV2().HorizontalPodAutoscalers(namespace)
 		})

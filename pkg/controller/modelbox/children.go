@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
+	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
@@ -23,12 +23,7 @@ import (
 // newEngine returns what keeps the children of boxes.
 func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 	return children.NewEngine(children.Config[*modelv1.ModelBox]{
-		Owners: apply.Owners[*modelv1.ModelBox]{
-			OwnerKind:  modelboxrender.Kind,
-			Noun:       noun,
-			Ignored:    modelboxrender.IgnoredFields,
-			IsRecordOf: modelboxrender.IsRecordOf,
-		},
+		Owners: modelboxapply.Owners(),
 		GetOwner: func(ctx context.Context, namespace, name string) (*modelv1.ModelBox, error) {
 			return c.modelClient.ModelV1().ModelBoxes(namespace).Get(ctx, name, metav1.GetOptions{})
 		},

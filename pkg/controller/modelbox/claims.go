@@ -8,37 +8,33 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
-	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 var (
-	claimGVK      = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
-	claimResource = corev1.Resource("persistentvolumeclaims")
+	claimGVK      = childkinds.PersistentVolumeClaim.GroupVersionKind
+	claimResource = childkinds.PersistentVolumeClaim.GroupResource()
 )
 
 // claimKind returns the PersistentVolumeClaims of boxes as a kind of children: those that the pods of a Deployment share.
 func (c *Controller) claimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(apply.Kind{GroupVersionKind: claimGVK, Resource: claimResource}, informer,
+	kind := children.NewKind(modelboxapply.Kind(childkinds.PersistentVolumeClaim), informer,
 		func(namespace string) children.Client[*corev1.PersistentVolumeClaim] {
 			return cluster.CoreV1().PersistentVolumeClaims(namespace)
 		})
-	kind.Immutable = immutable
 	kind.PreservedFields = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
 	kind.InUse = c.isClaimInUse
-	kind.Retention = &apply.Retention{ClaimedFor: claimBoxKey, Mismatch: claimMismatch}
 	return kind
 }
 
@@ -72,28 +68,6 @@ func isClaimedBy(workload workload, claim string) bool {
 	return isStatefulSet && slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
 		return helper.IsPodClaimName(claim, set.Name, template.Name)
 	})
-}
-
-// claimBoxKey returns the box that a claim was made for: by the controller, or by the StatefulSet of the box.
-func claimBoxKey(claim metav1.Object) (types.NamespacedName, bool) { return podBoxKey(claim) }
-
-// claimMismatch is Mismatch of a claim that does not belong to the box.
-func claimMismatch(rendered *unstructured.Unstructured, live children.Object) string {
-	wanted, err := modelboxrender.RenderedClaim(rendered)
-	if err != nil {
-		return err.Error()
-	}
-	claim := live.(*corev1.PersistentVolumeClaim)
-	for _, mode := range wanted.Spec.AccessModes {
-		if !slices.Contains(claim.Spec.AccessModes, mode) {
-			return fmt.Sprintf("its access modes are %v, without %s", claim.Spec.AccessModes, mode)
-		}
-	}
-	size, wantedSize := claim.Spec.Resources.Requests.Storage(), wanted.Spec.Resources.Requests.Storage()
-	if size.Cmp(*wantedSize) < 0 {
-		return fmt.Sprintf("its size is %s, less than %s", size, wantedSize)
-	}
-	return modelboxrender.OtherStorageClass(wanted, claim)
 }
 
 // pendingClaims returns the claims that were made for the box and have no volume yet, by their names, with what to say of each.

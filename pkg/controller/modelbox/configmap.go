@@ -14,9 +14,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
+	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -24,11 +25,10 @@ import (
 
 // configMapKind returns the ConfigMaps of boxes as a kind of children.
 func (c *Controller) configMapKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(apply.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: corev1.Resource("configmaps")}, informer,
+	kind := children.NewKind(modelboxapply.Kind(childkinds.ConfigMap), informer,
 		func(namespace string) children.Client[*corev1.ConfigMap] {
 			return cluster.CoreV1().ConfigMaps(namespace)
 		})
-	kind.Immutable = immutable
 	kind.Untrimmed = untrimmedConfigMap
 	kind.InUse = c.isConfigMapInUse
 	return kind

@@ -16,6 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // configured gives the box a config of each of two kinds.
@@ -111,7 +112,7 @@ func TestImmutableData(t *testing.T) {
 		{"more data that may not be changed", &corev1.ConfigMap{Data: map[string]string{"web.conf": "workers 4;", "empty": "", "more": ""}, Immutable: ptr.To(true)},
 			"it is immutable and has other data"},
 	} {
-		t.Run(row.name, func(t *testing.T) { check(t, "obstacle", row.want, immutable(rendered, row.live)) })
+		t.Run(row.name, func(t *testing.T) { check(t, "obstacle", row.want, modelboxrender.Immutable(rendered, row.live)) })
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -254,7 +255,7 @@ func (c *Controller) addIndexes(p *ControllerParameters) error {
 	if err := informers.AddIndex(p.Ingresses.Informer(), byClassWithAddress, classWithAddress); err != nil {
 		return fmt.Errorf("indexing ingresses: %w", err)
 	}
-	if err := informers.AddIndex(p.Claims.Informer(), byBox, indexBy(claimBoxKey)); err != nil {
+	if err := informers.AddIndex(p.Claims.Informer(), byBox, indexBy(modelboxapply.ClaimedFor)); err != nil {
 		return fmt.Errorf("indexing claims: %w", err)
 	}
 	if err := informers.AddIndex(p.Pods.Informer(), byBox, indexBy(podBoxKey)); err != nil {

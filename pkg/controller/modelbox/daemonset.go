@@ -11,18 +11,18 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
 // daemonSetKind returns the DaemonSets of boxes as a kind of children.
 func daemonSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(apply.Kind{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("DaemonSet"), Resource: appsv1.Resource("daemonsets")}, informer,
+	kind := children.NewKind(modelboxapply.Kind(childkinds.DaemonSet), informer,
 		func(namespace string) children.Client[*appsv1.DaemonSet] {
 			return cluster.AppsV1().DaemonSets(namespace)
 		})
-	kind.Immutable = immutable
 	kind.PreservedFields = fieldpath.NewSet(podMetadataPath)
 	return kind
 }

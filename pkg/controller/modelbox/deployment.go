@@ -13,8 +13,9 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
@@ -23,11 +24,10 @@ const deploymentRevision = "deployment.kubernetes.io/revision"
 
 // deploymentKind returns the Deployments of boxes as a kind of children.
 func (c *Controller) deploymentKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(apply.Kind{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: appsv1.Resource("deployments")}, informer,
+	kind := children.NewKind(modelboxapply.Kind(childkinds.Deployment), informer,
 		func(namespace string) children.Client[*appsv1.Deployment] {
 			return cluster.AppsV1().Deployments(namespace)
 		})
-	kind.Immutable = immutable
 	kind.PreservedFields = fieldpath.NewSet(replicasPath, podMetadataPath, pausedPath)
 	kind.HandOver = handOverReplicas
 	kind.Written = c.rollouts.annotated

@@ -14,8 +14,9 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
@@ -24,7 +25,7 @@ const ingressClassAnnotation = "kubernetes.io/ingress.class"
 
 // ingressKind returns the Ingresses of boxes as a kind of children.
 func ingressKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(apply.Kind{GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), Resource: networkingv1.Resource("ingresses")}, informer,
+	kind := children.NewKind(modelboxapply.Kind(childkinds.Ingress), informer,
 		func(namespace string) children.Client[*networkingv1.Ingress] {
 			return cluster.NetworkingV1().Ingresses(namespace)
 		})

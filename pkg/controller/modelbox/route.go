@@ -9,21 +9,21 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-var httpRoutes = schema.GroupResource{Group: gatewayv1.GroupName, Resource: "httproutes"}
+var httpRoutes = childkinds.HTTPRoute.GroupResource()
 
 // NewRouteInformer returns an informer of the HTTPRoutes that this server has made, where the cluster serves that kind.
 func NewRouteInformer(client gatewayclient.Interface) (*informers.Optional, error) {
@@ -44,7 +44,7 @@ const managedSelector = render.ManagedByLabel + "=" + render.ManagedBy
 
 // routeKind returns the HTTPRoutes of boxes as a kind of children.
 func routeKind(client gatewayclient.Interface, informer *informers.Optional) *children.Kind {
-	kind := children.NewKind(apply.Kind{GroupVersionKind: gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"), Resource: httpRoutes}, informer,
+	kind := children.NewKind(modelboxapply.Kind(childkinds.HTTPRoute), informer,
 		func(namespace string) children.Client[*gatewayv1.HTTPRoute] {
 			return client.GatewayV1().HTTPRoutes(namespace)
 		})

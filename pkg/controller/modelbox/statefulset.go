@@ -19,19 +19,19 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // statefulSetKind returns the StatefulSets of boxes as a kind of children.
 func statefulSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
-	kind := children.NewKind(apply.Kind{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("StatefulSet"), Resource: appsv1.Resource("statefulsets")}, informer,
+	kind := children.NewKind(modelboxapply.Kind(childkinds.StatefulSet), informer,
 		func(namespace string) children.Client[*appsv1.StatefulSet] {
 			return cluster.AppsV1().StatefulSets(namespace)
 		})
-	kind.Immutable = immutable
 	kind.PreservedFields = fieldpath.NewSet(
 		replicasPath,
 		podMetadataPath,

@@ -23,6 +23,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // completeStatefulSet returns a StatefulSet of three replicas whose rollout is complete.
@@ -174,7 +175,7 @@ func TestImmutableFieldsOfAStatefulSet(t *testing.T) {
 		{"another selector, whose pods would stay", rendered, live(otherSelector), `its selector is "app=web" and cannot become "modelbox=web"`, metav1.DeletePropagationBackground},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			check(t, "obstacle", row.want, immutable(row.rendered, row.live))
+			check(t, "obstacle", row.want, modelboxrender.Immutable(row.rendered, row.live))
 			check(t, "propagation", row.propagation, statefulSetReplacePropagation(row.rendered, row.live))
 		})
 	}

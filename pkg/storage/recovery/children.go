@@ -7,18 +7,14 @@ import (
 	"context"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
@@ -35,19 +31,20 @@ const (
 const managedSelector = render.ManagedByLabel + "=" + render.ManagedBy
 
 var (
-	// workloads are the resources that have the records of boxes.
-	workloads = []schema.GroupVersionResource{
-		appsv1.SchemeGroupVersion.WithResource("deployments"),
-		appsv1.SchemeGroupVersion.WithResource("statefulsets"),
-		appsv1.SchemeGroupVersion.WithResource("daemonsets"),
-	}
-	configMaps        = corev1.SchemeGroupVersion.WithResource("configmaps")
-	services          = corev1.SchemeGroupVersion.WithResource("services")
-	autoscalers       = autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")
-	disruptionBudgets = policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets")
-	ingresses         = networkingv1.SchemeGroupVersion.WithResource("ingresses")
-	endpointSlices    = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
+	services       = childkinds.Service.GroupVersionResource()
+	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 )
+
+// resourcesFor returns the resources of the children of boxes that have the role in the recovery.
+func resourcesFor(recovery childkinds.Recovery) []schema.GroupVersionResource {
+	var resources []schema.GroupVersionResource
+	for _, kind := range childkinds.All() {
+		if kind.Recovery == recovery {
+			resources = append(resources, kind.GroupVersionResource())
+		}
+	}
+	return resources
+}
 
 // cluster reads children in the host cluster.
 type cluster struct {
@@ -97,7 +94,7 @@ func (k *kind) recordOn(c child) (metav1.Object, error) {
 
 // eachWorkload calls visit for the workloads of all boxes.
 func eachWorkload(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
-	for _, resource := range workloads {
+	for _, resource := range resourcesFor(childkinds.RecordsBox) {
 		if err := eachChild(ctx, cluster, resource, managedSelector, owners, visit); err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 )
 
 // recovered is the result of a recovery: how many objects of each kind it handled, by action.
@@ -82,7 +84,7 @@ func removeDeleted(ctx context.Context, networks, stacks, boxes *recoverer, clus
 			return err
 		}
 	}
-	for _, resource := range []schema.GroupVersionResource{services, configMaps, ingresses, autoscalers, disruptionBudgets} {
+	for _, resource := range resourcesFor(childkinds.ProvesBox) {
 		if err := eachChildOfBox(ctx, cluster, resource, boxes.noteChild); err != nil {
 			return err
 		}
