@@ -109,7 +109,7 @@ func (s *Step) NeedsLive() bool {
 	case Update:
 		return s.Difference.IsObstructed() || s.Ignored != nil
 	case Record:
-		return !OwnsRecord(s.Live)
+		return !OwnsRecord(s.Live) || s.Ignored != nil
 	case Replace:
 		return !s.IsOwnedByPredecessor
 	default:

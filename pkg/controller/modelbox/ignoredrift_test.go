@@ -91,6 +91,20 @@ func TestIgnoredDriftStays(t *testing.T) {
 	check(t, "message", "all children are up to date", f.appliedMessage(t))
 }
 
+// The record of a box on its Deployment changes with the labels of the box, which the Deployment has not.
+func TestIgnoredDriftStaysWhenOnlyTheRecordChanges(t *testing.T) {
+	f := newTestController(t, newIgnoringBox(t))
+	f.converge(t)
+	f.changeDeployment(t, "vpa", withCPU("3"))
+	f.settle(t)
+	f.update(t, func(box *modelv1.ModelBox) { box.Labels = map[string]string{"team": "shop"} })
+	f.settle(t)
+	check(t, "recorded labels", map[string]string{"team": "shop"}, f.recorded(t).Labels)
+	check(t, "CPU", "3", cpuOf(f.deployment(t)))
+	f.settle(t)
+	check(t, "CPU after another reconcile", "3", cpuOf(f.deployment(t)))
+}
+
 // As long as no other manager has set an ignored field, the box decides about it.
 func TestUpdateOfWhatIsIgnoredAndNobodyHasSet(t *testing.T) {
 	f := newTestController(t, newIgnoringBox(t))
