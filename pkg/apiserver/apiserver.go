@@ -14,7 +14,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
-	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
+	modelboxrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/rest"
 	modelrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/rest"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 )
@@ -77,7 +77,7 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		Codecs:        Codecs,
 		Authorizer:    c.genericConfig.Authorization.Authorizer,
 		NodePortRange: c.extraConfig.NodePortRange,
-		BoxSubresources: modelboxstorage.Subresources{
+		BoxSubresources: modelboxrest.Config{
 			Cluster:       c.extraConfig.BoxChildren,
 			Differ:        c.extraConfig.BoxDiffer,
 			PodAccess:     c.extraConfig.PodAccess,

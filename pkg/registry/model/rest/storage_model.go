@@ -19,6 +19,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/rest"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	modelstackstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack/storage"
 	networkstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/network/storage"
@@ -61,7 +62,7 @@ type StorageProvider struct {
 	// NodePortRange is what the cluster gives out, empty where that is not known.
 	NodePortRange utilnet.PortRange
 	// BoxSubresources is what the subresources of boxes need.
-	BoxSubresources modelboxstorage.Subresources
+	BoxSubresources modelboxrest.Config
 }
 
 // GroupName returns the name of the group.
@@ -84,7 +85,11 @@ func (p StorageProvider) NewRESTStorage(optsGetter generic.RESTOptionsGetter) (g
 
 func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter, others map[string]rest.Storage) (map[string]rest.Storage, error) {
 	networks := others["networks"].(*networkstorage.REST)
-	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange, networks.GetFromCache, p.BoxSubresources)
+	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange, networks.GetFromCache)
+	if err != nil {
+		return nil, err
+	}
+	subresources, err := modelboxrest.New(p.Scheme, storage.ModelBox, p.Authorizer, p.BoxSubresources)
 	if err != nil {
 		return nil, err
 	}
@@ -93,24 +98,24 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes/status": storage.Status,
 		"modelboxes/scale":  storage.Scale,
 
-		"modelboxes/render":   storage.Render,
-		"modelboxes/diff":     storage.Diff,
-		"modelboxes/restart":  storage.Restart,
-		"modelboxes/retry":    storage.Retry,
-		"modelboxes/history":  storage.History,
-		"modelboxes/rollback": storage.Rollback,
+		"modelboxes/render":   subresources.Render,
+		"modelboxes/diff":     subresources.Diff,
+		"modelboxes/restart":  subresources.Restart,
+		"modelboxes/retry":    subresources.Retry,
+		"modelboxes/history":  subresources.History,
+		"modelboxes/rollback": subresources.Rollback,
 
-		"modelboxes/log":         storage.Log,
-		"modelboxes/exec":        storage.Exec,
-		"modelboxes/attach":      storage.Attach,
-		"modelboxes/portforward": storage.PortForward,
-		"modelboxes/debug":       storage.Debug,
+		"modelboxes/log":         subresources.Log,
+		"modelboxes/exec":        subresources.Exec,
+		"modelboxes/attach":      subresources.Attach,
+		"modelboxes/portforward": subresources.PortForward,
+		"modelboxes/debug":       subresources.Debug,
 	}, nil
 }
 
 func (p StorageProvider) newModelStackStorage(optsGetter generic.RESTOptionsGetter, others map[string]rest.Storage) (map[string]rest.Storage, error) {
 	storage, err := modelstackstorage.NewStorage(p.Scheme, optsGetter,
-		others["modelboxes"].(*modelboxstorage.REST), others["modelboxes/diff"].(*modelboxstorage.DiffREST), p.BoxSubresources)
+		others["modelboxes"].(*modelboxstorage.REST), others["modelboxes/diff"].(*modelboxrest.DiffREST), p.BoxSubresources)
 	if err != nil {
 		return nil, err
 	}

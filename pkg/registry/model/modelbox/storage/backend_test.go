@@ -6,7 +6,6 @@ package storage
 import (
 	"testing"
 
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -27,7 +26,7 @@ func newBackend(t testing.TB) *backend {
 // newStorage returns the stores of another server, whose watch cache has what is in etcd now.
 func (b *backend) newStorage(t testing.TB) *Storage {
 	t.Helper()
-	storage, err := NewStorage(b.Scheme, b.Options, nil, utilnet.PortRange{}, nil, Subresources{TypeConverter: managedfields.NewDeducedTypeConverter()})
+	storage, err := NewStorage(b.Scheme, b.Options, nil, utilnet.PortRange{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -15,6 +17,16 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
+
+// withVolume gives the box a volume of its own.
+func withVolume(retain bool) func(*model.ModelBox) {
+	return func(box *model.ModelBox) {
+		box.Spec.Storage = []model.ModelBoxStorage{{
+			Name: "data", MountPath: "/data", RequestedSize: resource.MustParse("1Gi"),
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}, Retain: ptr.To(retain),
+		}}
+	}
+}
 
 // The storage of the box is retained since an update that no controller has seen.
 func TestDeletionWaitsForRetainedClaims(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/rest"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -35,7 +36,7 @@ type DiffREST struct {
 	scheme *runtime.Scheme
 	store  *genericregistry.Store
 	boxes  *modelboxstorage.REST
-	diff   *modelboxstorage.DiffREST
+	diff   *modelboxrest.DiffREST
 	// managers apply to boxes as the controller does.
 	managers *managedfields.FieldManager
 }

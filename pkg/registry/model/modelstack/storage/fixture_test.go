@@ -20,6 +20,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	modelboxrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/rest"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/registrytest"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -43,15 +44,19 @@ func newStorageWithBoxes(t *testing.T) *Storage {
 
 func newStorageBeside(t *testing.T, stacks, boxes *registrytest.Backend) *Storage {
 	t.Helper()
-	subresources := modelboxstorage.Subresources{Cluster: emptyCluster{}, Differ: imageDiffer{}, TypeConverter: managedfields.NewDeducedTypeConverter()}
-	ofBoxes, err := modelboxstorage.NewStorage(boxes.Scheme, boxes.Options, nil, utilnet.PortRange{}, nil, subresources)
+	config := modelboxrest.Config{Cluster: emptyCluster{}, Differ: imageDiffer{}, TypeConverter: managedfields.NewDeducedTypeConverter()}
+	ofBoxes, err := modelboxstorage.NewStorage(boxes.Scheme, boxes.Options, nil, utilnet.PortRange{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subresources, err := modelboxrest.New(boxes.Scheme, ofBoxes.ModelBox, nil, config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if stacks == boxes {
 		t.Cleanup(ofBoxes.ModelBox.Destroy)
 	}
-	storage, err := NewStorage(stacks.Scheme, stacks.Options, ofBoxes.ModelBox, ofBoxes.Diff, subresources)
+	storage, err := NewStorage(stacks.Scheme, stacks.Options, ofBoxes.ModelBox, subresources.Diff, config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelboxrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/rest"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/resource"
@@ -34,8 +35,8 @@ type Storage struct {
 }
 
 // NewStorage returns stores that share one connection to the storage backend. boxes and diff are the store of boxes and their
-// subresource, and subresources has what those of stacks share with them.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, boxes *modelboxstorage.REST, diff *modelboxstorage.DiffREST, subresources modelboxstorage.Subresources) (*Storage, error) {
+// subresource, and config has what the subresources of stacks share with those of boxes.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, boxes *modelboxstorage.REST, diff *modelboxrest.DiffREST, config modelboxrest.Config) (*Storage, error) {
 	getBox := getFromCache(boxes)
 	strategy := modelstack.NewStrategy(scheme, boxes.Strategy(), getBox)
 	store := &genericregistry.Store{
@@ -58,11 +59,11 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, bo
 	}
 
 	statusStore := resource.StatusStore(store, modelstack.NewStatusStrategy(strategy))
-	restarts, err := subresource.NewUpdater[*model.ModelStack](scheme, store, modelstackrender.Kind, "restart", subresources.TypeConverter, subresources.Admission)
+	restarts, err := subresource.NewUpdater[*model.ModelStack](scheme, store, modelstackrender.Kind, "restart", config.TypeConverter, config.Admission)
 	if err != nil {
 		return nil, err
 	}
-	managers, err := subresource.NewFieldManager(scheme, boxes.Store, modelboxrender.Kind, "", subresources.TypeConverter)
+	managers, err := subresource.NewFieldManager(scheme, boxes.Store, modelboxrender.Kind, "", config.TypeConverter)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, bo
 		Diff:       &DiffREST{scheme, store, boxes, diff, managers},
 		Restart: &RestartREST{
 			Objects: restarts, Resource: model.Resource("modelstacks/restart"), Noun: "stack", Restart: restart,
-			Recorder: subresources.Recorder, Clock: clock.RealClock{},
+			Recorder: config.Recorder, Clock: clock.RealClock{},
 		},
 	}, nil
 }

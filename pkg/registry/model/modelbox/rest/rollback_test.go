@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package storage
+package rest
 
 import (
 	"context"
@@ -29,7 +29,7 @@ import (
 )
 
 // newRollback returns the rollback subresource in a cluster with the revisions, and the events that it records.
-func newRollback(storage *Storage, admit admission.Interface, revisions ...modelboxrender.Revision) (*RollbackREST, chan string) {
+func newRollback(storage *testStorage, admit admission.Interface, revisions ...modelboxrender.Revision) (*RollbackREST, chan string) {
 	rollback := *storage.Rollback
 	boxes := *rollback.boxes
 	boxes.Admission = admit

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package storage
+package rest
 
 import (
 	"context"
@@ -150,7 +150,7 @@ func TestDebug(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			access, recorder := &testAccess{err: row.component, refused: row.refused}, events.NewFakeRecorder(10)
-			debug := &DebugREST{storage.Debug.store, row.cluster, access, permissions{row.authorizer}, recorder}
+			debug := &DebugREST{storage.ModelBox.Store, row.cluster, access, permissions{row.authorizer}, recorder}
 			answer, err := debug.Create(asAnna(t), "web", row.debug.DeepCopy(), rest.ValidateAllObjectFunc, &row.options)
 			if diff := cmp.Diff(row.wantAsked, access.asked, cmpopts.SortSlices(strings.Compare)); diff != "" {
 				t.Errorf("what is added (-want +got):\n%s", diff)
@@ -199,7 +199,7 @@ func TestDebugGeneratesOneName(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
 	create(t, storage, newBox())
-	debug := &DebugREST{storage.Debug.store, podsOf("web-1", "web-2"), &testAccess{}, permissions{rights{"patch pods/ephemeralcontainers web-1", "patch pods/ephemeralcontainers web-2"}}, nil}
+	debug := &DebugREST{storage.ModelBox.Store, podsOf("web-1", "web-2"), &testAccess{}, permissions{rights{"patch pods/ephemeralcontainers web-1", "patch pods/ephemeralcontainers web-2"}}, nil}
 	answer, err := debug.Create(asAnna(t), "web", &model.ModelBoxDebug{Image: "busybox", AllPods: true}, nil, &metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package storage
+package rest
 
 import (
 	"context"
@@ -26,14 +26,14 @@ func TestSubresourcesAreNotAuthorizedAsUpdates(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		subresource string
-		create      func(ctx context.Context, storage *Storage, admit admission.Interface) error
+		create      func(ctx context.Context, storage *testStorage, admit admission.Interface) error
 	}{
-		{"restart", func(ctx context.Context, storage *Storage, admit admission.Interface) error {
+		{"restart", func(ctx context.Context, storage *testStorage, admit admission.Interface) error {
 			restart, _ := newRestart(t, storage, admit)
 			_, err := restart.Create(ctx, "web", &model.ModelBoxRestart{}, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
 			return err
 		}},
-		{"rollback", func(ctx context.Context, storage *Storage, admit admission.Interface) error {
+		{"rollback", func(ctx context.Context, storage *testStorage, admit admission.Interface) error {
 			box := get(t, storage)
 			rollback, _ := newRollback(storage, admit, revisionOf(t, box, 1, withImage("nginx:1")), revisionOf(t, box, 2, withImage("nginx:2")))
 			_, err := rollback.Create(ctx, "web", &model.ModelBoxRollback{}, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})

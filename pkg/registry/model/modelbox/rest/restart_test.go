@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package storage
+package rest
 
 import (
 	"context"
@@ -34,7 +34,7 @@ const (
 )
 
 // newRestart returns the restart subresource at a fixed time, and the events that it records.
-func newRestart(t *testing.T, storage *Storage, admit admission.Interface) (*RestartREST, chan string) {
+func newRestart(t *testing.T, storage *testStorage, admit admission.Interface) (*RestartREST, chan string) {
 	t.Helper()
 	restart := *storage.Restart
 	boxes := *restart.Objects

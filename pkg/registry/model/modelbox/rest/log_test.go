@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package storage
+package rest
 
 import (
 	"context"
@@ -30,13 +30,13 @@ import (
 const oneLine = "2026-01-01T12:00:00.000000001Z a line\n"
 
 // logsOf are the logs of box web for anna.
-func logsOf(t *testing.T, storage *Storage, authorizer authorizer.UnconditionalAuthorizer, cluster *testCluster, access *testAccess, name string, options *model.ModelBoxLogOptions) (io.ReadCloser, error) {
+func logsOf(t *testing.T, storage *testStorage, authorizer authorizer.UnconditionalAuthorizer, cluster *testCluster, access *testAccess, name string, options *model.ModelBoxLogOptions) (io.ReadCloser, error) {
 	t.Helper()
 	return logsFor(t.Context(), t, storage, authorizer, cluster, access, name, options)
 }
 
 // logsFor is logsOf for a request that lasts until ctx is done.
-func logsFor(ctx context.Context, t *testing.T, storage *Storage, authorizer authorizer.UnconditionalAuthorizer, cluster *testCluster, access *testAccess, name string, options *model.ModelBoxLogOptions) (io.ReadCloser, error) {
+func logsFor(ctx context.Context, t *testing.T, storage *testStorage, authorizer authorizer.UnconditionalAuthorizer, cluster *testCluster, access *testAccess, name string, options *model.ModelBoxLogOptions) (io.ReadCloser, error) {
 	t.Helper()
 	log := *storage.Log
 	log.cluster, log.access, log.permissions = cluster, access, permissions{authorizer}

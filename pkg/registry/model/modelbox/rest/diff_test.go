@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package storage
+package rest
 
 import (
 	"context"
@@ -51,8 +51,8 @@ func (allowsDeployments) Authorize(_ context.Context, a authorizer.Attributes) (
 	return authorizer.DecisionDeny, "", nil
 }
 
-func newDiff(storage *Storage, differ *testDiffer) *DiffREST {
-	return &DiffREST{storage.Diff.store, &testCluster{}, differ, allowsDeployments{}}
+func newDiff(storage *testStorage, differ *testDiffer) *DiffREST {
+	return &DiffREST{storage.ModelBox.Store, &testCluster{}, differ, allowsDeployments{}}
 }
 
 // changing are diffs of which each has an effect of its own.
@@ -81,7 +81,7 @@ func effectsOf(obj runtime.Object) []string {
 }
 
 // setReplicas lets the box named web have pods.
-func setReplicas(t *testing.T, storage *Storage, replicas int32) {
+func setReplicas(t *testing.T, storage *testStorage, replicas int32) {
 	t.Helper()
 	if _, _, err := storage.Status.Update(inDefault(t), "web", changed(func(box *model.ModelBox) { box.Status.Replicas = replicas }),
 		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{}); err != nil {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package storage
+package rest
 
 import (
 	"strings"
@@ -21,7 +21,7 @@ import (
 )
 
 // createWithRollout creates a box with that status of its rollout.
-func createWithRollout(t *testing.T, storage *Storage, phase model.RolloutPhase, changes ...func(*model.ModelBox)) *model.ModelBox {
+func createWithRollout(t *testing.T, storage *testStorage, phase model.RolloutPhase, changes ...func(*model.ModelBox)) *model.ModelBox {
 	t.Helper()
 	box := create(t, storage, newBox(append([]func(*model.ModelBox){func(box *model.ModelBox) {
 		box.Spec.Rollout = &model.ModelBoxRollout{OnFailure: model.RolloutFailureRollback, MaxRestarts: ptr.To[int32](3)}

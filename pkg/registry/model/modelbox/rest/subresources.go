@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rest holds the subresources of ModelBoxes that read a box, and its children and pods in the cluster, or update a box
+// through its store. The status and the scale are in package storage.
+package rest
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
+	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/resource"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// Subresources are the subresources of boxes beside the status and the scale.
+type Subresources struct {
+	Render   *RenderREST
+	Restart  *RestartREST
+	Retry    *RetryREST
+	History  *HistoryREST
+	Rollback *RollbackREST
+	Diff     *DiffREST
+	Debug    *DebugREST
+
+	Log                       *LogREST
+	Exec, Attach, PortForward *ConnectREST
+}
+
+// Config is what the subresources need beside the store.
+type Config struct {
+	// Cluster is asked for what there is of a box.
+	Cluster modelbox.Cluster
+	// Differ compares the children of boxes with what they ask for.
+	Differ modelbox.Differ
+	// PodAccess reaches the pods of a box.
+	PodAccess modelbox.PodAccess
+	// Admission sees the boxes that are changed through a subresource, as those that are changed themselves. Nil admits all.
+	Admission admission.Interface
+	// TypeConverter knows the schema of boxes, for the managed fields of what is changed.
+	TypeConverter managedfields.TypeConverter
+	// Recorder records who has used one. Nil records nothing.
+	Recorder events.EventRecorder
+}
+
+// New returns the subresources of the boxes. authorizer is asked for what the users of requests may do with their children.
+func New(scheme *runtime.Scheme, boxes *modelboxstorage.REST, authorizer authorizer.UnconditionalAuthorizer, config Config) (*Subresources, error) {
+	store := boxes.Store
+	newUpdater := func(store *genericregistry.Store, name string) (*subresource.Updater[*model.ModelBox], error) {
+		return subresource.NewUpdater[*model.ModelBox](scheme, store, modelboxrender.Kind, name, config.TypeConverter, config.Admission)
+	}
+	restarts, err := newUpdater(store, "restart")
+	if err != nil {
+		return nil, err
+	}
+	rollbacks, err := newUpdater(store, "rollback")
+	if err != nil {
+		return nil, err
+	}
+	retries, err := newUpdater(resource.StatusStore(store, modelbox.NewStatusStrategy(boxes.Strategy())), "retry")
+	if err != nil {
+		return nil, err
+	}
+
+	revisions := newRevisionRequests()
+	connect := func(name string, newOptions func() runtime.Object, parse func(runtime.Object) (connection, error)) *ConnectREST {
+		return &ConnectREST{store, config.Cluster, config.PodAccess, permissions{authorizer}, name, newOptions, parse}
+	}
+	return &Subresources{
+		Render:   &RenderREST{store, config.Cluster, authorizer},
+		Restart:  newRestartREST(restarts, config.Recorder, clock.RealClock{}),
+		Retry:    &RetryREST{retries, config.Recorder, clock.RealClock{}},
+		History:  &HistoryREST{store, config.Cluster, revisions},
+		Rollback: &RollbackREST{scheme, rollbacks, config.Cluster, config.Recorder, revisions},
+		Diff:     &DiffREST{store, config.Cluster, config.Differ, authorizer},
+		Debug:    &DebugREST{store, config.Cluster, config.PodAccess, permissions{authorizer}, config.Recorder},
+
+		Log:         &LogREST{store, config.Cluster, config.PodAccess, permissions{authorizer}},
+		Exec:        connect("exec", newExecOptions, parseExec),
+		Attach:      connect("attach", newAttachOptions, parseAttach),
+		PortForward: connect("portforward", newPortForwardOptions, parsePortForward),
+	}, nil
+}
