@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	applymodelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
@@ -85,10 +86,10 @@ func TestBadNetworksAreRefused(t *testing.T) {
 		{"upper case", "2001:DB8::/64", "2001:db8::1", `spec.cidr: Invalid value: "2001:DB8::/64": must be in canonical form ("2001:db8::/64")`},
 		{"no cidr", "", "192.168.0.1", "spec.cidr: Required value"},
 		{"no gateway", "192.168.0.0/16", "", "spec.gateway: Required value"},
-		{"a gateway outside", "192.168.0.0/16", "10.0.0.1", `spec.gateway: Invalid value: "10.0.0.1": must be inside the cidr (192.168.0.0/16)`},
-		{"a gateway of the other family", "192.168.0.0/16", "2001:db8::1", `spec.gateway: Invalid value: "2001:db8::1": must be of the same IP family`},
-		{"the first address", "192.168.0.0/16", "192.168.0.0", `spec.gateway: Invalid value: "192.168.0.0": must not be the first address`},
-		{"the broadcast address", "192.168.0.0/16", "192.168.255.255", `spec.gateway: Invalid value: "192.168.255.255": must not be the broadcast address`},
+		{"a gateway outside", "192.168.0.0/16", "10.0.0.1", `spec.gateway: Invalid value: "10.0.0.1": ` + validation.MustBeInsideCIDR("192.168.0.0/16")},
+		{"a gateway of the other family", "192.168.0.0/16", "2001:db8::1", `spec.gateway: Invalid value: "2001:db8::1": ` + validation.MustHaveFamilyOfCIDR("192.168.0.0/16")},
+		{"the first address", "192.168.0.0/16", "192.168.0.0", `spec.gateway: Invalid value: "192.168.0.0": ` + validation.MustNotBeFirstAddress("192.168.0.0/16")},
+		{"the broadcast address", "192.168.0.0/16", "192.168.255.255", `spec.gateway: Invalid value: "192.168.255.255": ` + validation.MustNotBeBroadcast("192.168.0.0/16")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for _, flags := range [][]string{{}, {"--server-side"}} {

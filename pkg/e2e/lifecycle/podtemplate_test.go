@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
@@ -44,8 +45,8 @@ func TestPodTemplateIsMergedIntoDeployment(t *testing.T) {
 
 	for overlay, want := range map[string]string{
 		"{metadata: {labels: {modelbox: other}}}":                 "spec.podTemplate.metadata.labels[modelbox]",
-		"{spec: {containers: [{name: web, image: busybox}]}}":     "spec.podTemplate.spec.containers[0].image: Forbidden: set spec.image instead",
-		"{spec: {containers: [{name: main, env: [{name: A}]}]}}":  `the main container is "web"`,
+		"{spec: {containers: [{name: web, image: busybox}]}}":     "spec.podTemplate.spec.containers[0].image: Forbidden: " + validation.MustUseImageOfBox,
+		"{spec: {containers: [{name: main, env: [{name: A}]}]}}":  validation.MustHaveImage("main", validation.MainContainerIs("web")),
 		"{spec: {restartPolicy: Never}}":                          "spec.podTemplate.spec.restartPolicy",
 		"{spec: {containers: [{image: busybox}]}}":                "spec.podTemplate.spec.containers[0].name",
 		"{spec: {tolerations: [{operator: Sometimes}]}}":          "spec.podTemplate.spec.tolerations[0].operator",

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
@@ -107,7 +108,7 @@ func TestWhatCannotBe(t *testing.T) {
 	n := newNamespace(t)
 	n.ApplyPodDebugger("tools", ofApp)
 	for _, row := range []struct{ name, spec, want string }{
-		{"no selector", `image: busybox`, "spec.selector: Required value: must have matchLabels or matchExpressions: an empty selector selects every pod of the namespace"},
+		{"no selector", `image: busybox`, "spec.selector: Required value: " + validation.MustSelectPods},
 		{"an empty selector", `selector: {matchLabels: {}}, image: busybox`, "spec.selector: Required value"},
 		{"no image", `selector: {matchLabels: {app: a}}`, "spec.image: Required value"},
 		{"no profile of kubectl", ofApp + ", profile: root", `spec.profile: Unsupported value: "root"`},

@@ -23,7 +23,7 @@ func validateAutoscaling(spec *model.ModelBoxSpec, path *field.Path) field.Error
 		return nil
 	}
 	if spec.Workload == model.WorkloadDaemonSet {
-		return field.ErrorList{field.Forbidden(path, "may not be set when `workload` is 'DaemonSet', which runs a pod on every node")}
+		return field.ErrorList{field.Forbidden(path, MustNotUseReplicasWithDaemonSet)}
 	}
 	errs := slices.Concat(
 		corevalidation.ValidateHorizontalPodAutoscalerSpec(&autoscalingv2.HorizontalPodAutoscalerSpec{
@@ -36,7 +36,7 @@ func validateAutoscaling(spec *model.ModelBoxSpec, path *field.Path) field.Error
 		validateUtilizationPercent(autoscaling.Memory, path.Child("memory")),
 	)
 	if autoscaling.CPU == nil && autoscaling.Memory == nil && len(autoscaling.Metrics) == 0 {
-		errs = append(errs, field.Required(path, "must have at least one metric: cpu, memory or metrics"))
+		errs = append(errs, field.Required(path, mustHaveMetric))
 	}
 	return errs
 }
@@ -45,7 +45,7 @@ func validateUtilizationPercent(percent *int32, path *field.Path) field.ErrorLis
 	if percent == nil || *percent > 0 {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, *percent, "must be above 0: it is in percent of what the pods request")}
+	return field.ErrorList{field.Invalid(path, *percent, mustBePercentage)}
 }
 
 // ValidateUtilization requires that the containers request what an autoscaler is told the share of which they are to use: it
@@ -59,11 +59,10 @@ func ValidateUtilization(spec *model.ModelBoxSpec, pod *corev1.PodSpec, path *fi
 			missing = append(missing, requestField(spec, name, target.resource, path))
 		}
 		if len(missing) > 0 {
-			who := "every container requests, and some request none"
+			detail := MustHaveRequests(target.resource, missing)
 			if target.container != "" {
-				who = fmt.Sprintf("container %q requests, which is none", target.container)
+				detail = mustHaveRequest(target.resource, target.container, missing)
 			}
-			detail := fmt.Sprintf("is a share of the %s that %s: set %s", target.resource, who, validate.JoinNames(missing))
 			errs = append(errs, field.Invalid(target.path, target.percent, detail))
 		}
 	}

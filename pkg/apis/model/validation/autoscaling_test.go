@@ -83,10 +83,10 @@ func TestUtilization(t *testing.T) {
 	}
 	cpu, memory := &model.ModelBoxAutoscaling{CPU: ptr.To[int32](70)}, &model.ModelBoxAutoscaling{Memory: ptr.To[int32](80)}
 	amount := resource.MustParse("1")
-	const (
-		share   = "spec.autoscaling.cpu: Invalid value: 70: is a share of the cpu that every container requests, and some request none: set "
-		setMain = "spec.resources.requests.cpu or spec.resourceType"
-	)
+	const setMain = "spec.resources.requests.cpu or spec.resourceType"
+	share := func(fields ...string) string {
+		return "spec.autoscaling.cpu: Invalid value: 70: " + MustHaveRequests("cpu", fields)
+	}
 	for _, row := range []struct {
 		name        string
 		autoscaling *model.ModelBoxAutoscaling
@@ -95,23 +95,23 @@ func TestUtilization(t *testing.T) {
 	}{
 		{"the main container requests CPU", cpu, containers(main(requests("cpu"))), nil},
 		{"a limit is a request as well", cpu, containers(main(corev1.ResourceRequirements{Limits: requests("cpu").Requests})), nil},
-		{"the main container requests none", cpu, containers(main(requests("memory"))), []string{share + setMain}},
+		{"the main container requests none", cpu, containers(main(requests("memory"))), []string{share(setMain)}},
 		{"the main container requests no memory", memory, containers(main(requests("cpu"))), []string{
-			"spec.autoscaling.memory: Invalid value: 80: is a share of the memory that every container requests, and some request none: set spec.resources.requests.memory or spec.resourceType"}},
-		{"a container beside it requests none", cpu, containers(main(requests("cpu")), side), []string{share + "spec.containers[0].resources.requests.cpu"}},
+			"spec.autoscaling.memory: Invalid value: 80: " + MustHaveRequests("memory", []string{"spec.resources.requests.memory or spec.resourceType"})}},
+		{"a container beside it requests none", cpu, containers(main(requests("cpu")), side), []string{share("spec.containers[0].resources.requests.cpu")}},
 		{"a sidecar requests none", cpu, corev1.PodSpec{Containers: []corev1.Container{main(requests("cpu"))}, InitContainers: []corev1.Container{sidecar}},
-			[]string{share + "spec.initContainers[1].resources.requests.cpu"}},
+			[]string{share("spec.initContainers[1].resources.requests.cpu")}},
 		{"an init container need not", cpu, corev1.PodSpec{Containers: []corev1.Container{main(requests("cpu"))}, InitContainers: []corev1.Container{{Name: "prepare"}}}, nil},
 		{"a container of the overlay requests none", cpu, containers(main(requests("cpu")), corev1.Container{Name: "added"}),
-			[]string{share + "spec.podTemplate.spec.containers[0].resources.requests.cpu"}},
-		{"several request none", cpu, containers(main(requests()), side), []string{share + setMain + ", spec.containers[0].resources.requests.cpu"}},
+			[]string{share("spec.podTemplate.spec.containers[0].resources.requests.cpu")}},
+		{"several request none", cpu, containers(main(requests()), side), []string{share(setMain, "spec.containers[0].resources.requests.cpu")}},
 		{"the pod requests CPU itself", cpu, corev1.PodSpec{Resources: ptr.To(requests("cpu")), Containers: []corev1.Container{main(requests()), side}}, nil},
-		{"the pod requests something else itself", cpu, corev1.PodSpec{Resources: ptr.To(requests("memory")), Containers: []corev1.Container{main(requests())}}, []string{share + setMain}},
+		{"the pod requests something else itself", cpu, corev1.PodSpec{Resources: ptr.To(requests("memory")), Containers: []corev1.Container{main(requests())}}, []string{share(setMain)}},
 		{"an amount needs no request", ofResource("cpu", autoscalingv2.MetricTarget{Type: "AverageValue", AverageValue: &amount}), containers(main(requests())), nil},
 		{"a share in a metric needs one", ofResource("example.com/gpu", autoscalingv2.MetricTarget{Type: "Utilization", AverageUtilization: ptr.To[int32](50)}), containers(main(requests("cpu"))),
-			[]string{"spec.autoscaling.metrics[0].resource.target.averageUtilization: Invalid value: 50: is a share of the example.com/gpu that every container requests, and some request none: set spec.resources.requests.example.com/gpu"}},
+			[]string{"spec.autoscaling.metrics[0].resource.target.averageUtilization: Invalid value: 50: " + MustHaveRequests("example.com/gpu", []string{"spec.resources.requests.example.com/gpu"})}},
 		{"a share of a container needs that of the container", ofContainer("web"), containers(main(requests()), side),
-			[]string{"spec.autoscaling.metrics[0].containerResource.target.averageUtilization: Invalid value: 60: is a share of the cpu that container \"web\" requests, which is none: set " + setMain}},
+			[]string{"spec.autoscaling.metrics[0].containerResource.target.averageUtilization: Invalid value: 60: " + mustHaveRequest("cpu", "web", []string{setMain})}},
 		{"and that of no other one", ofContainer("web"), containers(main(requests("cpu")), side), nil},
 		{"an admission webhook may add the container", ofContainer("proxy"), containers(main(requests())), nil},
 	} {

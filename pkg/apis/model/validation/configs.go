@@ -59,14 +59,14 @@ func (n *configNames) add(config *model.ModelBoxConfig, boxName string, path *fi
 	}
 	volume := helper.ConfigVolumeName(config.Name)
 	if taken, found := n.volumes[volume]; found {
-		return field.ErrorList{field.Invalid(path, config.Name, fmt.Sprintf("its volume is called %q, and so is %s", volume, taken))}
+		return field.ErrorList{field.Invalid(path, config.Name, mustHaveOwnVolume(volume, taken))}
 	}
 	configMap := helper.ConfigMapName(boxName, config.Name)
 	if config.Rollout == model.ConfigRolloutVersioned {
 		configMap = helper.VersionedConfigMapName(boxName, config.Name, config.Data, config.BinaryData)
 	}
 	if taken, found := n.configMaps[configMap]; found {
-		return field.ErrorList{field.Invalid(path, config.Name, fmt.Sprintf("its ConfigMap is called %q, and so is that of %s", configMap, taken))}
+		return field.ErrorList{field.Invalid(path, config.Name, mustHaveOwnConfigMap(configMap, taken))}
 	}
 	n.configMaps[configMap] = path
 	return nil
@@ -81,7 +81,7 @@ func validateConfigContainer(config *model.ModelBoxConfig, mainName string, cont
 	mounts, found := containers[name]
 	if !found {
 		missing := field.NotFound(path.Child("container"), name)
-		missing.Detail = "must be the name of the main container, or of one of spec.containers or spec.initContainers"
+		missing.Detail = mustNameContainer
 		return field.ErrorList{missing}
 	}
 	if first, found := mounts[config.MountPath]; found {
@@ -95,7 +95,7 @@ func validateConfigContainer(config *model.ModelBoxConfig, mainName string, cont
 // validateConfigData requires files, each in data or in binaryData.
 func validateConfigData(config *model.ModelBoxConfig, path *field.Path) field.ErrorList {
 	if len(config.Data) == 0 && len(config.BinaryData) == 0 {
-		return field.ErrorList{field.Required(path.Child("data"), "must have at least one file, or binaryData must")}
+		return field.ErrorList{field.Required(path.Child("data"), mustHaveFile)}
 	}
 	errs := validateConfigKeys(config.Data, path.Child("data"))
 	path = path.Child("binaryData")

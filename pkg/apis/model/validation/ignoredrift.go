@@ -5,7 +5,6 @@ package validation
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -49,7 +48,7 @@ func validateIgnoreDrift(spec *model.ModelBoxSpec, path *field.Path) field.Error
 	return errs
 }
 
-// checkIgnored returns what keeps a field of a kind of children from being anybody's but the box's.
+// checkIgnored returns why other field managers may not own a field of a child of the kind.
 func checkIgnored(kind, text string) error {
 	ignored, err := childfields.Parse(kind, text)
 	if err != nil {
@@ -60,11 +59,11 @@ func checkIgnored(kind, text string) error {
 	isWhole := len(names) == len(ignored) && slices.Contains(wholeFields, name)
 	switch {
 	case len(ignored) == 0:
-		return errors.New("must be the path of a field, as spec.replicas")
+		return errors.New(mustBeFieldPath)
 	case isWhole:
-		return fmt.Errorf("is too much of the %s: name what is below it", kind)
+		return errors.New(mustIgnoreLess(kind))
 	case names[0] == "spec" && names[1] == "selector":
-		return errors.New("tells which pods are those of the box")
+		return errors.New(mustNotIgnoreSelector)
 	case names[0] == "spec" && names[1] == "template" && names[2] == "metadata":
 		return checkIgnoredMeta(kind, names[3:])
 	case names[0] == "spec":
@@ -72,7 +71,7 @@ func checkIgnored(kind, text string) error {
 	case names[0] == "metadata":
 		return checkIgnoredMeta(kind, names[1:])
 	default:
-		return errors.New("is not what a box asks for: name a field of spec, a label or an annotation")
+		return errors.New(mustBeFieldOfBox)
 	}
 }
 
@@ -80,14 +79,14 @@ func checkIgnored(kind, text string) error {
 func checkIgnoredMeta(kind string, names []string) error {
 	switch {
 	case len(names) == 1 && (names[0] == "labels" || names[0] == "annotations"):
-		return fmt.Errorf("is too much of the %s: name what is below it", kind)
+		return errors.New(mustIgnoreLess(kind))
 	case len(names) == 2 && names[0] == "labels" && (slices.Contains(fixedLabels, names[1]) || names[1] == modelv1.StackLabel || names[1] == modelv1.ComponentLabel):
-		return errors.New("tells whose the child is")
+		return errors.New(mustNotIgnoreOwner)
 	case len(names) == 2 && names[0] == "annotations" && isFixedAnnotation(names[1]):
-		return errors.New("is where the server keeps what it knows of the child")
+		return errors.New(mustNotIgnoreServerKey)
 	case len(names) == 2 && (names[0] == "labels" || names[0] == "annotations"):
 		return nil
 	default:
-		return errors.New("is not what a box asks for: name a field of spec, a label or an annotation")
+		return errors.New(mustBeFieldOfBox)
 	}
 }

@@ -36,7 +36,7 @@ func validateIngressAnnotations(ingress *model.ModelBoxIngress, path *field.Path
 	errs := validateChildAnnotations(ingress.Annotations, path)
 	class, isGiven := ingress.Annotations[corevalidation.IngressClassAnnotation]
 	if isGiven && ingress.ClassName != nil && class != *ingress.ClassName {
-		errs = append(errs, field.Invalid(path.Key(corevalidation.IngressClassAnnotation), class, "must match `className` when both are specified"))
+		errs = append(errs, field.Invalid(path.Key(corevalidation.IngressClassAnnotation), class, mustMatchClassName))
 	}
 	return errs
 }
@@ -50,6 +50,6 @@ func validateHTTPPort(spec *model.ModelBoxSpec, port *intstr.IntOrString, path, 
 		return field.ErrorList{field.Required(specPath.Child("ports"), "must have a port with protocol TCP for "+path.String())}
 	}
 	missing := field.NotFound(path.Child("port"), port.String())
-	missing.Detail = "must be the number or the name of one of spec.ports with protocol TCP"
+	missing.Detail = mustHavePortForHTTP
 	return field.ErrorList{missing}
 }

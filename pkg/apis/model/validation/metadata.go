@@ -58,7 +58,7 @@ func validateChildLabels(labels map[string]string, path *field.Path) field.Error
 	errs := metav1validation.ValidateLabels(labels, path)
 	for _, key := range fixedLabels {
 		if _, given := labels[key]; given {
-			errs = append(errs, field.Forbidden(path.Key(key), "every box gives this label to its children itself"))
+			errs = append(errs, field.Forbidden(path.Key(key), mustNotChangeChildLabel))
 		}
 	}
 	return errs
@@ -68,7 +68,7 @@ func validateChildAnnotations(annotations map[string]string, path *field.Path) f
 	errs := apivalidation.ValidateAnnotations(annotations, path)
 	for _, key := range validate.Each(slices.Sorted(maps.Keys(annotations)), &errs) {
 		if isFixedAnnotation(key) {
-			errs = append(errs, field.Forbidden(path.Key(key), "is kept on the children by others"))
+			errs = append(errs, field.Forbidden(path.Key(key), mustNotChangeChildAnnotation))
 		}
 	}
 	if len(errs) > 0 {

@@ -5,7 +5,6 @@ package validation
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -194,8 +193,7 @@ func validateResourceType(spec *model.ModelBoxSpec, path *field.Path) field.Erro
 	}
 	switch spec.ResourceType {
 	case model.ResourceTypeSmall, model.ResourceTypeMedium, model.ResourceTypeLarge:
-		detail := fmt.Sprintf("needs resourceType custom: resourceType %s says what the resources are", spec.ResourceType)
-		return field.ErrorList{field.Forbidden(path, detail)}
+		return field.ErrorList{field.Forbidden(path, mustBeCustomResourceType(spec.ResourceType))}
 	}
 	return nil
 }

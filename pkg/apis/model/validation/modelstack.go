@@ -5,10 +5,8 @@ package validation
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -153,7 +151,7 @@ func validateHost(host string, path *field.Path) field.ErrorList {
 		errs = append(errs, field.Invalid(path, host, msg))
 	}
 	if len(errs) == 0 && looksLikeIPv4(host) {
-		errs = append(errs, field.Invalid(path, host, "must be an IP address or a DNS name, and is neither"))
+		errs = append(errs, field.Invalid(path, host, mustBeAddressOrName))
 	}
 	return errs
 }
@@ -218,16 +216,15 @@ func validateDependencies(components []model.ModelStackComponent, path *field.Pa
 			dependency, isKnown := byName[name]
 			switch path := path.Index(j); {
 			case name == component.Name:
-				errs = append(errs, field.Invalid(path, name, "a component cannot depend on itself"))
+				errs = append(errs, field.Invalid(path, name, mustNotDependOnItself))
 			case !isKnown:
 				errs = append(errs, field.NotFound(path, name))
 			case dependency.Box != nil && len(dependency.Box.Ports) == 0:
-				errs = append(errs, field.Invalid(path, name, "has no ports to connect to"))
+				errs = append(errs, field.Invalid(path, name, MustHavePortsToConnect))
 			}
 		}
 		if count := variablesOf(component.Box) + variablesOfDependency*len(component.DependsOn); count > maxVariables {
-			detail := fmt.Sprintf("gives a container %d environment variables with its own ones: must have at most %d", count, maxVariables)
-			errs = append(errs, field.Invalid(path, field.OmitValueType{}, detail))
+			errs = append(errs, field.Invalid(path, field.OmitValueType{}, mustHaveFewerVariables(count)))
 		}
 	}
 	return errs
@@ -254,7 +251,7 @@ func validateChildNames(components []model.ModelStackComponent, path *field.Path
 				owners[child] = i
 			case owner != i: // within a box it is a matter of the rules for boxes
 				duplicate := field.Duplicate(path, child.name)
-				duplicate.Detail = fmt.Sprintf("component %s has a %s of this name already", components[owner].Name, child.kind)
+				duplicate.Detail = MustNotShareChild(components[owner].Name, child.kind)
 				errs = append(errs, duplicate)
 			}
 		})
@@ -336,8 +333,7 @@ func (s *cycleSearch) visit(i int) {
 		case !isKnown || dependency == i: // is another error
 		case s.states[dependency] == onTrail:
 			cycle := append(slices.Clone(s.trail[slices.Index(s.trail, name):]), name)
-			s.errs = append(s.errs, field.Invalid(s.path.Index(i).Child("dependsOn").Index(j), name,
-				"makes components wait for each other: "+strings.Join(cycle, " → ")))
+			s.errs = append(s.errs, field.Invalid(s.path.Index(i).Child("dependsOn").Index(j), name, MustNotCycle(cycle)))
 		default:
 			s.visit(dependency)
 		}

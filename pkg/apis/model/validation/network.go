@@ -99,10 +99,9 @@ func validateNetworkCIDR(value string, path *field.Path) (netip.Prefix, field.Er
 	cidr := netip.MustParsePrefix(value)
 	switch {
 	case cidr.Bits() == 0:
-		return netip.Prefix{}, field.ErrorList{field.Invalid(path, value, "must not be all addresses: there are none left that the gateway could lead to")}
+		return netip.Prefix{}, field.ErrorList{field.Invalid(path, value, mustNotContainAllAddresses)}
 	case cidr.IsSingleIP():
-		return netip.Prefix{}, field.ErrorList{field.Invalid(path, value,
-			fmt.Sprintf("must have a prefix length of at most %d: there is no address left for the gateway", cidr.Bits()-1))}
+		return netip.Prefix{}, field.ErrorList{field.Invalid(path, value, mustHaveAddressForGateway(cidr.Bits()-1))}
 	}
 	return cidr, nil
 }
@@ -123,16 +122,16 @@ func validateGateway(value string, cidr netip.Prefix, path *field.Path) field.Er
 	detail := ""
 	switch {
 	case gateway.IsLoopback() || gateway.IsMulticast():
-		detail = "must not be a loopback or multicast address"
+		detail = mustBeUnicast
 	case !cidr.IsValid():
 	case gateway.BitLen() != cidr.Addr().BitLen():
-		detail = fmt.Sprintf("must be of the same IP family as the cidr (%s)", cidr)
+		detail = MustHaveFamilyOfCIDR(cidr.String())
 	case !cidr.Contains(gateway):
-		detail = fmt.Sprintf("must be inside the cidr (%s)", cidr)
+		detail = MustBeInsideCIDR(cidr.String())
 	case gateway == cidr.Addr():
-		detail = fmt.Sprintf("must not be the first address of the cidr (%s)", cidr)
+		detail = MustNotBeFirstAddress(cidr.String())
 	case hasBroadcast(cidr) && !cidr.Contains(gateway.Next()):
-		detail = fmt.Sprintf("must not be the broadcast address of the cidr (%s)", cidr)
+		detail = MustNotBeBroadcast(cidr.String())
 	}
 	if detail == "" {
 		return nil
@@ -192,17 +191,17 @@ func validateAttachment(spec *model.NetworkSpec, cidr netip.Prefix, path *field.
 	}
 	switch {
 	case spec.Master == "" && fields.needsMaster:
-		errs = append(errs, field.Required(path.Child("master"), fmt.Sprintf("type %q is a part of an interface of the nodes", spec.Type)))
+		errs = append(errs, field.Required(path.Child("master"), mustUseWithType(spec.Type)))
 	case spec.Master != "" && !fields.hasMaster:
-		errs = append(errs, field.Forbidden(path.Child("master"), fmt.Sprintf("type %q has none", spec.Type)))
+		errs = append(errs, field.Forbidden(path.Child("master"), mustNotUseWithType(spec.Type)))
 	case spec.Master != "":
 		errs = append(errs, validateInterfaceName(spec.Master, path.Child("master"))...)
 	}
 	switch {
 	case spec.VLAN == 0 && fields.needsVLAN:
-		errs = append(errs, field.Required(path.Child("vlan"), fmt.Sprintf("type %q is one of the VLANs of an interface", spec.Type)))
+		errs = append(errs, field.Required(path.Child("vlan"), mustUseWithType(spec.Type)))
 	case spec.VLAN != 0 && !fields.hasVLAN:
-		errs = append(errs, field.Forbidden(path.Child("vlan"), fmt.Sprintf("type %q has none: name an interface of the VLAN in master", spec.Type)))
+		errs = append(errs, field.Forbidden(path.Child("vlan"), mustUseMasterForVLAN(spec.Type)))
 	}
 	return errs
 }
@@ -213,9 +212,9 @@ func validateInterfaceName(name string, path *field.Path) field.ErrorList {
 	case len(name) > maxInterfaceNameLength:
 		return field.ErrorList{field.TooLong(path, name, maxInterfaceNameLength)}
 	case name == "." || name == "..":
-		return field.ErrorList{field.Invalid(path, name, "must not be '.' or '..'")}
+		return field.ErrorList{field.Invalid(path, name, mustNotBeDots)}
 	case strings.ContainsAny(name, "/:") || strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsGraphic(r) || unicode.IsSpace(r) }):
-		return field.ErrorList{field.Invalid(path, name, "must be the name of an interface: printable ASCII characters without blanks, '/' and ':'")}
+		return field.ErrorList{field.Invalid(path, name, mustBeInterfaceName)}
 	}
 	return nil
 }
@@ -243,12 +242,12 @@ func validateNetworkRoute(value string, cidr netip.Prefix, path *field.Path) fie
 	detail := ""
 	switch {
 	case route.Bits() == 0:
-		detail = "must not be all addresses: the default route of a pod is that of the cluster's network"
+		detail = mustNotBeDefaultRoute
 	case !cidr.IsValid():
 	case route.Addr().BitLen() != cidr.Addr().BitLen():
-		detail = fmt.Sprintf("must be of the same IP family as the cidr (%s)", cidr)
+		detail = MustHaveFamilyOfCIDR(cidr.String())
 	case cidr.Overlaps(route):
-		detail = fmt.Sprintf("must be outside the cidr (%s)", cidr)
+		detail = mustBeOutsideCIDR(cidr.String())
 	}
 	if detail == "" {
 		return nil
@@ -268,7 +267,7 @@ func validateNetworks(spec *model.ModelBoxSpec, specPath *field.Path) field.Erro
 	}
 	taken := func(path *field.Path, annotations map[string]string) {
 		if _, given := annotations[networkattachment.NetworksAnnotation]; given {
-			errs = append(errs, field.Forbidden(path.Key(networkattachment.NetworksAnnotation), "spec.networks says which networks the pods are attached to"))
+			errs = append(errs, field.Forbidden(path.Key(networkattachment.NetworksAnnotation), mustUseNetworksOfBox))
 		}
 	}
 	taken(specPath.Child("annotations"), spec.Annotations)
@@ -277,7 +276,7 @@ func validateNetworks(spec *model.ModelBoxSpec, specPath *field.Path) field.Erro
 	}
 	taken(specPath.Child("podTemplate", "metadata", "annotations"), spec.PodTemplate.Annotations)
 	if spec.PodTemplate.Spec.HostNetwork {
-		errs = append(errs, field.Forbidden(path, "pods with hostNetwork have the interfaces of their node, and no others"))
+		errs = append(errs, field.Forbidden(path, mustNotUseHostNetwork))
 	}
 	return errs
 }

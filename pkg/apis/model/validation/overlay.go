@@ -5,7 +5,6 @@ package validation
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -40,8 +39,7 @@ func validateOverlay(overlay *corev1.PodTemplateSpec, boxName string, path *fiel
 
 // validateOverlayMeta refuses what no pod takes over from its template: all but labels, annotations and finalizers.
 func validateOverlayMeta(meta *metav1.ObjectMeta, path *field.Path) field.ErrorList {
-	const detail = "would be ignored: pods take over labels, annotations and finalizers of their template only"
-	return validate.Forbidden(detail, path, []validate.Field{
+	return validate.Forbidden(mustNotBeIgnoredByPods, path, []validate.Field{
 		{Name: "name", Set: meta.Name != ""},
 		{Name: "generateName", Set: meta.GenerateName != ""},
 		{Name: "namespace", Set: meta.Namespace != ""},
@@ -69,8 +67,7 @@ func validateSelectorLabel(labels map[string]string, boxName string, path *field
 	if given && value == boxName {
 		return nil
 	}
-	detail := fmt.Sprintf("must be %q, the name of the box: the label selects the box's pods", boxName)
-	return field.ErrorList{field.Invalid(path.Key(modelv1.SelectorLabel), value, detail)}
+	return field.ErrorList{field.Invalid(path.Key(modelv1.SelectorLabel), value, mustSelectPodsOfBox(boxName))}
 }
 
 // validateOverlayContainers validates which containers the overlay adds to, as most of their names are meant for those
@@ -81,7 +78,7 @@ func validateOverlayContainers(spec *model.ModelBoxSpec, path *field.Path) field
 	}
 	overlay, path := &spec.PodTemplate.Spec, path.Child("podTemplate", "spec")
 	containers := append([]corev1.Container{{Name: spec.Name}}, spec.Containers...)
-	mainIs := fmt.Sprintf("; the main container is %q", spec.Name)
+	mainIs := MainContainerIs(spec.Name)
 	return slices.Concat(
 		validateMainImage(overlay.Containers, spec.Name, path.Child("containers")),
 		validateAddedTo(overlay.Containers, containers, mainIs, path.Child("containers")),
@@ -95,7 +92,7 @@ func validateMainImage(overlay []corev1.Container, mainName string, path *field.
 	var errs field.ErrorList
 	for i := range validate.Each(overlay, &errs) {
 		if overlay[i].Name == mainName && overlay[i].Image != "" {
-			errs = append(errs, field.Forbidden(path.Index(i).Child("image"), "set spec.image instead: this is the main container"))
+			errs = append(errs, field.Forbidden(path.Index(i).Child("image"), MustUseImageOfBox))
 		}
 	}
 	return errs
@@ -110,8 +107,7 @@ func validateAddedTo(overlay, containers []corev1.Container, hint string, path *
 		if name == "" || overlay[i].Image != "" || isAdded {
 			continue
 		}
-		detail := fmt.Sprintf("must name an image: the box has no container %q to add to%s", name, hint)
-		errs = append(errs, field.Required(path.Index(i).Child("image"), detail))
+		errs = append(errs, field.Required(path.Index(i).Child("image"), MustHaveImage(name, hint)))
 	}
 	return errs
 }
@@ -138,8 +134,7 @@ func ValidateNoDirectives(box *model.ModelBox, path *field.Path) field.ErrorList
 		}
 		for _, key := range value.MapKeys() {
 			if helper.IsMergeDirective(key.String()) && len(errs) < validate.MaxErrors {
-				errs = append(errs, field.Forbidden(path.build().Key(key.String()),
-					"would be a directive to the merge of podTemplate, which adds and replaces only"))
+				errs = append(errs, field.Forbidden(path.build().Key(key.String()), mustNotBeDirective))
 			}
 		}
 	})

@@ -86,7 +86,7 @@ func validateDeclaredPodDebuggerSpec(ctx context.Context, spec, old *model.PodDe
 // validatePodSelector refuses a selector that selects every pod beside what is no selector.
 func validatePodSelector(selector *metav1.LabelSelector, path *field.Path) field.ErrorList {
 	if len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
-		return field.ErrorList{field.Required(path, "must have matchLabels or matchExpressions: an empty selector selects every pod of the namespace")}
+		return field.ErrorList{field.Required(path, MustSelectPods)}
 	}
 	return metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
 }

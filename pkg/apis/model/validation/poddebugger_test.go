@@ -38,7 +38,7 @@ func TestValidatePodDebugger(t *testing.T) {
 	selecting := func(requirements ...metav1.LabelSelectorRequirement) func(spec) {
 		return func(s spec) { s.Selector = metav1.LabelSelector{MatchExpressions: requirements} }
 	}
-	const noSelector = "spec.selector: Required value: must have matchLabels or matchExpressions: an empty selector selects every pod of the namespace"
+	const noSelector = "spec.selector: Required value: " + MustSelectPods
 	for _, row := range []struct {
 		name   string
 		change func(spec)

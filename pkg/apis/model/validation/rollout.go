@@ -39,15 +39,14 @@ func validateReplicas(spec *model.ModelBoxSpec, path *field.Path) field.ErrorLis
 	if spec.Workload != model.WorkloadDaemonSet || spec.Replicas == nil {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, "may not be set when `workload` is 'DaemonSet', which runs a pod on every node")}
+	return field.ErrorList{field.Forbidden(path, MustNotUseReplicasWithDaemonSet)}
 }
 
 func validateStrategy(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	if spec.Workload == model.WorkloadDeployment || spec.Strategy != model.StrategyRecreate {
 		return nil
 	}
-	detail := fmt.Sprintf("must be %s when `workload` is '%s'", model.StrategyRollingUpdate, spec.Workload)
-	return field.ErrorList{field.Invalid(path, spec.Strategy, detail)}
+	return field.ErrorList{field.Invalid(path, spec.Strategy, mustBeRollingUpdate(spec.Workload))}
 }
 
 func validateMinReadySeconds(seconds *int32, path *field.Path) field.ErrorList {
@@ -82,7 +81,7 @@ func validateRevisionHistoryLimit(limit *int32, path *field.Path) field.ErrorLis
 	if limit == nil || *limit >= 0 && *limit <= modelv1.MaxRevisionHistoryLimit {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, *limit, fmt.Sprintf("must be between 0 and %d", modelv1.MaxRevisionHistoryLimit))}
+	return field.ErrorList{field.Invalid(path, *limit, mustBeBetween(0, int(modelv1.MaxRevisionHistoryLimit)))}
 }
 
 // validateRollingUpdate validates one value for both limits, of any workload, and leaves an object to the rules of the API of
@@ -115,8 +114,7 @@ func validateRollingStep(step intstr.IntOrString, workload model.Workload, path 
 	if workload == model.WorkloadStatefulSet {
 		limits = "maxUnavailable"
 	}
-	return field.ErrorList{field.Invalid(path, step.String(),
-		`must be a percentage from "1%" to "100%", a number of pods above 0 without quotes, or an object with `+limits)}
+	return field.ErrorList{field.Invalid(path, step.String(), mustBeRollingStep(limits))}
 }
 
 func isRollingStep(value intstr.IntOrString) bool {
@@ -132,29 +130,29 @@ func isRollingStep(value intstr.IntOrString) bool {
 
 func validateDeploymentRollingUpdate(value *model.RollingUpdate, path, surgePath, unavailablePath *field.Path) field.ErrorList {
 	if value.MaxSurge == nil || value.MaxUnavailable == nil {
-		return field.ErrorList{field.Required(path, "must have maxSurge, maxUnavailable or both")}
+		return field.ErrorList{field.Required(path, mustHaveSurgeOrUnavailable)}
 	}
 	surge, errs := validatePodsOrPercent(*value.MaxSurge, surgePath)
 	unavailable, unavailableErrs := validatePodsOrShare(*value.MaxUnavailable, unavailablePath)
 	errs = append(errs, unavailableErrs...)
 	if len(errs) == 0 && surge == 0 && unavailable == 0 {
-		errs = append(errs, field.Invalid(unavailablePath, value.MaxUnavailable.String(), "may not be 0 when maxSurge is 0"))
+		errs = append(errs, field.Invalid(unavailablePath, value.MaxUnavailable.String(), mustHaveUnavailableOrSurge))
 	}
 	return errs
 }
 
 func validateStatefulSetRollingUpdate(value *model.RollingUpdate, path, surgePath, unavailablePath *field.Path) field.ErrorList {
 	if value.MaxSurge == nil && value.MaxUnavailable == nil {
-		return field.ErrorList{field.Required(path, "must have maxUnavailable")}
+		return field.ErrorList{field.Required(path, mustHaveMaxUnavailable)}
 	}
 	var errs field.ErrorList
 	if value.MaxSurge != nil {
-		errs = append(errs, field.Forbidden(surgePath, "may not be set when `workload` is 'StatefulSet': a pod with the name of another one can only follow it"))
+		errs = append(errs, field.Forbidden(surgePath, mustNotUseMaxSurgeOfStatefulSet))
 	}
 	if value.MaxUnavailable != nil {
 		unavailable, unavailableErrs := validatePodsOrShare(*value.MaxUnavailable, unavailablePath)
 		if len(unavailableErrs) == 0 && unavailable == 0 {
-			unavailableErrs = field.ErrorList{field.Invalid(unavailablePath, value.MaxUnavailable.String(), "may not be 0 when `workload` is 'StatefulSet'")}
+			unavailableErrs = field.ErrorList{field.Invalid(unavailablePath, value.MaxUnavailable.String(), mustHaveUnavailableOfStatefulSet)}
 		}
 		errs = append(errs, unavailableErrs...)
 	}
@@ -164,7 +162,7 @@ func validateStatefulSetRollingUpdate(value *model.RollingUpdate, path, surgePat
 // validateDaemonSetRollingUpdate knows the defaults of the DaemonSet API: a maxSurge of 0 and a maxUnavailable of 1.
 func validateDaemonSetRollingUpdate(value *model.RollingUpdate, path, surgePath, unavailablePath *field.Path) field.ErrorList {
 	if value.MaxSurge == nil && value.MaxUnavailable == nil {
-		return field.ErrorList{field.Required(path, "must have maxSurge, maxUnavailable or both")}
+		return field.ErrorList{field.Required(path, mustHaveSurgeOrUnavailable)}
 	}
 	surge, unavailable := 0, 1
 	var errs field.ErrorList
@@ -179,11 +177,11 @@ func validateDaemonSetRollingUpdate(value *model.RollingUpdate, path, surgePath,
 	switch {
 	case len(errs) > 0:
 	case surge > 0 && value.MaxUnavailable == nil:
-		errs = append(errs, field.Required(unavailablePath, "must be 0 when maxSurge is not and `workload` is 'DaemonSet': the default is 1"))
+		errs = append(errs, field.Required(unavailablePath, mustSetMaxUnavailableTo0))
 	case surge > 0 && unavailable > 0:
-		errs = append(errs, field.Invalid(surgePath, value.MaxSurge.String(), "must be 0 when maxUnavailable is not and `workload` is 'DaemonSet'"))
+		errs = append(errs, field.Invalid(surgePath, value.MaxSurge.String(), mustSetMaxSurgeTo0))
 	case surge == 0 && unavailable == 0:
-		errs = append(errs, field.Invalid(unavailablePath, value.MaxUnavailable.String(), "may not be 0 when maxSurge is 0"))
+		errs = append(errs, field.Invalid(unavailablePath, value.MaxUnavailable.String(), mustHaveUnavailableOrSurge))
 	}
 	return errs
 }
@@ -195,7 +193,7 @@ func validatePodsOrPercent(value intstr.IntOrString, path *field.Path) (int, fie
 		var err error
 		number, err = strconv.Atoi(strings.TrimSuffix(value.StrVal, "%"))
 		if err != nil || len(validation.IsValidPercent(value.StrVal)) > 0 {
-			return 0, field.ErrorList{field.Invalid(path, value.StrVal, `must be a number of pods without quotes, or a percentage such as "25%"`)}
+			return 0, field.ErrorList{field.Invalid(path, value.StrVal, mustBePodsOrPercentage)}
 		}
 	}
 	return number, apivalidation.ValidateNonnegativeField(int64(value.IntVal), path)
@@ -205,7 +203,7 @@ func validatePodsOrPercent(value intstr.IntOrString, path *field.Path) (int, fie
 func validatePodsOrShare(value intstr.IntOrString, path *field.Path) (int, field.ErrorList) {
 	number, errs := validatePodsOrPercent(value, path)
 	if value.Type == intstr.String && number > 100 {
-		errs = append(errs, field.Invalid(path, value.String(), "must not be greater than 100%"))
+		errs = append(errs, field.Invalid(path, value.String(), mustNotExceed100Percent))
 	}
 	return number, errs
 }

@@ -4,7 +4,6 @@
 package validation
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 
@@ -88,8 +87,7 @@ func validateParentRefs(parents []model.RouteParentReference, path *field.Path) 
 		first, isKnown := seen[object]
 		isAmbiguous := isKnown && (parent.SectionName == "") != (parents[first].SectionName == "")
 		if isAmbiguous || sections[section{object, parent.SectionName}] {
-			errs = append(errs, field.Invalid(parentPath.Child("sectionName"), parent.SectionName,
-				fmt.Sprintf("must be another one for each reference to the same object, which %s is", path.Index(first))))
+			errs = append(errs, field.Invalid(parentPath.Child("sectionName"), parent.SectionName, mustHaveOwnSection(path.Index(first))))
 		}
 		if !isKnown {
 			seen[object] = i

@@ -74,8 +74,7 @@ func validateSingleIPFamily(service *corev1.ServiceSpec, path *field.Path) field
 	if len(service.IPFamilies) != 1 || !corevalidation.IsDualStack(service.IPFamilyPolicy) {
 		return nil
 	}
-	detail := fmt.Sprintf("must be both for ipFamilyPolicy %s, or none to let the cluster choose", *service.IPFamilyPolicy)
-	return field.ErrorList{field.Invalid(path, service.IPFamilies, detail)}
+	return field.ErrorList{field.Invalid(path, service.IPFamilies, mustHaveBothFamilies(*service.IPFamilyPolicy))}
 }
 
 // withServiceType puts the field of a box for the type of its Service into errors about a Service.
@@ -102,7 +101,7 @@ func validateServiceUpdate(spec, old *model.ModelBoxSpec, path *field.Path) fiel
 	// A headless Service has no addresses that a family could change of.
 	isHeadless := serviceType == model.ServiceTypeHeadless || oldType == model.ServiceTypeHeadless
 	if families, oldFamilies := service.IPFamilies, oldService.IPFamilies; !isHeadless && len(families) > 0 && len(oldFamilies) > 0 && families[0] != oldFamilies[0] {
-		errs = append(errs, field.Invalid(path.Child("ipFamilies").Index(0), families[0], "may not change once set"))
+		errs = append(errs, field.Invalid(path.Child("ipFamilies").Index(0), families[0], mustNotChange))
 	}
 	return errs
 }
@@ -110,12 +109,12 @@ func validateServiceUpdate(spec, old *model.ModelBoxSpec, path *field.Path) fiel
 func validateLoadBalancerUpdate(service, old *model.ModelBoxService, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if !apiequality.Semantic.DeepEqual(service.LoadBalancerClass, old.LoadBalancerClass) {
-		errs = append(errs, field.Invalid(path.Child("loadBalancerClass"), service.LoadBalancerClass, "may not change while serviceType is LoadBalancer"))
+		errs = append(errs, field.Invalid(path.Child("loadBalancerClass"), service.LoadBalancerClass, mustNotChangeLoadBalancerClass))
 	}
 	const local = corev1.ServiceExternalTrafficPolicyLocal
 	isChecked := service.ExternalTrafficPolicy == local && old.ExternalTrafficPolicy == local
 	if port := service.HealthCheckNodePort; isChecked && port != 0 && port != old.HealthCheckNodePort {
-		errs = append(errs, field.Invalid(path.Child("healthCheckNodePort"), port, "may not change while externalTrafficPolicy is Local"))
+		errs = append(errs, field.Invalid(path.Child("healthCheckNodePort"), port, mustNotChangeHealthCheckNodePort))
 	}
 	return errs
 }
@@ -146,7 +145,7 @@ func validateInRange(nodePort int32, portRange utilnet.PortRange, path *field.Pa
 	if len(validation.IsValidPortNum(int(nodePort))) > 0 || portRange.Contains(int(nodePort)) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, nodePort, fmt.Sprintf("must be in the cluster's range of node ports, %s", portRange))}
+	return field.ErrorList{field.Invalid(path, nodePort, mustBeNodePort(portRange))}
 }
 
 // validatePorts validates the ports of a box as the ports of its Service, and checks that their target ports exist.
@@ -200,11 +199,11 @@ func validateNamedTargetPort(port *corev1.ServicePort, targets portNames, path *
 	case len(meant) == 1:
 		return nil
 	case len(meant) > 1:
-		detail = "must lead to one port, and is the name of several: " + validate.JoinNames(meant)
+		detail = mustNameOnePort(meant)
 	case len(names) > 0:
-		detail = fmt.Sprintf("must be a number or the name of a container's %s port: %s", port.Protocol, validate.JoinNames(names))
+		detail = mustNamePort(port.Protocol, names)
 	default:
-		detail = fmt.Sprintf("must be the number or the name of a container's port, and no %s port has a name", port.Protocol)
+		detail = mustBePortNumber(port.Protocol)
 	}
 	return field.ErrorList{field.Invalid(path, port.TargetPort.StrVal, detail)}
 }

@@ -292,7 +292,7 @@ func TestNodePorts(t *testing.T) {
 }
 
 func TestNodePortRange(t *testing.T) {
-	usual := utilnet.PortRange{Base: 30000, Size: 2768}
+	usual, own := utilnet.PortRange{Base: 30000, Size: 2768}, utilnet.PortRange{Base: 8080, Size: 1}
 	for _, row := range []struct {
 		name      string
 		nodePort  int32
@@ -302,10 +302,10 @@ func TestNodePortRange(t *testing.T) {
 		{"no node port", 0, usual, ""},
 		{"the first", 30000, usual, ""},
 		{"the last", 32767, usual, ""},
-		{"one before the first", 29999, usual, "spec.ports[1].nodePort: Invalid value: 29999: must be in the cluster's range of node ports, 30000-32767"},
-		{"one after the last", 32768, usual, "spec.ports[1].nodePort: Invalid value: 32768: must be in the cluster's range of node ports, 30000-32767"},
-		{"one of the cluster's own range", 8080, utilnet.PortRange{Base: 8080, Size: 1}, ""},
-		{"one that is not of the cluster's own range", 30000, utilnet.PortRange{Base: 8080, Size: 1}, "spec.ports[1].nodePort: Invalid value: 30000: must be in the cluster's range of node ports, 8080-8080"},
+		{"one before the first", 29999, usual, "spec.ports[1].nodePort: Invalid value: 29999: " + mustBeNodePort(usual)},
+		{"one after the last", 32768, usual, "spec.ports[1].nodePort: Invalid value: 32768: " + mustBeNodePort(usual)},
+		{"one of the cluster's own range", 8080, own, ""},
+		{"one that is not of the cluster's own range", 30000, own, "spec.ports[1].nodePort: Invalid value: 30000: " + mustBeNodePort(own)},
 		{"one where the range is not known", 8080, utilnet.PortRange{}, ""},
 		{"what is no port, which is refused anyway", 65536, usual, ""},
 	} {

@@ -4,7 +4,6 @@
 package validation
 
 import (
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +21,7 @@ import (
 func validateStorage(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
 	path := specPath.Child("storage")
 	if len(spec.Storage) > 0 && spec.Workload == model.WorkloadDaemonSet {
-		return field.ErrorList{field.Forbidden(path, "the pods of a DaemonSet cannot have claims of their own: use spec.volumes, such as hostPath")}
+		return field.ErrorList{field.Forbidden(path, mustNotUseStorageWithDaemonSet)}
 	}
 	var errs field.ErrorList
 	names, mountPaths := volumesBesideStorage(spec, specPath)
@@ -61,7 +60,7 @@ func volumesBesideStorage(spec *model.ModelBoxSpec, path *field.Path) (names, mo
 
 func validateStorageSize(size resource.Quantity, path *field.Path) field.ErrorList {
 	if size == (resource.Quantity{}) {
-		return field.ErrorList{field.Required(path, `must be the size of the volume, such as "1Gi"`)}
+		return field.ErrorList{field.Required(path, mustHaveSize)}
 	}
 	return corevalidation.ValidateStorageSize(size, path)
 }
@@ -72,10 +71,10 @@ func validatePodsOfStorage(spec *model.ModelBoxSpec, storage *model.ModelBoxStor
 		return nil
 	}
 	if replicas := ptr.Deref(spec.Replicas, 1); replicas > 1 {
-		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("ReadWriteOncePod lets one pod have the volume, and spec.replicas is %d", replicas))}
+		return field.ErrorList{field.Forbidden(path, mustNotShareClaim("replicas", replicas))}
 	}
 	if autoscaling := spec.Autoscaling; autoscaling != nil && autoscaling.MaxReplicas > 1 {
-		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("ReadWriteOncePod lets one pod have the volume, and spec.autoscaling.maxReplicas is %d", autoscaling.MaxReplicas))}
+		return field.ErrorList{field.Forbidden(path, mustNotShareClaim("autoscaling.maxReplicas", autoscaling.MaxReplicas))}
 	}
 	return nil
 }
@@ -86,7 +85,7 @@ func validateStorageRetain(spec *model.ModelBoxSpec, storage *model.ModelBoxStor
 	if spec.Workload != model.WorkloadStatefulSet || retain == ptr.Deref(spec.Storage[0].Retain, true) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, retain, "must be the same for all storage of a StatefulSet")}
+	return field.ErrorList{field.Invalid(path, retain, mustRetainAllOrNone)}
 }
 
 // validateStorageUpdate refuses changes that a PersistentVolumeClaim does not take. Its size is for the admission plugin claimresize,

@@ -27,10 +27,10 @@ func ValidateModelBoxDebug(ctx context.Context, debug *model.ModelBoxDebug) fiel
 		validateDeclared(ctx, debug, nil, modelv1.Convert_model_ModelBoxDebug_To_v1_ModelBoxDebug, modelv1.Validate_ModelBoxDebug, nil),
 	)
 	if debug.AllPods && debug.Pod != "" {
-		errs = append(errs, field.Forbidden(field.NewPath("pod"), "may not be given with allPods"))
+		errs = append(errs, field.Forbidden(field.NewPath("pod"), mustNotUseWithAllPods))
 	}
 	if debug.TTY && !debug.Stdin {
-		errs = append(errs, field.Forbidden(field.NewPath("tty"), "may not be given without stdin"))
+		errs = append(errs, field.Forbidden(field.NewPath("tty"), mustUseWithStdin))
 	}
 	return errs
 }
@@ -63,25 +63,25 @@ const maxLogRequests = 1000
 func ValidateModelBoxLogOptions(options *model.ModelBoxLogOptions) field.ErrorList {
 	var errs field.ErrorList
 	if options.AllContainers && options.Container != "" {
-		errs = append(errs, field.Forbidden(field.NewPath("container"), "may not be specified together with allContainers"))
+		errs = append(errs, field.Forbidden(field.NewPath("container"), mustNotUseWithAllContainers))
 	}
 	if options.Previous && options.Follow {
-		errs = append(errs, field.Forbidden(field.NewPath("follow"), "may not be specified together with previous: what has ended does not go on"))
+		errs = append(errs, field.Forbidden(field.NewPath("follow"), mustNotFollowPrevious))
 	}
 	if options.TailLines != nil {
 		errs = append(errs, apimachineryvalidation.ValidateNonnegativeField(*options.TailLines, field.NewPath("tailLines"))...)
 	}
 	if options.LimitBytes != nil && *options.LimitBytes < 1 {
-		errs = append(errs, field.Invalid(field.NewPath("limitBytes"), *options.LimitBytes, "must be greater than 0"))
+		errs = append(errs, field.Invalid(field.NewPath("limitBytes"), *options.LimitBytes, mustBeAbove0))
 	}
 	switch {
 	case options.SinceSeconds != nil && options.SinceTime != nil:
-		errs = append(errs, field.Forbidden(field.NewPath("sinceSeconds"), "may not be specified together with sinceTime"))
+		errs = append(errs, field.Forbidden(field.NewPath("sinceSeconds"), mustNotUseWithSinceTime))
 	case options.SinceSeconds != nil && *options.SinceSeconds < 1:
-		errs = append(errs, field.Invalid(field.NewPath("sinceSeconds"), *options.SinceSeconds, "must be greater than 0"))
+		errs = append(errs, field.Invalid(field.NewPath("sinceSeconds"), *options.SinceSeconds, mustBeAbove0))
 	}
 	if limit := options.MaxLogRequests; limit != nil && (*limit < 1 || *limit > maxLogRequests) {
-		errs = append(errs, field.Invalid(field.NewPath("maxLogRequests"), *limit, "must be between 1 and 1000"))
+		errs = append(errs, field.Invalid(field.NewPath("maxLogRequests"), *limit, mustBeBetween(1, maxLogRequests)))
 	}
 	return errs
 }

@@ -47,8 +47,8 @@ func TestValidateModelBoxDebug(t *testing.T) {
 		{"too many words and variables", of(func(debug *model.ModelBoxDebug) {
 			debug.Command, debug.Args, debug.Env = make([]string, 1025), make([]string, 1025), make([]corev1.EnvVar, 1025)
 		}), []string{"args: Too many", "command: Too many", "env: Too many"}},
-		{"one pod and all", of(func(debug *model.ModelBoxDebug) { debug.Pod, debug.AllPods = "web-1", true }), []string{"pod: Forbidden: may not be given with allPods"}},
-		{"a terminal without input", of(func(debug *model.ModelBoxDebug) { debug.TTY = true }), []string{"tty: Forbidden: may not be given without stdin"}},
+		{"one pod and all", of(func(debug *model.ModelBoxDebug) { debug.Pod, debug.AllPods = "web-1", true }), []string{"pod: Forbidden: " + mustNotUseWithAllPods}},
+		{"a terminal without input", of(func(debug *model.ModelBoxDebug) { debug.TTY = true }), []string{"tty: Forbidden: " + mustUseWithStdin}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := messages(ValidateModelBoxDebug(t.Context(), &row.debug))
@@ -75,14 +75,14 @@ func TestValidateModelBoxLogOptions(t *testing.T) {
 	}{
 		{"nothing", model.ModelBoxLogOptions{}, ""},
 		{"the least", model.ModelBoxLogOptions{TailLines: new(int64(0)), LimitBytes: new(int64(1)), SinceSeconds: new(int64(1)), MaxLogRequests: new(int64(1))}, ""},
-		{"a container and all of them", model.ModelBoxLogOptions{Container: "main", AllContainers: true}, "container: Forbidden: may not be specified together with allContainers"},
-		{"what has ended, followed", model.ModelBoxLogOptions{Follow: true, Previous: true}, "follow: Forbidden: may not be specified together with previous"},
+		{"a container and all of them", model.ModelBoxLogOptions{Container: "main", AllContainers: true}, "container: Forbidden: " + mustNotUseWithAllContainers},
+		{"what has ended, followed", model.ModelBoxLogOptions{Follow: true, Previous: true}, "follow: Forbidden: " + mustNotFollowPrevious},
 		{"less than no line", model.ModelBoxLogOptions{TailLines: new(int64(-1))}, "tailLines: Invalid value: -1: must be greater than or equal to 0"},
-		{"no bytes", model.ModelBoxLogOptions{LimitBytes: new(int64(0))}, "limitBytes: Invalid value: 0: must be greater than 0"},
-		{"the future", model.ModelBoxLogOptions{SinceSeconds: new(int64(0))}, "sinceSeconds: Invalid value: 0: must be greater than 0"},
-		{"two beginnings", model.ModelBoxLogOptions{SinceSeconds: new(int64(1)), SinceTime: &now}, "sinceSeconds: Forbidden: may not be specified together with sinceTime"},
-		{"no logs at a time", model.ModelBoxLogOptions{MaxLogRequests: new(int64(0))}, "maxLogRequests: Invalid value: 0: must be between 1 and 1000"},
-		{"too many logs at a time", model.ModelBoxLogOptions{MaxLogRequests: new(int64(1001))}, "maxLogRequests: Invalid value: 1001: must be between 1 and 1000"},
+		{"no bytes", model.ModelBoxLogOptions{LimitBytes: new(int64(0))}, "limitBytes: Invalid value: 0: " + mustBeAbove0},
+		{"the future", model.ModelBoxLogOptions{SinceSeconds: new(int64(0))}, "sinceSeconds: Invalid value: 0: " + mustBeAbove0},
+		{"two beginnings", model.ModelBoxLogOptions{SinceSeconds: new(int64(1)), SinceTime: &now}, "sinceSeconds: Forbidden: " + mustNotUseWithSinceTime},
+		{"no logs at a time", model.ModelBoxLogOptions{MaxLogRequests: new(int64(0))}, "maxLogRequests: Invalid value: 0: " + mustBeBetween(1, 1000)},
+		{"too many logs at a time", model.ModelBoxLogOptions{MaxLogRequests: new(int64(1001))}, "maxLogRequests: Invalid value: 1001: " + mustBeBetween(1, 1000)},
 	} {
 		errs := ValidateModelBoxLogOptions(&row.options)
 		if row.want == "" && len(errs) == 0 || len(errs) == 1 && row.want != "" && strings.Contains(errs[0].Error(), row.want) {

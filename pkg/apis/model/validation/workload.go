@@ -45,7 +45,7 @@ func validateGoverningServiceUpdate(spec, old *model.ModelBoxSpec, path *field.P
 	if spec.Workload != model.WorkloadStatefulSet || old.Workload != model.WorkloadStatefulSet || isHeadless == wasHeadless {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, "may not change to or from Headless when `workload` is 'StatefulSet': the names of its pods are in the domain of a Service that cannot change")}
+	return field.ErrorList{field.Forbidden(path, mustNotChangeGoverningService)}
 }
 
 // validateDisruptionBudget requires one limit that a PodDisruptionBudget can have, and that Kubernetes can count the pods of.
@@ -68,9 +68,9 @@ func validateDisruptionBudget(spec *model.ModelBoxSpec, path *field.Path) field.
 	// Its controller has no scale, by which Kubernetes would count how many pods there should be.
 	switch {
 	case budget.MaxUnavailable != nil:
-		return field.ErrorList{field.Forbidden(path.Child("maxUnavailable"), "may not be set when `workload` is 'DaemonSet': every eviction would be refused; use a minAvailable that is a number")}
+		return field.ErrorList{field.Forbidden(path.Child("maxUnavailable"), mustNotUseMaxUnavailableWithDaemonSet)}
 	case budget.MinAvailable.Type == intstr.String:
-		return field.ErrorList{field.Invalid(path.Child("minAvailable"), budget.MinAvailable.StrVal, "must be a number when `workload` is 'DaemonSet': every eviction would be refused otherwise")}
+		return field.ErrorList{field.Invalid(path.Child("minAvailable"), budget.MinAvailable.StrVal, mustBeNumberWithDaemonSet)}
 	default:
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 )
 
 // withAutoscaling gives the box an autoscaler that chooses from so many pods, by a share of the CPU.
@@ -172,21 +173,23 @@ func TestValidateUtilization(t *testing.T) {
 		}
 	}
 	const (
-		needs   = "spec.autoscaling.cpu: Invalid value: 70: is a share of the cpu that every container requests, and some request none: set "
 		setMain = "spec.resources.requests.cpu or spec.resourceType"
 		setSide = "spec.containers[0].resources.requests.cpu"
 	)
+	needs := func(field string) string {
+		return "spec.autoscaling.cpu: Invalid value: 70: " + validation.MustHaveRequests("cpu", []string{field})
+	}
 	strategy := newStrategy()
 	for _, row := range []struct {
 		name    string
 		changes []func(*model.ModelBox)
 		want    string
 	}{
-		{"without requests it is refused", nil, needs + setMain},
+		{"without requests it is refused", nil, needs(setMain)},
 		{"a class has requests", []func(*model.ModelBox){small}, ""},
-		{"a class is for one container", []func(*model.ModelBox){small, side}, needs + setSide},
+		{"a class is for one container", []func(*model.ModelBox){small, side}, needs(setSide)},
 		{"the overlay adds the request", []func(*model.ModelBox){small, side, overlay("cpu")}, ""},
-		{"the overlay adds another one", []func(*model.ModelBox){small, side, overlay("memory")}, needs + setSide},
+		{"the overlay adds another one", []func(*model.ModelBox){small, side, overlay("memory")}, needs(setSide)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box, old := webBox(append(row.changes, withAutoscaling(1, 9))...), webBox(small)
@@ -202,7 +205,7 @@ func TestValidateUtilization(t *testing.T) {
 	}
 	t.Run("a request may not go while it counts", func(t *testing.T) {
 		old, box := webBox(small, withAutoscaling(1, 9)), webBox(withAutoscaling(1, 9))
-		if got := textOf(strategy.ValidateUpdate(t.Context(), box, old)); got != needs+setMain {
+		if got := textOf(strategy.ValidateUpdate(t.Context(), box, old)); got != needs(setMain) {
 			t.Errorf("got %q", got)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 )
 
 // briefly returns the errors without the values that are wrong.
@@ -126,7 +127,7 @@ func TestBadStacks(t *testing.T) {
 		{"too many dependencies", "[{name: web, box: " + web + ", dependsOn: " + many(65, func(i int) string { return fmt.Sprintf("c%d", i) }) + "}]",
 			[][3]string{{components + "[0].dependsOn", tooMany, "at most 64"}}},
 		{"a dependency without ports", `[{name: db, box: {image: "a:1"}}, {name: web, dependsOn: [db], box: ` + web + "}]",
-			[][3]string{{components + "[1].dependsOn[0]", invalid, "has no ports to connect to"}}},
+			[][3]string{{components + "[1].dependsOn[0]", invalid, validation.MustHavePortsToConnect}}},
 		{"more variables than a container may have", "[{name: db, box: " + web + `}, {name: web, dependsOn: [db], box: {image: "a:1", envs: ` + many(1022, func(i int) string { return fmt.Sprintf("{name: V%d}", i) }) + "}}]",
 			[][3]string{{components + "[1].dependsOn", invalid, "1025 environment variables"}}},
 		{"two that wait for each other", chain("ab", "a"), [][3]string{{components + "[1].dependsOn[0]", invalid, "a → b → a"}}},
@@ -139,7 +140,7 @@ func TestBadStacks(t *testing.T) {
 		{"a URL outside", external("{host: https://db.example.com, port: 443}"), [][3]string{{components + "[0].external.host", invalid, "RFC 1123"}}},
 		{"a host outside with its port", external(`{host: "db.example.com:443", port: 443}`), [][3]string{{components + "[0].external.host", invalid, "RFC 1123"}}},
 		{"an address that is not canonical", external(`{host: "2001:DB8::7", port: 443}`), [][3]string{{components + "[0].external.host", invalid, "canonical"}}},
-		{"an address that is none", external("{host: 192.0.2.256, port: 443}"), [][3]string{{components + "[0].external.host", invalid, "neither"}}},
+		{"an address that is none", external("{host: 192.0.2.256, port: 443}"), [][3]string{{components + "[0].external.host", invalid, "an IP address or a DNS name"}}},
 		{"a loopback address", external("{host: 127.0.0.1, port: 443}"), [][3]string{{components + "[0].external.host", invalid, "loopback"}}},
 		{"the address of a node's metadata", external("{host: 169.254.169.254, port: 80}"), [][3]string{{components + "[0].external.host", invalid, "link-local"}}},
 		{"a port outside that is none", external("{host: db.example.com, port: 70000}"), [][3]string{{components + "[0].external.port", invalid, "between 1 and 65535"}}},
@@ -232,9 +233,9 @@ func TestUpdates(t *testing.T) {
 		{"a dependency that is gone", "[" + db + ", {name: web, dependsOn: [db], box: " + web + "}]", "[{name: web, dependsOn: [db], box: " + web + "}]",
 			[]string{"spec.components[0].dependsOn[0]: Not found: "}},
 		{"a dependency that has lost its ports", "[" + db + ", {name: web, dependsOn: [db], box: " + web + "}]", `[{name: db, box: {workload: StatefulSet, image: "mysql:8.0"}}, {name: web, dependsOn: [db], box: ` + web + "}]",
-			[]string{"spec.components[1].dependsOn[0]: Invalid value: has no ports to connect to"}},
+			[]string{"spec.components[1].dependsOn[0]: Invalid value: " + validation.MustHavePortsToConnect}},
 		{"a cycle", "[{name: a, box: " + web + "}, {name: b, dependsOn: [a], box: " + web + "}]", "[{name: a, dependsOn: [b], box: " + web + "}, {name: b, dependsOn: [a], box: " + web + "}]",
-			[]string{"spec.components[1].dependsOn[0]: Invalid value: makes components wait for each other: a → b → a"}},
+			[]string{"spec.components[1].dependsOn[0]: Invalid value: " + validation.MustNotCycle([]string{"a", "b", "a"})}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			stack, old := newStack(t, row.new), newStack(t, row.old)
