@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// validateAutoscaling validates the autoscaler of a box. What the pods request is a matter of ValidateUtilization.
+// validateAutoscaling validates the autoscaler of a box. ValidateUtilization validates the requests of the pods.
 func validateAutoscaling(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	autoscaling, path := spec.Autoscaling, path.Child("autoscaling")
 	if autoscaling == nil {
@@ -48,8 +48,9 @@ func validateUtilizationPercent(percent *int32, path *field.Path) field.ErrorLis
 	return field.ErrorList{field.Invalid(path, *percent, mustBePercentage)}
 }
 
-// ValidateUtilization requires that the containers request what an autoscaler is told the share of which they are to use: it
-// would compute nothing. The spec, which is at path, is valid, and pod is what it makes of its pods.
+// ValidateUtilization requires that the containers have a request for each resource whose utilization the autoscaler uses. Without
+// it, the autoscaler cannot compute the utilization. The spec, which is at path, is valid, and pod is the spec of the rendered
+// pods.
 func ValidateUtilization(spec *model.ModelBoxSpec, pod *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	utilizations := utilizationsOf(spec.Autoscaling, path.Child("autoscaling"))
@@ -69,10 +70,10 @@ func ValidateUtilization(spec *model.ModelBoxSpec, pod *corev1.PodSpec, path *fi
 	return errs
 }
 
-// utilization is a share of what containers request that they are to use.
+// utilization is a target of the autoscaler, in percent of the requests of containers.
 type utilization struct {
 	resource corev1.ResourceName
-	// container is the only one that it is about, empty for all.
+	// container is the only container of the target. It is empty for all containers.
 	container string
 	percent   int32
 	path      *field.Path
@@ -99,8 +100,8 @@ func utilizationsOf(autoscaling *model.ModelBoxAutoscaling, path *field.Path) []
 	return found
 }
 
-// containersWithoutRequest returns the names of the containers that keep the autoscaler from computing the share. Requests of
-// the pod itself stand for those of all its containers.
+// containersWithoutRequest returns the names of the containers that need a request and have none. A request of the pod itself
+// counts for all its containers.
 func containersWithoutRequest(pod *corev1.PodSpec, target utilization) []string {
 	if target.container == "" && pod.Resources != nil && hasRequest(pod.Resources, target.resource) {
 		return nil
@@ -115,7 +116,7 @@ func containersWithoutRequest(pod *corev1.PodSpec, target utilization) []string 
 	return names
 }
 
-// runningContainers are those that run as long as the pod does.
+// runningContainers returns the containers and the sidecars of the pod.
 func runningContainers(pod *corev1.PodSpec) []corev1.Container {
 	containers := slices.Clone(pod.Containers)
 	for i := range pod.InitContainers {
@@ -126,14 +127,14 @@ func runningContainers(pod *corev1.PodSpec) []corev1.Container {
 	return containers
 }
 
-// hasRequest counts a limit: without a request, it is one.
+// hasRequest returns whether there is a request or a limit, which is the default of the request.
 func hasRequest(resources *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	_, isRequested := resources.Requests[name]
 	_, isLimited := resources.Limits[name]
 	return isRequested || isLimited
 }
 
-// requestField names where the box, whose spec is at path, says what a container of its pods requests.
+// requestField returns the path of the field that sets the request of a container. The spec of the box is at path.
 func requestField(spec *model.ModelBoxSpec, container string, resource corev1.ResourceName, path *field.Path) string {
 	request := func(path *field.Path) string { return path.Child("resources", "requests", string(resource)).String() }
 	if container == spec.Name {
@@ -152,7 +153,7 @@ func requestField(spec *model.ModelBoxSpec, container string, resource corev1.Re
 	return found
 }
 
-// orResourceType is the other way to give the main container requests, of those resources that a resource class has.
+// orResourceType names the other field that sets requests of the main container, if it sets the resource.
 func orResourceType(resource corev1.ResourceName, path *field.Path) string {
 	if resource != corev1.ResourceCPU && resource != corev1.ResourceMemory {
 		return ""

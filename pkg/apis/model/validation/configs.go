@@ -18,10 +18,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// maxConfigName lets the volume of a config have a name that Kubernetes takes. The ConfigMap may have a longer one.
+// maxConfigName is limited by the name of the volume of a config. The ConfigMap may have a longer name.
 var maxConfigName = validation.DNS1123LabelMaxLength - len(helper.ConfigVolumeName("x")) + len("x")
 
-// validateConfigs validates the files of a box. That a ConfigMap takes 1 MiB is no matter: a whole spec has less.
+// validateConfigs validates the files of a box. The limit of a ConfigMap, 1 MiB, is larger than a whole spec.
 func validateConfigs(spec *model.ModelBoxSpec, boxName string, specPath *field.Path) field.ErrorList {
 	path := specPath.Child("configs")
 	var errs field.ErrorList
@@ -40,13 +40,13 @@ func validateConfigs(spec *model.ModelBoxSpec, boxName string, specPath *field.P
 	return errs
 }
 
-// configNames are the names that are taken, and by what.
+// configNames are the names that are in use, with the path of the field that uses them.
 type configNames struct {
 	configs, configMaps, volumes map[string]*field.Path
 }
 
-// add requires another name of each config, none included, and names of its ConfigMap and of its volume that nothing else
-// has.
+// add requires that no other config has the name, which may be empty, and that the names of its ConfigMap and of its volume are
+// unique.
 func (n *configNames) add(config *model.ModelBoxConfig, boxName string, path *field.Path) field.ErrorList {
 	if first, found := n.configs[config.Name]; found {
 		duplicate := field.Duplicate(path, config.Name)
@@ -72,7 +72,7 @@ func (n *configNames) add(config *model.ModelBoxConfig, boxName string, path *fi
 	return nil
 }
 
-// validateConfigContainer requires a container of the box, without anything else at the path.
+// validateConfigContainer requires a container of the box that mounts nothing else at the path.
 func validateConfigContainer(config *model.ModelBoxConfig, mainName string, containers map[string]mountPaths, path *field.Path) field.ErrorList {
 	name := config.Container
 	if name == "" {
@@ -118,8 +118,8 @@ func validateConfigKeys[T any](files map[string]T, path *field.Path) field.Error
 	return errs
 }
 
-// volumesBesideConfigs returns the names of all other volumes of the pods, and where they are given. The overlay may say
-// how files are shown, and nothing else about the volume of a config.
+// volumesBesideConfigs returns the names and the paths of all other volumes of the pods. podTemplate may set how the volume of a
+// config shows files, and no other fields of it.
 func volumesBesideConfigs(spec *model.ModelBoxSpec, path *field.Path) map[string]*field.Path {
 	volumes := map[string]*field.Path{}
 	for i := range spec.Volumes {
@@ -143,10 +143,10 @@ func volumesBesideConfigs(spec *model.ModelBoxSpec, path *field.Path) map[string
 	return volumes
 }
 
-// mountPaths are where a container has volumes, by the paths inside of it.
+// mountPaths has the path of the field for each directory in which a container mounts a volume.
 type mountPaths map[string]*field.Path
 
-// add adds those of a container, but for the volumes of configs where these are mounted.
+// add adds the mounts of a container. It leaves out a volume of a config that is mounted where the config says.
 func (m mountPaths) add(container *corev1.Container, configs map[string]string, path *field.Path) {
 	for i, mount := range container.VolumeMounts {
 		if volume, isConfig := configs[mount.MountPath]; !isConfig || volume != mount.Name {
@@ -158,8 +158,8 @@ func (m mountPaths) add(container *corev1.Container, configs map[string]string, 
 	}
 }
 
-// mountPathsBesideConfigs returns those of the containers of the box, by their names. The overlay adds to them, and may say
-// more of how a config is mounted.
+// mountPathsBesideConfigs returns the mounts of the containers of the box by name. podTemplate can add mounts, and can set more
+// fields of the mount of a config.
 func mountPathsBesideConfigs(spec *model.ModelBoxSpec, path *field.Path) map[string]mountPaths {
 	containers := map[string]mountPaths{spec.Name: {}}
 	containers[spec.Name].add(&corev1.Container{VolumeMounts: spec.VolumeMounts}, nil, path)
@@ -195,7 +195,7 @@ func eachContainer(containers, initContainers []corev1.Container, path *field.Pa
 	}
 }
 
-// configVolumes are the volumes that the pods of a box have for its configs.
+// configVolumes returns the volumes of the configs.
 func configVolumes(spec *model.ModelBoxSpec) []corev1.Volume {
 	volumes := make([]corev1.Volume, 0, len(spec.Configs))
 	for i := range spec.Configs {

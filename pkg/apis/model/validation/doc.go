@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validation says which ModelBoxes are accepted: those whose Deployment and Service the cluster accepts too.
+// Package validation validates the objects of the API. It accepts a box if the cluster accepts the children of the box.
 //
-// The rules for what a box passes on to its pods and its Service are those of package core/validation, applied to the
-// fields of the box. Objects are validated in the internal version, after the defaults of the served one.
+// Fields that a box passes on to its pods and its Service have the rules of package core/validation. The package validates objects
+// in the internal version, with the defaults of the served version.
 //
-// What a tag can say, such as +k8s:minimum=0, a tag of the served type says; what is written here is the rest.
+// Rules that a tag can express, such as +k8s:minimum=0, are tags of the served type. This package has all other rules.
 //
-// A box is validated in two steps: ValidateModelBox validates its own fields, in view of what its overlay,
-// spec.podTemplate, says of the pod, and ValidatePodTemplate what the overlay makes of the pod template.
+// A box is validated in two steps. ValidateModelBox validates its fields, and ValidatePodTemplate validates the pod template with
+// spec.podTemplate, the overlay of the box, merged in.
 //
-// An update is judged by what it changes, see Ratchet: a box that an older release accepted can still be scaled, paused,
-// labelled, repaired field by field, and deleted.
+// An update is refused for the fields that it changes only: see Ratchet. A user can still scale, pause, label, repair field by
+// field, and delete a box that an earlier release accepted.
 package validation

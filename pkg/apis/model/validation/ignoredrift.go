@@ -15,7 +15,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// wholeFields hold so much of a child that the box would no longer decide anything about it.
+// wholeFields are fields without which the box would set nothing in a child.
 var wholeFields = []string{"spec", "spec.template", "spec.template.metadata", "spec.template.spec"}
 
 // validateIgnoreDrift requires paths of fields that children have. A child must still belong to its box if other field managers own

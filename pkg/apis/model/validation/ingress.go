@@ -31,7 +31,7 @@ func validateIngress(spec *model.ModelBoxSpec, specPath *field.Path) field.Error
 	return append(errs, validateIngressAnnotations(ingress, path.Child("annotations"))...)
 }
 
-// validateIngressAnnotations also requires a class that is given in two ways to be the same.
+// validateIngressAnnotations also requires that the class in an annotation is the same as className.
 func validateIngressAnnotations(ingress *model.ModelBoxIngress, path *field.Path) field.ErrorList {
 	errs := validateChildAnnotations(ingress.Annotations, path)
 	class, isGiven := ingress.Annotations[corevalidation.IngressClassAnnotation]
@@ -41,7 +41,7 @@ func validateIngressAnnotations(ingress *model.ModelBoxIngress, path *field.Path
 	return errs
 }
 
-// validateHTTPPort requires the box to have the port that HTTP is to go to from the Ingress or the HTTPRoute at path.
+// validateHTTPPort requires that the box has the port for the Ingress or the HTTPRoute at path.
 func validateHTTPPort(spec *model.ModelBoxSpec, port *intstr.IntOrString, path, specPath *field.Path) field.ErrorList {
 	if helper.HTTPPort(spec.Ports, port) != nil {
 		return nil

@@ -18,19 +18,19 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// defaultMaximum is how many elements a list or a map has at most that maxima has no number for. It is more than any
-// pod is known to need, and few enough for rules that look at pairs of elements.
+// defaultMaximum is the maximum number of elements of a list or a map that is not in maxima. It is more than any pod is known to
+// need, and small enough for rules that compare pairs of elements.
 const defaultMaximum = 256
 
-// maxima are how many elements the lists and maps of a box, a stack or a PodDebugger have at most, and how many bytes its strings, by
-// the Go type and the JSON name of the field. Those of ModelBoxSpec, ModelBoxService, ModelBoxAutoscaling and PodDebuggerSpec are
-// published as well, by tags of the served type. Kubernetes has few such limits itself; each is beyond what it can run, or is known to:
+// maxima are the maximum number of elements of the lists and maps of a box, a stack or a PodDebugger, and the maximum number of
+// bytes of their strings, by the Go type and the JSON name of the field. Tags of the served type have the limits of ModelBoxSpec,
+// ModelBoxService, ModelBoxAutoscaling and PodDebuggerSpec as well. Kubernetes itself has few such limits. Each one is larger than
+// a cluster can run, or is known to need:
 //
 //   - containers: a node has 110 pods by default, each of a few containers.
 //   - ports: an EndpointSlice is documented to have up to 100, cloud load balancers take fewer.
-//   - variables and arguments: Linux takes 2 MiB of both together, so they may be many, but no more than
-//     all other applications have.
-//   - volumes and mounts: a kubelet sets them up one by one for minutes long before there are so many.
+//   - variables and arguments: Linux accepts 2 MiB of both together.
+//   - volumes and mounts: a kubelet mounts them one by one, which takes minutes for fewer of them.
 //   - resources: a node has a few, and each hugepage size and device is one.
 //   - annotations: 256 KiB together, in Kubernetes as well.
 //   - images: names have up to 255 bytes in a registry, tags 128 and digests 135, behind a host name of up to 253.
@@ -76,18 +76,18 @@ var maxima = map[string]int{
 	"LabelSelectorRequirement.values":          1024,
 }
 
-// ValidateLimits returns which lists, maps and strings of a box are larger than they may be. It costs little, whatever
-// the box is, and what it accepts the other rules can afford to validate.
+// ValidateLimits returns an error for each list, map and string of a box that is too large. It costs little for any box, and the
+// cost of the other rules is limited for a box that it accepts.
 func ValidateLimits(box *model.ModelBox) field.ErrorList {
 	return findExcesses(&box.ObjectMeta, &box.Spec).errors(nil)
 }
 
-// ValidateLimitsUpdate is ValidateLimits of a box that replaces old. What was larger already may stay, but not grow.
+// ValidateLimitsUpdate is ValidateLimits for an update of old. A value that is too large in old may stay, but not grow.
 func ValidateLimitsUpdate(box, old *model.ModelBox) field.ErrorList {
 	return findExcesses(&box.ObjectMeta, &box.Spec).newErrors(func() excesses { return findExcesses(&old.ObjectMeta, &old.Spec) })
 }
 
-// excess is a value that is larger than it may be.
+// excess is a value that is too large.
 type excess struct {
 	path *field.Path
 	kind reflect.Kind
@@ -97,7 +97,7 @@ type excess struct {
 
 type excesses []excess
 
-// newErrors returns what is wrong with the object that has the excesses, without those that the one before it had.
+// newErrors returns errors for the excesses that old does not have.
 func (e excesses) newErrors(old func() excesses) field.ErrorList {
 	if len(e) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (e excesses) newErrors(old func() excesses) field.ErrorList {
 	return e.errors(old())
 }
 
-// errors returns what is wrong with the object that has the excesses, without those that the one before it had.
+// errors returns errors for the excesses that are not in old.
 func (e excesses) errors(old excesses) field.ErrorList {
 	known := map[string]int{}
 	for _, excess := range old {
@@ -127,12 +127,12 @@ func (e excesses) errors(old excesses) field.ErrorList {
 
 var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
 
-// placeOf is the path without the indexes of list elements, which may have moved.
+// placeOf returns the path without the indexes of list elements, because elements can move.
 func placeOf(path *field.Path) string {
 	return listIndex.ReplaceAllString(path.String(), "[]")
 }
 
-// findExcesses looks at an object of which spec is a pointer to the spec.
+// findExcesses returns the values of an object that are too large. spec is a pointer to its spec.
 func findExcesses(object *metav1.ObjectMeta, spec any) excesses {
 	meta := metav1.ObjectMeta{
 		Labels: object.Labels, Annotations: object.Annotations, OwnerReferences: object.OwnerReferences, Finalizers: object.Finalizers,
@@ -161,9 +161,9 @@ func findExcesses(object *metav1.ObjectMeta, spec any) excesses {
 	return found
 }
 
-// lazyPath is the path of a field that costs nothing before it is asked for.
+// lazyPath is the path of a field. It is cheap until build is called.
 type lazyPath struct {
-	// root is the path of what has no parent.
+	// root is the path of a value without a parent.
 	root   *field.Path
 	parent *lazyPath
 	// step is the JSON name of a field, or the key of a map in isKey; empty for the element of index.
@@ -185,14 +185,14 @@ func (p *lazyPath) build() *field.Path {
 	}
 }
 
-// leafTypes have no fields that a user gives a list, a map or a string for.
+// leafTypes have no lists, maps or strings that a user sets.
 var leafTypes = map[reflect.Type]bool{
 	reflect.TypeFor[resource.Quantity](): true, reflect.TypeFor[metav1.Time](): true,
 	reflect.TypeFor[[]metav1.ManagedFieldsEntry](): true,
 }
 
-// visitFields calls visit for the value at path and all that is below it. key is the name of the type that has the value
-// as a field, a dot, and the JSON name of the field; empty for an element of a list or a map.
+// visitFields calls visit for the value at path and all values below it. key consists of the name of the type that has the value as
+// a field, a dot, and the JSON name of the field. It is empty for an element of a list or a map.
 func visitFields(value reflect.Value, path *lazyPath, key string, visit func(*lazyPath, string, reflect.Value)) {
 	if value.Kind() == reflect.Pointer {
 		if !value.IsNil() {
@@ -230,7 +230,7 @@ func visitFields(value reflect.Value, path *lazyPath, key string, visit func(*la
 	}
 }
 
-// hasFields returns whether there can be anything below a value of the type.
+// hasFields returns whether a value of the type can have values below it.
 func hasFields(t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -241,12 +241,12 @@ func hasFields(t reflect.Type) bool {
 // structField is a field of a struct.
 type structField struct {
 	index int
-	// name is its JSON name, empty for one whose fields are those of the struct.
+	// name is its JSON name. It is empty for a field that JSON has inline.
 	name string
 	key  string
 }
 
-// fieldsByType are the fields of each type that a box, a stack or a PodDebugger can have below which there are limits.
+// fieldsByType are the fields of a box, a stack or a PodDebugger that have limits, or fields with limits below them, by type.
 var fieldsByType = func() map[reflect.Type][]structField {
 	known := map[reflect.Type][]structField{}
 	addFields(reflect.TypeFor[model.ModelBoxSpec](), known)
@@ -290,7 +290,7 @@ func addFields(t reflect.Type, known map[reflect.Type][]structField) {
 	known[t] = fields
 }
 
-// jsonName is that of the field in the served version: the internal types, which have no tags, name their fields alike.
+// jsonName returns the name of the field in the served version. Fields of internal types have no tags, but the same names.
 func jsonName(f reflect.StructField) string {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name != "" || f.Anonymous || options == "inline" {

@@ -21,22 +21,22 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// fixedLabels are those that every child and every pod of a box has.
+// fixedLabels are the labels that the controller sets on every child and every pod of a box.
 var fixedLabels = []string{
 	modelv1.SelectorLabel, "app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/managed-by",
 }
 
-// fixedAnnotations are the prefixes of the annotations that others keep on the children: the controller, the Deployment
-// controller, the API of workloads, for what earlier versions of it had fields for, and "kubectl apply".
+// fixedAnnotations are the prefixes of the annotations that are set on children by this controller, by the Deployment controller,
+// by the API of workloads for fields of its earlier versions, and by "kubectl apply".
 var fixedAnnotations = []string{
 	"model.github.com/", "deployment.kubernetes.io/", appsv1.DeprecatedRollbackTo, appsv1.DeprecatedTemplateGeneration,
 	corev1.LastAppliedConfigAnnotation,
 }
 
-// otherAnnotationBytes are left for the annotations that a child has from elsewhere.
+// otherAnnotationBytes are reserved for annotations of a child that do not come from the box.
 const otherAnnotationBytes = 4 << 10
 
-// validateChildMeta validates the labels and annotations that the children of a box get.
+// validateChildMeta validates the labels and annotations that the box sets on its children.
 func validateChildMeta(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	errs := slices.Concat(
 		validateChildLabels(spec.Labels, path.Child("labels")),
@@ -93,7 +93,7 @@ func validateAnnotationsSize(annotations map[string]string, path *field.Path) fi
 	return field.ErrorList{field.TooLong(path, field.OmitValueType{}, limit)}
 }
 
-// validateAnnotationsOfPods validates what annotations mean to the pods that get them.
+// validateAnnotationsOfPods validates the annotations that have a meaning for pods.
 func validateAnnotationsOfPods(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	template := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: spec.Annotations}}
 	if spec.PodTemplate != nil {
@@ -105,7 +105,7 @@ func validateAnnotationsOfPods(spec *model.ModelBoxSpec, path *field.Path) field
 	return corevalidation.ValidatePodSpecificAnnotations(template, path)
 }
 
-// serviceAnnotations are the annotations of the Service as far as the box gives them.
+// serviceAnnotations returns the annotations that the box sets on its Service.
 func serviceAnnotations(spec *model.ModelBoxSpec) map[string]string {
 	annotations := map[string]string{}
 	maps.Copy(annotations, spec.Annotations)
@@ -115,7 +115,7 @@ func serviceAnnotations(spec *model.ModelBoxSpec) map[string]string {
 	return annotations
 }
 
-// serviceAnnotationPath is where the box gives the annotation of the Service.
+// serviceAnnotationPath returns the path of the field of the box that sets the annotation on its Service.
 func serviceAnnotationPath(spec *model.ModelBoxSpec, key string, path *field.Path) *field.Path {
 	if spec.Service != nil {
 		if _, given := spec.Service.Annotations[key]; given {
@@ -127,8 +127,8 @@ func serviceAnnotationPath(spec *model.ModelBoxSpec, key string, path *field.Pat
 
 var switchValues = []string{"true", "false"}
 
-// validateAnnotations validates the annotations that the controller reads. A value that it does not know would do nothing, and the
-// user would not notice.
+// validateAnnotations validates the annotations that the controller reads. The controller ignores a value that it does not know,
+// and the user would not notice.
 func validateAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {
 	value, given := annotations[modelv1.AdoptAnnotation]
 	if !given || slices.Contains(switchValues, value) {
@@ -137,7 +137,7 @@ func validateAnnotations(annotations map[string]string, path *field.Path) field.
 	return field.ErrorList{field.NotSupported(path.Key(modelv1.AdoptAnnotation), value, switchValues)}
 }
 
-// validateAnnotationsUpdate does not count what was wrong already.
+// validateAnnotationsUpdate is validateAnnotations for an update, which may keep an invalid value.
 func validateAnnotationsUpdate(annotations, old map[string]string, path *field.Path) field.ErrorList {
 	if was, had := old[modelv1.AdoptAnnotation]; had && annotations[modelv1.AdoptAnnotation] == was {
 		return nil
@@ -145,7 +145,7 @@ func validateAnnotationsUpdate(annotations, old map[string]string, path *field.P
 	return validateAnnotations(annotations, path)
 }
 
-// validateFinalizersUpdate lets go on what was accepted once.
+// validateFinalizersUpdate validates the finalizers that an update adds.
 func validateFinalizersUpdate(finalizers, old []string, path *field.Path) field.ErrorList {
 	errs, oldErrs := corevalidation.ValidateFinalizerNames(finalizers, path), corevalidation.ValidateFinalizerNames(old, path)
 	return Ratchet(path, finalizers, old, errs, oldErrs)

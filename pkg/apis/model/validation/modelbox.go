@@ -19,27 +19,27 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// ValidateModelBoxName returns what is wrong with the name of a box, or with the start of a generated name if prefix
-// is true. The Service of a box has its name, so it must be a DNS-1035 label; that also makes it a label value.
+// ValidateModelBoxName validates the name of a box, or the prefix of a generated name if prefix is true. The Service of the box has
+// the same name, so it must be a DNS-1035 label. Such a label is also a valid value of a label.
 func ValidateModelBoxName(name string, prefix bool) []string {
 	return apivalidation.NameIsDNS1035Label(name, prefix)
 }
 
-// ModelBoxPaths are where a box is in the object that is validated, be that the box or a stack that it is a component of.
+// ModelBoxPaths are the paths of a box in the object that is validated: the box itself, or a stack with the box as a component.
 type ModelBoxPaths struct {
-	// Name is the path of the name of the box, Spec that of its spec.
+	// Name is the path of the name of the box, and Spec is the path of its spec.
 	Name, Spec *field.Path
 }
 
-// ObjectPaths are those of a box that is an object of its own.
+// ObjectPaths are the paths of a box that is not a component of a stack.
 var ObjectPaths = ModelBoxPaths{Name: field.NewPath("metadata", "name"), Spec: field.NewPath("spec")}
 
-// ValidateModelBox returns what is wrong with a box that is to be created.
+// ValidateModelBox validates a new box.
 func ValidateModelBox(ctx context.Context, box *model.ModelBox) field.ErrorList {
 	return append(ValidateModelBoxMeta(box), ValidateModelBoxSpec(ctx, box, ObjectPaths)...)
 }
 
-// ValidateModelBoxMeta returns what is wrong with the metadata of a box that is to be created.
+// ValidateModelBoxMeta validates the metadata of a new box.
 func ValidateModelBoxMeta(box *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&box.ObjectMeta, true, ValidateModelBoxName, field.NewPath("metadata")),
@@ -48,8 +48,8 @@ func ValidateModelBoxMeta(box *model.ModelBox) field.ErrorList {
 	)
 }
 
-// ValidateModelBoxSpec returns what is wrong with the spec of a box that is to be created, and with its name for a box of
-// such a spec. The box has its defaults.
+// ValidateModelBoxSpec validates the spec of a new box, and the rules for its name that depend on the spec. The box has its
+// defaults.
 func ValidateModelBoxSpec(ctx context.Context, box *model.ModelBox, paths ModelBoxPaths) field.ErrorList {
 	return slices.Concat(
 		validateWorkloadName(box, paths.Name),
@@ -58,14 +58,14 @@ func ValidateModelBoxSpec(ctx context.Context, box *model.ModelBox, paths ModelB
 	)
 }
 
-// withoutDefaultName leaves out what is wrong with a spec.name that is the name of the box, as it is by default: that
-// is said of the name itself, which has the narrower format.
+// withoutDefaultName leaves out errors of a spec.name that is the name of the box, which is its default. The name of the box has a
+// stricter format, so that it has an error as well.
 func withoutDefaultName(errs field.ErrorList, box *model.ModelBox, path *field.Path) field.ErrorList {
 	name := path.Child("name").String()
 	return slices.DeleteFunc(errs, func(err *field.Error) bool { return err.Field == name && box.Spec.Name == box.Name })
 }
 
-// ValidateModelBoxMetaUpdate returns what is wrong with changing the metadata of old into that of box.
+// ValidateModelBoxMetaUpdate validates an update of the metadata of old to the metadata of box.
 func ValidateModelBoxMetaUpdate(box, old *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&box.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
@@ -74,8 +74,8 @@ func ValidateModelBoxMetaUpdate(box, old *model.ModelBox) field.ErrorList {
 	)
 }
 
-// ValidateModelBoxSpecUpdate returns what is wrong with changing the spec of old into that of box, which is at path. What
-// was wrong already is not counted.
+// ValidateModelBoxSpecUpdate validates an update of the spec of old to the spec of box, which is at path. An error that old has as
+// well is left out.
 func ValidateModelBoxSpecUpdate(ctx context.Context, box, old *model.ModelBox, path *field.Path) field.ErrorList {
 	return slices.Concat(
 		validateDeclaredSpec(ctx, &box.Spec, &old.Spec, path),
@@ -154,8 +154,8 @@ func validateDeclaredStatus(ctx context.Context, status, old *model.ModelBoxStat
 	return validateDeclared(ctx, status, old, modelv1.Convert_model_ModelBoxStatus_To_v1_ModelBoxStatus, modelv1.Validate_ModelBoxStatus, path)
 }
 
-// ValidateModelBoxStatusUpdate returns what is wrong with changing the status of old into that of box. The spec is
-// not looked at: the status of every box that exists can be written.
+// ValidateModelBoxStatusUpdate validates an update of the status. It does not validate the spec, so that the controller can write
+// the status of every box.
 func ValidateModelBoxStatusUpdate(ctx context.Context, box, old *model.ModelBox) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&box.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
@@ -164,8 +164,8 @@ func ValidateModelBoxStatusUpdate(ctx context.Context, box, old *model.ModelBox)
 	)
 }
 
-// validateMainContainer validates the container whose fields are those of the box itself. Its ports are not among them:
-// they are derived, and only named by its probes.
+// validateMainContainer validates the container whose fields are fields of the box. It does not validate the ports of the
+// container, which are derived from the ports of the box and its probes.
 func validateMainContainer(spec *model.ModelBoxSpec, pod corevalidation.PodContext, path *field.Path) field.ErrorList {
 	container := &corev1.Container{
 		Name:           spec.Name,
@@ -186,7 +186,7 @@ func validateMainContainer(spec *model.ModelBoxSpec, pod corevalidation.PodConte
 	)
 }
 
-// validateResourceType refuses resources of the main container where its size says what they are.
+// validateResourceType refuses resources of the main container if its resourceType sets them.
 func validateResourceType(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	if spec.Resources == nil {
 		return nil
@@ -198,8 +198,8 @@ func validateResourceType(spec *model.ModelBoxSpec, path *field.Path) field.Erro
 	return nil
 }
 
-// validateContainerNames requires one name for each container of the pod, init containers and the main container
-// included.
+// validateContainerNames requires that the containers of the pod, including the init containers and the main container, have
+// different names.
 func validateContainerNames(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	names := validate.Unique[string]{}
 	return slices.Concat(
@@ -209,13 +209,13 @@ func validateContainerNames(spec *model.ModelBoxSpec, path *field.Path) field.Er
 	)
 }
 
-// mainContainerPorts are the ports that the main container declares without the overlay's doing.
+// mainContainerPorts returns the ports that the main container declares before podTemplate is merged.
 func mainContainerPorts(spec *model.ModelBoxSpec) []corev1.ContainerPort {
 	beside := helper.ContainersBeside(spec.Name, spec.Containers, spec.InitContainers, spec.PodTemplate)
 	return helper.MainContainerPorts(spec.Ports, beside)
 }
 
-// podContextOfBox is that of the pods of a box as far as it is known before the overlay is merged.
+// podContextOfBox returns the context of the pods of a box before podTemplate is merged.
 func podContextOfBox(spec *model.ModelBoxSpec) corevalidation.PodContext {
 	var pod corev1.PodSpec
 	if spec.PodTemplate != nil {

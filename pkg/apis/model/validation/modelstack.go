@@ -26,19 +26,18 @@ func ValidateModelStackName(name string, prefix bool) []string {
 	return apivalidation.NameIsDNS1035Label(name, prefix)
 }
 
-// ValidateStackLimits returns which lists, maps and strings of a stack are larger than they may be, those of its boxes
-// included. It costs little, and what it accepts the other rules can afford to validate.
+// ValidateStackLimits returns an error for each list, map and string of a stack and of its boxes that is too large. It costs
+// little, and the cost of the other rules is limited for a stack that it accepts.
 func ValidateStackLimits(stack *model.ModelStack) field.ErrorList {
 	return findExcesses(&stack.ObjectMeta, &stack.Spec).errors(nil)
 }
 
-// ValidateStackLimitsUpdate is ValidateStackLimits of a stack that replaces old. What was larger already may stay, but not
-// grow.
+// ValidateStackLimitsUpdate is ValidateStackLimits for an update of old. A value that is too large in old may stay, but not grow.
 func ValidateStackLimitsUpdate(stack, old *model.ModelStack) field.ErrorList {
 	return findExcesses(&stack.ObjectMeta, &stack.Spec).newErrors(func() excesses { return findExcesses(&old.ObjectMeta, &old.Spec) })
 }
 
-// ValidateModelStack returns what is wrong with a stack that is to be created. What is in its boxes is not looked at.
+// ValidateModelStack validates a new stack, except its boxes.
 func ValidateModelStack(ctx context.Context, stack *model.ModelStack) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMeta(&stack.ObjectMeta, true, ValidateModelStackName, field.NewPath("metadata")),
@@ -49,8 +48,7 @@ func ValidateModelStack(ctx context.Context, stack *model.ModelStack) field.Erro
 	)
 }
 
-// ValidateModelStackUpdate returns what is wrong with changing old into stack. What was wrong already is not counted, and
-// what is in the boxes is not looked at.
+// ValidateModelStackUpdate validates an update of old to stack, except its boxes. An error that old has as well is left out.
 func ValidateModelStackUpdate(ctx context.Context, stack, old *model.ModelStack) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&stack.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
@@ -61,8 +59,8 @@ func ValidateModelStackUpdate(ctx context.Context, stack, old *model.ModelStack)
 	)
 }
 
-// ValidateModelStackStatusUpdate returns what is wrong with changing the status of old into that of stack. The spec is
-// not looked at: the status of every stack that exists can be written.
+// ValidateModelStackStatusUpdate validates an update of the status. It does not validate the spec, so that the controller can write
+// the status of every stack.
 func ValidateModelStackStatusUpdate(ctx context.Context, stack, old *model.ModelStack) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&stack.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
@@ -76,7 +74,7 @@ func validateDeclaredStackSpec(ctx context.Context, spec, old *model.ModelStackS
 	return validateDeclared(ctx, spec, old, modelv1.Convert_model_ModelStackSpec_To_v1_ModelStackSpec, modelv1.Validate_ModelStackSpec, path)
 }
 
-// validateComponents validates what the components of a stack are to each other.
+// validateComponents validates each component, their names, and their dependencies.
 func validateComponents(stack *model.ModelStack, path *field.Path) field.ErrorList {
 	components := stack.Spec.Components
 	var errs field.ErrorList
@@ -91,7 +89,7 @@ func validateComponents(stack *model.ModelStack, path *field.Path) field.ErrorLi
 	)
 }
 
-// validateComponentsUpdate is validateComponents of a stack that replaces old, without what was wrong already.
+// validateComponentsUpdate is validateComponents for an update of old. An error that old has as well is left out.
 func validateComponentsUpdate(stack, old *model.ModelStack, path *field.Path) field.ErrorList {
 	errs := validateComponents(stack, path)
 	if len(errs) == 0 {
@@ -107,7 +105,7 @@ func validateComponentsUpdate(stack, old *model.ModelStack, path *field.Path) fi
 }
 
 func validateComponent(component *model.ModelStackComponent, path *field.Path) field.ErrorList {
-	// What is in a box is validated as that of a box.
+	// The strategy of stacks validates the box.
 	box := validate.MemberOf("box", component.Box, func(*model.ModelBoxSpec, *field.Path) field.ErrorList { return nil })
 	external := validate.MemberOf("external", component.External, validateExternal)
 	return slices.Concat(
@@ -117,8 +115,8 @@ func validateComponent(component *model.ModelStackComponent, path *field.Path) f
 	)
 }
 
-// validateComponentName validates what is the name of a box, of a Service or the start of the names of variables. A missing
-// name is a matter of other rules.
+// validateComponentName validates the name of a component or of its box. Services have this name, and environment variables begin
+// with it. Another rule requires that there is a name.
 func validateComponentName(name string, path *field.Path) field.ErrorList {
 	if name == "" {
 		return nil
@@ -138,7 +136,8 @@ func validateExternal(external *model.ModelStackExternal, path *field.Path) fiel
 	return errs
 }
 
-// validateHost validates a host as what a Service or an EndpointSlice can lead to. A missing one is a matter of other rules.
+// validateHost requires a name for a Service of type ExternalName, or an address for an EndpointSlice. Another rule requires that
+// there is a host.
 func validateHost(host string, path *field.Path) field.ErrorList {
 	if host == "" {
 		return nil
@@ -156,12 +155,12 @@ func validateHost(host string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// looksLikeIPv4 returns whether a name has digits and dots only, which no name that can be looked up has.
+// looksLikeIPv4 returns whether a name consists of digits and dots. DNS has no such name.
 func looksLikeIPv4(host string) bool {
 	return !slices.ContainsFunc([]byte(host), func(c byte) bool { return c != '.' && (c < '0' || c > '9') })
 }
 
-// validateEndpointAddress refuses the addresses that Kubernetes does not take for an endpoint.
+// validateEndpointAddress refuses the addresses that Kubernetes refuses for an endpoint.
 func validateEndpointAddress(host string, path *field.Path) field.ErrorList {
 	address, err := netip.ParseAddr(host)
 	if err != nil {
@@ -183,13 +182,13 @@ func validateEndpointAddress(host string, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, host, is)}
 }
 
-// maxVariables is how many environment variables a container may have.
+// maxVariables is the maximum number of environment variables of a container.
 var maxVariables = maxima["ModelBoxSpec.envs"]
 
-// variablesOfDependency are how many variables a component gets for each other that it depends on.
+// variablesOfDependency is the number of environment variables that a component gets for each of its dependencies.
 const variablesOfDependency = 3
 
-// variablesOf returns how many variables the container of a box has at most.
+// variablesOf returns the largest number of environment variables of a container of the box.
 func variablesOf(box *model.ModelBoxSpec) int {
 	if box == nil {
 		return 0
@@ -203,7 +202,7 @@ func variablesOf(box *model.ModelBoxSpec) int {
 	return count
 }
 
-// validateDependencies validates what the components depend on: others of the stack that can be connected to.
+// validateDependencies requires that components depend on other components of the stack that have ports.
 func validateDependencies(components []model.ModelStackComponent, path *field.Path) field.ErrorList {
 	byName := make(map[string]*model.ModelStackComponent, len(components))
 	for i := range components {
@@ -230,10 +229,10 @@ func validateDependencies(components []model.ModelStackComponent, path *field.Pa
 	return errs
 }
 
-// childName is the name of an object that a box comes to have, or a component without one.
+// childName is the kind and the name of a child of a component.
 type childName struct{ kind, name string }
 
-// validateChildNames refuses components of one name, and components that would have the same object.
+// validateChildNames refuses components with the same box name, and components that would have the same child.
 func validateChildNames(components []model.ModelStackComponent, path *field.Path) field.ErrorList {
 	names := validate.Unique[string]{}
 	owners := map[childName]int{}
@@ -249,7 +248,7 @@ func validateChildNames(components []model.ModelStackComponent, path *field.Path
 			switch {
 			case !isTaken:
 				owners[child] = i
-			case owner != i: // within a box it is a matter of the rules for boxes
+			case owner != i: // The rules for boxes are about children of the same box.
 				duplicate := field.Duplicate(path, child.name)
 				duplicate.Detail = MustNotShareChild(components[owner].Name, child.kind)
 				errs = append(errs, duplicate)
@@ -259,8 +258,8 @@ func validateChildNames(components []model.ModelStackComponent, path *field.Path
 	return errs
 }
 
-// forEachChildName calls found with the objects beside its box that the component, at path, comes to have, and with what
-// gives the name.
+// forEachChildName calls found with each child of the component at path, except its box, and with the path of the field that names
+// the child.
 func forEachChildName(component *model.ModelStackComponent, path *field.Path, found func(childName, *field.Path)) {
 	box := component.Box
 	if box == nil || len(box.Ports) > 0 {
@@ -281,13 +280,13 @@ func forEachChildName(component *model.ModelStackComponent, path *field.Path, fo
 		found(childName{"ConfigMap", name}, path.Child("box", "configs").Index(i).Child("name"))
 	}
 	for i := range box.Storage {
-		if !isStatefulSet { // whose claims have the number of a pod
+		if !isStatefulSet { // The claims of a StatefulSet have the number of a pod in their names.
 			found(childName{"PersistentVolumeClaim", component.BoxName + "-" + box.Storage[i].Name}, path.Child("box", "storage").Index(i).Child("name"))
 		}
 	}
 }
 
-// validateNoCycles refuses components that wait for each other, with one cycle for each component that closes one.
+// validateNoCycles refuses components that wait for each other. It returns an error for each dependency that closes a cycle.
 func validateNoCycles(components []model.ModelStackComponent, path *field.Path) field.ErrorList {
 	s := &cycleSearch{components: components, path: path, indexes: make(map[string]int, len(components)), states: make([]visitState, len(components))}
 	for i := range components {
@@ -299,23 +298,23 @@ func validateNoCycles(components []model.ModelStackComponent, path *field.Path) 
 	return s.errs
 }
 
-// visitState is how far the search is with a component.
+// visitState is the state of a component in the search.
 type visitState int
 
 const (
 	unvisited visitState = iota
-	// onTrail is a component whose dependencies are being looked at.
+	// onTrail is the state of a component while the search is at its dependencies.
 	onTrail
 	visited
 )
 
-// cycleSearch goes through the dependencies depth first.
+// cycleSearch visits the dependencies depth first.
 type cycleSearch struct {
 	components []model.ModelStackComponent
 	path       *field.Path
 	indexes    map[string]int
 	states     []visitState
-	// trail leads to the component that is looked at, each depending on the next.
+	// trail has the components between the first one and the current one. Each depends on the next.
 	trail []string
 	errs  field.ErrorList
 }
@@ -330,7 +329,7 @@ func (s *cycleSearch) visit(i int) {
 	for j, name := range component.DependsOn {
 		dependency, isKnown := s.indexes[name]
 		switch {
-		case !isKnown || dependency == i: // is another error
+		case !isKnown || dependency == i: // validateDependencies returns an error.
 		case s.states[dependency] == onTrail:
 			cycle := append(slices.Clone(s.trail[slices.Index(s.trail, name):]), name)
 			s.errs = append(s.errs, field.Invalid(s.path.Index(i).Child("dependsOn").Index(j), name, MustNotCycle(cycle)))

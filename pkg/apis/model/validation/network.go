@@ -25,13 +25,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// ValidateNetworkName returns what is wrong with the name of a network, or with the start of a generated name if prefix
-// is true. It must be a DNS-1123 label, so that it can be the value of a label.
+// ValidateNetworkName validates the name of a network, or the prefix of a generated name if prefix is true. It must be a DNS-1123
+// label, so that it can be the value of a label.
 func ValidateNetworkName(name string, prefix bool) []string {
 	return apivalidation.NameIsDNSLabel(name, prefix)
 }
 
-// ValidateNetwork returns what is wrong with a network that is to be created.
+// ValidateNetwork validates a new network.
 func ValidateNetwork(ctx context.Context, network *model.Network) field.ErrorList {
 	path := field.NewPath("spec")
 	cidr, errs := validateNetworkCIDR(network.Spec.CIDR, path.Child("cidr"))
@@ -46,9 +46,8 @@ func ValidateNetwork(ctx context.Context, network *model.Network) field.ErrorLis
 	)
 }
 
-// ValidateNetworkUpdate returns what is wrong with changing old into network. The range cannot be changed, because
-// addresses may be in use that were taken from it, nor the type, because pods that are attached by different ones do not reach
-// each other.
+// ValidateNetworkUpdate validates an update of old to network. The range cannot be changed, because pods may have addresses of it.
+// The type cannot be changed, because pods that are attached by different types do not reach each other.
 func ValidateNetworkUpdate(ctx context.Context, network, old *model.Network) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := slices.Concat(
@@ -69,8 +68,8 @@ func ValidateNetworkUpdate(ctx context.Context, network, old *model.Network) fie
 	return errs
 }
 
-// ValidateNetworkStatusUpdate returns what is wrong with changing the status of old into that of network. The spec is not
-// looked at: the status of every network that exists can be written.
+// ValidateNetworkStatusUpdate validates an update of the status. It does not validate the spec, so that the controller can write
+// the status of every network.
 func ValidateNetworkStatusUpdate(ctx context.Context, network, old *model.Network) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&network.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
@@ -84,8 +83,8 @@ func validateDeclaredNetworkSpec(ctx context.Context, spec, old *model.NetworkSp
 	return validateDeclared(ctx, spec, old, modelv1.Convert_model_NetworkSpec_To_v1_NetworkSpec, modelv1.Validate_NetworkSpec, path)
 }
 
-// validateNetworkCIDR returns the range that the value stands for, the zero Prefix if it is not valid. That there has to
-// be a value, a tag says.
+// validateNetworkCIDR returns the range of the value, the zero Prefix if it is not valid. A tag of the served type requires that
+// there is a value.
 func validateNetworkCIDR(value string, path *field.Path) (netip.Prefix, field.ErrorList) {
 	if value == "" {
 		return netip.Prefix{}, nil
@@ -106,8 +105,8 @@ func validateNetworkCIDR(value string, path *field.Path) (netip.Prefix, field.Er
 	return cidr, nil
 }
 
-// validateGateway returns what is wrong with the gateway of a range, whatever the range is if that is the zero Prefix.
-// That there has to be a value, a tag says.
+// validateGateway validates the gateway of a range. It accepts any range if cidr is the zero Prefix. A tag of the served type
+// requires that there is a value.
 func validateGateway(value string, cidr netip.Prefix, path *field.Path) field.ErrorList {
 	if value == "" {
 		return nil
@@ -139,13 +138,13 @@ func validateGateway(value string, cidr netip.Prefix, path *field.Path) field.Er
 	return field.ErrorList{field.Invalid(path, value, detail)}
 }
 
-// hasBroadcast returns whether the last address of the range is its broadcast address: not in IPv6, and not where there
-// are only two addresses, as RFC 3021 has it.
+// hasBroadcast returns whether the last address of the range is its broadcast address. IPv6 has none, and a range of two addresses
+// has none according to RFC 3021.
 func hasBroadcast(cidr netip.Prefix) bool {
 	return cidr.Addr().Is4() && cidr.Bits() < 31
 }
 
-// nameCanonical lets each of the errors say what the value should be.
+// nameCanonical adds the canonical form of the value to each error.
 func nameCanonical(errs field.ErrorList, canonical string) {
 	for _, err := range errs {
 		if !strings.Contains(err.Detail, canonical) {
@@ -155,15 +154,15 @@ func nameCanonical(errs field.ErrorList, canonical string) {
 }
 
 const (
-	// maxInterfaceNameLength is that of Linux.
+	// maxInterfaceNameLength is the limit of Linux.
 	maxInterfaceNameLength = 15
-	// minIPv6MTU is what every link of IPv6 has to carry, by RFC 8200.
+	// minIPv6MTU is the minimum MTU of a link according to RFC 8200.
 	minIPv6MTU = 1280
-	// maxRoutes is published as well, by a tag of the served type.
+	// maxRoutes is also in a tag of the served type.
 	maxRoutes = 64
 )
 
-// networkFields are those that only some types of networks have.
+// networkFields are the fields that only some types of networks have.
 var networkFields = map[model.NetworkType]struct{ needsMaster, hasMaster, needsVLAN, hasVLAN bool }{
 	model.NetworkTypeBridge:  {hasVLAN: true},
 	model.NetworkTypeMACVLAN: {hasMaster: true},
@@ -171,15 +170,15 @@ var networkFields = map[model.NetworkType]struct{ needsMaster, hasMaster, needsV
 	model.NetworkTypeVLAN:    {needsMaster: true, hasMaster: true, needsVLAN: true, hasVLAN: true},
 }
 
-// attachmentOf is what validateAttachment is about. The rest of a network cannot be changed, or is validated by itself.
+// attachmentOf returns the fields that validateAttachment validates.
 func attachmentOf(spec *model.NetworkSpec) model.NetworkSpec {
 	attachment := *spec
 	attachment.CIDR, attachment.Gateway = "", ""
 	return attachment
 }
 
-// validateAttachment returns what is wrong with how pods are attached to a network of the range, whatever the range is if that
-// is the zero Prefix. Which types and numbers there are, tags say.
+// validateAttachment validates the fields that describe how pods are attached to the network. It accepts any range if cidr is the
+// zero Prefix. Tags of the served type have the types and the limits of numbers.
 func validateAttachment(spec *model.NetworkSpec, cidr netip.Prefix, path *field.Path) field.ErrorList {
 	errs := validateGatewayRoutes(spec.Routes, cidr, path.Child("routes"))
 	if cidr.IsValid() && cidr.Addr().Is6() && spec.MTU > 0 && spec.MTU < minIPv6MTU {
@@ -219,7 +218,7 @@ func validateInterfaceName(name string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateGatewayRoutes returns what is wrong with the ranges that the gateway leads to.
+// validateGatewayRoutes validates the ranges that pods reach through the gateway.
 func validateGatewayRoutes(routes []string, cidr netip.Prefix, path *field.Path) field.ErrorList {
 	if len(routes) > maxRoutes {
 		return field.ErrorList{field.TooMany(path, len(routes), maxRoutes)}
@@ -255,7 +254,7 @@ func validateNetworkRoute(value string, cidr netip.Prefix, path *field.Path) fie
 	return field.ErrorList{field.Invalid(path, value, detail)}
 }
 
-// validateNetworks validates the networks of a box. That none is named twice, a tag says.
+// validateNetworks validates the networks of a box. A tag of the served type refuses duplicates.
 func validateNetworks(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
 	if len(spec.Networks) == 0 {
 		return nil

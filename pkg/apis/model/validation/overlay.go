@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// validateOverlay validates of spec.podTemplate what is lost or in the way once it is merged. The rest is validated in
-// the template that results, see ValidatePodTemplate.
+// validateOverlay validates the fields of spec.podTemplate that the merge would lose. ValidatePodTemplate validates the merged
+// template.
 func validateOverlay(overlay *corev1.PodTemplateSpec, boxName string, path *field.Path) field.ErrorList {
 	if overlay == nil {
 		return nil
@@ -37,7 +37,7 @@ func validateOverlay(overlay *corev1.PodTemplateSpec, boxName string, path *fiel
 	)
 }
 
-// validateOverlayMeta refuses what no pod takes over from its template: all but labels, annotations and finalizers.
+// validateOverlayMeta refuses metadata that pods do not take from their template.
 func validateOverlayMeta(meta *metav1.ObjectMeta, path *field.Path) field.ErrorList {
 	return validate.Forbidden(mustNotBeIgnoredByPods, path, []validate.Field{
 		{Name: "name", Set: meta.Name != ""},
@@ -70,8 +70,8 @@ func validateSelectorLabel(labels map[string]string, boxName string, path *field
 	return field.ErrorList{field.Invalid(path.Key(modelv1.SelectorLabel), value, mustSelectPodsOfBox(boxName))}
 }
 
-// validateOverlayContainers validates which containers the overlay adds to, as most of their names are meant for those
-// of the box, and what it may not say of them.
+// validateOverlayContainers requires that a container of the overlay without an image is a container of the box, and refuses an
+// image of the main container.
 func validateOverlayContainers(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	if spec.PodTemplate == nil {
 		return nil
@@ -86,8 +86,8 @@ func validateOverlayContainers(spec *model.ModelBoxSpec, path *field.Path) field
 	)
 }
 
-// validateMainImage refuses another image for the main container than spec.image, by which the box is printed and
-// selected.
+// validateMainImage refuses an image of the main container in the overlay. spec.image is the image that kubectl prints and that
+// field selectors select.
 func validateMainImage(overlay []corev1.Container, mainName string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range validate.Each(overlay, &errs) {
@@ -98,7 +98,7 @@ func validateMainImage(overlay []corev1.Container, mainName string, path *field.
 	return errs
 }
 
-// validateAddedTo requires that a container of the overlay has an image or the name of one that has.
+// validateAddedTo requires that a container of the overlay has an image or the name of a container of the box.
 func validateAddedTo(overlay, containers []corev1.Container, hint string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range validate.Each(overlay, &errs) {
@@ -112,16 +112,16 @@ func validateAddedTo(overlay, containers []corev1.Container, hint string, path *
 	return errs
 }
 
-// ValidatePodTemplate returns what is wrong with the pod template of a box's Deployment, the overlay of the box merged
-// in: what the cluster would refuse of the Deployment or of its pods. The box itself has to be valid already.
+// ValidatePodTemplate validates the pod template of the workload of a box, with the overlay of the box merged in. It returns the
+// errors that the cluster would return for the workload or its pods. The box must be valid.
 func ValidatePodTemplate(ctx context.Context, template *corev1.PodTemplateSpec, boxName string, path *field.Path) field.ErrorList {
 	return append(
 		validateSelectorLabel(template.Labels, boxName, path.Child("metadata", "labels")),
 		corevalidation.ValidatePodTemplateSpec(ctx, template, path)...)
 }
 
-// ValidateNoDirectives refuses keys of maps in the overlay of a box that would be directives to a strategic merge, such
-// as "$patch": they would say how to merge, where a map of names and values has to be, and are lost in it. The spec of the box is at path.
+// ValidateNoDirectives refuses keys of maps in the overlay of a box that are directives of strategic merge patch, such as "$patch".
+// The merge would interpret and remove them. The spec of the box is at path.
 func ValidateNoDirectives(box *model.ModelBox, path *field.Path) field.ErrorList {
 	if box.Spec.PodTemplate == nil {
 		return nil
@@ -142,7 +142,7 @@ func ValidateNoDirectives(box *model.ModelBox, path *field.Path) field.ErrorList
 	return errs
 }
 
-// ValidateNoDirectivesUpdate is ValidateNoDirectives of a box that replaces old, without what stays.
+// ValidateNoDirectivesUpdate is ValidateNoDirectives for an update of old, which may keep directives.
 func ValidateNoDirectivesUpdate(box, old *model.ModelBox, path *field.Path) field.ErrorList {
 	errs := ValidateNoDirectives(box, path)
 	if len(errs) == 0 {

@@ -18,16 +18,16 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// maxPodDebuggerBytes is how large the spec of a PodDebugger may be: what it has to run is in its image.
+// maxPodDebuggerBytes is the maximum size of the spec of a PodDebugger. Programs belong into its image.
 const maxPodDebuggerBytes = 64 << 10
 
-// ValidatePodDebuggerName returns what is wrong with the name of a PodDebugger, or with the start of a generated name if prefix
-// is true. It must be a DNS-1123 label, because the name of a container begins with it.
+// ValidatePodDebuggerName validates the name of a PodDebugger, or the prefix of a generated name if prefix is true. It must be a
+// DNS-1123 label, because the name of a container begins with it.
 func ValidatePodDebuggerName(name string, prefix bool) []string {
 	return apivalidation.NameIsDNSLabel(name, prefix)
 }
 
-// ValidatePodDebugger returns what is wrong with a PodDebugger that is to be created.
+// ValidatePodDebugger validates a new PodDebugger.
 func ValidatePodDebugger(ctx context.Context, debugger *model.PodDebugger) field.ErrorList {
 	if errs := findExcesses(&debugger.ObjectMeta, &debugger.Spec).errors(nil); len(errs) > 0 {
 		return errs
@@ -43,8 +43,8 @@ func ValidatePodDebugger(ctx context.Context, debugger *model.PodDebugger) field
 	)
 }
 
-// ValidatePodDebuggerUpdate returns what is wrong with changing old into debugger. What the container is made of cannot be
-// changed: a pod that has it keeps it as it is, and the pods of one PodDebugger all have the same.
+// ValidatePodDebuggerUpdate validates an update of old to debugger. The fields of the container cannot be changed, because an
+// ephemeral container cannot be changed, and all pods of a PodDebugger have the same container.
 func ValidatePodDebuggerUpdate(ctx context.Context, debugger, old *model.PodDebugger) field.ErrorList {
 	found := findExcesses(&debugger.ObjectMeta, &debugger.Spec)
 	if errs := found.newErrors(func() excesses { return findExcesses(&old.ObjectMeta, &old.Spec) }); len(errs) > 0 {
@@ -68,8 +68,8 @@ func ValidatePodDebuggerUpdate(ctx context.Context, debugger, old *model.PodDebu
 	)
 }
 
-// ValidatePodDebuggerStatusUpdate returns what is wrong with changing the status of old into that of debugger. The spec is not
-// looked at: the status of every PodDebugger that exists can be written.
+// ValidatePodDebuggerStatusUpdate validates an update of the status. It does not validate the spec, so that the controller can
+// write the status of every PodDebugger.
 func ValidatePodDebuggerStatusUpdate(ctx context.Context, debugger, old *model.PodDebugger) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaUpdate(&debugger.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata")),
@@ -83,7 +83,7 @@ func validateDeclaredPodDebuggerSpec(ctx context.Context, spec, old *model.PodDe
 	return validateDeclared(ctx, spec, old, modelv1.Convert_model_PodDebuggerSpec_To_v1_PodDebuggerSpec, modelv1.Validate_PodDebuggerSpec, path)
 }
 
-// validatePodSelector refuses a selector that selects every pod beside what is no selector.
+// validatePodSelector requires a valid selector that does not select every pod.
 func validatePodSelector(selector *metav1.LabelSelector, path *field.Path) field.ErrorList {
 	if len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
 		return field.ErrorList{field.Required(path, MustSelectPods)}
@@ -91,7 +91,7 @@ func validatePodSelector(selector *metav1.LabelSelector, path *field.Path) field
 	return metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
 }
 
-// validateDebugContainer is about what no cluster accepts in a container, whatever the pod is.
+// validateDebugContainer validates the container without a pod.
 func validateDebugContainer(spec *model.PodDebuggerSpec, path *field.Path) field.ErrorList {
 	container := &corev1.Container{
 		Image: spec.Image, ImagePullPolicy: spec.ImagePullPolicy, Command: spec.Command, Args: spec.Args, Env: spec.Env,

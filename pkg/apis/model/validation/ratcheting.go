@@ -19,9 +19,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// Ratchet returns which of the errors of an object, at path, its update has to answer for. What was wrong already stays: an
-// error is left out if the old object has one of the same type in the same place, and what is there did not change. Places
-// are compared by the keys of lists: an element may have moved.
+// Ratchet returns the errors of an object, at path, for which its update is refused. It leaves out an error if the old object has
+// an error of the same type in the same place, and if the value there did not change. It compares places by the keys of lists,
+// because elements can move.
 //
 // object and old are pointers to structs of the served API, whose tags have the names and the keys, or lists.
 func Ratchet(path *field.Path, object, old any, errs, oldErrs field.ErrorList) field.ErrorList {
@@ -32,7 +32,7 @@ func Ratchet(path *field.Path, object, old any, errs, oldErrs field.ErrorList) f
 	for _, err := range oldErrs {
 		known.Insert(fieldError{err.Type, err.Field})
 	}
-	// Of an object with so many errors there may be more than were found.
+	// An object with so many errors may have more errors than were found.
 	isComplete := len(oldErrs) < validate.MaxErrors
 	return slices.DeleteFunc(slices.Clone(errs), func(err *field.Error) bool {
 		place, ok := correlate(path, object, old, err.Field)
@@ -40,24 +40,24 @@ func Ratchet(path *field.Path, object, old any, errs, oldErrs field.ErrorList) f
 	})
 }
 
-// fieldError is what errors have in common that are about the same problem of the same field.
+// fieldError is equal for errors of the same type of the same field.
 type fieldError struct {
 	kind field.ErrorType
 	path string
 }
 
-// place is a value of an object and the one that it had before. A value that is not there is not valid.
+// place is a value of an object, and the value in the same place of the old object. A value that is missing is not valid.
 type place struct {
 	value, old reflect.Value
 	// mergeKey is the JSON name of the key of a list, if it has one.
 	mergeKey string
-	// path is that of the old value, and rest what of the path of the error leads to no value.
+	// path is the path of the old value. rest is the end of the path of the error for which there is no value.
 	path *field.Path
 	rest string
 }
 
-// correlate finds the value at a path of the object, which is at root itself, and its old value. It returns false if the old
-// object has none: if the value is in an element of a list that is new.
+// correlate finds the value at a path of the object, which is at root, and its old value. It returns false if the value is in a new
+// element of a list, so that there is no old value.
 func correlate(root *field.Path, object, old any, path string) (place, bool) {
 	p := place{value: reflect.ValueOf(object), old: reflect.ValueOf(old), path: root}
 	rest, inRoot := strings.CutPrefix(path, root.String())
@@ -138,8 +138,8 @@ func (p *place) stepIntoElement() (correlated, isStep bool) {
 	return true, true
 }
 
-// stepIntoKey takes the key of an element of a map from the path. The key may have any characters, of which it has to be one
-// of the map's.
+// stepIntoKey takes the key of an element of a map from the path. It compares with the keys of the map, because a key can have any
+// characters.
 func (p *place) stepIntoKey() (correlated, isStep bool) {
 	for _, key := range p.value.MapKeys() {
 		rest, found := strings.CutPrefix(p.rest, "["+key.String()+"]")
@@ -156,9 +156,9 @@ func (p *place) stepIntoKey() (correlated, isStep bool) {
 	return false, false
 }
 
-// correlatedIndex returns the index in the old list of what is at index now, -1 for none. An element of a list with a key
-// is the one with its key, and another element the one that equals it. Of several such elements, each is correlated to
-// another one, in their order.
+// correlatedIndex returns the index in the old list of the element that is now at index, -1 for none. In a list with keys, elements
+// with the same key are correlated. In other lists, equal elements are correlated. Several such elements are correlated in their
+// order.
 func (p *place) correlatedIndex(index int) int {
 	if !p.old.IsValid() {
 		return -1
@@ -200,7 +200,7 @@ func indirect(value reflect.Value) reflect.Value {
 	return value
 }
 
-// fieldByJSONName returns the field of a struct that has the name in JSON, its own or of a struct that is inlined.
+// fieldByJSONName returns the field of a struct, or of a struct inlined in it, that has the name in JSON.
 func fieldByJSONName(t reflect.Type, name string) (reflect.StructField, bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -219,12 +219,12 @@ func fieldByJSONName(t reflect.Type, name string) (reflect.StructField, bool) {
 	return reflect.StructField{}, false
 }
 
-// validateDeclared validates a value by what the tags of the served type say, in the code that is generated from them.
-// Of a value that replaces an old one, only the fields that change are validated.
+// validateDeclared runs the code that is generated from the validation tags of the served type. For an update of old, it validates
+// the fields that change only.
 //
-// The generic server would run that code by itself, for a strategy that embeds rest.DeclarativeValidation. It would also
-// log a difference for each error of ValidateObjectMeta and ValidateConditions that is marked as declared by a tag of
-// meta/v1: what is generated from those tags is not to be had outside Kubernetes.
+// The generic server would run that code for a strategy that embeds rest.DeclarativeValidation. It would also log a difference for
+// each error of ValidateObjectMeta and ValidateConditions that is marked as declared by a tag of meta/v1, because the code that is
+// generated from those tags is not available outside Kubernetes.
 func validateDeclared[Internal, Served any](
 	ctx context.Context, value, old *Internal,
 	convert func(*Internal, *Served, conversion.Scope) error,

@@ -20,7 +20,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// maxMinReadySeconds is less than the progress deadline that a rollout has by default.
+// maxMinReadySeconds is less than the default progress deadline of a rollout.
 const maxMinReadySeconds = modelv1.DefaultProgressDeadlineSeconds - 1
 
 func validateRollout(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
@@ -57,7 +57,7 @@ func validateMinReadySeconds(seconds *int32, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, *seconds, detail)}
 }
 
-// validateProgressDeadline requires a deadline that a pod can become available before.
+// validateProgressDeadline requires a deadline before which a pod can become available.
 func validateProgressDeadline(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	deadline, ready := spec.ProgressDeadlineSeconds, ptr.Deref(spec.MinReadySeconds, 0)
 	switch {
@@ -84,8 +84,8 @@ func validateRevisionHistoryLimit(limit *int32, path *field.Path) field.ErrorLis
 	return field.ErrorList{field.Invalid(path, *limit, mustBeBetween(0, int(modelv1.MaxRevisionHistoryLimit)))}
 }
 
-// validateRollingUpdate validates one value for both limits, of any workload, and leaves an object to the rules of the API of
-// the workload.
+// validateRollingUpdate validates a single value for both limits, which is the same for every workload. An object has the rules of
+// the API of the workload.
 func validateRollingUpdate(value *model.RollingUpdate, workload model.Workload, path *field.Path) field.ErrorList {
 	if value == nil {
 		return nil
@@ -104,8 +104,8 @@ func validateRollingUpdate(value *model.RollingUpdate, workload model.Workload, 
 	}
 }
 
-// validateRollingStep refuses what would let a rolling update move no pod at all. The value is maxSurge of a Deployment,
-// rounded up, as well as maxUnavailable, rounded down; maxUnavailable of any other workload may not be 0 for it alone.
+// validateRollingStep refuses a value with which a rolling update would replace no pods. In a Deployment, the value is maxSurge,
+// rounded up, and maxUnavailable, rounded down. In other workloads, it is maxUnavailable only, which may not be 0 then.
 func validateRollingStep(step intstr.IntOrString, workload model.Workload, path *field.Path) field.ErrorList {
 	if isRollingStep(step) {
 		return nil
@@ -159,7 +159,7 @@ func validateStatefulSetRollingUpdate(value *model.RollingUpdate, path, surgePat
 	return errs
 }
 
-// validateDaemonSetRollingUpdate knows the defaults of the DaemonSet API: a maxSurge of 0 and a maxUnavailable of 1.
+// validateDaemonSetRollingUpdate uses the defaults of the DaemonSet API: a maxSurge of 0 and a maxUnavailable of 1.
 func validateDaemonSetRollingUpdate(value *model.RollingUpdate, path, surgePath, unavailablePath *field.Path) field.ErrorList {
 	if value.MaxSurge == nil && value.MaxUnavailable == nil {
 		return field.ErrorList{field.Required(path, mustHaveSurgeOrUnavailable)}
@@ -186,7 +186,7 @@ func validateDaemonSetRollingUpdate(value *model.RollingUpdate, path, surgePath,
 	return errs
 }
 
-// validatePodsOrPercent returns the number of a value, of pods or percent.
+// validatePodsOrPercent returns the number of pods, or the percentage.
 func validatePodsOrPercent(value intstr.IntOrString, path *field.Path) (int, field.ErrorList) {
 	number := int(value.IntVal)
 	if value.Type == intstr.String {
@@ -199,7 +199,7 @@ func validatePodsOrPercent(value intstr.IntOrString, path *field.Path) (int, fie
 	return number, apivalidation.ValidateNonnegativeField(int64(value.IntVal), path)
 }
 
-// validatePodsOrShare is validatePodsOrPercent where a percentage is at most 100%.
+// validatePodsOrShare is validatePodsOrPercent with a percentage of at most 100%.
 func validatePodsOrShare(value intstr.IntOrString, path *field.Path) (int, field.ErrorList) {
 	number, errs := validatePodsOrPercent(value, path)
 	if value.Type == intstr.String && number > 100 {

@@ -72,7 +72,7 @@ func validateRoutePath(route *model.ModelBoxRoute, path *field.Path) field.Error
 	return errs
 }
 
-// validateParentRefs requires several references to one object to name different sections of it.
+// validateParentRefs requires that references to the same object name different sections of it.
 func validateParentRefs(parents []model.RouteParentReference, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	type section struct {

@@ -26,8 +26,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// validateService validates the ports of a box, and what its Service has beyond them. Which type the fields go with does
-// not matter while there are no ports: there is no Service.
+// validateService validates the ports of a box, and the other fields of its Service. A box without ports has no Service, and may
+// have the fields of any type of Service.
 func validateService(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	service, servicePath := serviceOf(spec), path.Child("service")
 	errs := slices.Concat(
@@ -39,8 +39,8 @@ func validateService(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList
 	return withServiceType(errs, helper.EffectiveServiceType(spec.ServiceType, spec.Ports))
 }
 
-// serviceOf returns the Service of a box as far as it is validated, of type LoadBalancer for a box without ports: that one
-// may have all fields.
+// serviceOf returns the fields of the Service of a box that are validated. Its type is LoadBalancer for a box without ports,
+// because this type may have all fields.
 func serviceOf(spec *model.ModelBoxSpec) *corev1.Service {
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Annotations: serviceAnnotations(spec)},
@@ -68,8 +68,8 @@ func serviceOf(spec *model.ModelBoxSpec) *corev1.Service {
 	return service
 }
 
-// validateSingleIPFamily refuses one family of a Service that may have two: the cluster would add the other one, which is
-// not the box's then, and which the box would take out again.
+// validateSingleIPFamily refuses a single family of a Service that may have two. The cluster would add the other one, and the
+// controller would remove it again.
 func validateSingleIPFamily(service *corev1.ServiceSpec, path *field.Path) field.ErrorList {
 	if len(service.IPFamilies) != 1 || !corevalidation.IsDualStack(service.IPFamilyPolicy) {
 		return nil
@@ -77,7 +77,7 @@ func validateSingleIPFamily(service *corev1.ServiceSpec, path *field.Path) field
 	return field.ErrorList{field.Invalid(path, service.IPFamilies, mustHaveBothFamilies(*service.IPFamilyPolicy))}
 }
 
-// withServiceType puts the field of a box for the type of its Service into errors about a Service.
+// withServiceType replaces the name of the field type in errors about a Service by serviceType.
 func withServiceType(errs field.ErrorList, serviceType model.ServiceType) field.ErrorList {
 	names := strings.NewReplacer("`type` is 'ClusterIP'", fmt.Sprintf("`serviceType` is '%s'", serviceType), "`type`", "`serviceType`")
 	for _, err := range errs {
@@ -86,7 +86,7 @@ func withServiceType(errs field.ErrorList, serviceType model.ServiceType) field.
 	return errs
 }
 
-// validateServiceUpdate refuses changes that a Service does not take while it stays the one that it is.
+// validateServiceUpdate refuses changes that the cluster refuses for an existing Service.
 func validateServiceUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	if len(spec.Ports) == 0 || len(old.Ports) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func validateServiceUpdate(spec, old *model.ModelBoxSpec, path *field.Path) fiel
 	if serviceType == model.ServiceTypeLoadBalancer && oldType == model.ServiceTypeLoadBalancer {
 		errs = validateLoadBalancerUpdate(&service, &oldService, path)
 	}
-	// A headless Service has no addresses that a family could change of.
+	// A headless Service has no cluster IP, so that its family can change.
 	isHeadless := serviceType == model.ServiceTypeHeadless || oldType == model.ServiceTypeHeadless
 	if families, oldFamilies := service.IPFamilies, oldService.IPFamilies; !isHeadless && len(families) > 0 && len(oldFamilies) > 0 && families[0] != oldFamilies[0] {
 		errs = append(errs, field.Invalid(path.Child("ipFamilies").Index(0), families[0], mustNotChange))
@@ -119,9 +119,8 @@ func validateLoadBalancerUpdate(service, old *model.ModelBoxService, path *field
 	return errs
 }
 
-// ValidateNodePortRange returns which node ports of a box the cluster does not give out, for its range is the given
-// one. An empty range is not known: it leaves the node ports to the cluster. What is no port at all is left to
-// ValidateModelBox. The spec of the box is at path.
+// ValidateNodePortRange requires that the node ports of a box are in the range. An empty range means that the range of the cluster
+// is not known, and accepts all of them. ValidateModelBox refuses numbers that are not ports. The spec of the box is at path.
 func ValidateNodePortRange(box *model.ModelBox, portRange utilnet.PortRange, path *field.Path) field.ErrorList {
 	if portRange.Size == 0 {
 		return nil
@@ -136,7 +135,7 @@ func ValidateNodePortRange(box *model.ModelBox, portRange utilnet.PortRange, pat
 	return errs
 }
 
-// ValidateNodePortRangeUpdate is ValidateNodePortRange of a box that replaces old, without what stays.
+// ValidateNodePortRangeUpdate is ValidateNodePortRange for an update of old, which may keep its node ports.
 func ValidateNodePortRangeUpdate(box, old *model.ModelBox, portRange utilnet.PortRange, path *field.Path) field.ErrorList {
 	return ratchetSpec(path, box, old, ValidateNodePortRange(box, portRange, path), ValidateNodePortRange(old, portRange, path))
 }
@@ -158,8 +157,8 @@ func validatePorts(spec *model.ModelBoxSpec, service *corev1.ServiceSpec, path *
 	return errs
 }
 
-// withoutDefaults leaves out an error about a name or a target port that is only wrong because the field that it defaults from is
-// wrong. The author of the box may not know the defaulted field.
+// withoutDefaults leaves out an error about the default of a name or of a target port that is wrong because the port is wrong. The
+// author of the box did not write the default.
 func withoutDefaults(errs field.ErrorList, ports []corev1.ServicePort, path *field.Path) field.ErrorList {
 	derived := map[string]bool{}
 	for i := range ports {
@@ -179,15 +178,15 @@ func withoutDefaults(errs field.ErrorList, ports []corev1.ServicePort, path *fie
 	return slices.DeleteFunc(errs, func(err *field.Error) bool { return derived[err.Field] })
 }
 
-// validateNamedTargetPort requires that a name leads somewhere, and to one port: the cluster would take any, and route to
-// nothing or to the first of several. What can be no name is left to ValidateServicePorts.
+// validateNamedTargetPort requires that the name of a target port is the name of one port of a container. The cluster accepts any
+// name, and would route to no port, or to the first of several. ValidateServicePorts refuses names that are not valid.
 func validateNamedTargetPort(port *corev1.ServicePort, targets portNames, path *field.Path) field.ErrorList {
 	if port.TargetPort == intstr.FromInt32(port.Port) {
 		return nil
 	}
 	errs := corevalidation.ValidatePortNumOrName(port.TargetPort, path)
 	if port.TargetPort == intstr.FromInt32(0) || port.TargetPort == intstr.FromString("") {
-		return errs // only the cluster has a default for these
+		return errs // The cluster has a default for these.
 	}
 	if port.TargetPort.Type == intstr.Int || len(errs) > 0 {
 		return nil
@@ -208,11 +207,11 @@ func validateNamedTargetPort(port *corev1.ServicePort, targets portNames, path *
 	return field.ErrorList{field.Invalid(path, port.TargetPort.StrVal, detail)}
 }
 
-// portNames are the named container ports that a Service can lead to.
+// portNames are the names of container ports that a Service can route to.
 type portNames struct {
-	// names are those of each protocol, quoted, in the order of the containers.
+	// names has the quoted names of each protocol, in the order of the containers.
 	names map[corev1.Protocol][]string
-	// meant says for each name which ports have it.
+	// meant has the ports of each name.
 	meant map[portName][]string
 }
 
@@ -235,11 +234,10 @@ func portNamesOf(spec *model.ModelBoxSpec) portNames {
 	return p
 }
 
-// servedPorts are the container ports that a Service can lead to. Init containers that end before the main container
-// starts have none.
+// servedPorts are the container ports that a Service can route to. Init containers that are not sidecars have none.
 type servedPorts struct {
 	ports []servedPort
-	// first has the index of the first port of each container and number.
+	// first has the index of the first port with the number in each container.
 	first map[containerPort]int
 }
 
@@ -292,7 +290,7 @@ func (s *servedPorts) addOne(container string, port corev1.ContainerPort) {
 	s.ports = append(s.ports, servedPort{container, port})
 }
 
-// merge adds the ports that the overlay gives to a container, as strategic merge does: to the first of the number.
+// merge adds ports of the overlay to a container. As in a strategic merge, a port is merged into the first one with its number.
 func (s *servedPorts) merge(container string, ports []corev1.ContainerPort) {
 	for _, port := range ports {
 		i, found := s.first[containerPort{container, port.ContainerPort}]
@@ -305,7 +303,7 @@ func (s *servedPorts) merge(container string, ports []corev1.ContainerPort) {
 	}
 }
 
-// isOverlaidSidecar is true for an init container of the overlay that keeps running, or adds to one that does.
+// isOverlaidSidecar returns whether an init container of the overlay is a sidecar, or is merged into one.
 func isOverlaidSidecar(overlay *corev1.Container, initContainers []corev1.Container) bool {
 	if overlay.RestartPolicy != nil {
 		return corevalidation.IsRestartableInitContainer(overlay)

@@ -17,7 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// validateStorage validates the volumes of a box that outlive its pods.
+// validateStorage validates the persistent volumes of a box.
 func validateStorage(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
 	path := specPath.Child("storage")
 	if len(spec.Storage) > 0 && spec.Workload == model.WorkloadDaemonSet {
@@ -41,7 +41,7 @@ func validateStorage(spec *model.ModelBoxSpec, specPath *field.Path) field.Error
 	return errs
 }
 
-// volumesBesideStorage returns the names of all other volumes of the pods, and where the main container mounts them.
+// volumesBesideStorage returns the names of all other volumes of the pods, and the paths where the main container mounts them.
 func volumesBesideStorage(spec *model.ModelBoxSpec, path *field.Path) (names, mountPaths validate.Unique[string]) {
 	names, mountPaths = validate.Unique[string]{}, validate.Unique[string]{}
 	for i := range spec.Volumes {
@@ -65,7 +65,7 @@ func validateStorageSize(size resource.Quantity, path *field.Path) field.ErrorLi
 	return corevalidation.ValidateStorageSize(size, path)
 }
 
-// validatePodsOfStorage refuses several pods that share a volume which is for one. The pods of a StatefulSet share none.
+// validatePodsOfStorage refuses a volume for a single pod in a box with several pods. The pods of a StatefulSet share no volume.
 func validatePodsOfStorage(spec *model.ModelBoxSpec, storage *model.ModelBoxStorage, path *field.Path) field.ErrorList {
 	if spec.Workload != model.WorkloadDeployment || !slices.Contains(storage.AccessModes, corev1.ReadWriteOncePod) {
 		return nil
@@ -79,7 +79,7 @@ func validatePodsOfStorage(spec *model.ModelBoxSpec, storage *model.ModelBoxStor
 	return nil
 }
 
-// validateStorageRetain requires the same of all storage of a StatefulSet, which has one policy for all of its claims.
+// validateStorageRetain requires the same value for all storage of a StatefulSet, which has one policy for all its claims.
 func validateStorageRetain(spec *model.ModelBoxSpec, storage *model.ModelBoxStorage, path *field.Path) field.ErrorList {
 	retain := ptr.Deref(storage.Retain, true)
 	if spec.Workload != model.WorkloadStatefulSet || retain == ptr.Deref(spec.Storage[0].Retain, true) {
@@ -88,8 +88,8 @@ func validateStorageRetain(spec *model.ModelBoxSpec, storage *model.ModelBoxStor
 	return field.ErrorList{field.Invalid(path, retain, mustRetainAllOrNone)}
 }
 
-// validateStorageUpdate refuses changes that a PersistentVolumeClaim does not take. Its size is for the admission plugin claimresize,
-// which knows what the claims request.
+// validateStorageUpdate refuses changes that the cluster refuses for a PersistentVolumeClaim. The admission plugin claimresize
+// validates the size, because it knows the requests of the claims.
 func validateStorageUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	path = path.Child("storage")
 	var errs field.ErrorList
@@ -107,7 +107,7 @@ func validateStorageUpdate(spec, old *model.ModelBoxSpec, path *field.Path) fiel
 	return errs
 }
 
-// findStorage returns the storage of that name, nil where there is none.
+// findStorage returns the storage of that name, nil for none.
 func findStorage(all []model.ModelBoxStorage, name string) *model.ModelBoxStorage {
 	for i := range all {
 		if all[i].Name == name {
@@ -117,7 +117,7 @@ func findStorage(all []model.ModelBoxStorage, name string) *model.ModelBoxStorag
 	return nil
 }
 
-// storageVolumes are the volumes that the pods of a box have for its storage.
+// storageVolumes returns the volumes of the storage.
 func storageVolumes(spec *model.ModelBoxSpec) []corev1.Volume {
 	volumes := make([]corev1.Volume, 0, len(spec.Storage))
 	for i := range spec.Storage {

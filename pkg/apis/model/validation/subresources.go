@@ -16,7 +16,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// ValidateModelBoxDebug returns what is wrong with a request for an ephemeral container, whatever pods it is for.
+// ValidateModelBoxDebug validates a request for an ephemeral container without a pod.
 func ValidateModelBoxDebug(ctx context.Context, debug *model.ModelBoxDebug) field.ErrorList {
 	if errs := validateDebugLimits(debug); len(errs) > 0 {
 		return errs
@@ -35,7 +35,7 @@ func ValidateModelBoxDebug(ctx context.Context, debug *model.ModelBoxDebug) fiel
 	return errs
 }
 
-// validateDebugLimits requires what a container of a box is required.
+// validateDebugLimits requires the limits of a container of a box.
 func validateDebugLimits(debug *model.ModelBoxDebug) field.ErrorList {
 	var errs field.ErrorList
 	if maximum := maxima["Container.image"]; len(debug.Image) > maximum {
@@ -56,10 +56,10 @@ func validateDebugLimits(debug *model.ModelBoxDebug) field.ErrorList {
 	return errs
 }
 
-// maxLogRequests is how many logs can be asked for at a time.
+// maxLogRequests is the maximum number of logs that a request can follow at the same time.
 const maxLogRequests = 1000
 
-// ValidateModelBoxLogOptions returns what is wrong with the options of a request for logs. What pods/log refuses is refused alike.
+// ValidateModelBoxLogOptions validates the options of a request for logs, as the API does for pods/log.
 func ValidateModelBoxLogOptions(options *model.ModelBoxLogOptions) field.ErrorList {
 	var errs field.ErrorList
 	if options.AllContainers && options.Container != "" {

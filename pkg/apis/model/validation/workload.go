@@ -16,12 +16,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// maxStatefulSetName leaves room in the label controller-revision-hash, of which the value is the name of a StatefulSet,
-// a '-' and a hash of up to ten digits. Kubernetes takes longer names, and then creates no pods. The name of the headless
-// Service is not longer than such a label.
+// maxStatefulSetName is limited by the label controller-revision-hash. Its value consists of the name of the StatefulSet, a '-' and
+// a hash of up to ten digits. Kubernetes accepts longer names, but then creates no pods. The name of the headless Service, which
+// ends in "-headless", is short enough then.
 const maxStatefulSetName = validation.LabelValueMaxLength - len("-0123456789")
 
-// validateWorkloadName validates the name of a box as that of its workload, beyond what is true of every box.
+// validateWorkloadName validates the name of a box as the name of its workload.
 func validateWorkloadName(box *model.ModelBox, path *field.Path) field.ErrorList {
 	if box.Spec.Workload != model.WorkloadStatefulSet || len(box.Name) <= maxStatefulSetName {
 		return nil
@@ -30,7 +30,7 @@ func validateWorkloadName(box *model.ModelBox, path *field.Path) field.ErrorList
 	return field.ErrorList{field.Invalid(path, box.Name, detail)}
 }
 
-// validateWorkloadUpdate refuses what a workload cannot change of while it stays the one that it is.
+// validateWorkloadUpdate refuses changes that would need another workload.
 func validateWorkloadUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateImmutableField(spec.Workload, old.Workload, path.Child("workload")),
@@ -38,8 +38,8 @@ func validateWorkloadUpdate(spec, old *model.ModelBoxSpec, path *field.Path) fie
 	)
 }
 
-// validateGoverningServiceUpdate keeps the headless Service by which the pods of a StatefulSet have their names what it
-// is: the box's own one, or the one beside it.
+// validateGoverningServiceUpdate refuses to change the Service that gives the pods of a StatefulSet their names. It is either the
+// Service of the box, if that is headless, or a second, headless one.
 func validateGoverningServiceUpdate(spec, old *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	isHeadless, wasHeadless := spec.ServiceType == model.ServiceTypeHeadless, old.ServiceType == model.ServiceTypeHeadless
 	if spec.Workload != model.WorkloadStatefulSet || old.Workload != model.WorkloadStatefulSet || isHeadless == wasHeadless {
@@ -48,7 +48,7 @@ func validateGoverningServiceUpdate(spec, old *model.ModelBoxSpec, path *field.P
 	return field.ErrorList{field.Forbidden(path, mustNotChangeGoverningService)}
 }
 
-// validateDisruptionBudget requires one limit that a PodDisruptionBudget can have, and that Kubernetes can count the pods of.
+// validateDisruptionBudget requires one of the limits of a PodDisruptionBudget, for which Kubernetes can count the pods.
 func validateDisruptionBudget(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	budget, path := spec.DisruptionBudget, path.Child("disruptionBudget")
 	if budget == nil {
@@ -65,7 +65,7 @@ func validateDisruptionBudget(spec *model.ModelBoxSpec, path *field.Path) field.
 	if len(errs) > 0 || spec.Workload != model.WorkloadDaemonSet {
 		return errs
 	}
-	// Its controller has no scale, by which Kubernetes would count how many pods there should be.
+	// A DaemonSet has no scale, from which Kubernetes would read the number of pods that there should be.
 	switch {
 	case budget.MaxUnavailable != nil:
 		return field.ErrorList{field.Forbidden(path.Child("maxUnavailable"), mustNotUseMaxUnavailableWithDaemonSet)}
