@@ -45,7 +45,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	defer c.mu.Unlock()
 	written := 0
 	for written < len(p) {
-		for c.holding && !c.closed && c.position.isBetweenFrames() {
+		for c.holding && !c.closed && c.canInsert() {
 			c.progress.Wait()
 		}
 		n, err := c.Conn.Write(p[written : written+c.pass(p[written:])])
@@ -57,6 +57,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 	return written, nil
 }
+
+// canInsert tells whether a frame can be written that the server of HTTP/2 does not know of.
+func (c *conn) canInsert() bool { return c.begun && c.position.isBetweenFrames() }
 
 // pass moves the position past the bytes that may be written at once, and returns their number.
 func (c *conn) pass(p []byte) int {
@@ -94,7 +97,7 @@ func (c *conn) drain() error {
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.closed && (!c.begun || !c.position.isBetweenFrames()) {
+	for !c.closed && !c.canInsert() {
 		c.progress.Wait()
 	}
 	if c.closed {

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package http2drain
+
+import (
+	"bytes"
+	"crypto/tls"
+	"net"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+func TestGoAwayIsBetweenFrames(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		// payloads are those of the frames that are written, in pieces of a length.
+		payloads []int
+		piece    int
+		// before is how many pieces are written before the drain begins.
+		before int
+		// want is how many frames come before GOAWAY.
+		want int
+	}{
+		{name: "between frames", payloads: []int{0, 10}, piece: frameHeaderLength, before: 1, want: 1},
+		{name: "in a header", payloads: []int{10, 10}, piece: 5, before: 1, want: 1},
+		{name: "in a payload", payloads: []int{0, 1000, 10}, piece: 100, before: 3, want: 2},
+		{name: "in a large frame", payloads: []int{200_000, 1}, piece: 4096, before: 3, want: 1},
+		{name: "before the first frame", payloads: []int{10, 10}, piece: 100, before: 0, want: 1},
+		{name: "before several frames in one piece", payloads: []int{0, 10, 10}, piece: frameHeaderLength, before: 1, want: 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			conn, peer := newPair(t)
+			var written bytes.Buffer
+			framer := http2.NewFramer(&written, nil)
+			for i, length := range test.payloads {
+				if err := framer.WriteRawFrame(http2.FrameData, 0, uint32(i+1), make([]byte, length)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			drained := make(chan error, 1)
+			go func() {
+				for piece := 0; written.Len() > 0; piece++ {
+					if piece == test.before {
+						go func() { drained <- conn.drain() }()
+						awaitHolding(t, conn)
+					}
+					if _, err := conn.Write(written.Next(test.piece)); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			}()
+
+			reader := http2.NewFramer(nil, peer)
+			reader.SetMaxReadFrameSize(1 << 20)
+			for i := range len(test.payloads) + 1 {
+				frame, err := reader.ReadFrame()
+				if err != nil {
+					t.Fatalf("frame %d: %v", i, err)
+				}
+				if isGoAway := frame.Header().Type == http2.FrameGoAway; isGoAway != (i == test.want) {
+					t.Fatalf("frame %d is %v, want %d frames before GOAWAY", i, frame.Header(), test.want)
+				}
+			}
+			if err := <-drained; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestAnswersAreHeldBackBeforeGoAway(t *testing.T) {
+	conn, peer := newPair(t)
+	settings := make([]byte, frameHeaderLength)
+	settings[3] = byte(http2.FrameSettings)
+	go func() {
+		_, _ = conn.Write(settings)
+		go func() { _ = conn.drain() }()
+		awaitHolding(t, conn)
+		_, _ = conn.Write(settings)
+	}()
+	reader := http2.NewFramer(nil, peer)
+	if _, err := reader.ReadFrame(); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	if frame, err := reader.ReadFrame(); err != nil || frame.Header().Type != http2.FrameGoAway {
+		t.Fatalf("the next frame is %v, the error %v, want GOAWAY", frame, err)
+	}
+	if took := time.Since(begun); took < holdDuration/2 {
+		t.Errorf("GOAWAY came after %s, want %s", took, holdDuration)
+	}
+	if frame, err := reader.ReadFrame(); err != nil || frame.Header().Type != http2.FrameSettings {
+		t.Errorf("the last frame is %v, the error %v, want the one that was held back", frame, err)
+	}
+}
+
+func TestCloseEndsDrain(t *testing.T) {
+	conn, _ := newPair(t)
+	ended := make(chan struct{}, 2)
+	go func() {
+		_ = conn.drain()
+		ended <- struct{}{}
+	}()
+	awaitHolding(t, conn)
+	go func() {
+		_, _ = conn.Write(goAway())
+		ended <- struct{}{}
+	}()
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		select {
+		case <-ended:
+		case <-time.After(eventTimeout):
+			t.Fatal("Write or the drain goes on")
+		}
+	}
+}
+
+func awaitHolding(t *testing.T, c *conn) {
+	t.Helper()
+	for deadline := time.Now().Add(eventTimeout); ; time.Sleep(time.Millisecond) {
+		c.mu.Lock()
+		holding := c.holding
+		c.mu.Unlock()
+		if holding {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Error("the connection does not hold answers back")
+			return
+		}
+	}
+}
+
+// newPair returns the ends of a connection of TLS, of which the server's is one of this package.
+func newPair(t *testing.T) (*conn, net.Conn) {
+	t.Helper()
+	pair, err := servingCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := tls.X509KeyPair(pair[0], pair[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		defer close(accepted)
+		if c, err := listener.Accept(); err == nil && c.(*tls.Conn).Handshake() == nil {
+			accepted <- c
+		}
+	}()
+	client, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, ok := <-accepted
+	if !ok {
+		t.Fatal("the server has no connection")
+	}
+	t.Cleanup(func() { _, _ = client.Close(), server.Close() })
+	if err := client.SetDeadline(time.Now().Add(eventTimeout)); err != nil {
+		t.Fatal(err)
+	}
+	return newConn(server.(*tls.Conn)), client
+}
