@@ -31,6 +31,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/restart"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/retry"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/rollback"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/rollout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/set"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/top"
@@ -88,6 +89,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		restart.NewCommand(f, streams),
 		retry.NewCommand(f, streams),
 		rollback.NewCommand(f, streams),
+		rollout.NewCommand(f, streams),
 		set.NewCommand(f, streams),
 		status.NewCommand(f, streams),
 		top.NewCommand(f, streams),
