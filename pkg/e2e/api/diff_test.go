@@ -130,7 +130,7 @@ func TestRightsToDiff(t *testing.T) {
 	n.Kubectl.Run("create", "role", "deployments", "--verb=get", "--resource=deployments.apps")
 	n.Kubectl.Run("create", "rolebinding", "deployments", "--role=deployments", "--user=only-diff")
 	n.Kubectl.AwaitAllowed("only-diff", "get deployments.apps")
-	n.Eventually("the server knows of the right", func() error {
+	n.Eventually("the permission takes effect on the server", func() error {
 		diff, err := only.GetDiff(n.Ctx, "web", metav1.GetOptions{})
 		if err != nil {
 			return err

@@ -10,8 +10,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestControllerRuntimeClientManagesBox leads a box through its life with the client that most controllers are written
-// with.
+// TestControllerRuntimeClientManagesBox creates, changes and deletes a box with the client of controller-runtime, which most
+// controllers use.
 func TestControllerRuntimeClientManagesBox(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

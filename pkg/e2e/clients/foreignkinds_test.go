@@ -10,8 +10,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// foreignDefinitions are the arguments of kubectl for the CustomResourceDefinitions of the kinds that artifacts/components use,
-// in the modules of those whose kinds they are.
+// foreignDefinitions returns the arguments of kubectl for the CustomResourceDefinitions of the kinds in artifacts/components, from
+// the modules of their projects.
 func foreignDefinitions(t *testing.T) []string {
 	t.Helper()
 	var arguments []string
@@ -31,8 +31,8 @@ func foreignDefinitions(t *testing.T) []string {
 	return arguments
 }
 
-// TestClusterWithForeignKindsTakesEveryComponent is alone in defining these kinds. Nothing is installed: the server of the
-// control plane is there already.
+// TestClusterWithForeignKindsTakesEveryComponent is the only test that defines these kinds. It installs nothing, because the
+// control plane already has a server.
 func TestClusterWithForeignKindsTakesEveryComponent(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -42,7 +42,7 @@ func TestClusterWithForeignKindsTakesEveryComponent(t *testing.T) {
 	n.Kubectl.Run(append([]string{"wait", "--for=condition=Established", "--timeout=" + framework.Patience.String()}, definitions...)...)
 
 	n.Eventually("the cluster takes everything", func() error {
-		// Each object has a namespace of its own.
+		// Each object has a separate namespace.
 		apply := n.ControlPlane.KubectlCommand(n.Ctx, "apply", "--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict",
 			"--kustomize="+framework.InRepository("hack", "clients", "chart", "testdata", "everything"))
 		if output, err := apply.CombinedOutput(); err != nil {

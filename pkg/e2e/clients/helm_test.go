@@ -15,7 +15,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestHelmInstallsUpgradesAndRollsBack is the life of a release of two boxes.
+// TestHelmInstallsUpgradesAndRollsBack tests a Helm release of two boxes.
 func TestHelmInstallsUpgradesAndRollsBack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -59,8 +59,7 @@ func TestHelmInstallsUpgradesAndRollsBack(t *testing.T) {
 	framework.ExpectEqual(t, "releases after the last", 0, len(helmReleases(n)))
 }
 
-// TestHelmWaitTimesOutWhenNoPodRuns is about a box whose pods never run. Without it, a helm that does not wait at all
-// would do.
+// TestHelmWaitTimesOutWhenNoPodRuns installs a box whose pods never run. It shows that helm waits at all.
 func TestHelmWaitTimesOutWhenNoPodRuns(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -73,7 +72,7 @@ func TestHelmWaitTimesOutWhenNoPodRuns(t *testing.T) {
 	expectRelease(n, "1", "failed")
 }
 
-// expectRolledOut fails the test unless the box is what it should be by now.
+// expectRolledOut fails the test unless the rollout of the box is complete.
 func expectRolledOut(n *framework.Namespace, name, image string, replicas int32) {
 	n.T.Helper()
 	if err := framework.CheckCondition(n.GetBox(name), modelv1.ConditionReady, metav1.ConditionTrue, ""); err != nil {
@@ -87,7 +86,7 @@ func expectRolledOut(n *framework.Namespace, name, image string, replicas int32)
 	framework.ExpectEqual(n.T, "replicas of "+name, replicas, deployment.Status.AvailableReplicas)
 }
 
-// release is what "helm list" tells about one.
+// release is a Helm release in the output of "helm list".
 type release struct {
 	Name     string `json:"name"`
 	Revision string `json:"revision"`
@@ -127,13 +126,13 @@ func boxesOfRelease(n *framework.Namespace) []string {
 	return names
 }
 
-// runHelm runs helm in the namespace and returns what it prints. The test fails when the command does.
+// runHelm runs helm in the namespace and returns its output. It fails the test if the command fails.
 func runHelm(n *framework.Namespace, arguments ...string) string {
 	n.T.Helper()
 	return runProgram(n, "helm", append(arguments, "--namespace="+n.Name)...)
 }
 
-// runFailingHelm runs helm in the namespace and returns what it complains of. The test fails when the command does not.
+// runFailingHelm runs helm in the namespace and returns its error output. It fails the test if the command succeeds.
 func runFailingHelm(n *framework.Namespace, arguments ...string) string {
 	n.T.Helper()
 	return runFailingProgram(n, "helm", append(arguments, "--namespace="+n.Name)...)

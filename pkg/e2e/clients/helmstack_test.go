@@ -12,7 +12,7 @@ import (
 
 const stackChart = "testdata/stackchart"
 
-// TestHelmInstallsUpgradesAndRollsBackStack is the life of a release of a stack of two components.
+// TestHelmInstallsUpgradesAndRollsBackStack tests a Helm release of a stack of two components.
 func TestHelmInstallsUpgradesAndRollsBackStack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -55,7 +55,7 @@ func TestInformerSeesEveryChange(t *testing.T) {
 	}
 }
 
-// sightings is what an informer has told of.
+// sightings has the events of an informer.
 type sightings struct {
 	mu   sync.Mutex
 	seen map[string]bool
@@ -84,7 +84,7 @@ func (s *sightings) await(t *testing.T, what string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if !s.seen[what] {
-			return fmt.Errorf("it told %v", s.seen)
+			return fmt.Errorf("the informer reported %v", s.seen)
 		}
 		return nil
 	})

@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestKStatusReadsConditions has a box judged by kstatus, which many tools wait with.
+// TestKStatusReadsConditions checks the status of a box by kstatus, which many tools use to wait.
 func TestKStatusReadsConditions(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -90,7 +90,7 @@ func TestKStatusReadsConditions(t *testing.T) {
 	}
 }
 
-// TestKStatusReadsConditionsOfStacks has a stack judged by kstatus.
+// TestKStatusReadsConditionsOfStacks checks the status of a stack by kstatus.
 func TestKStatusReadsConditionsOfStacks(t *testing.T) {
 	t.Parallel()
 	newStack := func(changes ...func(*modelv1.ModelBoxSpec)) *modelv1.ModelStack {

@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// programCommand is one of the programs of hack/clients as administrator of the control plane, whatever the environment
-// says of clusters and of the programs' own settings.
+// programCommand returns a command of a program of hack/clients as administrator of the control plane. It ignores settings in the
+// environment.
 func programCommand(n *framework.Namespace, program string, arguments ...string) *exec.Cmd {
 	n.T.Helper()
 	if _, err := os.Stat(framework.Binary(program)); err != nil {
@@ -29,7 +29,7 @@ func programCommand(n *framework.Namespace, program string, arguments ...string)
 	return command
 }
 
-// runProgram runs one of the programs of hack/clients and returns what it prints. The test fails when the program does.
+// runProgram runs a program of hack/clients and returns its output. It fails the test if the program fails.
 func runProgram(n *framework.Namespace, program string, arguments ...string) string {
 	n.T.Helper()
 	output, err := programCommand(n, program, arguments...).Output()
@@ -39,8 +39,7 @@ func runProgram(n *framework.Namespace, program string, arguments ...string) str
 	return string(output)
 }
 
-// runFailingProgram runs one of the programs of hack/clients and returns what it complains of. The test fails when the
-// program does not.
+// runFailingProgram runs a program of hack/clients and returns its error output. It fails the test if the program succeeds.
 func runFailingProgram(n *framework.Namespace, program string, arguments ...string) string {
 	n.T.Helper()
 	output, err := programCommand(n, program, arguments...).Output()
@@ -50,7 +49,7 @@ func runFailingProgram(n *framework.Namespace, program string, arguments ...stri
 	return complaintOf(err)
 }
 
-// complaintOf is what a program that failed wrote about it.
+// complaintOf returns the error output of a failed program.
 func complaintOf(err error) string {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(exit.Stderr)

@@ -60,7 +60,7 @@ var (
 )
 
 // TestInstallWorksAsReadmeSays installs the server in an empty cluster in each way that the README tells people to, as
-// pods with no more rights than the manifests give them, uses it, and uninstalls it.
+// pods with no more permissions than the manifests grant, uses it, and uninstalls it.
 func TestInstallWorksAsReadmeSays(t *testing.T) {
 	images := os.Getenv(imagesVariable)
 	if images == "" {

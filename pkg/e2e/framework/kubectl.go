@@ -70,10 +70,10 @@ func (k Kubectl) ApplyAs(manager, spec string, flags ...string) {
 }
 
 // AwaitAllowed waits until the cluster grants the user a permission, such as "get pods".
-func (k Kubectl) AwaitAllowed(user, right string) {
+func (k Kubectl) AwaitAllowed(user, permission string) {
 	k.n.T.Helper()
-	k.n.Eventually(user+" may "+right, func() error {
-		run := RunKubectl(k.Command(append([]string{"auth", "can-i", "--as=" + user}, strings.Fields(right)...)...), "")
+	k.n.Eventually(user+" may "+permission, func() error {
+		run := RunKubectl(k.Command(append([]string{"auth", "can-i", "--as=" + user}, strings.Fields(permission)...)...), "")
 		if strings.TrimSpace(run.Stdout) != "yes" {
 			return fmt.Errorf("kubectl says %q %s", run.Stdout, run.Stderr)
 		}

@@ -50,7 +50,7 @@ func TestFailedRolloutIsRolledBack(t *testing.T) {
 			n.Events.Await(name, "RolledBack")
 
 			if _, err := allElse.CreateRetry(n.Ctx, name, &modelv1.ModelBoxRetry{}, metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
-				t.Errorf("a retry without the right to it: %v", err)
+				t.Errorf("a retry without the permission: %v", err)
 			}
 			retry, err := only.CreateRetry(n.Ctx, name, &modelv1.ModelBoxRetry{}, metav1.CreateOptions{})
 			if err != nil {
@@ -77,8 +77,8 @@ func TestFailedRolloutIsRolledBack(t *testing.T) {
 	}
 }
 
-// TestBadImageIsRolledBack expects a rollback as soon as a new pod cannot pull its image, long before the progress deadline. A StatefulSet
-// would not create the pod: it waits until the old one is available again for the longer minReadySeconds.
+// TestBadImageIsRolledBack expects a rollback as soon as a new pod cannot pull its image, long before the progress deadline. A
+// StatefulSet would not create the pod: it waits until the old one is available again for the longer minReadySeconds.
 func TestBadImageIsRolledBack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -34,7 +34,7 @@ const (
 
 var boxes = modelv1.SchemeGroupVersion.WithResource("modelboxes")
 
-// cluster is one that serves boxes from a CustomResourceDefinition, and has a server that is installed.
+// cluster serves boxes from a CustomResourceDefinition, and has an installed server.
 type cluster struct {
 	t *testing.T
 	*framework.ControlPlane
@@ -44,7 +44,7 @@ type cluster struct {
 	namespaces     []*framework.Namespace
 }
 
-// newCluster starts a cluster as it is before a migration.
+// newCluster starts a cluster in the state before a migration.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{t: t, ControlPlane: framework.NewControlPlane(t), apiServiceFile: filepath.Join(t.TempDir(), "apiservice.yaml")}
@@ -86,7 +86,7 @@ func (c *cluster) awaitServedByDefinition() {
 	})
 }
 
-// awaitTakenBack waits until the cluster has taken back an APIService of the server that was applied.
+// awaitTakenBack waits until the cluster has replaced the APIService of the server by a local one.
 func (c *cluster) awaitTakenBack() {
 	c.t.Helper()
 	framework.Eventually(c.t, framework.Patience, "the cluster takes the APIService back", func() error {
@@ -98,7 +98,7 @@ func (c *cluster) awaitTakenBack() {
 	c.awaitServedByDefinition()
 }
 
-// kubectl runs kubectl and returns what it prints.
+// kubectl runs kubectl and returns its output.
 func (c *cluster) kubectl(arguments ...string) string {
 	c.t.Helper()
 	run := framework.RunKubectl(c.KubectlCommand(c.t.Context(), arguments...), "")
@@ -108,7 +108,7 @@ func (c *cluster) kubectl(arguments ...string) string {
 	return run.Stdout
 }
 
-// command is "kubectl modelbox migrate", as kubectl runs its plugin.
+// command returns the command "kubectl modelbox migrate".
 func (c *cluster) command(arguments ...string) *exec.Cmd {
 	command := c.KubectlCommand(c.t.Context(), append([]string{"modelbox", "migrate"}, arguments...)...)
 	command.Args = slices.Concat([]string{command.Args[0]}, []string{"modelbox", "migrate"}, arguments)
@@ -116,7 +116,7 @@ func (c *cluster) command(arguments ...string) *exec.Cmd {
 	return command
 }
 
-// migrate runs a command that succeeds, and returns what it prints.
+// migrate runs a command that must succeed, and returns its output.
 func (c *cluster) migrate(arguments ...string) string {
 	c.t.Helper()
 	run := framework.RunKubectl(c.command(arguments...), "")
@@ -126,7 +126,7 @@ func (c *cluster) migrate(arguments ...string) string {
 	return run.Stdout
 }
 
-// migrateFailing runs a command that fails, and returns all that it prints.
+// migrateFailing runs a command that must fail, and returns all of its output.
 func (c *cluster) migrateFailing(arguments ...string) string {
 	c.t.Helper()
 	run := framework.RunKubectl(c.command(arguments...), "")
@@ -136,7 +136,7 @@ func (c *cluster) migrateFailing(arguments ...string) string {
 	return run.Stdout + run.Stderr
 }
 
-// create creates a custom resource and what an operator makes of it.
+// create creates a custom resource and the children that an operator creates for it.
 func (c *cluster) create(object *unstructured.Unstructured) {
 	c.t.Helper()
 	created, err := c.dynamic.Resource(boxes).Namespace(object.GetNamespace()).Create(c.t.Context(), object, metav1.CreateOptions{FieldManager: "kubectl-create"})
@@ -156,10 +156,10 @@ func convert(object *unstructured.Unstructured, into any) error {
 	return json.Unmarshal(data, into)
 }
 
-// running is what runs for boxes: the UIDs of all objects, by kind and name, and how often pods were restarted.
+// running has the UIDs of all objects of the boxes by kind and name, and the number of restarts of their pods.
 type running map[string]string
 
-// running returns what runs in the namespaces.
+// running returns the running objects in the namespaces.
 func (c *cluster) running() running {
 	c.t.Helper()
 	now, err := c.observe(c.t.Context())
@@ -241,8 +241,8 @@ func (c *cluster) awaitRolledOut(timeout time.Duration) {
 	})
 }
 
-// awaitCollector waits until the garbage collector has deleted something that belongs to a box which is not there. What it had
-// to delete before is deleted by then.
+// awaitCollector waits until the garbage collector has deleted a new child of a box that does not exist. By then, it has also
+// deleted all earlier garbage.
 func (c *cluster) awaitCollector() {
 	c.t.Helper()
 	n := c.NewNamespace(c.t)

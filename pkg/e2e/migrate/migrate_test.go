@@ -19,14 +19,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// boxesVariable is how many boxes are moved.
+// boxesVariable is the environment variable with the number of boxes.
 const boxesVariable = "MODELBOX_E2E_MIGRATED_BOXES"
 
-// rolloutPatience is how long the pods of all boxes may take to start.
+// rolloutPatience is the timeout for the pods of all boxes to start.
 const rolloutPatience = 10 * time.Minute
 
-// TestBoxesMoveThereAndBackWithoutARestart is the life of a migration: it is checked, killed twice, done by two at once, undone,
-// done again, and final when the CustomResourceDefinition is deleted.
+// TestBoxesMoveThereAndBackWithoutARestart tests a migration: it is checked, killed twice, run by two processes concurrently,
+// reverted, and repeated. The deletion of the CustomResourceDefinition makes it final.
 func TestBoxesMoveThereAndBackWithoutARestart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
@@ -42,8 +42,8 @@ func TestBoxesMoveThereAndBackWithoutARestart(t *testing.T) {
 
 	expectObstacles(c, operator)
 
-	// An APIService that is applied too early leaves the discovery of the group stale. Until the cluster takes it back, the server
-	// answers for the group, and has no custom resources: a collector that asks then deletes what belongs to them.
+	// If an APIService is applied too early, the discovery of the group is stale. Until the cluster replaces the APIService, the
+	// server serves the group without the custom resources. A garbage collector that gets owners then deletes their children.
 	c.WhileFrozen(t, framework.ControllerManagerProcess, func() {
 		c.kubectl("apply", "--filename="+c.apiServiceFile)
 		c.awaitTakenBack()
@@ -98,7 +98,7 @@ func TestBoxesMoveThereAndBackWithoutARestart(t *testing.T) {
 	expectMoved("without the CustomResourceDefinition")
 }
 
-// expectObstacles finds what cannot be moved, and takes it away again.
+// expectObstacles checks that obstacles to the migration are reported, and removes them.
 func expectObstacles(c *cluster, operator string) {
 	c.t.Helper()
 	namespace := c.namespaces[0].Name
@@ -129,7 +129,7 @@ func expectObstacles(c *cluster, operator string) {
 	c.t.Log(c.migrate("check", "--operator="+operator))
 }
 
-// killAfter moves boxes until a line with this end is printed, and is killed then.
+// killAfter moves boxes, and kills the process after it has printed a line with this end.
 func killAfter(c *cluster, move []string, end string) {
 	c.t.Helper()
 	command := c.command(move...)
@@ -149,7 +149,7 @@ func killAfter(c *cluster, move []string, end string) {
 		c.t.Fatal(err)
 	}
 	if err := command.Wait(); err == nil {
-		c.t.Error("the move was over before it was killed")
+		c.t.Error("the migration ended before it was killed")
 	}
 }
 

@@ -20,10 +20,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// finalizer is that of an operator which cleans up after its boxes.
+// finalizer is the finalizer of an operator that cleans up after its boxes.
 const finalizer = "example.com/operator"
 
-// customResource is box i of the test: all fields that boxes had as custom resources are among those of twenty.
+// customResource returns box i of the test. Twenty of them have all fields of boxes as custom resources.
 func customResource(namespace string, i int) *unstructured.Unstructured {
 	name := fmt.Sprintf("box-%03d", i)
 	spec := map[string]any{"name": "main", "image": fmt.Sprintf("nginx:1.%d", i%7), "replicas": int64(1 + i%2)}
@@ -60,8 +60,8 @@ func customResource(namespace string, i int) *unstructured.Unstructured {
 	}}
 }
 
-// operate makes of a custom resource what an operator makes of it: a Deployment and a Service of its name, with labels of its
-// own.
+// operate creates the children of a custom resource like an operator: a Deployment and a Service with its name, and with other
+// labels.
 func operate(ctx context.Context, client kubernetes.Interface, object *unstructured.Unstructured) error {
 	box := &modelv1.ModelBox{}
 	if err := convert(object, box); err != nil {
@@ -103,7 +103,7 @@ func operate(ctx context.Context, client kubernetes.Interface, object *unstructu
 			return err
 		}
 	}
-	// The server makes nothing of this kind of such a box. It goes with the box all the same.
+	// The server renders no child of this kind for the box. The child is still deleted with the box.
 	config := &corev1.ConfigMap{ObjectMeta: metadata, Data: map[string]string{"box": box.Name}}
 	config.OwnerReferences[0].Controller = ptr.To(false)
 	_, err := client.CoreV1().ConfigMaps(object.GetNamespace()).Create(ctx, config, options)
@@ -113,7 +113,7 @@ func operate(ctx context.Context, client kubernetes.Interface, object *unstructu
 	return err
 }
 
-// operatorStopped is the Deployment of an operator that was stopped.
+// operatorStopped is the Deployment of a stopped operator.
 func operatorStopped(t *testing.T, n *framework.Namespace) string {
 	t.Helper()
 	labels := map[string]string{"app": "operator"}

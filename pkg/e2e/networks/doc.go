@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package networks tests what becomes of Networks, and of boxes that use them, in a cluster that gets the kind
-// NetworkAttachmentDefinition and loses it again. What attaches pods to networks is the tests themselves.
+// Package networks tests Networks, and boxes that use them, in a cluster that first serves NetworkAttachmentDefinitions and then
+// stops serving them. The tests attach pods to Networks themselves.
 package networks

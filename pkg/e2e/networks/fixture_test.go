@@ -37,7 +37,7 @@ func newCluster(t *testing.T) *cluster {
 	}
 }
 
-// apply applies a network of that spec.
+// apply applies a Network with the spec.
 func (c *cluster) apply(name, spec string) {
 	c.T.Helper()
 	c.Kubectl.RunWithInput(fmt.Sprintf("{apiVersion: model.github.com/v1, kind: Network, metadata: {name: %s}, spec: {%s}}", name, spec), "apply", "--filename=-")
@@ -56,7 +56,7 @@ func (c *cluster) awaitNetwork(name, what string, check func(*modelv1.Network) e
 	return network
 }
 
-// awaitCondition waits until the network has the condition for its present generation, with the words in its message.
+// awaitCondition waits until the Network has the condition for its current generation, with the words in its message.
 func (c *cluster) awaitCondition(name, conditionType string, status metav1.ConditionStatus, reason string, words ...string) {
 	c.T.Helper()
 	c.awaitNetwork(name, fmt.Sprintf("is %s=%s, %s", conditionType, status, reason), func(network *modelv1.Network) error {
@@ -71,7 +71,7 @@ func (c *cluster) awaitCondition(name, conditionType string, status metav1.Condi
 	})
 }
 
-// awaitConfig waits until there is the NetworkAttachmentDefinition, with that in its configuration.
+// awaitConfig waits until the NetworkAttachmentDefinition exists with the text in its configuration.
 func (c *cluster) awaitConfig(name string, words ...string) {
 	c.T.Helper()
 	c.Eventually(fmt.Sprintf("NetworkAttachmentDefinition %s has %q", name, words), func() error {
@@ -91,7 +91,7 @@ func configOf(definition *unstructured.Unstructured) string {
 	return config
 }
 
-// attach tells of the addresses of a pod as what attaches pods does.
+// attach sets the addresses of a pod in its annotation, like Multus.
 func (c *cluster) attach(pod, status string) {
 	c.T.Helper()
 	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, networkattachment.StatusAnnotation, status)

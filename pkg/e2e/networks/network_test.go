@@ -23,7 +23,7 @@ import (
 
 const lan = "cidr: 10.10.0.0/24, gateway: 10.10.0.1"
 
-// TestNetworksLiveThroughTheKindOfTheirDefinitions is one test: there is one cluster, which serves the kind or does not.
+// TestNetworksLiveThroughTheKindOfTheirDefinitions is one test, because the cluster either serves the kind or does not.
 func TestNetworksLiveThroughTheKindOfTheirDefinitions(t *testing.T) {
 	c := newCluster(t)
 	c.apply("lan", lan)
@@ -176,13 +176,13 @@ func staysInUse(c *cluster) {
 	c.awaitCondition("lan", modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonInUse, "web")
 	c.awaitConfig("lan", `"type":"bridge"`)
 
-	// The box no longer asks for it, and its pod is still attached.
+	// The box no longer uses the Network, and its pod is still attached.
 	pod := c.GetBox("web").Status.PodNames[0]
 	c.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Networks = nil })
 	c.Eventually("the network is gone when the last pod is", func() error {
 		_, err := c.networks.Get(c.Ctx, "lan", metav1.GetOptions{})
 		if _, podErr := c.Pods.Get(c.Ctx, pod, metav1.GetOptions{}); err != nil && podErr == nil {
-			c.T.Errorf("the network went before pod %s", pod)
+			c.T.Errorf("the Network was deleted before pod %s", pod)
 		}
 		return framework.CheckGone(err)
 	})
@@ -208,7 +208,7 @@ func isQuiet(c *cluster) {
 		return writes
 	}
 	before := writes()
-	// A change of nothing that a network asks for is recorded, and a network that comes later is looked at after it.
+	// A change without an effect on the render is only recorded. A later Network is reconciled after it.
 	c.Kubectl.Run("label", "mnet", "lan", "team=shop")
 	c.Eventually("the definition has the record of the network", func() error {
 		definition, err := c.definitions.Get(c.Ctx, "lan", metav1.GetOptions{})

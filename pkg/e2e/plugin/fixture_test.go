@@ -56,13 +56,13 @@ func expectFailure(n *framework.Namespace, words []string, arguments ...string) 
 	}
 }
 
-// newUser gives a user of the namespace these rights, such as "get pods".
-func newUser(n *framework.Namespace, rights ...string) string {
+// newUser grants a new user of the namespace permissions, such as "get pods", and returns the name of the user.
+func newUser(n *framework.Namespace, permissions ...string) string {
 	n.T.Helper()
 	user := "user-of-" + n.Name
-	for i, right := range rights {
-		verb, resource, _ := strings.Cut(right, " ")
-		name := strings.NewReplacer(",", "-", "/", "-").Replace("right-" + string(rune('a'+i)))
+	for i, permission := range permissions {
+		verb, resource, _ := strings.Cut(permission, " ")
+		name := strings.NewReplacer(",", "-", "/", "-").Replace("permission-" + string(rune('a'+i)))
 		n.Kubectl.Run("create", "role", name, "--verb="+verb, "--resource="+resource)
 		n.Kubectl.Run("create", "rolebinding", name, "--role="+name, "--user="+user)
 		for one := range strings.SplitSeq(verb, ",") {

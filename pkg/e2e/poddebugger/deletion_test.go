@@ -15,8 +15,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestDeletionTellsWhichPodsHaveTheContainer leaves pods alone, unless they are those of boxes that are to be restarted.
-func TestDeletionTellsWhichPodsHaveTheContainer(t *testing.T) {
+// TestDeletionReportsPodsWithTheContainer checks that the deletion changes no pods, except for pods of boxes that are restarted on
+// request.
+func TestDeletionReportsPodsWithTheContainer(t *testing.T) {
 	n := newNamespace(t)
 	createPods(n, "web", "bare")
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2), func(spec *modelv1.ModelBoxSpec) { spec.Labels = map[string]string{"app": "web"} }))
@@ -63,8 +64,8 @@ func TestDeletionTellsWhichPodsHaveTheContainer(t *testing.T) {
 	expectContainers(n, "bare", kept, restarting)
 }
 
-// TestDeletionRestartsNoBoxForMadeUpPods gives a pod with the label of a box, and with a controller of its own, the container.
-func TestDeletionRestartsNoBoxForMadeUpPods(t *testing.T) {
+// TestDeletionRestartsNoBoxForForgedPods adds the container to a pod with the label of a box and another controller.
+func TestDeletionRestartsNoBoxForForgedPods(t *testing.T) {
 	n := newNamespace(t)
 	n.CreateReadyBox(framework.NewBox("victim"))
 	n.Kubectl.RunWithInput(`{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: made-up}, spec: {selector: {matchLabels: {app: made-up}}, template: {

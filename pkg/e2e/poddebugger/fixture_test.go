@@ -16,14 +16,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// newNamespace returns a namespace of a cluster where the server may add ephemeral containers.
+// newNamespace returns a namespace of a cluster in which the server has the permission to add ephemeral containers.
 func newNamespace(t *testing.T) *framework.Namespace {
 	t.Helper()
 	framework.SharedControlPlane().GrantPodDebugger(t)
 	return framework.NewNamespace(t)
 }
 
-// createPods creates pods with the label app, which the Pod Security Standard "restricted" allows.
+// createPods creates pods with the label app that comply with the Pod Security Standard restricted.
 func createPods(n *framework.Namespace, app string, names ...string) {
 	n.T.Helper()
 	for _, name := range names {
@@ -46,7 +46,7 @@ func createPods(n *framework.Namespace, app string, names ...string) {
 	}
 }
 
-// ephemeralContainers returns the names of those of the pod.
+// ephemeralContainers returns the names of the ephemeral containers of the pod.
 func ephemeralContainers(n *framework.Namespace, pod string) []string {
 	n.T.Helper()
 	live, err := n.Pods.Get(n.Ctx, pod, metav1.GetOptions{})
@@ -61,7 +61,7 @@ func ephemeralContainers(n *framework.Namespace, pod string) []string {
 	return names
 }
 
-// awaitContainers waits until the pod has these ephemeral containers, and no others.
+// awaitContainers waits until the pod has exactly these ephemeral containers.
 func awaitContainers(n *framework.Namespace, pod string, want ...string) {
 	n.T.Helper()
 	slices.Sort(want)
@@ -73,14 +73,14 @@ func awaitContainers(n *framework.Namespace, pod string, want ...string) {
 	})
 }
 
-// expectContainers checks which ephemeral containers the pod has.
+// expectContainers checks the ephemeral containers of the pod.
 func expectContainers(n *framework.Namespace, pod string, want ...string) {
 	n.T.Helper()
 	slices.Sort(want)
 	framework.ExpectEqual(n.T, "the ephemeral containers of pod "+pod, append([]string{}, want...), ephemeralContainers(n, pod))
 }
 
-// patches returns how often the server has tried to add an ephemeral container to the pod.
+// patches returns the number of attempts of the server to add an ephemeral container to the pod.
 func patches(n *framework.Namespace, pod string) int {
 	n.T.Helper()
 	count := 0

@@ -17,8 +17,7 @@ import (
 
 const ofApp = `selector: {matchLabels: {app: a}}, image: "busybox:1.37", command: [sleep, infinity]`
 
-// TestPodsGetTheContainerOnce has pods of two PodDebuggers, those that there are and those that there will be, and a server that is
-// restarted.
+// TestPodsGetTheContainerOnce checks existing and new pods of two PodDebuggers, and a restart of the server.
 func TestPodsGetTheContainerOnce(t *testing.T) {
 	n := newNamespace(t)
 	createPods(n, "a", "a-0", "a-1")
@@ -49,7 +48,7 @@ func TestPodsGetTheContainerOnce(t *testing.T) {
 	ofBox := n.AwaitDebugged("box", 1)
 	framework.ExpectEqual(t, "the box of the pod", "web", ofBox.Status.Pods[0].Box)
 
-	// Another server, or the same one after a restart, knows the containers by their names.
+	// Another server, or the same server after a restart, identifies the containers by their names.
 	former := n.ControlPlane.ServerPID(t)
 	n.ControlPlane.SignalServer(t, syscall.SIGTERM)
 	n.AwaitServerRestart(former)
@@ -76,7 +75,7 @@ func TestMaxPodsAndTime(t *testing.T) {
 	expectContainers(n, "a-0", few.Status.ContainerName)
 	expectContainers(n, "a-2")
 
-	// Room is made by more of it, and by a pod that goes.
+	// A higher limit or the deletion of a pod allows another container.
 	n.Kubectl.Run("delete", "pod", "a-0", "--grace-period=0", "--force")
 	awaitContainers(n, "a-2", few.Status.ContainerName)
 	createPods(n, "a", "a-3")

@@ -9,5 +9,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestMain takes the right to add ephemeral containers from the server again, which others test that it does not have.
+// TestMain removes the permission of the server to add ephemeral containers at the end, because other tests expect a server without
+// it.
 func TestMain(m *testing.M) { framework.Main(m, framework.PodDebuggerManifest()) }

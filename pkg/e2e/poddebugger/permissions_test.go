@@ -18,8 +18,8 @@ import (
 	poddebuggerrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/poddebugger"
 )
 
-// TestRefusalsAreToldWordByWord has a namespace whose Pod Security does not allow the container, until it does.
-func TestRefusalsAreToldWordByWord(t *testing.T) {
+// TestRefusalsAreReportedVerbatim uses a namespace whose Pod Security first refuses the container and then allows it.
+func TestRefusalsAreReportedVerbatim(t *testing.T) {
 	n := newNamespace(t)
 	n.Kubectl.Run("label", "namespace", n.Name, "pod-security.kubernetes.io/enforce=restricted")
 	createPods(n, "a", "a-0")
@@ -50,8 +50,9 @@ func TestRefusalsAreToldWordByWord(t *testing.T) {
 	n.AwaitDebugged("tools", 1)
 }
 
-// TestRightsOfTheAuthor checks that only users who may do it can have containers added to pods, or boxes restarted.
-func TestRightsOfTheAuthor(t *testing.T) {
+// TestPermissionsOfTheAuthor checks that a PodDebugger requires the permissions of its author to add containers to pods and to
+// restart boxes.
+func TestPermissionsOfTheAuthor(t *testing.T) {
 	n := newNamespace(t)
 	rule := func(group, resource string, verbs ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
@@ -84,14 +85,14 @@ func TestRightsOfTheAuthor(t *testing.T) {
 			t.Errorf("%s: kubectl says %q, want %q", row.name, got, row.want)
 		}
 	}
-	// A change of anything but the spec needs no such right.
+	// A change of the metadata needs no such permission.
 	if run := framework.RunKubectl(n.Kubectl.Command("label", "pdbg/tools", "team=shop", "--as=writes"), ""); run.Err != nil {
 		t.Errorf("a label: %s", run.Stderr)
 	}
 }
 
-// TestServerWithoutTheRight checks that the server reports the missing right, and continues when it has the right.
-func TestServerWithoutTheRight(t *testing.T) {
+// TestServerWithoutThePermission checks that the server reports the missing permission, and continues when it has the permission.
+func TestServerWithoutThePermission(t *testing.T) {
 	n := newNamespace(t)
 	n.Kubectl.Run("delete", "--filename="+framework.PodDebuggerManifest())
 	n.Eventually("the server may not add ephemeral containers", func() error {
@@ -112,7 +113,7 @@ func TestServerWithoutTheRight(t *testing.T) {
 	n.AwaitDebugged("tools", 2)
 }
 
-// TestClusterRoles asks for what people may do who have nothing but one of the cluster's own roles, or of the server's.
+// TestClusterRoles checks the permissions of users with only one ClusterRole of Kubernetes or of the server.
 func TestClusterRoles(t *testing.T) {
 	n := framework.NewNamespace(t)
 	for role, allowed := range map[string]string{

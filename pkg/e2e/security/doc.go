@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package security tests that no user gets more rights through a box than the cluster gives the user, and that the server needs no
-// more rights than its manifests give it.
+// Package security tests that users get no further permissions through boxes than they have in the cluster, and that the server
+// needs no further permissions than its manifests grant.
 package security

@@ -19,8 +19,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// escalations are boxes by which their authors could gain something, with the field that gives it. Each is written over
-// a box that has the image and the port 80.
+// escalations are changes of boxes that could give their authors further permissions, with the field of each. They are merged into
+// a box with an image and the port 80.
 var escalations = []struct{ name, box, field string }{
 	{"act as another ServiceAccount", "spec: {serviceAccountName: robot}", "spec.serviceAccountName"},
 	{"act as another ServiceAccount, in the overlay", "spec: {podTemplate: {spec: {serviceAccountName: robot}}}", "spec.podTemplate.spec.serviceAccountName"},
@@ -56,8 +56,8 @@ var escalations = []struct{ name, box, field string }{
 	{"take over what there is", "metadata: {annotations: {model.github.com/adopt: 'true'}}", "metadata.annotations[model.github.com/adopt]"},
 }
 
-// TestCreateCannotEscalate has a user who may only have boxes try to gain rights through them, and has a user who may have
-// Deployments and Services do the same.
+// TestCreateCannotEscalate creates these boxes as a user with permissions on boxes only, and as a user with permissions on
+// Deployments and Services.
 func TestCreateCannotEscalate(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -93,7 +93,7 @@ func TestCreateCannotEscalate(t *testing.T) {
 	n.AwaitReady("ordinary")
 }
 
-// TestUpdateCannotEscalate has a user who may only have boxes change a box that an administrator made.
+// TestUpdateCannotEscalate changes a box of an administrator as a user with permissions on boxes only.
 func TestUpdateCannotEscalate(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

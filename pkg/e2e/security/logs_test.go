@@ -15,10 +15,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestRightsToLogs checks that only users who may read the logs of a box and of its pods can read them, and no user before the
-// server has the right. The requests of these users get as far as the kubelet, which a simulated node does not have. The test is
-// not parallel: all tests share the rights of the server.
-func TestRightsToLogs(t *testing.T) {
+// TestPermissionsForLogs checks that reading the logs of a box requires the permission for the logs of the box and of its pods, and
+// that the server has the permission. Allowed requests reach the kubelet, which a simulated node does not have. The test is not
+// parallel, because all tests share the permissions of the server.
+func TestPermissionsForLogs(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2)))
 	pods, err := n.LivePods("web")
@@ -63,8 +63,8 @@ func TestRightsToLogs(t *testing.T) {
 		{"who has everything but the subresource", "all-but-log", modelv1.ModelBoxLogOptions{}, forbidden("all-but-log", "modelboxes/log", "model.github.com")},
 		{"who has only the subresource", "only-log", modelv1.ModelBoxLogOptions{}, forbidden("only-log", "pods/log", "")},
 		{"who has only the subresource, and follows", "only-log", modelv1.ModelBoxLogOptions{Follow: true}, forbidden("only-log", "pods/log", "")},
-		{"who has the right on another pod", "one-pod-log", modelv1.ModelBoxLogOptions{Pod: pods[1].Name}, forbidden("one-pod-log", "pods/log", "")},
-		{"who has the right on one pod", "one-pod-log", modelv1.ModelBoxLogOptions{}, kubeletPort},
+		{"a user with the permission on another pod", "one-pod-log", modelv1.ModelBoxLogOptions{Pod: pods[1].Name}, forbidden("one-pod-log", "pods/log", "")},
+		{"a user with the permission on one pod", "one-pod-log", modelv1.ModelBoxLogOptions{}, kubeletPort},
 		{"who has both", "both-log", modelv1.ModelBoxLogOptions{}, kubeletPort},
 		{"what is no pod of the box", "both-log", modelv1.ModelBoxLogOptions{Pod: "none"}, `pods "none" not found`},
 		{"bad options", "both-log", modelv1.ModelBoxLogOptions{TailLines: new(int64(-1))}, "tailLines: Invalid value: -1"},

@@ -29,12 +29,12 @@ import (
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
-// largestBoxes is how many boxes of the largest size the server has to hold.
+// largestBoxes is the number of boxes of the largest size that the server must hold.
 const largestBoxes = 50
 
-// TestOneUserDoesNotFillTheMemory lets a user who may create, get and patch boxes in one namespace make them as large as
-// the server lets them become, forge records, and send bodies that are large once they are decoded. The server goes on to serve
-// all others within a memory limit of 512 MiB, and starts again. The test is not parallel: it starts a server.
+// TestOneUserDoesNotFillTheMemory acts as a user with permission to create, get and patch boxes in one namespace. The user creates
+// boxes of the largest size, forges records, and sends bodies that are large after decoding. With a memory limit of 512 MiB, the
+// server continues to serve other users, and starts again. The test is not parallel, because it starts a server.
 func TestOneUserDoesNotFillTheMemory(t *testing.T) {
 	server := framework.LimitMemory(t, framework.Binary("modelbox-apiserver"), 512<<20)
 	p := framework.NewControlPlane(t, append(framework.ServerFlags("--max-modelbox-bytes-per-namespace=-1"), "--server="+server)...)
@@ -52,7 +52,7 @@ func TestOneUserDoesNotFillTheMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 24 {
-			// The first one that is too large clears the managed fields, and the others do not apply then.
+			// The first patch that is too large clears the managed fields. Later patches then fail.
 			if err := addManagedFields(n, mallory, "grown", i, 2_900_000); err != nil && !apierrors.IsRequestEntityTooLargeError(err) && !apierrors.IsInvalid(err) {
 				t.Fatalf("patch %d: %v", i, err)
 			}
@@ -121,18 +121,18 @@ func TestOneUserDoesNotFillTheMemory(t *testing.T) {
 		expectServed(t, victim, n, largestBoxes+2)
 	})
 	if now := p.ServerPID(t); now != pid {
-		t.Fatal("the server was ended for the memory that it took")
+		t.Fatal("the kernel killed the server because of its memory")
 	}
 	p.SignalServer(t, syscall.SIGKILL)
 	victim.AwaitServerRestart(pid)
 	pid = p.ServerPID(t)
 	expectServed(t, victim, n, largestBoxes+2)
 	if now := p.ServerPID(t); now != pid {
-		t.Error("the server was ended after its start for the memory that it took")
+		t.Error("the kernel killed the server after its start because of its memory")
 	}
 }
 
-// atOnce calls a function as often at a time.
+// atOnce calls a function several times concurrently.
 func atOnce(times int, call func()) {
 	var calls sync.WaitGroup
 	for range times {
@@ -141,8 +141,8 @@ func atOnce(times int, call func()) {
 	calls.Wait()
 }
 
-// revisionWithBomb returns a ReplicaSet that looks like a revision of the Deployment of a box. Its record takes less than 1 KiB,
-// and would take hundreds of MiB once it is decoded.
+// revisionWithBomb returns a ReplicaSet that looks like a revision of the Deployment of a box. Its record has less than 1 KiB, and
+// hundreds of MiB after decoding.
 func revisionWithBomb(t *testing.T, deployment *appsv1.Deployment, number int) *appsv1.ReplicaSet {
 	t.Helper()
 	data := withEmptyContainers(t, metav1.ObjectMeta{Name: deployment.Name, Namespace: deployment.Namespace, UID: deployment.OwnerReferences[0].UID}, 240<<10)
@@ -172,7 +172,8 @@ func revisionWithBomb(t *testing.T, deployment *appsv1.Deployment, number int) *
 	}
 }
 
-// withEmptyContainers returns the protobuf form of a box with so many containers. Each takes two bytes of it, and hundreds in memory.
+// withEmptyContainers returns a box in protobuf with a number of empty containers. Each has two bytes in protobuf, and hundreds in
+// memory.
 func withEmptyContainers(t *testing.T, meta metav1.ObjectMeta, count int) []byte {
 	t.Helper()
 	box, err := (&modelv1.ModelBox{ObjectMeta: meta}).Marshal()
@@ -184,7 +185,7 @@ func withEmptyContainers(t *testing.T, meta metav1.ObjectMeta, count int) []byte
 	return protowire.AppendBytes(protowire.AppendTag(box, specField, protowire.BytesType), bytes.Repeat(container, count))
 }
 
-// largestBox returns a box with as much metadata as a box may have. Its managed fields are added by a patch.
+// largestBox returns a box with as much metadata as allowed. A patch adds its managed fields later.
 func largestBox(name string) *modelv1.ModelBox {
 	box := framework.NewBox(name, framework.Pause)
 	box.Annotations = map[string]string{"note": strings.Repeat("n", 250_000)}
@@ -195,7 +196,7 @@ func largestBox(name string) *modelv1.ModelBox {
 	return box
 }
 
-// addManagedFields adds an entry of managed fields with a field whose name has so many letters.
+// addManagedFields adds an entry of managed fields with a field whose name has a number of letters.
 func addManagedFields(n *framework.Namespace, boxes modelclient.ModelBoxInterface, name string, number, letters int) error {
 	n.T.Helper()
 	patch, err := json.Marshal([]map[string]any{{
@@ -212,7 +213,7 @@ func addManagedFields(n *framework.Namespace, boxes modelclient.ModelBoxInterfac
 	return err
 }
 
-// expectServed lists the boxes of both namespaces, and changes the one of the victim.
+// expectServed lists the boxes of both namespaces, and changes the box of the victim.
 func expectServed(t *testing.T, victim, n *framework.Namespace, want int) {
 	t.Helper()
 	list, err := n.ControlPlane.ModelClient.ModelV1().ModelBoxes(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})

@@ -16,9 +16,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestRightsToNamedBoxes: a right to boxes by name is one to them alone, one to all boxes of a namespace is one to each of them,
-// and both end when they are taken away.
-func TestRightsToNamedBoxes(t *testing.T) {
+// TestPermissionsForNamedBoxes checks that a permission with resourceNames is for these boxes only, that a permission on all boxes
+// of a namespace is for each of them, and that both end with their removal.
+func TestPermissionsForNamedBoxes(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("mine"))
@@ -63,7 +63,7 @@ func TestRightsToNamedBoxes(t *testing.T) {
 	for _, user := range []string{"all", "named"} {
 		n.Eventually(user+" may no more", func() error {
 			if err := requests["patch"](user, "mine"); !apierrors.IsForbidden(err) {
-				return fmt.Errorf("the answer is %v", err)
+				return fmt.Errorf("the response is %v", err)
 			}
 			return nil
 		})

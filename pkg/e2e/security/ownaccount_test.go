@@ -18,8 +18,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestServerWritesOnlyWhatBoxesControl does with the server's service account what its permissions allow and its
-// admission policy does not.
+// TestServerWritesOnlyWhatBoxesControl sends requests with the service account of the server that its permissions allow and its
+// admission policy denies.
 func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -92,7 +92,7 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		{"a pod of a box's StatefulSet that goes", "", "delete pod db-0 --dry-run=server", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			// Spaces are between arguments only.
+			// Arguments do not contain spaces.
 			arguments := append(strings.Split(test.arguments, " "), "--as="+framework.ServerUser)
 			run := framework.RunKubectl(n.In(t).Kubectl.Command(arguments...), test.stdin)
 			switch {
@@ -105,7 +105,7 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 	}
 }
 
-// TestServerIsNeverRefusedByItsPolicy looks through all that the server has asked of the cluster so far.
+// TestServerIsNeverRefusedByItsPolicy checks all requests of the server to the cluster so far.
 func TestServerIsNeverRefusedByItsPolicy(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -117,7 +117,7 @@ func TestServerIsNeverRefusedByItsPolicy(t *testing.T) {
 	}
 }
 
-// TestServerPodCompliesWithPodSecurity tries the pods of the server in its namespace, which is restricted.
+// TestServerPodCompliesWithPodSecurity creates the pods of the server with a dry run in its namespace, which enforces restricted.
 func TestServerPodCompliesWithPodSecurity(t *testing.T) {
 	t.Parallel()
 	manifest, err := os.ReadFile(framework.InRepository("artifacts", "base", "deployment.yaml"))

@@ -11,7 +11,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestServerHasNoFurtherPermissions asks for what the server's service account may do in a namespace of a user.
+// TestServerHasNoFurtherPermissions checks the permissions of the service account of the server in a namespace of a user.
 func TestServerHasNoFurtherPermissions(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -66,7 +66,7 @@ func TestServerHasNoFurtherPermissions(t *testing.T) {
 	}
 }
 
-// TestClusterRolesCoverBoxes asks for what people may do with boxes who have nothing but the cluster's own roles.
+// TestClusterRolesCoverBoxes checks the permissions on boxes of users with only a ClusterRole of Kubernetes.
 func TestClusterRolesCoverBoxes(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -102,7 +102,7 @@ func TestClusterRolesCoverBoxes(t *testing.T) {
 		t.Run(test.user+": "+test.question+": "+test.answer, func(t *testing.T) {
 			n := n.In(t)
 			arguments := append([]string{"auth", "can-i", "--as=" + test.user}, strings.Fields(test.question)...)
-			// The cluster learns of a new binding in a moment.
+			// A new binding takes effect after a moment.
 			n.Eventually("kubectl says "+test.answer, func() error {
 				run := framework.RunKubectl(n.Kubectl.Command(arguments...), "")
 				if answer := strings.TrimSpace(run.Stdout); answer != test.answer {
@@ -114,8 +114,8 @@ func TestClusterRolesCoverBoxes(t *testing.T) {
 	}
 }
 
-// TestServerIsNeverForbidden looks through all that the server has asked of the cluster so far, but for what the tests of
-// PodDebuggers take the right away to.
+// TestServerIsNeverForbidden checks all requests of the server to the cluster so far. It ignores requests for which the tests of
+// PodDebuggers remove the permission.
 func TestServerIsNeverForbidden(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

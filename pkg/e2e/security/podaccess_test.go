@@ -19,13 +19,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// kubeletPort is where the cluster would reach the kubelet of a node.
+// kubeletPort is the port of the kubelet of a node.
 const kubeletPort = ":10250"
 
-// TestRightsToStreams checks that only users who may use the subresource of the box and the subresource of the pod can connect to a
-// pod of a box, and no user before the server has the right. The requests of these users get as far as the kubelet, which a
-// simulated node does not have. The test is not parallel: all tests share the rights of the server.
-func TestRightsToStreams(t *testing.T) {
+// TestPermissionsForStreams checks that a connection to a pod of a box requires the permission for the subresource of the box and
+// of the pod, and that the server has the permission. Allowed requests reach the kubelet, which a simulated node does not have. The
+// test is not parallel, because all tests share the permissions of the server.
+func TestPermissionsForStreams(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
 	pods, err := n.LivePods("web")
@@ -82,7 +82,7 @@ func TestRightsToStreams(t *testing.T) {
 					}
 				}
 				if got := connect("both-"+name, protocol, name, stream.options); !strings.Contains(got, kubeletPort) {
-					t.Errorf("who has both rights: %q, want the refusal of port %s", got, kubeletPort)
+					t.Errorf("a user with both permissions: %q, want the refusal of port %s", got, kubeletPort)
 				}
 			})
 		}
@@ -90,7 +90,8 @@ func TestRightsToStreams(t *testing.T) {
 	}
 }
 
-// checkAudited returns an error unless the server has recorded which pod the user was led to, and the cluster the same request.
+// checkAudited returns an error unless the audit log of the server has the pod of the request, and the audit log of the cluster has
+// the same request.
 func checkAudited(n *framework.Namespace, user, subresource, podSubresource, pod string) error {
 	events := framework.ReadWrites(n.T, n.ControlPlane.ServerAuditLog(), n.Name)
 	i := slices.IndexFunc(events, func(event auditv1.Event) bool {

@@ -20,9 +20,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
 
-// TestRightsToDebug checks that only users who may use the subresource of the box and patch the subresource of the pod can add an
-// ephemeral container, and no user before the server has the right. It is not parallel: all tests share the rights of the server.
-func TestRightsToDebug(t *testing.T) {
+// TestPermissionsForDebug checks that adding an ephemeral container requires the permission for the subresource of the box and to
+// patch the subresource of the pod, and that the server has the permission. It is not parallel, because all tests share the
+// permissions of the server.
+func TestPermissionsForDebug(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
 	pods, err := n.LivePods("web")
@@ -45,7 +46,7 @@ func TestRightsToDebug(t *testing.T) {
 		}
 	}
 
-	// Another test may just have taken the right away.
+	// Another test may just have removed the permission.
 	n.Eventually("no user may before the server may", func() error {
 		_, err := n.BoxesAs("both-debug").CreateDebug(n.Ctx, "web", &modelv1.ModelBoxDebug{Image: "busybox"}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "artifacts/components/pod-access") {
@@ -68,14 +69,14 @@ func TestRightsToDebug(t *testing.T) {
 	}
 	for _, got := range answer.Status.Pods {
 		if got.ContainerName != "" || got.Reason != metav1.StatusReasonForbidden || got.Name == pod && got.Message != ofPod {
-			t.Errorf("who has only the subresource got %+v", got)
+			t.Errorf("a user with only the subresource got %+v", got)
 		}
 	}
 	expectEphemeral(n, pod)
 
 	answer, err = debug("both-debug", modelv1.ModelBoxDebug{Pod: pod, ContainerName: "debugger"})
 	if err != nil || len(answer.Status.Pods) != 1 || answer.Status.Pods[0] != (modelv1.ModelBoxDebugPod{Name: pod, ContainerName: "debugger", TargetContainer: "web"}) {
-		t.Fatalf("who has both rights got %+v, %v", answer, err)
+		t.Fatalf("a user with both permissions got %+v, %v", answer, err)
 	}
 	expectEphemeral(n, pod, "debugger")
 	expectRefusal("both-debug", `containerName: Duplicate value: "debugger"`, modelv1.ModelBoxDebug{Pod: pod, ContainerName: "debugger"})
@@ -91,7 +92,7 @@ func TestRightsToDebug(t *testing.T) {
 	})
 }
 
-// TestServerAddsNoContainerToTheSystem has the server itself, as who stole its token would, add a container to pods.
+// TestServerAddsNoContainerToTheSystem adds a container to pods with the token of the server.
 func TestServerAddsNoContainerToTheSystem(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.ControlPlane.GrantPodAccess(t)
@@ -122,7 +123,7 @@ func TestServerAddsNoContainerToTheSystem(t *testing.T) {
 }
 
 // TestPodSecurityAppliesToDebug checks that Pod Security treats a container for a box like a container of kubectl. Like
-// TestRightsToDebug, it is not parallel.
+// TestPermissionsForDebug, it is not parallel.
 func TestPodSecurityAppliesToDebug(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.ControlPlane.GrantPodAccess(t)
@@ -131,7 +132,7 @@ func TestPodSecurityAppliesToDebug(t *testing.T) {
 		securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}},
 		containers: [{name: web, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}`), "apply", "--filename=-")
 	n.Kubectl.Run("label", "namespace", n.Name, "pod-security.kubernetes.io/enforce=restricted")
-	// It need not run, which on a container node it would as root only.
+	// The container need not run. On a container node, it would only run as root.
 	var pod string
 	n.Eventually("the box has a pod", func() error {
 		pods, err := n.LivePods("web")

@@ -18,8 +18,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// newControlPlane returns one whose server runs the controller, with the rights that the component grants, and these flags of
-// localcluster besides.
+// newControlPlane returns a control plane whose server runs the controller with the permissions of the component, and these flags
+// of localcluster besides.
 func newControlPlane(t *testing.T, flags ...string) *framework.ControlPlane {
 	t.Helper()
 	return framework.NewServiceIngressControlPlane(t, append(flags, framework.ServerFlags(

@@ -22,7 +22,7 @@ const (
 )
 
 // TestServerWritesIngressesOfServicesOnlyWithTheComponent does with the server's service account, in one namespace, what its
-// permissions allow and its admission policy does not, with and without the right that the component grants.
+// permissions allow and its admission policy does not, with and without the permission of the component.
 func TestServerWritesIngressesOfServicesOnlyWithTheComponent(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -43,10 +43,10 @@ func TestServerWritesIngressesOfServicesOnlyWithTheComponent(t *testing.T) {
 	ofConfigMap := fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, name: owner, uid: %s, controller: true}`, owner.UID)
 	n.Kubectl.RunWithInput(ingress("consenting", "", "")+"\n---\n"+ingress("of-config-map", "", ofConfigMap), "create", "-f", "-")
 	n.Kubectl.Run("annotate", "ingress", "consenting", "of-config-map", modelv1.AdoptAnnotation+"=true")
-	grant := func(role, resource, verbs, right string) {
+	grant := func(role, resource, verbs, permission string) {
 		n.Kubectl.Run("create", "role", role, "--resource="+resource, "--verb="+verbs)
 		n.Kubectl.Run("create", "rolebinding", role, "--role="+role, "--user="+framework.ServerUser)
-		n.Kubectl.AwaitAllowed(framework.ServerUser, right)
+		n.Kubectl.AwaitAllowed(framework.ServerUser, permission)
 	}
 	grant("ingresses", "ingresses.networking.k8s.io", "get,create,patch,delete", "delete ingresses.networking.k8s.io")
 

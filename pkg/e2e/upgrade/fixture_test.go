@@ -57,7 +57,7 @@ type cluster struct {
 	programFile string
 }
 
-// newCluster starts a cluster with the program as its server, and returns when all objects are ready.
+// newCluster starts a cluster with the program as its server, and waits until all objects are ready.
 func newCluster(t *testing.T, program string) *cluster {
 	t.Helper()
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func (c *cluster) kubectl(arguments ...string) {
 	}
 }
 
-// awaitReady returns when all that the objects are made into is there.
+// awaitReady waits until all children of the objects exist.
 func (c *cluster) awaitReady() {
 	c.T.Helper()
 	for _, object := range c.list(kinds...) {
@@ -127,7 +127,7 @@ func (c *cluster) list(of ...schema.GroupVersionResource) []*unstructured.Unstru
 	return objects
 }
 
-// client returns that of the kind of an object.
+// client returns the client for the kind of an object.
 func (c *cluster) client(object *unstructured.Unstructured) dynamic.ResourceInterface {
 	return c.dynamic.Resource(resourceOf(object)).Namespace(namespace)
 }
@@ -150,7 +150,7 @@ func describe(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + object.GetName()
 }
 
-// replaceServer stops the server, and returns when the program serves in its place and has reconciled every object.
+// replaceServer replaces the server by the program, and waits until it serves and has reconciled every object.
 func (c *cluster) replaceServer(program string) {
 	c.T.Helper()
 	if err := os.WriteFile(c.programFile, []byte(program), 0o600); err != nil {
@@ -165,7 +165,7 @@ func (c *cluster) replaceServer(program string) {
 	c.sync()
 }
 
-// sync has every object compared with its children, by a status that is not the controller's and is put right with it.
+// sync triggers a sync of every object: it changes the status, and waits until the sync restores it.
 func (c *cluster) sync() {
 	c.T.Helper()
 	for _, object := range c.list(kinds...) {
@@ -180,14 +180,14 @@ func (c *cluster) sync() {
 				return err
 			}
 			if observed, _, _ := unstructured.NestedInt64(now.Object, "status", "observedGeneration"); observed != now.GetGeneration() {
-				return errors.New("its status is not put right")
+				return errors.New("its status is not restored")
 			}
 			return nil
 		})
 	}
 }
 
-// etcdClient returns a client of the server's etcd.
+// etcdClient returns a client of the etcd of the server.
 func (c *cluster) etcdClient() *clientv3.Client {
 	c.T.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"unix://" + filepath.Join(c.ControlPlane.Dir, "modelbox", "data", "client.sock")}})
@@ -198,13 +198,13 @@ func (c *cluster) etcdClient() *clientv3.Client {
 	return client
 }
 
-// keyOf returns where the server stores an object.
+// keyOf returns the key of an object in etcd.
 func keyOf(object *unstructured.Unstructured) string {
 	resource := resourceOf(object)
 	return strings.Join([]string{"/registry", resource.Group, resource.Resource, object.GetNamespace(), object.GetName()}, "/")
 }
 
-// stored returns the bytes of an object in etcd, as they are before they are compressed.
+// stored returns the decompressed value of an object in etcd.
 func (c *cluster) stored(client *clientv3.Client, object *unstructured.Unstructured) []byte {
 	c.T.Helper()
 	response, err := client.Get(c.Ctx, keyOf(object))

@@ -15,11 +15,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// recordVariable is the folder that what this release stores and writes is recorded in.
+// recordVariable is the environment variable with the directory for the stored and written objects of this release.
 const recordVariable = "MODELBOX_E2E_RECORD_RELEASE"
 
-// TestRecordRelease writes what later releases have to read, and to leave as it is: objects as they are stored and as they
-// are served, and their children.
+// TestRecordRelease writes the objects that later releases must read and must not change: stored and served objects, and their
+// children.
 func TestRecordRelease(t *testing.T) {
 	folder := os.Getenv(recordVariable)
 	if folder == "" {

@@ -21,13 +21,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// formerServerVariable names the program of the release before.
+// formerServerVariable is the environment variable with the program of the former release.
 const formerServerVariable = "MODELBOX_E2E_FORMER_SERVER"
 
-// putTimeout is how long one write to etcd is tried.
+// putTimeout is the timeout for a write to etcd.
 const putTimeout = 2 * time.Second
 
-// TestUpgradeLeavesApplicationsAlone replaces the server of the release before by the present one, goes back, and comes again.
+// TestUpgradeLeavesApplicationsAlone upgrades the server of the former release to this release, downgrades it, and upgrades it
+// again.
 func TestUpgradeLeavesApplicationsAlone(t *testing.T) {
 	former := os.Getenv(formerServerVariable)
 	if former == "" {
@@ -65,7 +66,7 @@ func (c *cluster) in(t *testing.T) *cluster {
 	return &copied
 }
 
-// running returns what runs, by kind and name: what would be another one if it were made again.
+// running returns the UIDs of the running objects by kind and name. A UID changes if an object is created again.
 func (c *cluster) running() map[string]string {
 	c.T.Helper()
 	running := map[string]string{}
@@ -86,7 +87,7 @@ func (c *cluster) running() map[string]string {
 	return running
 }
 
-// childWrites are those that servers asked the cluster for. Events tell of writes and are none themselves.
+// childWrites returns the writes of the servers to the cluster. It leaves out events, because they only report writes.
 func (c *cluster) childWrites() []auditv1.Event {
 	c.T.Helper()
 	var writes []auditv1.Event
@@ -98,7 +99,7 @@ func (c *cluster) childWrites() []auditv1.Event {
 	return writes
 }
 
-// expectRefusal stores a box with a field of a later release: the server has to end, and to stay away until it is gone.
+// expectRefusal stores a box with a field of a later release: the server must end, and must not serve until the box is removed.
 func (c *cluster) expectRefusal(before map[string]string) {
 	box := c.list(kinds[0])[0]
 	client := c.etcdClient()
@@ -121,7 +122,7 @@ func (c *cluster) expectRefusal(before map[string]string) {
 		return nil
 	})
 
-	// The etcd of a server that is started again and again is there for moments.
+	// The embedded etcd only runs for a moment at each start of the server.
 	c.Eventually("the field is taken away", func() error {
 		ctx, cancel := context.WithTimeout(c.Ctx, putTimeout)
 		defer cancel()
@@ -136,7 +137,7 @@ func (c *cluster) expectRefusal(before map[string]string) {
 	framework.ExpectEqual(c.T, "UIDs, generations and restarts", before, c.running())
 }
 
-// withLaterField adds a field to the spec of a stored object, as a later release writes one that its types have.
+// withLaterField adds an unknown field to the spec of a stored object, like a later release.
 func withLaterField(t *testing.T, stored []byte) string {
 	t.Helper()
 	const prefix, specNumber = "k8s\x00", 2
@@ -145,7 +146,7 @@ func withLaterField(t *testing.T, stored []byte) string {
 		t.Fatal(err)
 	}
 	later := protowire.AppendString(protowire.AppendTag(nil, 5000, protowire.BytesType), "later")
-	// A message that comes twice is merged.
+	// Decoding merges a message that occurs twice.
 	envelope.Raw = protowire.AppendBytes(protowire.AppendTag(envelope.Raw, specNumber, protowire.BytesType), later)
 	data, err := envelope.Marshal()
 	if err != nil {
