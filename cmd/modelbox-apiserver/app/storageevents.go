@@ -27,8 +27,8 @@ const (
 	storageEventsPeriod = 5 * time.Second
 )
 
-// addStorageEvents lets the server write an event about its namespace when boxes may not grow any more, and when they
-// may again. Nothing is known of an outside etcd, which is nil.
+// addStorageEvents makes the server record an event about its namespace when it refuses new and larger boxes because of a shortage
+// of space, and when it accepts them again. It does nothing for an external etcd, for which etcd is nil.
 func addStorageEvents(ctx context.Context, server *genericapiserver.GenericAPIServer, config *apiserver.Config, etcd *embeddedetcd.Server, namespace string) error {
 	if etcd == nil {
 		return nil
@@ -44,7 +44,7 @@ func addStorageEvents(ctx context.Context, server *genericapiserver.GenericAPISe
 	})
 }
 
-// storageEvents reports to the cluster whether boxes may grow. It remembers what was reported last.
+// storageEvents records events about shortages of space. It has the last recorded state.
 type storageEvents struct {
 	client    kubernetes.Interface
 	namespace string
@@ -52,9 +52,9 @@ type storageEvents struct {
 	reported  embeddedetcd.Reason
 }
 
-// report writes an event about what is new. Where that fails, the next call tries again.
+// report records an event if the state has changed. After an error, the next call retries.
 func (e *storageEvents) report(ctx context.Context) {
-	eventType, reason, message := corev1.EventTypeNormal, "StorageAvailable", "there is room for boxes again"
+	eventType, reason, message := corev1.EventTypeNormal, "StorageAvailable", "the storage accepts new boxes again"
 	var current embeddedetcd.Reason
 	if shortage := e.shortage(); shortage != nil {
 		current = shortage.Reason
