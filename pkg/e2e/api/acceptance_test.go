@@ -27,18 +27,18 @@ import (
 
 const (
 	randomBoxes = 400
-	// changesOfABox is how many of the changes a random box has at most. More of them would leave few valid boxes.
+	// changesOfABox is the maximum number of changes of a random box. With more changes, few boxes would be valid.
 	changesOfABox = 3
 )
 
-// TestAcceptedBoxesHaveAcceptedChildren makes random boxes, good ones and bad ones. Whatever the server accepts has
-// children that kube-apiserver accepts. The seeds are fixed: a box that fails once fails always.
+// TestAcceptedBoxesHaveAcceptedChildren creates random valid and invalid boxes. kube-apiserver must accept the children of all
+// boxes that the server accepts. The seeds are fixed, so that failures are reproducible.
 func TestAcceptedBoxesHaveAcceptedChildren(t *testing.T) {
 	t.Parallel()
 	expectAcceptedChildren(t, randomBox)
 }
 
-// expectAcceptedChildren checks the children of those boxes that the server accepts, of the ones that random makes.
+// expectAcceptedChildren checks the children of all random boxes that the server accepts.
 func expectAcceptedChildren(t *testing.T, random func(seed uint64) *modelv1.ModelBox) {
 	t.Helper()
 	n := framework.NewNamespace(t)
@@ -62,14 +62,14 @@ func expectAcceptedChildren(t *testing.T, random func(seed uint64) *modelv1.Mode
 	}
 }
 
-// laterValues are values that not every Kubernetes takes that is supported, each with how one before it refuses it. A box may
-// have them there: its condition Applied says what the cluster says.
+// laterValues are values that not every supported version of Kubernetes accepts, each with the error of earlier versions. Boxes may
+// have them in any cluster: the condition Applied then has the error of the cluster.
 var laterValues = []struct{ since, refusal string }{
 	{"1.34", `spec.trafficDistribution: Unsupported value: "PreferSameNode"`},
 	{"1.34", `spec.trafficDistribution: Unsupported value: "PreferSameZone"`},
 }
 
-// isOfLaterValue returns whether the cluster refused a child for a value that came later.
+// isOfLaterValue returns whether the cluster refused a child because of a value of a later version of Kubernetes.
 func isOfLaterValue(n *framework.Namespace, err error) bool {
 	for _, value := range laterValues {
 		if strings.Contains(err.Error(), value.refusal) && n.ControlPlane.IsBefore(n.T, value.since) {
@@ -120,7 +120,7 @@ func randomBox(seed uint64) *modelv1.ModelBox {
 
 func pick[T any](random *rand.Rand, values ...T) T { return values[random.IntN(len(values))] }
 
-// randomChanges are what may be said about a box, some of it wrong, some only together with something else.
+// randomChanges are changes of a box. Some are invalid, and some are invalid only in combination.
 var randomChanges = []func(*rand.Rand, *modelv1.ModelBoxSpec){
 	func(r *rand.Rand, s *modelv1.ModelBoxSpec) {
 		s.Name = pick(r, "app", "a-b", "web", "Upper", "dot.ted", "side")

@@ -33,7 +33,7 @@ func TestServerSideApplyReportsConflict(t *testing.T) {
 	framework.ExpectEqual(t, "replicas, which no other manager sets", int32(1), *box.Spec.Replicas)
 }
 
-// TestServerSideApplyMergesListsByKey lets two managers have items of the same list.
+// TestServerSideApplyMergesListsByKey applies items of one list as two field managers.
 func TestServerSideApplyMergesListsByKey(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -50,7 +50,7 @@ func TestServerSideApplyMergesListsByKey(t *testing.T) {
 		{Name: "udp", Port: 80, Protocol: corev1.ProtocolUDP, TargetPort: intstr.FromInt32(80)},
 	}, spec.Ports)
 
-	// What a manager drops goes, and what others have stays.
+	// The items that a manager no longer applies are removed, and the items of other managers are kept.
 	n.Kubectl.ApplyAs("bob", "envs: []")
 	spec = n.GetBox("web").Spec
 	framework.ExpectEqual(t, "envs without bob's", []corev1.EnvVar{{Name: "A", Value: "alice"}}, spec.Envs)
@@ -58,7 +58,7 @@ func TestServerSideApplyMergesListsByKey(t *testing.T) {
 	framework.ExpectEqual(t, "number of ports without bob's", 1, len(spec.Ports))
 }
 
-// TestApplyWithoutReplicasKeepsScaledReplicas: who applies a box without replicas does not undo what an autoscaler did.
+// TestApplyWithoutReplicasKeepsScaledReplicas checks that applying a box without replicas does not revert an autoscaler.
 func TestApplyWithoutReplicasKeepsScaledReplicas(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -70,7 +70,7 @@ func TestApplyWithoutReplicasKeepsScaledReplicas(t *testing.T) {
 	framework.ExpectEqual(t, "image", "nginx:1.8", box.Spec.Image)
 }
 
-// TestScaleBecomesManagerOfReplicas: the field that was changed through the scale has a new manager.
+// TestScaleBecomesManagerOfReplicas checks that a change through the subresource scale changes the field manager of the replicas.
 func TestScaleBecomesManagerOfReplicas(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -85,7 +85,8 @@ func TestScaleBecomesManagerOfReplicas(t *testing.T) {
 	framework.ExpectEqual(t, "replicas after the conflict", int32(3), *n.GetBox("web").Spec.Replicas)
 }
 
-// TestPortsOfOneNumberAreMergedByProtocol changes two ports that kubectl takes for one unless the server merges them.
+// TestPortsOfOneNumberAreMergedByProtocol changes two ports with the same number. kubectl would merge them into one without the
+// merge keys of the server.
 func TestPortsOfOneNumberAreMergedByProtocol(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// linesOfDiff are what a diff says: of each child a line, and below it one for each field.
+// linesOfDiff returns a line for each child in a diff, followed by a line for each of its fields.
 func linesOfDiff(diff *modelv1.ModelBoxDiff) []string {
 	var lines []string
 	for _, child := range diff.Children {
@@ -33,8 +33,8 @@ func linesOfDiff(diff *modelv1.ModelBoxDiff) []string {
 	return lines
 }
 
-// TestDiff compares a box whose children others have changed while it was paused, and a change of it that is not stored. What the
-// change does is what the diff says.
+// TestDiff compares a paused box with its changed children, and a change of the box that is not stored. The effect of the change
+// must match the diff.
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -107,9 +107,9 @@ func TestDiff(t *testing.T) {
 	expect("a box that there is not", diff, err, "Deployment other Create", "Service other Create")
 }
 
-// TestRightsToDiff lets a user compare who may do nothing else, without what of the cluster that user may not get, and refuses it
-// to one who may do all else with boxes.
-func TestRightsToDiff(t *testing.T) {
+// TestPermissionsForDiff checks that a user with only the permission for the subresource diff gets a diff without the objects that
+// the user cannot get, and that a user with all other permissions on boxes gets none.
+func TestPermissionsForDiff(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

@@ -11,7 +11,7 @@ import (
 
 const servingSpec = "image: 'nginx:1.7.9', ports: [{port: 80}]"
 
-// expectProbes checks which of the readiness, the liveness and the startup probe the main container of box "web" has.
+// expectProbes checks whether the main container of box "web" has a readiness, liveness and startup probe.
 func expectProbes(n *framework.Namespace, want ...bool) {
 	n.T.Helper()
 	n.AwaitApplied("web")
@@ -20,8 +20,8 @@ func expectProbes(n *framework.Namespace, want ...bool) {
 	framework.ExpectEqual(n.T, "readiness, liveness and startup probe", want, got)
 }
 
-// TestDisabledDefaultProbesSurviveOtherPatches: what is switched off stays so when other fields are written, and comes
-// back when it is not switched off any more.
+// TestDisabledDefaultProbesSurviveOtherPatches checks that disabled probes stay disabled after writes of other fields, and are
+// injected again after they are enabled.
 func TestDisabledDefaultProbesSurviveOtherPatches(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -37,7 +37,7 @@ func TestDisabledDefaultProbesSurviveOtherPatches(t *testing.T) {
 	expectProbes(n, true, true, true)
 }
 
-// TestDisabledDefaultProbesAreMergedByFieldManager: each field manager switches off its own.
+// TestDisabledDefaultProbesAreMergedByFieldManager checks that each field manager can disable a probe.
 func TestDisabledDefaultProbesAreMergedByFieldManager(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

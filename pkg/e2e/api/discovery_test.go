@@ -116,7 +116,7 @@ func TestOpenAPIDescribesModelBoxes(t *testing.T) {
 		{"version 3 of the group", "/openapi/v3/apis/model.github.com/v1"},
 	} {
 		t.Run(document.name, func(t *testing.T) {
-			// The cluster merges what it fetched some time after the APIService became available.
+			// The cluster merges the schema some time after the APIService becomes available.
 			framework.Eventually(t, framework.Patience, "the document describes ModelBox", func() error {
 				data, err := framework.SharedControlPlane().KubeClient.Discovery().RESTClient().Get().AbsPath(document.path).
 					SetHeader("Accept", "application/json").DoRaw(t.Context())
@@ -154,7 +154,7 @@ func describesBox(document []byte) error {
 	return fmt.Errorf("no schema of %v with spec and status", want)
 }
 
-// TestOpenAPIDescribesSubresources looks what the actions on boxes take and answer.
+// TestOpenAPIDescribesSubresources checks the request and response types of the actions on boxes.
 func TestOpenAPIDescribesSubresources(t *testing.T) {
 	t.Parallel()
 	data, err := framework.SharedControlPlane().KubeClient.Discovery().RESTClient().Get().AbsPath("/openapi/v3/apis/model.github.com/v1").

@@ -17,7 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 )
 
-// newFields are fields that not every Kubernetes has that is supported, each with a spec that sets it.
+// newFields are fields that not every supported version of Kubernetes has, each with a spec that sets it.
 var newFields = []struct {
 	field hostcluster.Field
 	set   func(*modelv1.ModelBoxSpec)
@@ -57,7 +57,7 @@ func TestFieldsThatTheClusterDoesNotKnowAreRefusedByName(t *testing.T) {
 			_, err := n.Boxes.Create(n.Ctx, framework.NewBox("web", row.set), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 			if !slices.Contains(host.UnknownFields(), row.field) {
 				if err != nil {
-					t.Errorf("the cluster knows it, and the box is refused: %v", err)
+					t.Errorf("the cluster has the field, and the box is refused: %v", err)
 				}
 				return
 			}
@@ -71,7 +71,7 @@ func TestFieldsThatTheClusterDoesNotKnowAreRefusedByName(t *testing.T) {
 	}
 }
 
-// TestUnknownFieldsAreThoseOfLaterVersions compares what the cluster serves with the table of versions.
+// TestUnknownFieldsAreThoseOfLaterVersions compares the schema of the cluster with the table of versions.
 func TestUnknownFieldsAreThoseOfLaterVersions(t *testing.T) {
 	t.Parallel()
 	host := framework.SharedControlPlane().HostCluster(t)

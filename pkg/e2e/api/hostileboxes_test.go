@@ -19,8 +19,7 @@ import (
 
 const maxResponseBytes = 64 << 10
 
-// TestHostileBoxesGetBoundedResponses sends boxes that are made to be refused for as many reasons, and as long ones, as
-// there can be.
+// TestHostileBoxesGetBoundedResponses sends boxes that are invalid for as many and as long reasons as possible.
 func TestHostileBoxesGetBoundedResponses(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -80,7 +79,7 @@ func devicesThatAreMounted(count int) func(*modelv1.ModelBoxSpec) {
 	}
 }
 
-// residentMemory returns that of the server's process.
+// residentMemory returns the resident memory of the process of the server.
 func residentMemory(n *framework.Namespace) string {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.ControlPlane.ServerPID(n.T)))
 	if err != nil {

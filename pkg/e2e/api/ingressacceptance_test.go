@@ -17,8 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestAcceptedBoxesHaveAcceptedIngresses does for the Ingress of a box what TestAcceptedBoxesHaveAcceptedChildren does for the
-// rest.
+// TestAcceptedBoxesHaveAcceptedIngresses is like TestAcceptedBoxesHaveAcceptedChildren, for Ingresses.
 func TestAcceptedBoxesHaveAcceptedIngresses(t *testing.T) {
 	t.Parallel()
 	expectAcceptedChildren(t, randomIngress)

@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestLargeStackIsReplacedWithItsManagedFields reads and writes a stack of many small fields, of which each is in its managed
-// fields as well.
+// TestLargeStackIsReplacedWithItsManagedFields reads and writes a stack with many small fields, which are also in its managed
+// fields.
 func TestLargeStackIsReplacedWithItsManagedFields(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -53,5 +53,5 @@ func TestTooLargeBoxIsRefused(t *testing.T) {
 		})
 	}
 	n.ExpectNoBox("web")
-	n.CreateReadyBox(framework.NewBox("web")) // it goes on serving
+	n.CreateReadyBox(framework.NewBox("web")) // the server continues to serve
 }

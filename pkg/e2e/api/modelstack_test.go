@@ -17,7 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// stackManifest is the stack named shop for kubectl to apply.
+// stackManifest is the manifest of the stack shop.
 func stackManifest(components string) string {
 	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: shop}, spec: {components: [%s]}}", components)
 }
@@ -31,7 +31,7 @@ func getStack(n *framework.Namespace, name string) *modelv1.ModelStack {
 	return stack
 }
 
-// getComponent returns a component of the stack named shop, which has a box.
+// getComponent returns a component of the stack shop, which must have a box.
 func getComponent(n *framework.Namespace, name string) modelv1.ModelStackComponent {
 	n.T.Helper()
 	for _, component := range getStack(n, "shop").Spec.Components {
@@ -69,7 +69,7 @@ func TestStacksAreKeptByKubectl(t *testing.T) {
 		t.Errorf("kubectl get all has no stack:\n%s", all)
 	}
 
-	// Merged by the name of the component and the name of the variable.
+	// The merge keys are the name of the component and the name of the variable.
 	n.Kubectl.Run("patch", "mst/modelstack-sample", "--type=strategic",
 		`--patch={"spec": {"components": [{"name": "web", "box": {"image": "nginx:1.8", "envs": [{"name": "A", "value": "a"}]}}]}}`)
 	n.Kubectl.Run("patch", "mst/modelstack-sample", "--type=strategic",
@@ -86,7 +86,7 @@ func TestStacksAreKeptByKubectl(t *testing.T) {
 	n.Kubectl.Run("delete", "mst", "modelstack-sample")
 }
 
-// TestTwoTeamsOwnTwoComponents lets each apply its own, down into the lists of a box that both have a part in.
+// TestTwoTeamsOwnTwoComponents applies components as two field managers, including the lists of a box with items of both.
 func TestTwoTeamsOwnTwoComponents(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -110,7 +110,7 @@ func TestTwoTeamsOwnTwoComponents(t *testing.T) {
 	framework.ExpectEqual(t, "alice's image", "api:2", getComponent(n, "api").Box.Image)
 	framework.ExpectEqual(t, "bob's image", "web:1", getComponent(n, "web").Box.Image)
 
-	// What a manager drops goes, and what others have stays.
+	// The items that a manager no longer applies are removed, and the items of other managers are kept.
 	apply("bob", "{name: web, dependsOn: [api], box: {image: 'web:1'}}")
 	framework.ExpectEqual(t, "variables without bob's", []corev1.EnvVar{{Name: "A", Value: "alice"}}, getComponent(n, "api").Box.Envs)
 	framework.ExpectEqual(t, "name of the box", "shop-api", getComponent(n, "api").BoxName)
@@ -133,8 +133,9 @@ func TestBadStacksAreRefused(t *testing.T) {
 	}
 }
 
-// TestAuthorsOfStacksNeedTheRightsOfTheirBoxes: a stack is no way around what a box is refused for.
-func TestAuthorsOfStacksNeedTheRightsOfTheirBoxes(t *testing.T) {
+// TestAuthorsOfStacksNeedThePermissionsOfTheirBoxes checks that the author of a stack needs the same permissions as the author of
+// its boxes.
+func TestAuthorsOfStacksNeedThePermissionsOfTheirBoxes(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.Kubectl.Run("create", "rolebinding", "editors", "--clusterrole=modelbox-edit", "--user=jane")

@@ -24,7 +24,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
 
-// networkManifest is a network for kubectl to apply.
+// networkManifest is the manifest of a Network.
 func networkManifest(name, cidr, gateway string) string {
 	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: Network, metadata: {name: %s}, spec: {cidr: %q, gateway: %q}}", name, cidr, gateway)
 }
@@ -119,7 +119,7 @@ func TestBadNetworksAreRefused(t *testing.T) {
 func TestOverlappingNetworksAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
-	// The cluster may not serve what a network becomes, and then kubectl does not make a role for it.
+	// If the cluster does not serve NetworkAttachmentDefinitions, kubectl cannot create a role for them.
 	n.Kubectl.RunWithInput(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: creator}, rules: [
 		{apiGroups: [model.github.com], resources: [networks], verbs: [create]},
 		{apiGroups: [k8s.cni.cncf.io], resources: [network-attachment-definitions], verbs: [create]}]}`, "create", "--filename=-")
@@ -136,7 +136,7 @@ func TestOverlappingNetworksAreWarnedOf(t *testing.T) {
 	if got := warnings("lan", "192.168.0.0/16", "192.168.0.1"); got != "" {
 		t.Errorf("the first one: %q", got)
 	}
-	// What was just created is known in a moment.
+	// New objects are in the caches of the server after a moment.
 	want := "Warning: spec.cidr: 192.168.7.0/24 overlaps 192.168.0.0/16 of Network lan\n"
 	n.Eventually("the overlap is known", func() error {
 		if got := warnings("part", "192.168.7.0/24", "192.168.7.1", "--dry-run=server"); got != want {
@@ -234,7 +234,7 @@ func TestResourceQuotaCountsNetworks(t *testing.T) {
 	}
 }
 
-// TestClusterRolesCoverNetworks asks for what people may do who have nothing but the cluster's own roles.
+// TestClusterRolesCoverNetworks checks the permissions on Networks of users with only a ClusterRole of Kubernetes.
 func TestClusterRolesCoverNetworks(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

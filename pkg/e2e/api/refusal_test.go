@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// badSpecs are specs that are refused, each with the field that the refusal names.
+// badSpecs are invalid specs, each with the field in the error.
 var badSpecs = []struct {
 	name  string
 	spoil func(*modelv1.ModelBoxSpec)
@@ -152,7 +152,7 @@ func TestInvalidNameIsRefused(t *testing.T) {
 	framework.ExpectEqual(t, "number of boxes stored", 0, len(boxes.Items))
 }
 
-// TestInvalidErrorNamesEveryField is about the one line that most users ever see of all this.
+// TestInvalidErrorNamesEveryField checks the one line of the error that kubectl prints.
 func TestInvalidErrorNamesEveryField(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -20,9 +20,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// TestRenderIsWhatThereIs compares the hash of each rendered child with that of the live one, and applies all of them once
-// more: nothing changes.
-func TestRenderIsWhatThereIs(t *testing.T) {
+// TestRenderMatchesTheChildren compares the hash of each rendered child with the hash of the live child, and applies all of them
+// again without a change.
+func TestRenderMatchesTheChildren(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))
@@ -51,7 +51,7 @@ func TestRenderIsWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestRenderWithKubectl reads the render as YAML, and that of a box which is sent and not stored.
+// TestRenderWithKubectl reads the render of a stored box as YAML, and the render of a box in the request.
 func TestRenderWithKubectl(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -79,8 +79,9 @@ func TestRenderWithKubectl(t *testing.T) {
 	}
 }
 
-// TestRightsToRender lets a user render who may do nothing else with boxes, and refuses it to one who may do all else.
-func TestRightsToRender(t *testing.T) {
+// TestPermissionsForRender checks that a user with only the permission for the subresource render can use it, and that a user with
+// all other permissions on boxes cannot.
+func TestPermissionsForRender(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web"))

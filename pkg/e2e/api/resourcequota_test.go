@@ -20,15 +20,15 @@ import (
 
 const boxCount corev1.ResourceName = "count/modelboxes.model.github.com"
 
-// allowedBoxes is how many boxes the quota of newBoxQuota allows.
+// allowedBoxes is the number of boxes that the quota of newBoxQuota allows.
 const allowedBoxes = 3
 
-// TestResourceQuotaCountsBoxes: a namespace has no more boxes than its quota allows, however many are created at once.
+// TestResourceQuotaCountsBoxes checks that concurrent creations do not exceed the quota of a namespace.
 func TestResourceQuotaCountsBoxes(t *testing.T) {
 	t.Parallel()
 	n := fillBoxQuota(t)
 
-	// As many at once may be refused because of each other; one after the other they fit.
+	// Concurrent creations may be refused because of each other. Sequential creations fit.
 	n.Eventually("the quota is used up", func() error {
 		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{})
 		if err != nil || len(boxes.Items) == allowedBoxes {
@@ -47,8 +47,8 @@ func TestResourceQuotaCountsBoxes(t *testing.T) {
 	})
 }
 
-// TestQuotasOfManyNamespacesAreUsedAtOnce: to use the quota of one namespace does not wait for those of the others, which
-// takes longer than a request may wait for all of them.
+// TestQuotasOfManyNamespacesAreUsedAtOnce checks that a request does not wait for the quotas of other namespaces. All of them
+// together would take longer than the timeout of a request.
 func TestQuotasOfManyNamespacesAreUsedAtOnce(t *testing.T) {
 	t.Parallel()
 	const count = 100
@@ -68,10 +68,11 @@ func TestQuotasOfManyNamespacesAreUsedAtOnce(t *testing.T) {
 	running.Wait()
 }
 
-// fillBoxQuota returns a namespace with a quota in which more boxes were created at once than the quota allows.
+// fillBoxQuota returns a namespace with a quota, after the concurrent creation of more boxes than the quota allows.
 //
-// The cluster's controller of quotas counts anew when it starts, as it does while the first tests run, and may then not
-// have seen the newest boxes: more are let in for a moment, of any kind. Where it did, another namespace is taken.
+// The quota controller of the cluster recalculates quotas when it starts, as it does during the first tests. It may then not have
+// the newest boxes in its cache, so that a quota allows too many objects for a moment. In this case, fillBoxQuota uses another
+// namespace.
 func fillBoxQuota(t *testing.T) *framework.Namespace {
 	t.Helper()
 	const tries, attempts = 5, 4 * allowedBoxes
@@ -86,8 +87,8 @@ func fillBoxQuota(t *testing.T) *framework.Namespace {
 			})
 		}
 		running.Wait()
-		if countedAnew(n, quota) {
-			t.Logf("in namespace %s the cluster counted anew while boxes were created", n.Name)
+		if recalculated(n, quota) {
+			t.Logf("in namespace %s the cluster recalculated the quota while boxes were created", n.Name)
 			continue
 		}
 
@@ -110,11 +111,11 @@ func fillBoxQuota(t *testing.T) *framework.Namespace {
 		framework.ExpectEqual(t, "boxes", created, len(boxes.Items))
 		return n
 	}
-	t.Fatalf("the cluster counted anew in %d namespaces", tries)
+	t.Fatalf("the cluster recalculated the quota in %d namespaces", tries)
 	return nil
 }
 
-// newBoxQuota creates a quota of boxes and returns it as it is when the cluster has counted them.
+// newBoxQuota creates a quota of boxes, waits until the cluster has calculated its usage, and returns it.
 func newBoxQuota(n *framework.Namespace) *corev1.ResourceQuota {
 	n.T.Helper()
 	quotas := n.ControlPlane.KubeClient.CoreV1().ResourceQuotas(n.Name)
@@ -137,8 +138,8 @@ func newBoxQuota(n *framework.Namespace) *corev1.ResourceQuota {
 	return quota
 }
 
-// countedAnew says whether a quota has gone down since it was read: nothing was deleted, so that it was not used less.
-func countedAnew(n *framework.Namespace, since *corev1.ResourceQuota) bool {
+// recalculated returns whether the usage of a quota has decreased since it was read, although no box was deleted.
+func recalculated(n *framework.Namespace, since *corev1.ResourceQuota) bool {
 	n.T.Helper()
 	quotas := n.ControlPlane.KubeClient.CoreV1().ResourceQuotas(n.Name)
 	last, err := quotas.Get(n.Ctx, since.Name, metav1.GetOptions{})

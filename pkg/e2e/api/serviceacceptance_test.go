@@ -14,11 +14,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// optionsOfAService is how many of its options a random Service has at most.
+// optionsOfAService is the maximum number of options of a random Service.
 const optionsOfAService = 3
 
-// TestAcceptedBoxesHaveAcceptedServices does for what a Service has beyond ports and type what
-// TestAcceptedBoxesHaveAcceptedChildren does for the rest.
+// TestAcceptedBoxesHaveAcceptedServices is like TestAcceptedBoxesHaveAcceptedChildren, for the options of Services other than ports
+// and type.
 func TestAcceptedBoxesHaveAcceptedServices(t *testing.T) {
 	t.Parallel()
 	expectAcceptedChildren(t, randomService)

@@ -14,7 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestUpdateWarnsOfItsConsequences reads what kubectl shows of the warning header.
+// TestUpdateWarnsOfItsConsequences reads the warnings in the output of kubectl.
 func TestUpdateWarnsOfItsConsequences(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -50,7 +50,7 @@ func TestUpdateWarnsOfItsConsequences(t *testing.T) {
 	}
 }
 
-// TestWarningsHideBoxesOfOtherNamespaces asks for a node port that a box of another namespace asks for.
+// TestWarningsHideBoxesOfOtherNamespaces requests a node port of a box in another namespace.
 func TestWarningsHideBoxesOfOtherNamespaces(t *testing.T) {
 	t.Parallel()
 	n, other := framework.NewNamespace(t), framework.NewNamespace(t)
@@ -76,8 +76,7 @@ func TestWarningsHideBoxesOfOtherNamespaces(t *testing.T) {
 	}
 }
 
-// TestRolloutWarningsCountPods reverts a rollout that does not get on, and unpauses a box of which something is
-// pending.
+// TestRolloutWarningsCountPods reverts a rollout without progress, and unpauses a box with pending changes.
 func TestRolloutWarningsCountPods(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -116,7 +115,7 @@ func TestRolloutWarningsCountPods(t *testing.T) {
 	n.AwaitReady("web")
 }
 
-// TestScaleWarnsOfAutoscaler scales boxes that autoscalers scale as well, or their Deployments.
+// TestScaleWarnsOfAutoscaler scales boxes whose autoscaler scales the box or its Deployment.
 func TestScaleWarnsOfAutoscaler(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

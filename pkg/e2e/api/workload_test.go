@@ -91,7 +91,7 @@ func TestScaleOfEachWorkload(t *testing.T) {
 	})
 }
 
-// TestUpdateWarnsOfTheStepsOfItsWorkload changes the image of boxes of three pods, and of one on each node.
+// TestUpdateWarnsOfTheStepsOfItsWorkload changes the image of boxes with three pods, and with a pod on each node.
 func TestUpdateWarnsOfTheStepsOfItsWorkload(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -19,25 +19,24 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// randomUpdates is how many updates are tried of a box of each workload.
+// randomUpdates is the number of random updates of a box of each workload.
 const randomUpdates = 150
 
-// TestAcceptedBoxesHaveAcceptedWorkloads does for StatefulSets and DaemonSets what TestAcceptedBoxesHaveAcceptedChildren
-// does for Deployments.
+// TestAcceptedBoxesHaveAcceptedWorkloads is like TestAcceptedBoxesHaveAcceptedChildren, for StatefulSets and DaemonSets.
 func TestAcceptedBoxesHaveAcceptedWorkloads(t *testing.T) {
 	t.Parallel()
 	expectAcceptedChildren(t, randomWorkload)
 }
 
-// TestAcceptedUpdatesAreAcceptedOfWorkloads updates a box of each workload at random. Whatever the server accepts,
-// kube-apiserver accepts of the workload that is there: what cannot be changed is refused before it is tried.
+// TestAcceptedUpdatesAreAcceptedOfWorkloads updates a box of each workload at random. kube-apiserver must accept the update of the
+// live workload for every update that the server accepts. The server must refuse changes of immutable fields.
 func TestAcceptedUpdatesAreAcceptedOfWorkloads(t *testing.T) {
 	t.Parallel()
 	for _, workload := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet} {
 		t.Run(string(workload), func(t *testing.T) {
 			t.Parallel()
 			n := framework.NewNamespace(t)
-			// The controller leaves the workload to the test.
+			// The box is paused, so that the controller does not write the workload.
 			box := boxOfWorkload(workload)
 			box.Spec.Paused = true
 			stored, err := n.Boxes.Create(n.Ctx, box, metav1.CreateOptions{})
@@ -80,7 +79,7 @@ func applyWorkload(n *framework.Namespace, box *modelv1.ModelBox, dryRun ...stri
 	return applyChild(n, children[0], dryRun...)
 }
 
-// boxOfWorkload is a small box of a workload.
+// boxOfWorkload returns a small box with a workload.
 func boxOfWorkload(workload modelv1.Workload) *modelv1.ModelBox {
 	return framework.NewBox("web", func(spec *modelv1.ModelBoxSpec) {
 		spec.Workload = workload
@@ -98,7 +97,7 @@ func randomWorkload(seed uint64) *modelv1.ModelBox {
 	return box
 }
 
-// changeAtRandom makes a change that is about workloads, and perhaps another one.
+// changeAtRandom makes a random change of the workload, and possibly another change.
 func changeAtRandom(random *rand.Rand, spec *modelv1.ModelBoxSpec) {
 	workloadChanges[random.IntN(len(workloadChanges))](random, spec)
 	for range random.IntN(changesOfABox) {
@@ -107,7 +106,7 @@ func changeAtRandom(random *rand.Rand, spec *modelv1.ModelBoxSpec) {
 	}
 }
 
-// workloadChanges are what may be said about the workload of a box, some of it wrong, or wrong for some workloads.
+// workloadChanges are changes of the workload of a box. Some are invalid, or invalid for some workloads.
 var workloadChanges = []func(*rand.Rand, *modelv1.ModelBoxSpec){
 	func(r *rand.Rand, s *modelv1.ModelBoxSpec) {
 		s.Workload = pick(r, s.Workload, s.Workload, modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, "Job")

@@ -18,9 +18,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestAutoscaledReplicasAreKept moves a box from its own number of pods to an autoscaler of its Deployment, to an
-// autoscaler of the box, and back. Autoscalers know no load here, but their minimum. No step may cost pods, or roll
-// them.
+// TestAutoscaledReplicasAreKept moves a box from replicas in its spec to an autoscaler of its Deployment, to an autoscaler of the
+// box, and back. There are no metrics in this cluster: autoscalers only apply their minimum. No step may delete or replace pods.
 func TestAutoscaledReplicasAreKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -40,7 +39,7 @@ func TestAutoscaledReplicasAreKept(t *testing.T) {
 		return nil
 	})
 
-	// A change of the box, and one by hand, leave the number to the autoscaler.
+	// A change of the box, and a manual change, leave the number of pods to the autoscaler.
 	n.UpdateBox("web", framework.WithPorts(corev1.ServicePort{Port: 81}, corev1.ServicePort{Port: 80}))
 	n.AwaitPods("web", 4)
 	n.UpdateBox("web", framework.WithPorts(corev1.ServicePort{Port: 80}))
@@ -70,7 +69,7 @@ func TestAutoscaledReplicasAreKept(t *testing.T) {
 	framework.ExpectEqual(t, "pod template", template, n.GetDeployment("web").Spec.Template)
 }
 
-// TestAutoscaledBoxScalesToZeroAndBack stops a box whose Deployment is autoscaled, and starts it again.
+// TestAutoscaledBoxScalesToZeroAndBack stops a box with an autoscaled Deployment, and starts it again.
 func TestAutoscaledBoxScalesToZeroAndBack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -92,8 +91,8 @@ func setMinimum(n *framework.Namespace, minimum int) {
 	}
 }
 
-// observeReplicas watches the Deployment from now on. The function that it returns ends that as soon as the last number
-// has been seen, and returns the different numbers of replicas that were asked for, in their order.
+// observeReplicas watches the Deployment. The returned function waits for the last number of replicas, ends the watch, and returns
+// the different numbers in their order.
 func observeReplicas(n *framework.Namespace, name string) func() []int32 {
 	n.T.Helper()
 	watch, err := n.Deployments.Watch(n.Ctx, metav1.SingleObject(metav1.ObjectMeta{Name: name}))

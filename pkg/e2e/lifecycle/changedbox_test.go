@@ -17,7 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// changes are what users change of a box, before and after. What they had before must leave no trace.
+// changes are changes of a box, with the spec before and after. The spec before must leave no trace.
 var changes = []struct {
 	name          string
 	before, after func(*modelv1.ModelBoxSpec)
@@ -26,7 +26,7 @@ var changes = []struct {
 	{"a probe of its own that goes", framework.WithReadinessProbe(framework.HTTPGet), asItIs},
 	{"default probes that go", asItIs, func(spec *modelv1.ModelBoxSpec) { spec.DefaultProbes = modelv1.DefaultProbesDisabled }},
 	{"a variable whose value comes from elsewhere", framework.WithEnvs(framework.EnvValue("A", "1")), framework.WithEnvs(framework.EnvFromName("A"))},
-	{"a variable whose value comes from nowhere any more", framework.WithEnvs(framework.EnvFromName("A")), framework.WithEnvs(framework.EnvValue("A", ""))},
+	{"a variable that loses its valueFrom", framework.WithEnvs(framework.EnvFromName("A")), framework.WithEnvs(framework.EnvValue("A", ""))},
 	{"variables in another order", framework.WithEnvs(framework.EnvValue("A", "1"), framework.EnvValue("B", "$(A)")), framework.WithEnvs(framework.EnvValue("B", "1"), framework.EnvValue("A", "$(B)"))},
 	{"a variable in front of others", framework.WithEnvs(framework.EnvValue("B", "2")), framework.WithEnvs(framework.EnvValue("A", "1"), framework.EnvValue("B", "2"))},
 	{"variables that go", framework.WithEnvs(framework.EnvValue("A", "1")), framework.WithEnvs()},
@@ -57,8 +57,8 @@ var changes = []struct {
 	{"a node port that goes", framework.WithPorts(corev1.ServicePort{Port: 80, NodePort: 30477}), asItIs},
 }
 
-// TestChangedBoxEqualsNewBox compares the children of a box that was changed with those of a box that was created
-// so, of the same name in another namespace.
+// TestChangedBoxEqualsNewBox compares the children of a changed box with the children of a new box with the same spec and name, in
+// another namespace.
 func TestChangedBoxEqualsNewBox(t *testing.T) {
 	t.Parallel()
 	changed, fresh := framework.NewNamespace(t), framework.NewNamespace(t)
@@ -83,7 +83,7 @@ func TestChangedBoxEqualsNewBox(t *testing.T) {
 	}
 }
 
-// givenByCluster is what the cluster gives to a Service of its own.
+// givenByCluster are the fields of a Service that the cluster sets.
 var givenByCluster = cmpopts.IgnoreFields(corev1.ServiceSpec{}, "ClusterIP", "ClusterIPs")
 
 func asItIs(*modelv1.ModelBoxSpec) {}

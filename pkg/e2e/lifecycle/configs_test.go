@@ -32,20 +32,20 @@ var (
 	}
 )
 
-// binaryFile is no UTF-8.
+// binaryFile is not valid UTF-8.
 var binaryFile = []byte{0xff, 0x00}
 
-// withBinaryFile adds it to the first config of the box.
+// withBinaryFile adds binaryFile to the first config of the box.
 func withBinaryFile(spec *modelv1.ModelBoxSpec) {
 	spec.Configs[0].BinaryData = map[string][]byte{"logo.ico": binaryFile}
 }
 
-// versionOf is the name of the ConfigMap of the versioned config with that content.
+// versionOf returns the name of the ConfigMap of the versioned config with the content.
 func versionOf(content string) string {
 	return helper.VersionedConfigMapName("web", "versioned", map[string]string{framework.ConfigFile: content}, nil)
 }
 
-// TestRolloutOfConfigs changes a file of each kind of config, and looks at which pods there are then.
+// TestRolloutOfConfigs changes a file of each kind of config, and checks which pods are replaced.
 func TestRolloutOfConfigs(t *testing.T) {
 	t.Parallel()
 	for _, workload := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet} {
@@ -86,8 +86,8 @@ func TestRolloutOfConfigs(t *testing.T) {
 	}
 }
 
-// TestVersionedFilesStayWhileARolloutIsStuck: pods that an update does not replace keep the files that they were made with,
-// and those that take their place get the same. The way back finds them.
+// TestVersionedFilesStayWhileARolloutIsStuck checks that pods that an update has not replaced keep their files, that pods that are
+// created for them have the same files, and that a rollback uses these files.
 func TestVersionedFilesStayWhileARolloutIsStuck(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -101,7 +101,7 @@ func TestVersionedFilesStayWhileARolloutIsStuck(t *testing.T) {
 	n.AwaitReadyCondition("web", metav1.ConditionFalse, corev1.PodReasonUnschedulable)
 	n.AwaitConfigMaps("web", sorted(versionOf("1"), versionOf("2"))...)
 
-	// An old pod that is deleted is created again from the same version.
+	// A deleted old pod is created again with the same version.
 	old := podMounting(n, versionOf("1"))
 	if err := n.Pods.Delete(n.Ctx, old.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestVersionedFilesStayWhileARolloutIsStuck(t *testing.T) {
 		}
 		return nil
 	})
-	time.Sleep(time.Second) // for a controller that would prune what is in use
+	time.Sleep(time.Second) // time for a controller that would prune ConfigMaps in use
 	n.AwaitConfigMaps("web", sorted(versionOf("1"), versionOf("2"))...)
 
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
@@ -154,7 +154,7 @@ func TestChangedConfigMapsAreRestored(t *testing.T) {
 		})
 	}
 
-	// A ConfigMap that a user has made immutable is as the box says until the box changes. Then the controller can only replace it.
+	// A ConfigMap that a user has made immutable matches the box until the box changes. Then the controller must replace it.
 	n.Kubectl.Run("patch", "configmap", "web", "--type=merge", `--patch={"immutable":true}`)
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.MinReadySeconds = ptr.To[int32](0) })
 	n.AwaitReady("web")
@@ -171,7 +171,7 @@ func TestChangedConfigMapsAreRestored(t *testing.T) {
 	n.Events.Await("web", "ReplacedConfigMap", "it is immutable and has other data")
 }
 
-// TestPodsWaitForTheirConfigMaps checks that no pod gets files that do not belong to its box, or files that are older than it.
+// TestPodsWaitForTheirConfigMaps checks that no pod gets files of another owner, or files that are older than its template.
 func TestPodsWaitForTheirConfigMaps(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -207,7 +207,7 @@ func podUIDs(n *framework.Namespace) []types.UID {
 	return uids
 }
 
-// expectReplaced checks that none of the pods is left, and returns those that there are.
+// expectReplaced checks that all of the pods were replaced, and returns the current pods.
 func expectReplaced(n *framework.Namespace, before []types.UID) []types.UID {
 	n.T.Helper()
 	after := podUIDs(n)
@@ -219,7 +219,7 @@ func expectReplaced(n *framework.Namespace, before []types.UID) []types.UID {
 	return after
 }
 
-// podMounting returns a pod of the box that has the ConfigMap, an empty one where there is none.
+// podMounting returns a pod of the box that mounts the ConfigMap, an empty pod if there is none.
 func podMounting(n *framework.Namespace, configMap string) *corev1.Pod {
 	n.T.Helper()
 	pods, err := n.LivePods("web")

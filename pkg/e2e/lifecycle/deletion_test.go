@@ -24,8 +24,7 @@ func TestBackgroundDeletionRemovesChildren(t *testing.T) {
 	n.Eventually("the children are gone", n.CheckChildrenGone)
 }
 
-// TestForegroundDeletionRemovesChildrenFirst looks at the children when kubectl says that the box is gone: none may be
-// left.
+// TestForegroundDeletionRemovesChildrenFirst checks that no children exist when kubectl reports the deletion of the box.
 func TestForegroundDeletionRemovesChildrenFirst(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -37,8 +36,8 @@ func TestForegroundDeletionRemovesChildrenFirst(t *testing.T) {
 	}
 }
 
-// TestDeletedBoxRecreatesNothing holds a box that is being deleted: as long as it exists, the controller creates none of its
-// children again, and nothing prevents its deletion.
+// TestDeletedBoxRecreatesNothing keeps a box that is being deleted with a finalizer. The controller must not create its children
+// again, and nothing may prevent its deletion.
 func TestDeletedBoxRecreatesNothing(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -59,7 +58,7 @@ func TestDeletedBoxRecreatesNothing(t *testing.T) {
 		return nil
 	})
 
-	// The server has seen this change of the box when it is done with a box that came later.
+	// The server has observed this change after it has reconciled a later box.
 	n.Kubectl.Run("label", "modelbox", "web", "example.com/team=ours")
 	n.CreateReadyBox(framework.NewBox("later"))
 	framework.ExpectEqual(t, "writes of children", writes, n.Audit.ChildWrites("web"))
@@ -94,12 +93,12 @@ func TestOrphanDeletionKeepsChildren(t *testing.T) {
 		t.Errorf("pods %q were replaced or deleted", pods)
 	}
 
-	// A new box of that name does not adopt them: they no longer belong to a box.
+	// A new box with the name does not adopt them, because they no longer have an owner.
 	n.CreateBox(framework.NewBox("web"))
 	n.AwaitNotOwned("web")
 	framework.ExpectEqual(t, "owners of the Deployment beside a new box", 0, len(n.GetDeployment("web").OwnerReferences))
 
-	// Nothing happens to them, so they are not looked at again and again.
+	// The controller does not repeatedly reconcile them, because nothing changes them.
 	n.CreateReadyBox(framework.NewBox("later"))
 	requests := 0
 	for _, request := range framework.ReadAuditLog(t, n.ControlPlane.ClusterAuditLog(), n.Name) {
@@ -112,7 +111,7 @@ func TestOrphanDeletionKeepsChildren(t *testing.T) {
 	}
 }
 
-// TestRecreatedBoxGetsItsOwnChildren gives the name to a new box while the children of the old one are still going.
+// TestRecreatedBoxGetsItsOwnChildren creates a new box with the name while the children of the old box are being deleted.
 func TestRecreatedBoxGetsItsOwnChildren(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

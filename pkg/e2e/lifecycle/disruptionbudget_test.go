@@ -32,7 +32,7 @@ func withMaxUnavailable(value intstr.IntOrString) func(*modelv1.ModelBoxSpec) {
 	}
 }
 
-// TestEvictionsKeepTheDisruptionBudget asks for evictions, as a drain of a node does, with a budget of each kind.
+// TestEvictionsKeepTheDisruptionBudget requests evictions, like kubectl drain, with a budget of each kind.
 func TestEvictionsKeepTheDisruptionBudget(t *testing.T) {
 	t.Parallel()
 	for _, workload := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet} {
@@ -66,16 +66,16 @@ func TestEvictionsKeepTheDisruptionBudget(t *testing.T) {
 				}
 				return nil
 			})
-			// How many may be evicted now is not known for two minutes: the new pod of a StatefulSet has the name of the old one, and
-			// counts as evicted where Kubernetes has not seen that go.
+			// The number of allowed disruptions may be wrong for two minutes: the new pod of a StatefulSet has the name of the
+			// evicted pod, and counts as evicted if Kubernetes has not observed the deletion.
 			n.AwaitReady("web")
 			framework.ExpectEqual(t, "writes of the children", writes, n.Audit.ChildWrites("web"))
 		})
 	}
 }
 
-// TestDisruptionBudgetIsKept edits the budget of a box in a way that a merge alone cannot put right, and takes it out of the
-// box.
+// TestDisruptionBudgetIsKept edits the budget of a box so that a merge alone cannot restore it, and then removes the budget from
+// the box.
 func TestDisruptionBudgetIsKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -122,7 +122,7 @@ func TestDisruptionBudgetIsKept(t *testing.T) {
 	}
 }
 
-// evict asks for the eviction of a pod of the box.
+// evict requests the eviction of a pod of the box.
 func evict(n *framework.Namespace, box string) error {
 	n.T.Helper()
 	pods, err := n.LivePods(box)

@@ -18,8 +18,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestFailedRolloutIsRolledBack gives boxes pods that never run, and expects those that ran before with their files, until a
-// rollback ends it.
+// TestFailedRolloutIsRolledBack updates boxes to pods that never run. The former pods must serve again with their files, until a
+// rollback of the spec.
 func TestFailedRolloutIsRolledBack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -77,8 +77,9 @@ func TestFailedRolloutIsRolledBack(t *testing.T) {
 	}
 }
 
-// TestBadImageIsRolledBack expects a rollback as soon as a new pod cannot pull its image, long before the progress deadline. A
-// StatefulSet would not create the pod: it waits until the old one is available again for the longer minReadySeconds.
+// TestBadImageIsRolledBack expects a rollback as soon as a new pod cannot pull its image, long before the progress deadline. It
+// does not use a StatefulSet, which would wait until the old pod is available for the longer minReadySeconds before it creates the
+// pod.
 func TestBadImageIsRolledBack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -120,7 +121,7 @@ func TestBadImageIsRolledBack(t *testing.T) {
 	}
 }
 
-// awaitRolledBack waits until the former pods of the box serve again, after the retry at that time.
+// awaitRolledBack waits until the former pods of the box serve again after a retry.
 func awaitRolledBack(n *framework.Namespace, name string, retried *metav1.Time) *modelv1.ModelBox {
 	n.T.Helper()
 	return n.AwaitBox(name, "is rolled back", func(box *modelv1.ModelBox) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestSampleBecomesReady applies the sample as the README tells people to, and looks at all that comes of it.
+// TestSampleBecomesReady applies the sample as in the README, and checks the results.
 func TestSampleBecomesReady(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// hasHosts expects rules for these hosts, in this order.
+// hasHosts returns a check that the Ingress has rules for these hosts in this order.
 func hasHosts(hosts ...string) func(*networkingv1.Ingress) error {
 	return func(ingress *networkingv1.Ingress) error {
 		var got []string
@@ -41,7 +41,7 @@ func awaitNoIngress(n *framework.Namespace, name string) {
 	})
 }
 
-// TestIngressFollowsItsBox changes the Ingress of a box in every way that there is.
+// TestIngressFollowsItsBox changes the Ingress of a box in every way.
 func TestIngressFollowsItsBox(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -69,7 +69,7 @@ func TestIngressFollowsItsBox(t *testing.T) {
 	n.AwaitReady("web")
 }
 
-// TestIngressOfOthersIsLeftAlone: the name of the box's Ingress is taken, until it is free.
+// TestIngressOfOthersIsLeftAlone checks a box whose Ingress cannot be created while another Ingress has its name.
 func TestIngressOfOthersIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -82,7 +82,7 @@ func TestIngressOfOthersIsLeftAlone(t *testing.T) {
 	n.AwaitReady("web")
 }
 
-// TestReadyWaitsForAnAddressWhereTheClassGivesOne also checks that a box does not wait for the address of a class without a
+// TestReadyWaitsForAnAddressWhereTheClassGivesOne also checks that a box does not wait for an address if the class has no
 // controller.
 func TestReadyWaitsForAnAddressWhereTheClassGivesOne(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestReadyWaitsForAnAddressWhereTheClassGivesOne(t *testing.T) {
 	n.ExpectConverged("second")
 }
 
-// TestWarningAboutTheHostOfAnotherBox says so to who applies the second box of a host.
+// TestWarningAboutTheHostOfAnotherBox checks the warning for the second box with a host.
 func TestWarningAboutTheHostOfAnotherBox(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

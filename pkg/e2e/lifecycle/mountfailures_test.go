@@ -13,8 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestMissingVolumeIsReported: a pod only says that it is being created, and its kubelet why it is not. A simulated
-// node has no kubelet to say so.
+// TestMissingVolumeIsReported checks that the message is from the events of the kubelet, because the status of the pod only says
+// ContainerCreating. The test creates the events, because a simulated node has no kubelet.
 func TestMissingVolumeIsReported(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -47,8 +47,7 @@ func TestMissingVolumeIsReported(t *testing.T) {
 	n.AwaitReady("web")
 }
 
-// holdBack lets the pod be one whose containers are being created. Its simulated node leaves pods alone that it has
-// started.
+// holdBack sets the status of the pod to ContainerCreating. Its simulated node does not change pods that it has started.
 func holdBack(n *framework.Namespace, pod *corev1.Pod) {
 	n.T.Helper()
 	status := `{"status": {"phase": "Pending", "conditions": [` +

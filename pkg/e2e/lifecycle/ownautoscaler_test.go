@@ -19,7 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// withAutoscaling lets an autoscaler of the box choose from so many pods, by their CPU.
+// withAutoscaling sets an autoscaler of the box with the limits, by CPU utilization.
 func withAutoscaling(minimum, maximum int32) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Resources = &corev1.ResourceRequirements{Requests: framework.Resources("10m", "")}
@@ -27,8 +27,8 @@ func withAutoscaling(minimum, maximum int32) func(*modelv1.ModelBoxSpec) {
 	}
 }
 
-// TestBoxIsScaledByItsOwnAutoscaler: autoscalers know no load here, but their limits. The number of pods is the autoscaler's,
-// whatever else is written, until the box is stopped or loses it.
+// TestBoxIsScaledByItsOwnAutoscaler checks that the autoscaler determines the number of pods until the box is stopped or has no
+// autoscaler. There are no metrics in this cluster: autoscalers only apply their limits.
 func TestBoxIsScaledByItsOwnAutoscaler(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -67,8 +67,8 @@ func TestBoxIsScaledByItsOwnAutoscaler(t *testing.T) {
 	n.AwaitPods("web", 1)
 }
 
-// TestAutoscalerOfABoxIsKept edits and deletes the autoscaler of a box, and lets a box find an autoscaler that does not belong to
-// it.
+// TestAutoscalerOfABoxIsKept edits and deletes the autoscaler of a box, and creates a box whose autoscaler already exists with
+// another owner.
 func TestAutoscalerOfABoxIsKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -108,7 +108,7 @@ func TestAutoscalerOfABoxIsKept(t *testing.T) {
 		}
 		return nil
 	})
-	// The cluster, which has no metrics here, has looked at it: nothing more will come of it in the status.
+	// The cluster has reconciled the autoscaler. Without metrics, its status does not change again.
 	n.AwaitReadyCondition("web", metav1.ConditionTrue, modelv1.ReasonReady, "not autoscaled")
 	n.ExpectConverged("web")
 

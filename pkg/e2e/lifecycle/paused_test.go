@@ -18,7 +18,7 @@ func TestPausedBoxChangesNothing(t *testing.T) {
 	deployment, service := n.GetDeployment("web"), n.GetService("web")
 
 	n.UpdateBox("web", framework.Pause)
-	n.AwaitReady("web") // it still is what it says
+	n.AwaitReady("web") // its children still match
 
 	n.UpdateBox("web", framework.WithImage(framework.NewImage))
 	n.UpdateBox("web", framework.WithPorts())

@@ -13,7 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestPausedDeploymentStaysPaused: the box leaves it paused, for that is no field of its own, and says so.
+// TestPausedDeploymentStaysPaused checks that the controller does not change spec.paused of a Deployment, and that the status
+// reports it.
 func TestPausedDeploymentStaysPaused(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -20,12 +20,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestBoxWithFailingPodsIsNotReady: a box whose pods do not run says so, and why, in the words of the cluster.
+// TestBoxWithFailingPodsIsNotReady checks that the status of a box has the reason of the cluster why its pods do not run.
 func TestBoxWithFailingPodsIsNotReady(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string
-		// prepare makes pods of the namespace fail that are yet to be created, fail those that run. Nil is nothing.
+		// prepare makes new pods of the namespace fail, and fail makes running pods fail. nil does nothing.
 		prepare func(n *framework.Namespace)
 		fail    func(n *framework.Namespace)
 		box     func(*modelv1.ModelBoxSpec)
@@ -93,7 +93,7 @@ func TestBoxWithFailingPodsIsNotReady(t *testing.T) {
 	t.Run("a rollout that has taken too long", rolloutStalls)
 }
 
-// awaitFailing waits until conditions, and the table, tell why the pods of a box do not run.
+// awaitFailing waits until the conditions and the table have the reason why the pods of a box do not run.
 func awaitFailing(n *framework.Namespace, name, reason string, message []string) {
 	n.T.Helper()
 	n.AwaitBox(name, "says what is wrong with its pods", func(box *modelv1.ModelBox) error {
@@ -110,8 +110,8 @@ func awaitFailing(n *framework.Namespace, name, reason string, message []string)
 	}
 }
 
-// failContainer gives one pod of box "web" a main container in another state. Its simulated node leaves pods alone that
-// it has started.
+// failContainer sets the state of the main container of one pod of box "web". Its simulated node does not change pods that it has
+// started.
 func failContainer(status corev1.ContainerStatus) func(n *framework.Namespace) {
 	status.Name, status.Image = "web", framework.Image
 	return func(n *framework.Namespace) {
@@ -125,7 +125,7 @@ func failContainer(status corev1.ContainerStatus) func(n *framework.Namespace) {
 	}
 }
 
-// failPod gives the pod a main container in another state, which is not ready.
+// failPod sets the state of the main container of the pod, and makes it not ready.
 func failPod(n *framework.Namespace, pod *corev1.Pod, status corev1.ContainerStatus) error {
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
 	for i := range pod.Status.Conditions {
@@ -157,7 +157,7 @@ func restrictedPods(n *framework.Namespace) {
 	awaitPodsRefused(n, "violates PodSecurity")
 }
 
-// awaitPodsRefused waits until the cluster enforces what it was told.
+// awaitPodsRefused waits until the cluster refuses pods.
 func awaitPodsRefused(n *framework.Namespace, why string) {
 	n.T.Helper()
 	pod := &corev1.Pod{
@@ -173,8 +173,8 @@ func awaitPodsRefused(n *framework.Namespace, why string) {
 	})
 }
 
-// rolloutStalls: a box has ten minutes for a rollout. Another client sets a shorter deadline on the Deployment, and the box leaves
-// that alone.
+// rolloutStalls sets a short progress deadline on the Deployment as another client, because the default is ten minutes. The
+// controller does not change it.
 func rolloutStalls(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestPodTemplateIsMergedIntoDeployment follows an overlay into the Deployment, and out of it again.
+// TestPodTemplateIsMergedIntoDeployment adds an overlay to a box, and removes it again.
 func TestPodTemplateIsMergedIntoDeployment(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

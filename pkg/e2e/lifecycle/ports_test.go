@@ -17,8 +17,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestNamedTargetPortsResolveToContainerPorts follows targetPorts that are names as far as the cluster does: to the
-// numbers of the containers that have a port of that name.
+// TestNamedTargetPortsResolveToContainerPorts checks that named targetPorts resolve to the numbers of the container ports with
+// these names.
 func TestNamedTargetPortsResolveToContainerPorts(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -55,7 +55,7 @@ func TestNamedTargetPortsResolveToContainerPorts(t *testing.T) {
 	})
 }
 
-// endpointPorts returns the numbers that the ports of a Service lead to.
+// endpointPorts returns the numbers of the ports in the EndpointSlices of a Service.
 func endpointPorts(n *framework.Namespace, service string) (map[string]int32, error) {
 	slices, err := n.ControlPlane.KubeClient.DiscoveryV1().EndpointSlices(n.Name).List(n.Ctx,
 		metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + service})
@@ -71,8 +71,7 @@ func endpointPorts(n *framework.Namespace, service string) (map[string]int32, er
 	return numbers, nil
 }
 
-// TestDefaultProbesAreOnlyOnPortsOfTheMainContainer: a probe is given to the main container for a TCP port of its own,
-// and else to none.
+// TestDefaultProbesAreOnlyOnPortsOfTheMainContainer checks that probes are only injected for TCP ports of the main container.
 func TestDefaultProbesAreOnlyOnPortsOfTheMainContainer(t *testing.T) {
 	t.Parallel()
 	beside := func(port corev1.ContainerPort) func(*modelv1.ModelBoxSpec) {

@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestExceededQuotaIsReportedAndRetried: a box whose Deployment does not fit says so, has its Service all the same, and
-// goes on when it fits.
+// TestExceededQuotaIsReportedAndRetried checks that the status reports a Deployment that exceeds the quota, that the Service is
+// still created, and that the controller retries.
 func TestExceededQuotaIsReportedAndRetried(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

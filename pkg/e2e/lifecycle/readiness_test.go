@@ -15,9 +15,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestBoxIsNotReadyBeforeItsRolloutIsComplete watches a box through changes of every kind that takes pods. Once the box
-// says Ready for a change, nothing changes any more: what the Deployment is right after that it was at that moment, or
-// nearly.
+// TestBoxIsNotReadyBeforeItsRolloutIsComplete watches a box during changes that replace pods. After the box is Ready for a change,
+// its Deployment must not change. The test reads the Deployment immediately after that.
 func TestBoxIsNotReadyBeforeItsRolloutIsComplete(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

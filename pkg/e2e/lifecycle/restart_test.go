@@ -17,8 +17,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestRestart restarts boxes of each kind of workload as a user who may do nothing else with boxes: every pod is replaced, and an
-// event names the user.
+// TestRestart restarts boxes of each kind of workload as a user with only the permission for the subresource restart: every pod is
+// replaced, and an event names the user.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

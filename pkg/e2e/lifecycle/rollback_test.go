@@ -18,7 +18,7 @@ import (
 	modelclient "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
 )
 
-// TestHistoryAndRollback changes boxes of each kind of workload and rolls them back, as a user who may do nothing else.
+// TestHistoryAndRollback changes boxes of each kind of workload, and rolls them back as a user with only these permissions.
 func TestHistoryAndRollback(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -52,7 +52,7 @@ func TestHistoryAndRollback(t *testing.T) {
 			framework.ExpectEqual(t, "image", framework.Image, box.Spec.Image)
 			framework.ExpectEqual(t, "change cause", "", box.Annotations[modelv1.ChangeCauseAnnotation])
 			framework.ExpectEqual(t, "answer", modelv1.ModelBoxRollbackStatus{Revision: 1, Generation: box.Generation}, rollback.Status)
-			// The ControllerRevision that there was is the newest one again, as it was.
+			// The former ControllerRevision is the newest one again, without a change.
 			author := framework.Administrator
 			if workload == modelv1.WorkloadDeployment {
 				author = "only-rollback"
@@ -88,7 +88,7 @@ func TestHistoryAndRollback(t *testing.T) {
 	}
 }
 
-// awaitHistory awaits revisions, each as its number, images, changes, whose change it is, its cause and why it is not known.
+// awaitHistory waits for revisions, each with its number, images, changes, author, cause, and the reason why its box is unknown.
 func awaitHistory(n *framework.Namespace, as modelclient.ModelBoxInterface, name string, want []string) {
 	n.T.Helper()
 	n.Eventually("the history of "+name, func() error {
@@ -107,8 +107,8 @@ func awaitHistory(n *framework.Namespace, as modelclient.ModelBoxInterface, name
 	})
 }
 
-// TestRollbackToWhatAnotherReleaseRendered gives the earlier revision the pods that another release would have made of the same
-// box. It is the box that goes back, and becomes what this release makes of it.
+// TestRollbackToWhatAnotherReleaseRendered changes the earlier revision to the pods that another release would render from the same
+// box. A rollback restores the box, and this release renders it.
 func TestRollbackToWhatAnotherReleaseRendered(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

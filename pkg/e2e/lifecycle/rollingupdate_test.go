@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestRollingUpdateIsDefaultedAndNeverEmpty: a box that says nothing of how it rolls has a default that is seen on the
-// box, and one that says something empty is refused.
+// TestRollingUpdateIsDefaultedAndNeverEmpty checks that rollingUpdate has a default in the stored box, and that an empty value is
+// refused.
 func TestRollingUpdateIsDefaultedAndNeverEmpty(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -16,8 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestRolloutIsReportedOnce: changes of the Deployment that roll nothing out are no rollout, although its controller
-// has to look at each of them.
+// TestRolloutIsReportedOnce checks that changes of the Deployment that replace no pods are not reported as rollouts.
 func TestRolloutIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -40,7 +39,7 @@ func TestRolloutIsReportedOnce(t *testing.T) {
 	awaitRollouts(n, "web", 3)
 }
 
-// awaitRollouts waits until so many rollouts of the box have been told, and fails when there are more.
+// awaitRollouts waits for events about a number of rollouts of the box. It fails the test if there are more.
 func awaitRollouts(n *framework.Namespace, box string, want int) {
 	n.T.Helper()
 	n.Eventually(fmt.Sprintf("%d rollouts are told", want), func() error {
@@ -52,7 +51,7 @@ func awaitRollouts(n *framework.Namespace, box string, want int) {
 	framework.ExpectEqual(n.T, "rollouts that are told", want, timesTold(n, box, "RolloutComplete"))
 }
 
-// timesTold returns how many events about the box have the reason; one of a series counts as often as it happened.
+// timesTold returns the number of events about the box with the reason, including the counts of series.
 func timesTold(n *framework.Namespace, box, reason string) int {
 	n.T.Helper()
 	times := 0
@@ -68,7 +67,7 @@ func timesTold(n *framework.Namespace, box, reason string) int {
 	return times
 }
 
-// TestPodFailureIsReportedOnce: once when they begin, once when they have ended.
+// TestPodFailureIsReportedOnce expects one event at the start of failures, and one event at their end.
 func TestPodFailureIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

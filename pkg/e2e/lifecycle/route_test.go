@@ -15,14 +15,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// withRoute gives the box an HTTPRoute from the Gateway "public".
+// withRoute sets an HTTPRoute of the Gateway "public".
 func withRoute(hosts ...string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Route = &modelv1.ModelBoxRoute{ParentRefs: []modelv1.RouteParentReference{{Name: "public"}}, Hosts: hosts}
 	}
 }
 
-// awaitRoute waits until the HTTPRoute is there and has the host, and returns it.
+// awaitRoute waits until the HTTPRoute exists and has the host, and returns it.
 func awaitRoute(n *framework.Namespace, client gatewayclient.Interface, name, host string) *gatewayv1.HTTPRoute {
 	n.T.Helper()
 	var route *gatewayv1.HTTPRoute
@@ -38,7 +38,7 @@ func awaitRoute(n *framework.Namespace, client gatewayclient.Interface, name, ho
 	return route
 }
 
-// TestRouteOfABox is alone in defining the kind, which the cluster does not serve by itself.
+// TestRouteOfABox is the only test that defines the kind, which the cluster does not serve by default.
 func TestRouteOfABox(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

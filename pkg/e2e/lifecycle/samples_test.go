@@ -19,7 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// samples says for each file what its boxes promise, beside becoming Ready.
+// samples has the checks of the boxes in each file, in addition to Ready.
 var samples = []struct {
 	file    string
 	boxes   []string
@@ -40,7 +40,7 @@ var samples = []struct {
 	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
 }
 
-// claimsOfSamples are those that there have to be volumes for: the cluster has no default storage class, nor a provisioner.
+// claimsOfSamples are the claims that need volumes, because the cluster has no default storage class and no provisioner.
 var claimsOfSamples = map[string][]string{
 	"storage.yaml": {"storage-cache-data", "data-storage-database-0", "data-storage-database-1"},
 }
@@ -194,7 +194,7 @@ func servicesLeadToTheirPorts(n *framework.Namespace) {
 	framework.ExpectEqual(n.T, "options: label of everything", []string{"shop", "shop"},
 		[]string{samePod.Labels["team"], n.GetDeployment("reach-same-pod").Spec.Template.Labels["team"]})
 
-	// There is no load balancer here, so the box says what it waits for, while all else is done.
+	// The cluster has no load balancer, so that the status of the box reports that it waits for an address.
 	waiting := n.AwaitBox("reach-loadbalancer", "waits for its load balancer", func(box *modelv1.ModelBox) error {
 		return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonLoadBalancerPending)
 	})
@@ -264,7 +264,7 @@ func containersHaveTheirProbes(n *framework.Namespace) {
 	framework.ExpectEqual(n.T, "without liveness: the others", []*corev1.Probe{nil, nil}, []*corev1.Probe{without.LivenessProbe, without.StartupProbe})
 }
 
-// orEmpty is the probe, or one that checks nothing where there is none.
+// orEmpty returns the probe, or an empty probe for nil.
 func orEmpty(probe *corev1.Probe) corev1.Probe { return ptr.Deref(probe, corev1.Probe{}) }
 
 func filesAreInConfigMaps(n *framework.Namespace) {

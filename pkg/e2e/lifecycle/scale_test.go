@@ -44,7 +44,7 @@ func TestScaleSubresourceScalesBox(t *testing.T) {
 		}
 		n.AwaitPods("web", 3)
 
-		// The scale that was read is of the past now.
+		// The scale that was read is stale now.
 		if _, err = n.Boxes.UpdateScale(n.Ctx, "web", scale, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 			t.Errorf("want a conflict, got %v", err)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestServiceOptionsAreSetAndUnset sets what a Service has beyond ports and type, in a cluster that adds its own to it,
-// and takes it out again: the cluster's defaults come back.
+// TestServiceOptionsAreSetAndUnset sets the options of a Service other than ports and type, and removes them again. The cluster
+// then restores its defaults.
 func TestServiceOptionsAreSetAndUnset(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -68,7 +68,7 @@ func TestServiceOptionsAreSetAndUnset(t *testing.T) {
 	}
 }
 
-// hasOptions returns what the Service lacks of the options.
+// hasOptions returns an error for the options that the Service does not have.
 func hasOptions(service *corev1.Service, want *modelv1.ModelBoxService) error {
 	got := modelv1.ModelBoxService{
 		SessionAffinity: service.Spec.SessionAffinity, SessionAffinityConfig: service.Spec.SessionAffinityConfig,
@@ -88,7 +88,7 @@ func hasOptions(service *corev1.Service, want *modelv1.ModelBoxService) error {
 	fields, gotFields := reflect.ValueOf(want).Elem(), reflect.ValueOf(&got).Elem()
 	for i := range fields.NumField() {
 		if fields.Field(i).IsZero() {
-			continue // which leaves it to the cluster
+			continue // the default of the cluster applies
 		}
 		if diff := cmp.Diff(fields.Field(i).Interface(), gotFields.Field(i).Interface()); diff != "" {
 			return fmt.Errorf("%s (-want +got):\n%s", fields.Type().Field(i).Name, diff)
@@ -97,7 +97,7 @@ func hasOptions(service *corev1.Service, want *modelv1.ModelBoxService) error {
 	return nil
 }
 
-// TestLabelsOfTheSpecReachEveryChild gives labels and annotations to everything, and takes them away again.
+// TestLabelsOfTheSpecReachEveryChild adds labels and annotations to all children, and removes them again.
 func TestLabelsOfTheSpecReachEveryChild(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

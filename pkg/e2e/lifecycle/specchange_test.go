@@ -85,7 +85,7 @@ func TestServiceFollowsPorts(t *testing.T) {
 	framework.ExpectEqual(t, "address", "web."+n.Name+".svc:8080", box.Status.Address)
 }
 
-// TestServiceFollowsServiceType goes through types each of which has fields that the next one must not keep.
+// TestServiceFollowsServiceType changes through types that each have fields that the next type must not have.
 func TestServiceFollowsServiceType(t *testing.T) {
 	t.Parallel()
 	for name, types := range map[string][]modelv1.ServiceType{

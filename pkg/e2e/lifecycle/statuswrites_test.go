@@ -16,16 +16,16 @@ import (
 const (
 	rollingPods = 100
 
-	// writePeriod is how often at most the controller writes a status that only counts on.
+	// writePeriod is the minimum time between two writes of a status that only changes its counts.
 	writePeriod = 2 * time.Second
 
-	// rolloutTransitions are what else a rollout may write: that it was seen, that it began, that too few pods serve,
-	// that enough do, that it is complete, and two for what the machine makes of it.
+	// rolloutTransitions is the number of other writes of a rollout: that it was observed, that it began, that too few pods serve,
+	// that enough pods serve, that it is complete, and two for a busy machine.
 	rolloutTransitions = 7
 )
 
-// TestRolloutCostsFewStatusWrites counts the writes of the status of a box with many pods. There are as many as the
-// rollout takes long, whatever number of pods it has.
+// TestRolloutCostsFewStatusWrites counts the writes of the status of a box with many pods. Their number depends on the duration of
+// the rollout and not on the number of pods.
 func TestRolloutCostsFewStatusWrites(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// dataClaim is the claim that the first pod of the box web has for the storage of that name.
+// dataClaim returns the name of the claim of the first pod of the box web for the storage.
 func dataClaim(kind modelv1.Workload, storage string) string {
 	if kind == modelv1.WorkloadStatefulSet {
 		return storage + "-web-0"
@@ -90,8 +90,8 @@ func TestGrownStorage(t *testing.T) {
 	})
 }
 
-// TestGrowthThatIsRefusedCanBeTakenBack asks for more than the storage class allows: first at once, and then after a pause in which
-// the class has changed.
+// TestGrowthThatIsRefusedCanBeTakenBack requests a larger size than the storage class allows: first immediately, and then after a
+// pause in which the class has changed.
 func TestGrowthThatIsRefusedCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet} {
@@ -132,7 +132,7 @@ func TestGrowthThatIsRefusedCanBeTakenBack(t *testing.T) {
 	}
 }
 
-// TestStorageIsRetainedOfAPausedBox: the storage is taken out, and the box deleted, before a spec that retains it is rolled out.
+// TestStorageIsRetainedOfAPausedBox removes the storage and deletes the box before a spec that retains the storage is applied.
 func TestStorageIsRetainedOfAPausedBox(t *testing.T) {
 	eachStorage(t, func(n *framework.Namespace, kind modelv1.Workload) {
 		n.CreateReadyBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data", framework.Discarded)))
@@ -154,9 +154,9 @@ func TestStorageIsRetainedOfAPausedBox(t *testing.T) {
 	})
 }
 
-// TestClaimOfSomebodyElseIsUsedAsItIs checks that a box uses a suitable claim without a controller, and does not replace, change or
-// delete it.
-func TestClaimOfSomebodyElseIsUsedAsItIs(t *testing.T) {
+// TestExistingClaimIsUsedWithoutAChange checks that a box uses a suitable claim without a controller, and does not replace, change
+// or delete it.
+func TestExistingClaimIsUsedWithoutAChange(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateVolumes(1, true)
@@ -187,7 +187,8 @@ func TestClaimOfSomebodyElseIsUsedAsItIs(t *testing.T) {
 	framework.ExpectEqual(t, "the claim", before, after)
 }
 
-// TestStorageThatIsAddedToAStatefulSetReplacesIt: its claim templates cannot change, nor can the volumes of its pods.
+// TestStorageThatIsAddedToAStatefulSetReplacesIt checks that the controller replaces the StatefulSet, because its claim templates
+// are immutable.
 func TestStorageThatIsAddedToAStatefulSetReplacesIt(t *testing.T) {
 	t.Parallel()
 	for name, changes := range map[string][]func(*modelv1.ModelBoxStorage){"retained": nil, "discarded": {framework.Discarded}} {
@@ -213,8 +214,8 @@ func TestStorageThatIsAddedToAStatefulSetReplacesIt(t *testing.T) {
 	}
 }
 
-// TestDiscardedStorageThatIsTakenOutIsDeleted checks that the controller deletes the claim when no pod has it any longer, and no
-// other claim.
+// TestDiscardedStorageThatIsTakenOutIsDeleted checks that the controller deletes the claim after no pod uses it, and no other
+// claim.
 func TestDiscardedStorageThatIsTakenOutIsDeleted(t *testing.T) {
 	eachStorage(t, func(n *framework.Namespace, kind modelv1.Workload) {
 		n.CreateReadyBox(framework.NewBox("web", framework.WithWorkload(kind), n.WithStorage("data", framework.Discarded), n.WithStorage("logs", framework.Discarded)))
@@ -229,7 +230,7 @@ func TestDiscardedStorageThatIsTakenOutIsDeleted(t *testing.T) {
 	})
 }
 
-// TestStorageThatABadChangeTakesOutComesBack: a claim is not deleted before the pods that come after the change are there.
+// TestStorageThatABadChangeTakesOutComesBack checks that a claim is not deleted before the pods without it are ready.
 func TestStorageThatABadChangeTakesOutComesBack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -252,7 +253,7 @@ func TestStorageThatABadChangeTakesOutComesBack(t *testing.T) {
 	n.ExpectConverged("web")
 }
 
-// TestClaimThatIsDeletedIsClaimedAgain: once its pods are gone, a box does not stay without storage.
+// TestClaimThatIsDeletedIsClaimedAgain checks that a deleted claim is created again after its pods are deleted.
 func TestClaimThatIsDeletedIsClaimedAgain(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

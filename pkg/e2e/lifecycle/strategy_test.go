@@ -37,8 +37,7 @@ func awaitStrategy(n *framework.Namespace, want appsv1.DeploymentStrategy) {
 	})
 }
 
-// TestRollingUpdateTakesShortAndLongForm takes what kubectl makes of the short form and of the long one, and of a
-// change between them.
+// TestRollingUpdateTakesShortAndLongForm applies the short form and the long form with kubectl, and changes between them.
 func TestRollingUpdateTakesShortAndLongForm(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -68,7 +67,7 @@ func TestRollingUpdateTakesShortAndLongForm(t *testing.T) {
 	}
 }
 
-// TestFormsOfRollingUpdateConflict: who applies one form of it does not take a limit away from who applied the other.
+// TestFormsOfRollingUpdateConflict checks that applying one form conflicts with the field manager of the other form.
 func TestFormsOfRollingUpdateConflict(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -81,7 +80,7 @@ func TestFormsOfRollingUpdateConflict(t *testing.T) {
 	}
 }
 
-// TestRecreateEndsOldPodsFirst switches a box to Recreate and back, and updates it with each.
+// TestRecreateEndsOldPodsFirst changes a box to Recreate and back, and updates it with each strategy.
 func TestRecreateEndsOldPodsFirst(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// eachWorkload runs the test with a box of two pods of each kind of workload: a simulated cluster has two nodes.
+// eachWorkload runs the test with a box of each kind of workload, with two pods, because a simulated cluster has two nodes.
 func eachWorkload(t *testing.T, test func(n *framework.Namespace, kind modelv1.Workload)) {
 	t.Parallel()
 	for _, kind := range framework.Workloads {
@@ -61,7 +61,7 @@ func TestUpdateOfABoxRollsItsWorkload(t *testing.T) {
 
 func TestUnschedulableWorkloadIsNotReadyAndSaysWhy(t *testing.T) {
 	t.Parallel()
-	// Of a DaemonSet, it is nothing to worry about that no node is to run a pod.
+	// It is no failure if no node must run a pod of a DaemonSet.
 	for kind, want := range map[modelv1.Workload]struct {
 		status          metav1.ConditionStatus
 		reason, message string
@@ -79,7 +79,7 @@ func TestUnschedulableWorkloadIsNotReadyAndSaysWhy(t *testing.T) {
 	}
 }
 
-// No condition of a StatefulSet or a DaemonSet says why its pods are not created.
+// StatefulSets and DaemonSets have no condition with the reason why their pods are not created.
 func TestPodsThatCannotBeCreatedAreWhyABoxIsNotReady(t *testing.T) {
 	t.Parallel()
 	for _, kind := range framework.Workloads {
@@ -139,7 +139,8 @@ func TestPartitionOfAStatefulSetIsLeftAndTold(t *testing.T) {
 	n.AwaitReady("web")
 }
 
-// TestFailedUpdateOfAStatefulSetCanBeTakenBack: the StatefulSet controller alone would wait for ever for the pod of the update.
+// TestFailedUpdateOfAStatefulSetCanBeTakenBack checks that a failed update can be reverted. The StatefulSet controller alone would
+// wait forever for the pod of the update.
 func TestFailedUpdateOfAStatefulSetCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
