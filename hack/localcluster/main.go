@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command localcluster runs a Kubernetes control plane on one machine. It is also
-// every program of that control plane.
+// Command localcluster runs a Kubernetes control plane on one machine. The binary also has every program of the control plane.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 )
 
 func main() {
-	// Under the name of a component, which a symbolic link gives it, it is that.
+	// If a symbolic link with the name of a component starts it, it runs the component.
 	if run, found := component.Named(filepath.Base(os.Args[0])); found {
 		run()
 		return

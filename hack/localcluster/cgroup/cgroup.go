@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cgroup is the control group that everything on a container node belongs to.
+// Package cgroup manages the cgroup of a container node.
 package cgroup
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/opencontainers/cgroups/manager"
 )
 
-// daemons are apart from the pods: in cgroup v2 a group with groups in it has no processes of its own.
+// daemons is the cgroup of the programs of the node. It is separate from the pods, because in cgroup v2 a cgroup with children has
+// no processes.
 const daemons = "daemons"
 
-// Path is the absolute path of the group, as a kubelet takes it. cluster is what
-// sets the cluster apart from others on the machine.
+// Path returns the absolute path of the cgroup for the kubelet. cluster is unique to the cluster on the machine.
 func Path(cluster string) string { return "/localcluster-" + cluster }
 
-// Daemons is the path of the group of the programs that make up the node.
+// Daemons returns the path of the cgroup of the programs of the node.
 func Daemons(cluster string) string { return path.Join(Path(cluster), daemons) }
 
-// Enter creates the group, in every hierarchy that there is, and moves a process to the daemons in it.
+// Enter creates the cgroup in every hierarchy, and moves a process to its cgroup of daemons.
 func Enter(cluster string, pid int) error {
 	group, err := open(Daemons(cluster))
 	if err != nil {
@@ -34,7 +34,8 @@ func Enter(cluster string, pid int) error {
 	return nil
 }
 
-// Remove removes the group and all in it. That it is not there is no error, that a process is in it is one.
+// Remove removes the cgroup and its children. It returns an error if a cgroup has a process, and no error if the cgroup does not
+// exist.
 func Remove(cluster string) error {
 	group, err := open(Path(cluster))
 	if err != nil {

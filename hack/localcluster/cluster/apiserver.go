@@ -19,10 +19,8 @@ const (
 	tokenIssuer    = "https://kubernetes.default.svc.cluster.local"
 )
 
-// auditPolicy records what the product asks of the cluster, and nothing else, so
-// that its requests can be counted. A write is recorded twice: what it does can
-// be seen before its end is recorded, and who counts has to know that one is
-// under way.
+// auditPolicy only logs the requests of the product to the cluster, so that tests can count them. It logs a write twice, because
+// its effect can be visible before its end is logged, and tests must know the writes in progress.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 rules:
@@ -46,7 +44,7 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		part.Args = append(part.Args,
 			"--audit-policy-file="+c.Config("audit-policy.yaml"),
 			"--audit-log-path="+c.Logs("audit.log"),
-			"--audit-log-maxsize=0", // a rotated log would be counted wrong
+			"--audit-log-maxsize=0", // tests could not count requests in a rotated log
 		)
 	}
 	return c.Supervisor.Start(ctx, part)
@@ -56,14 +54,14 @@ func (c *Cluster) apiServer() supervisor.Part {
 	return supervisor.Part{
 		Name: program.APIServer,
 		Path: c.settings.Host,
-		Dir:  c.Run(), // where the socket of etcd is
+		Dir:  c.Run(), // the directory of the socket of etcd
 		Args: []string{
 			program.APIServer,
 			"--etcd-servers=unix://" + etcdSocket,
 
 			"--bind-address=127.0.0.1",
 			fmt.Sprintf("--secure-port=%d", c.ports.apiServer),
-			"--permit-port-sharing", // with the reservation of the port
+			"--permit-port-sharing", // with the socket that reserves the port
 			"--tls-cert-file=" + c.PKI("kube-apiserver.crt"),
 			"--tls-private-key-file=" + c.PKI("kube-apiserver.key"),
 			"--client-ca-file=" + c.PKI("ca.crt"),
@@ -86,15 +84,15 @@ func (c *Cluster) apiServer() supervisor.Part {
 
 			"--kubelet-client-certificate=" + c.PKI("kubelet-client.crt"),
 			"--kubelet-client-key=" + c.PKI("kubelet-client.key"),
-			"--kubelet-preferred-address-types=InternalIP", // names of nodes lead nowhere
+			"--kubelet-preferred-address-types=InternalIP", // names of nodes do not resolve
 
 			"--service-cluster-ip-range=" + c.services.String(),
-			// A loopback address may not be an endpoint of the service "kubernetes".
-			// Simulated pods do not miss it, others get another one.
+			// A loopback address cannot be an endpoint of the service "kubernetes". Simulated pods do not need it. For containers,
+			// it gets another endpoint.
 			"--endpoint-reconciler-type=none",
 		},
 		Ready: probe.HTTPS(c.ports.apiServer, "/readyz", c.credentials.clusterCA.Certificate),
-		// Watches of people who still look at the cluster must not hold it up.
+		// Do not wait for open watches of users.
 		StopGrace: 3 * time.Second,
 	}
 }

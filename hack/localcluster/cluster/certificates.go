@@ -13,14 +13,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
-// credentials is everything that is issued for one cluster.
+// credentials are the keys and certificates of one cluster.
 type credentials struct {
 	clusterCA, frontProxyCA *pki.Authority
 
 	apiServer pki.Pair // serving certificate of kube-apiserver
 	loopback  pki.Pair // serving certificate of the other parts
 
-	// Clients. kubeletClient is kube-apiserver's.
+	// The client certificates. kubeletClient is for kube-apiserver.
 	admin, controllerManager, scheduler, kwok, frontProxy pki.Pair
 	kubelet, kubeletClient, kubeProxy                     pki.Pair
 
@@ -33,8 +33,8 @@ func issueCredentials(firstServiceIP netip.Addr) (*credentials, error) {
 	if c.clusterCA, err = pki.NewAuthority("localcluster-ca"); err != nil {
 		return nil, err
 	}
-	// Apart from the cluster's: who holds a client certificate of the cluster
-	// must not be able to speak for other users, as the front proxy does.
+	// This CA is separate from the CA of the cluster, so that clients with a certificate of the cluster cannot act for other users
+	// like the front proxy.
 	if c.frontProxyCA, err = pki.NewAuthority("localcluster-front-proxy-ca"); err != nil {
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func (c *credentials) issueClients() error {
 		{&c.admin, c.clusterCA, "kubernetes-admin", []string{"system:masters"}},
 		{&c.controllerManager, c.clusterCA, "system:kube-controller-manager", nil},
 		{&c.scheduler, c.clusterCA, "system:kube-scheduler", nil},
-		// It speaks for every node at once, which no built-in role allows. And as a
-		// member of this group its many small writes do not queue behind each other.
+		// KWOK acts for all nodes, which no built-in role allows. As a member of this group, its many small writes also do not wait
+		// in a queue.
 		{&c.kwok, c.clusterCA, "kwok", []string{"system:masters"}},
 		{&c.kubelet, c.clusterCA, "system:node:" + node.Name, []string{"system:nodes"}},
 		{&c.kubeletClient, c.clusterCA, "kube-apiserver-kubelet-client", []string{"system:masters"}},
@@ -96,7 +96,7 @@ func (c *credentials) issueClients() error {
 	return nil
 }
 
-// write puts the files in place that parts are pointed to by their flags.
+// write writes the files for the flags of the parts.
 func (c *credentials) write(d workdir.Dir) error {
 	for name, content := range map[string][]byte{
 		"ca.crt":              c.clusterCA.Certificate,

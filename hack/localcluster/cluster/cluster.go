@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster starts a Kubernetes control plane and its nodes as child
-// processes on this machine.
+// Package cluster starts a Kubernetes control plane and its nodes as child processes on this machine.
 package cluster
 
 import (
@@ -27,25 +26,24 @@ import (
 type Cluster struct {
 	workdir.Dir
 	Supervisor *supervisor.Supervisor
-	// Client is the administrator's.
+	// Client is the client of the administrator.
 	Client kubernetes.Interface
 
-	binary      string // this program, which is all of the parts too
+	binary      string // this program, which also has all parts
 	settings    Settings
 	ports       ports
 	credentials *credentials
-	node        *node.Node   // that runs containers; nil without one
-	services    netip.Prefix // what addresses of services are from
+	node        *node.Node   // the container node, nil if there is none
+	services    netip.Prefix // the range of the addresses of services
 }
 
 // ports stay the same when parts are restarted.
 type ports struct{ apiServer, controllerManager, scheduler int }
 
-// servicesOfSimulated is what addresses of services are from that lead nowhere.
+// servicesOfSimulated is the range of the addresses of services in a cluster without containers. They are not reachable.
 var servicesOfSimulated = netip.MustParsePrefix("10.96.0.0/16")
 
-// New prepares a cluster in a claimed directory: keys, kubeconfigs, ports,
-// addresses. Nothing runs yet.
+// New prepares the keys, kubeconfigs, ports and addresses of a cluster in a claimed directory. It starts nothing.
 func New(claim *workdir.Claim, settings Settings, announce func(line string)) (*Cluster, error) {
 	if err := claim.Prepare(); err != nil {
 		return nil, err
@@ -71,7 +69,7 @@ func New(claim *workdir.Claim, settings Settings, announce func(line string)) (*
 			*path = c.binary
 			continue
 		}
-		// They run in folders of their own.
+		// They run in separate directories.
 		if *path, err = filepath.Abs(*path); err != nil {
 			return nil, fmt.Errorf("resolving the path of %s: %w", *path, err)
 		}
@@ -98,14 +96,13 @@ func (c *Cluster) connect() error {
 	if err != nil {
 		return fmt.Errorf("reading the administrator's kubeconfig: %w", err)
 	}
-	// A server that hangs must not hang the start.
+	// The start must not wait for a server that hangs.
 	config.Timeout = 10 * time.Second
 	c.Client, err = kubernetes.NewForConfig(config)
 	return err
 }
 
-// Start starts everything and returns when the cluster can be used. What it
-// started runs on after an error, until Stop.
+// Start starts all parts, and waits until the cluster is ready. After an error, the started parts run until Stop.
 func (c *Cluster) Start(ctx context.Context, report *progress.Reporter) error {
 	for _, step := range []struct {
 		title string
@@ -118,7 +115,7 @@ func (c *Cluster) Start(ctx context.Context, report *progress.Reporter) error {
 		{"kube-apiserver ready", false, func() error {
 			return c.startAPIServer(ctx)
 		}},
-		// Before that the roles they need are not there, and they would exit.
+		// The controllers exit if their roles do not exist yet.
 		{"controller manager and scheduler ready", false, func() error {
 			return c.startControllers(ctx)
 		}},
@@ -142,7 +139,7 @@ func (c *Cluster) Start(ctx context.Context, report *progress.Reporter) error {
 	return nil
 }
 
-// Stop ends everything that was started.
+// Stop stops all started parts.
 func (c *Cluster) Stop() error {
 	c.Supervisor.Stop()
 	if c.node == nil {
@@ -151,5 +148,5 @@ func (c *Cluster) Stop() error {
 	return c.node.Disconnect()
 }
 
-// URL is where the API server listens.
+// URL returns the URL of the API server.
 func (c *Cluster) URL() string { return fmt.Sprintf("https://127.0.0.1:%d", c.ports.apiServer) }

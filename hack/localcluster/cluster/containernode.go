@@ -20,7 +20,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 )
 
-// startContainerNode returns when the node takes pods.
+// startContainerNode starts the container node, and waits until it accepts pods.
 func (c *Cluster) startContainerNode(ctx context.Context) error {
 	if err := c.node.WriteConfig(); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (c *Cluster) awaitContainerNode(ctx context.Context) error {
 	})
 }
 
-// writeNodeKubeconfigs writes those of the programs on the node, for which the API
-// server is somewhere else, under a name that its certificate does not have.
+// writeNodeKubeconfigs writes the kubeconfigs of the programs on the node. The API server has another address for them, which is
+// not in its certificate.
 func (c *Cluster) writeNodeKubeconfigs() error {
 	for part, pair := range map[string]pki.Pair{
 		program.Kubelet:   c.credentials.kubelet,
@@ -83,8 +83,7 @@ func (c *Cluster) writeNodeKubeconfigs() error {
 	return nil
 }
 
-// announceAPIServer makes the service "kubernetes" lead to where pods reach the
-// API server.
+// announceAPIServer sets the endpoint of the service "kubernetes" to the address of the API server for pods.
 func (c *Cluster) announceAPIServer(ctx context.Context) error {
 	const service = "kubernetes"
 	endpoint := c.node.APIServer()
@@ -102,7 +101,7 @@ func (c *Cluster) announceAPIServer(ctx context.Context) error {
 	return nil
 }
 
-// NodeAddress is where node ports are reached from this machine, if anywhere.
+// NodeAddress returns the address of node ports for this machine, and whether there is one.
 func (c *Cluster) NodeAddress() (address netip.Addr, found bool) {
 	if c.node == nil {
 		return netip.Addr{}, false

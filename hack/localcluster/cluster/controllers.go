@@ -16,8 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
-// DefaultControllerQPS is what tests need. The default of Kubernetes, 20 requests
-// a second, would be the ceiling of everything that is measured on the cluster.
+// DefaultControllerQPS is high enough for tests. The default of Kubernetes, 20 requests a second, would limit all measurements.
 const DefaultControllerQPS = 500
 
 const schedulerConfiguration = `apiVersion: kubescheduler.config.k8s.io/v1
@@ -71,7 +70,7 @@ func (c *Cluster) scheduler() supervisor.Part {
 	return c.controller(program.Scheduler, c.ports.scheduler, args)
 }
 
-// controller is a part that serves nothing but its health and metrics.
+// controller returns a part that only serves its health and metrics.
 func (c *Cluster) controller(name string, port int, args []string) supervisor.Part {
 	kubeconfig := c.partKubeconfig(name)
 	return supervisor.Part{
@@ -83,7 +82,7 @@ func (c *Cluster) controller(name string, port int, args []string) supervisor.Pa
 			"--authorization-kubeconfig=" + kubeconfig,
 			"--bind-address=127.0.0.1",
 			fmt.Sprintf("--secure-port=%d", port),
-			"--permit-port-sharing", // with the reservation of the port
+			"--permit-port-sharing", // with the socket that reserves the port
 			"--tls-cert-file=" + c.PKI("loopback.crt"),
 			"--tls-private-key-file=" + c.PKI("loopback.key"),
 		}, args...),
@@ -92,7 +91,7 @@ func (c *Cluster) controller(name string, port int, args []string) supervisor.Pa
 	}
 }
 
-// awaitDefaultServiceAccount waits for what no pod can be created without.
+// awaitDefaultServiceAccount waits for the default service account, which pods require.
 func (c *Cluster) awaitDefaultServiceAccount(ctx context.Context) error {
 	return Poll(ctx, func() error {
 		_, err := c.Client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})

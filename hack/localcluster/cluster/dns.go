@@ -15,8 +15,7 @@ import (
 //go:embed dns.yaml
 var dnsManifest string
 
-// startDNS lets pods resolve the names of services. It does not wait for that: a pod
-// that is started before asks again.
+// startDNS starts the DNS of services for pods. It does not wait until it is ready, because pods retry.
 func (c *Cluster) startDNS(ctx context.Context) error {
 	parsed, err := template.New("dns.yaml").Parse(dnsManifest)
 	if err != nil {

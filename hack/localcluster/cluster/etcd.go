@@ -11,9 +11,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
-// Sockets are named relative to the folder that etcd and kube-apiserver run in:
-// an absolute path may be longer than the 107 bytes that a socket's may have.
-// etcd insists on ports, which become part of the names.
+// The paths of sockets are relative to the working directory of etcd and kube-apiserver, because an absolute path may exceed the
+// limit of 107 bytes. etcd requires ports, which are part of the names.
 const (
 	etcdSocket     = "etcd.sock:1"
 	etcdPeerSocket = "etcd.sock:2"
@@ -35,7 +34,7 @@ func (c *Cluster) etcd() supervisor.Part {
 			"--initial-advertise-peer-urls=" + peerURL,
 			"--initial-cluster=localcluster=" + peerURL,
 			"--log-level=warn",
-			// It is the only member, so it waits for no other vote.
+			// The only member waits for no other votes.
 			"--heartbeat-interval=10",
 			"--election-timeout=100",
 		},

@@ -14,7 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
-// Healthy asks the API server of the cluster in that folder whether it is ready.
+// Healthy checks whether the API server of the cluster in a directory is ready.
 func Healthy(ctx context.Context, d workdir.Dir) error {
 	config, err := clientcmd.BuildConfigFromFlags("", d.Kubeconfig())
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 )
 
-// Kubectl runs kubectl as administrator and returns what it prints.
+// Kubectl runs kubectl as administrator and returns its output.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
-	// The home folder's cache and preferences are the user's, not ours.
+	// Do not use the cache and the preferences of the user in the home directory.
 	output, err := c.Supervisor.Run(ctx, []string{"KUBERC=off"}, filepath.Join(filepath.Dir(c.binary), program.Kubectl), append([]string{
 		"--kubeconfig=" + c.Kubeconfig(),
 		"--cache-dir=" + c.Run("kubectl-cache"),

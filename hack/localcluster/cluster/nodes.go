@@ -12,17 +12,16 @@ import (
 
 // Nodes are the nodes of a cluster.
 type Nodes struct {
-	// Simulated is how many there are whose pods become ready without containers.
+	// Simulated is the number of nodes whose pods become ready without containers.
 	Simulated int
-	// Container asks for one that runs containers. It needs what node.Check finds.
-	// Simulated nodes beside it are tainted: pods run, unless they say otherwise.
+	// Container adds a node that runs containers. It has the requirements of node.Check. The simulated nodes are then tainted, so
+	// that pods run on the container node by default.
 	Container bool
-	// Images is a folder with OCI archives, *.tar, of the images that the container
-	// node starts with.
+	// Images is a directory with OCI archives, *.tar, of images for the container node.
 	Images string
 }
 
-// checkReady returns nil for a node that pods can be scheduled to.
+// checkReady returns nil if pods can be scheduled to the node.
 func checkReady(node *corev1.Node) error {
 	for _, taint := range node.Spec.Taints {
 		if strings.HasPrefix(taint.Key, "node.kubernetes.io/") {

@@ -11,7 +11,7 @@ import (
 
 const pollInterval = 100 * time.Millisecond
 
-// Poll calls check until it returns nil or ctx ends, then with the last error.
+// Poll calls check until it returns nil. If ctx is done before, it returns the last error.
 func Poll(ctx context.Context, check func() error) error {
 	for {
 		err := check()

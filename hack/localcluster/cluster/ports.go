@@ -9,12 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReservePort finds a free TCP port of 127.0.0.1 and keeps it for this cluster
-// until the process ends: no other process gets it while a part is restarted.
+// ReservePort reserves a free TCP port of 127.0.0.1 until the process ends, so that no other process gets it while a part is
+// restarted.
 //
-// It is kept by a socket that is bound and never listens. A server can still
-// listen there when it sets SO_REUSEPORT too, which for Kubernetes servers is
-// --permit-port-sharing.
+// A socket that is bound and never listens reserves the port. A server can still listen on the port with SO_REUSEPORT, which is
+// --permit-port-sharing of Kubernetes servers.
 func ReservePort() (int, error) {
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -3,20 +3,18 @@
 
 package cluster
 
-// Settings are what can be chosen about a cluster.
+// Settings are the settings of a cluster.
 type Settings struct {
 	Nodes Nodes
-	// Host is the program that is kube-apiserver, kube-controller-manager and
-	// kube-scheduler; empty for this one.
+	// Host is the path of the program with kube-apiserver, kube-controller-manager and kube-scheduler, empty for this program.
 	Host string
-	// Etcd is the program that is etcd; empty for this one.
+	// Etcd is the path of etcd, empty for this program.
 	Etcd string
-	// EtcdFsync lets etcd wait for the disk at every write, as it does where the
-	// data has to outlive the machine.
+	// EtcdFsync makes etcd sync every write to the disk, as in production.
 	EtcdFsync bool
-	// Audit records what the product asks of the cluster, and is asked for.
+	// Audit enables audit logs of the requests of the product to the cluster, and of the requests to the product.
 	Audit bool
-	// ControllerQPS is how many requests a second the controller manager and the
-	// scheduler send at most, and twice as many at once.
+	// ControllerQPS is the maximum number of requests a second of the controller manager and the scheduler. The burst is twice as
+	// large.
 	ControllerQPS int
 }

@@ -21,21 +21,21 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
-// MaxNodes is how many simulated nodes have pod addresses of their own.
+// MaxNodes is the maximum number of simulated nodes, each with a range of pod addresses.
 const MaxNodes = 100
 
-// Simulated nodes are marked as KWOK's own documentation does it.
+// The marks of simulated nodes, as in the documentation of KWOK.
 const (
 	kwokKey   = "kwok.x-k8s.io/node"
 	kwokValue = "fake"
 
-	// SimulatedTaint keeps pods from simulated nodes.
+	// SimulatedTaint prevents pods from being scheduled to simulated nodes.
 	SimulatedTaint = kwokKey + "=" + kwokValue + ":NoSchedule"
 )
 
-// podDelete is KWOK's stage of that name, but for pods that are deleted without a grace period, for which no kubelet is waited.
-// KWOK deletes so itself, by the name of the pod. If it did so once more for what it sees of that, the next pod of the name
-// would go, and the one after it: on a busy machine a StatefulSet would never get its pod.
+// podDelete is the stage of KWOK with this name, except for pods that are deleted without a grace period. KWOK itself deletes pods
+// in this way, by name. If it also deleted a pod for the event of that deletion, it would delete the next pod with the name, and so
+// on: on a busy machine, a StatefulSet would never get its pod.
 const podDelete = `apiVersion: kwok.x-k8s.io/v1alpha1
 kind: Stage
 metadata:
@@ -56,8 +56,7 @@ spec:
     delete: true
 `
 
-// startSimulatedNodes creates the nodes and starts KWOK, which plays the kubelet of
-// each.
+// startSimulatedNodes creates the nodes and starts KWOK, which simulates their kubelets.
 func (c *Cluster) startSimulatedNodes(ctx context.Context) error {
 	if err := c.writeStages(); err != nil {
 		return err
@@ -74,7 +73,7 @@ func (c *Cluster) startSimulatedNodes(ctx context.Context) error {
 	return c.Supervisor.Start(ctx, c.kwok())
 }
 
-// writeStages writes what happens to nodes and pods, and when: at once.
+// writeStages writes the stages of nodes and pods, without delays.
 func (c *Cluster) writeStages() error {
 	stages := strings.Join([]string{
 		nodefast.DefaultNodeInit,
@@ -98,9 +97,8 @@ func (c *Cluster) kwok() supervisor.Part {
 			"--kubeconfig=" + c.partKubeconfig(program.Kwok),
 			"--config=" + c.Config("kwok-stages.yaml"),
 			"--manage-nodes-with-annotation-selector=" + kwokKey + "=" + kwokValue,
-			// With leases, a KWOK that was restarted would leave the nodes alone until
-			// the leases of the one that died have run out. The nodes' status is
-			// enough of a heartbeat.
+			// With Leases, a restarted KWOK would not manage the nodes until the Leases of the former process expire. The status of
+			// the nodes is enough as a heartbeat.
 			"--node-lease-duration-seconds=0",
 		},
 		Ready:     c.simulatedNodesReady,
@@ -129,8 +127,8 @@ func simulatedNode(index int, taints []corev1.Taint) *corev1.Node {
 		},
 		Spec: corev1.NodeSpec{
 			Taints: taints,
-			// Pods get addresses one after the other from here, without an end: a
-			// range too small would run into the next node's.
+			// KWOK assigns addresses to pods sequentially without a limit: a range that is too small would overlap the range of the
+			// next node.
 			PodCIDR:  fmt.Sprintf("10.%d.0.0/16", 100+index),
 			PodCIDRs: []string{fmt.Sprintf("10.%d.0.0/16", 100+index)},
 		},
@@ -138,7 +136,7 @@ func simulatedNode(index int, taints []corev1.Taint) *corev1.Node {
 			Capacity:    capacity,
 			Allocatable: capacity,
 			Addresses: []corev1.NodeAddress{
-				// From the range for documentation: there is no such host.
+				// This address is from the range for documentation. The host does not exist.
 				{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("192.0.2.%d", index+1)},
 				{Type: corev1.NodeHostName, Address: name},
 			},

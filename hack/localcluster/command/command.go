@@ -37,8 +37,7 @@ or through a link of that name.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	// Kubernetes packages register flags for their own programs there, and cobra
-	// would show them as ours.
+	// Kubernetes packages register flags for their programs there. cobra would show them as flags of this program.
 	pflag.CommandLine = pflag.NewFlagSet(root.Name(), pflag.ContinueOnError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newRunCommand(), newUpCommand(), newDownCommand(), newLoadCommand(), newCheckCommand(), newSandboxCommand())

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// Longer than all parts together may take to end when asked.
+	// This is longer than the graceful stop of all parts.
 	stopPatience = 60 * time.Second
 	killPatience = 5 * time.Second
 )
@@ -56,7 +56,7 @@ func down(path string, out io.Writer) error {
 			return err
 		}
 	}
-	// Also what a supervisor that was killed could not clean up.
+	// Also clean up after a killed supervisor.
 	claim, err := dir.Claim()
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func down(path string, out io.Writer) error {
 	return nil
 }
 
-// end stops the supervisor, which stops its parts. Killed, the kernel does.
+// end stops the supervisor, which stops its parts. If the supervisor is killed, the kernel kills them.
 func end(dir workdir.Dir, supervisor *os.Process) error {
 	for _, attempt := range []struct {
 		signal   syscall.Signal

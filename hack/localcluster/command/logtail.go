@@ -10,8 +10,7 @@ import (
 	"slices"
 )
 
-// tailBytes bounds how much of a log is read: lines of servers can be long, but
-// not that long.
+// tailBytes limits the read bytes of a log. It is more than the last lines of a server.
 const tailBytes = 16 << 10
 
 // lastLines returns at most count lines from the end of a file.

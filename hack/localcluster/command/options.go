@@ -50,7 +50,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long the start may take")
 }
 
-// asArgs is the inverse of addFlags.
+// asArgs returns the options as arguments. It is the inverse of addFlags.
 func (o *options) asArgs() []string {
 	args := []string{
 		"--dir=" + o.dir,
@@ -76,7 +76,7 @@ func (o *options) asArgs() []string {
 	return args
 }
 
-// validate finds now what would fail after half a minute.
+// validate detects errors before the start, which would otherwise fail after half a minute.
 func (o *options) validate() error {
 	if o.settings.Nodes.Simulated < 0 || o.settings.Nodes.Simulated > cluster.MaxNodes {
 		return fmt.Errorf("--nodes=%d: must be 0 to %d", o.settings.Nodes.Simulated, cluster.MaxNodes)

@@ -22,8 +22,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
-// readyFile in the run folder says that the start is complete. Its content is the
-// pid of the supervisor, so that no command takes an old file for a new one.
+// readyFile is a file in the run directory that exists after the start is complete. It has the PID of the supervisor, so that no
+// command mistakes an old file for a new one.
 const readyFile = "ready"
 
 func newRunCommand() *cobra.Command {
@@ -47,12 +47,12 @@ state; only its logs stay, in DIR/logs.`,
 }
 
 func run(ctx context.Context, o options, out io.Writer) error {
-	// Whatever this variable points to is not the cluster made here.
+	// This variable refers to another cluster.
 	if err := os.Unsetenv("KUBECONFIG"); err != nil {
 		return err
 	}
-	// After the first signal the default applies again: a second one ends the
-	// supervisor on the spot, and the kernel its parts.
+	// After the first signal, the default applies again: a second signal ends the supervisor immediately, and the kernel kills its
+	// parts.
 	ctx, restoreSignals := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, restoreSignals)
 
@@ -76,7 +76,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	return errors.Join(err, c.Stop(), claim.Clear())
 }
 
-// serve returns nil when it was told to stop a cluster that had been started.
+// serve runs the cluster until it is stopped. It returns nil if the cluster had been started.
 func serve(ctx context.Context, c *cluster.Cluster, o options, report *progress.Reporter) error {
 	if err := start(ctx, c, o, report); err != nil {
 		if ctx.Err() != nil {
@@ -123,7 +123,7 @@ func start(ctx context.Context, c *cluster.Cluster, o options, report *progress.
 	return nil
 }
 
-// withLogTail adds the last lines of the log of the part that is to blame.
+// withLogTail adds the last lines of the log of the failed part to the error.
 func withLogTail(err error) error {
 	var blamed *supervisor.PartError
 	if !errors.As(err, &blamed) {

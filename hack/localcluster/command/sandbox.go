@@ -11,7 +11,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
-// newSandboxCommand is what a container node is run with.
+// newSandboxCommand returns the command that runs a container node.
 func newSandboxCommand() *cobra.Command {
 	var path string
 	command := &cobra.Command{

@@ -65,7 +65,7 @@ func up(ctx context.Context, o options, out io.Writer) error {
 	return startInBackground(ctx, dir, o, out)
 }
 
-// joinRunning waits for a cluster that another process started.
+// joinRunning waits until a cluster that another process has started is ready.
 func joinRunning(ctx context.Context, dir workdir.Dir, holder *os.Process, o options, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -143,7 +143,7 @@ func openBackgroundLog(dir workdir.Dir) (*os.File, error) {
 	return log, nil
 }
 
-// isReady reports whether the supervisor of that pid has completed its start.
+// isReady returns whether the supervisor with the PID has completed its start.
 func isReady(dir workdir.Dir, pid int) bool {
 	content, err := os.ReadFile(dir.Run(readyFile))
 	return err == nil && strings.TrimSpace(string(content)) == strconv.Itoa(pid)

@@ -12,10 +12,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
-// stackSample is a larger application, beside the sample that a cluster starts with.
+// stackSample is a larger application than the default sample of a cluster.
 const stackSample = "dataservice.yaml"
 
-// howToUse says what to type next, in the user's own folder.
+// howToUse returns the next commands for the user, for the working directory of the user.
 func howToUse(dir workdir.Dir, sample string) string {
 	self := "localcluster"
 	kubectl := program.Kubectl
@@ -37,7 +37,7 @@ Logs:
   %s`, dir.Kubeconfig(), kubectl, try, self, shortPath(string(dir)), shortPath(dir.Logs()))
 }
 
-// shortPath is path as seen from the working directory, if that is shorter.
+// shortPath returns the path relative to the working directory if that is shorter.
 func shortPath(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

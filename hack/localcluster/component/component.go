@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package component holds the programs a cluster is made of, unchanged, as
-// functions of one binary.
+// Package component has the unchanged programs of a cluster as functions of one binary.
 package component
 
 import (
@@ -27,8 +26,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 
-	// What the programs' own main packages register: JSON logs, client metrics, time
-	// zones for CronJobs.
+	// The imports of the main packages of the programs: JSON logs, client metrics, and time zones for CronJobs.
 	_ "time/tzdata"
 
 	_ "k8s.io/component-base/logs/json/register"
@@ -36,9 +34,8 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/version"
 )
 
-// programs are functions, not commands: several of the constructors install the
-// process's only signal handler, and a second one panics. So only the one that
-// was asked for is ever built.
+// programs are functions and not commands, because several constructors install the only signal handler of the process, and a
+// second one panics. Only the requested command is constructed.
 var programs = map[string]func(){
 	program.Etcd:              func() { etcdmain.Main(os.Args) },
 	program.APIServer:         func() { runCobra(kubeapiserver.NewAPIServerCommand()) },
@@ -49,8 +46,8 @@ var programs = map[string]func(){
 	program.KubeProxy:         func() { runCobra(kubeproxy.NewProxyCommand()) },
 }
 
-// Named returns the program of that name. It reads os.Args as its own main would,
-// with its name first, and most exit the process themselves.
+// Named returns the program with the name. Like its main function, the program reads os.Args, with its name as the first argument.
+// Most programs exit the process themselves.
 func Named(name string) (run func(), found bool) {
 	run, found = programs[name]
 	return run, found
@@ -66,8 +63,8 @@ func runCobra(command *cobra.Command) {
 }
 
 func runKwok() {
-	// It adds everything registered here to its own flags, but Kubernetes' flag for
-	// the version is of another type than cobra's.
+	// The command adds all registered flags to its flags, but the version flag of Kubernetes has another type than the version flag
+	// of cobra.
 	pflag.CommandLine = pflag.NewFlagSet(program.Kwok, pflag.ContinueOnError)
 
 	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)

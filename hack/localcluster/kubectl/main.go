@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command kubectl is kubectl, unchanged. It is a program of its own because it starts in half the time without the packages of the
-// control plane, and scripts and tests start it thousands of times.
+// Command kubectl is the unchanged kubectl. It is a separate program, because it starts in half of the time without the packages of
+// the control plane, and scripts and tests start it thousands of times.
 package main
 
 import (
@@ -17,8 +17,7 @@ import (
 )
 
 func main() {
-	// kubectl writes log lines while its command is being constructed, so the
-	// verbosity has to be known before flags are parsed.
+	// kubectl logs while its command is constructed. Therefore, the verbosity must be set before flags are parsed.
 	_, _ = logs.GlogSetter(cmd.GetLogVerbosity(os.Args))
 	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
 		util.CheckErr(err)

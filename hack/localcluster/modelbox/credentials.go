@@ -19,8 +19,8 @@ const (
 	tokenRetryInterval   = 5 * time.Second
 )
 
-// provideCredentials gives the server what a pod of its service account would
-// have: a token that is replaced at half its life, never the administrator's.
+// provideCredentials gives the server the credentials of a pod of its service account: a token that is replaced after half of its
+// lifetime. The server never has the credentials of the administrator.
 func (in *installation) provideCredentials(ctx context.Context) error {
 	renewAt, err := in.writeToken(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (in *installation) provideCredentials(ctx context.Context) error {
 	return in.cluster.WriteKubeconfig(in.kubeconfig(), user)
 }
 
-// renewToken goes on until the process ends, as the cluster does.
+// renewToken renews the token until the process ends.
 func (in *installation) renewToken(at time.Time) {
 	for {
 		time.Sleep(time.Until(at))
@@ -46,7 +46,7 @@ func (in *installation) renewToken(at time.Time) {
 	}
 }
 
-// writeToken returns when the token should be replaced.
+// writeToken writes a new token, and returns the time at which it should be replaced.
 func (in *installation) writeToken(ctx context.Context) (renewAt time.Time, err error) {
 	lifetime := int64(tokenLifetimeSeconds)
 	request := &authenticationv1.TokenRequest{
@@ -57,7 +57,7 @@ func (in *installation) writeToken(ctx context.Context) (renewAt time.Time, err 
 	if err != nil {
 		return time.Time{}, fmt.Errorf("requesting a token: %w", err)
 	}
-	// Renamed into place: the server may read it at any time.
+	// Rename the file, because the server may read it at any time.
 	draft := in.tokenFile() + ".new"
 	if err := os.WriteFile(draft, []byte(answer.Status.Token), 0o600); err != nil {
 		return time.Time{}, fmt.Errorf("writing the token: %w", err)

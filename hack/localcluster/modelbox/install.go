@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package modelbox installs the product into a local cluster: its own manifests,
-// its own service account, and its binary as a process of this machine.
+// Package modelbox installs the product in a local cluster: its manifests, its service account, and its binary as a process on this
+// machine.
 package modelbox
 
 import (
@@ -14,30 +14,30 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/progress"
 )
 
-// What the manifests in artifacts/base call things.
+// The names in the manifests in artifacts/base.
 const (
 	name       = "modelbox-apiserver"
 	namespace  = "modelbox-system"
 	apiService = "v1.model.github.com"
 )
 
-// Options say what to install.
+// Options are the options of an installation.
 type Options struct {
 	// Server is the path of the product's binary.
 	Server string
-	// ServerArgs are added to its flags.
+	// ServerArgs are additional flags of the server.
 	ServerArgs []string
-	// Audit lets the server log what it is asked to write.
+	// Audit makes the server log writes in an audit log.
 	Audit bool
-	// Artifacts is the folder with the kustomize base and components.
+	// Artifacts is the directory with the kustomize base and components.
 	Artifacts string
-	// Components are the names of components to install beside the base.
+	// Components are the names of components to install in addition to the base.
 	Components []string
-	// Sample is a manifest to apply in the end; empty for none.
+	// Sample is the path of a manifest to apply at the end, empty for none.
 	Sample string
 }
 
-// installation is what the steps of one installation share.
+// installation is the shared state of the steps of an installation.
 type installation struct {
 	Options
 	cluster *cluster.Cluster
@@ -46,7 +46,7 @@ type installation struct {
 	ca      *pki.Authority
 }
 
-// Install installs the product and returns when the cluster serves its API.
+// Install installs the product, and waits until the cluster serves its API.
 func Install(ctx context.Context, c *cluster.Cluster, options Options, report *progress.Reporter) error {
 	port, err := cluster.ReservePort()
 	if err != nil {
@@ -87,9 +87,8 @@ func (in *installation) awaitAPIService(ctx context.Context) error {
 	return in.cluster.Supervisor.BlameOn(name, err)
 }
 
-// restartGarbageCollector spares tests the half minute that may pass before the
-// controller manager looks for new resources, and until which deleting a box
-// leaves its children.
+// restartGarbageCollector restarts kube-controller-manager, which otherwise takes up to half a minute to discover the new
+// resources. Until then, the deletion of a box does not delete its children.
 func (in *installation) restartGarbageCollector(ctx context.Context) error {
 	return in.cluster.Supervisor.Restart(ctx, program.ControllerManager)
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// kustomization turns the manifests of a cluster into those of a server that runs
-// beside it: the Deployment would be simulated, and the Service has to lead out.
+// kustomization changes the manifests for a server that runs outside of the cluster: it removes the Deployment, which would be
+// simulated, and routes the Service to this machine.
 const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
@@ -76,18 +76,18 @@ func (in *installation) applyManifests(ctx context.Context) error {
 	return err
 }
 
-// ComponentPath is the folder of a component of the artifacts.
+// ComponentPath returns the directory of a component of the artifacts.
 func ComponentPath(artifacts, component string) string {
 	return filepath.Join(artifacts, "components", component)
 }
 
-// relativePath is that of a folder from the kustomization: kustomize takes no absolute paths.
+// relativePath returns the path of a directory relative to the kustomization, because kustomize refuses absolute paths.
 func (in *installation) relativePath(folder string) (string, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return "", fmt.Errorf("resolving the manifests' path: %w", err)
 	}
-	// kustomize resolves links before it goes up from a folder.
+	// kustomize resolves symbolic links before "..".
 	folder, err = filepath.EvalSymlinks(folder)
 	if err != nil {
 		return "", fmt.Errorf("finding the manifests: %w", err)
@@ -99,7 +99,7 @@ func (in *installation) relativePath(folder string) (string, error) {
 	return filepath.Rel(from, folder)
 }
 
-// kubectlTimeout is the time left to ctx, in kubectl's notation.
+// kubectlTimeout returns the remaining time of ctx as a flag of kubectl.
 func kubectlTimeout(ctx context.Context) string {
 	deadline, limited := ctx.Deadline()
 	if !limited {

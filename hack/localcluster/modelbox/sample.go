@@ -23,8 +23,7 @@ func (in *installation) applySample(ctx context.Context) error {
 	return in.cluster.Supervisor.BlameOn(name, err)
 }
 
-// awaitAnswer waits until the sample's node port leads to it: a Service is
-// everywhere only some time after its pods are ready.
+// awaitAnswer waits until the sample responds at its node port. kube-proxy updates it some time after the pods are ready.
 func (in *installation) awaitAnswer(ctx context.Context) error {
 	url, err := sampleURL(ctx, in.cluster, in.Sample)
 	if err != nil {
@@ -33,7 +32,7 @@ func (in *installation) awaitAnswer(ctx context.Context) error {
 	return cluster.Poll(ctx, func() error { return probe.HTTP(url)(ctx) })
 }
 
-// sampleURL is where the sample answers on a node that runs containers.
+// sampleURL returns the URL of the sample on a node that runs containers.
 func sampleURL(ctx context.Context, c *cluster.Cluster, sample string) (string, error) {
 	node, found := c.NodeAddress()
 	if !found {
@@ -49,11 +48,11 @@ func sampleURL(ctx context.Context, c *cluster.Cluster, sample string) (string, 
 	return "http://" + net.JoinHostPort(node.String(), port) + "/", nil
 }
 
-// Summary lists what the sample led to.
+// Summary lists the objects of the sample.
 func Summary(ctx context.Context, c *cluster.Cluster, sample string) (string, error) {
 	output, err := c.Kubectl(ctx, "get", "modelboxes,deployments,services,pods")
 	if err != nil {
-		return "", fmt.Errorf("listing what the sample led to: %w", err)
+		return "", fmt.Errorf("listing the objects of the sample: %w", err)
 	}
 	output = strings.TrimSpace(output)
 	if _, found := c.NodeAddress(); !found {

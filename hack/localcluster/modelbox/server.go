@@ -14,8 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
-// auditPolicy records the beginning and the end of every write the server is
-// asked for, as that of the cluster does.
+// auditPolicy logs the beginning and the end of every write to the server, like the audit policy of the cluster.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 rules:
@@ -59,20 +58,20 @@ func (in *installation) server(binary string) supervisor.Part {
 			"--authorization-kubeconfig=" + in.kubeconfig(),
 			"--bind-address=127.0.0.1",
 			fmt.Sprintf("--secure-port=%d", in.port),
-			"--permit-port-sharing", // with the reservation of the port
+			"--permit-port-sharing", // with the socket that reserves the port
 			"--tls-cert-file=" + files("tls.crt"),
 			"--tls-private-key-file=" + files("tls.key"),
 			"--data-dir=" + files("data"),
 		},
 		Ready: probe.HTTPS(in.port, "/readyz", in.ca.Certificate),
-		// It closes its database in order.
+		// The server needs time to close its database gracefully.
 		StopGrace: 15 * time.Second,
 	}
 	if in.Audit {
 		part.Args = append(part.Args,
 			"--audit-policy-file="+files("audit-policy.yaml"),
 			"--audit-log-path="+in.cluster.Logs("modelbox-audit.log"),
-			"--audit-log-maxsize=0", // a rotated log would be counted wrong
+			"--audit-log-maxsize=0", // tests could not count requests in a rotated log
 		)
 	}
 	part.Args = append(part.Args, in.ServerArgs...)

@@ -17,8 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
-// Import gives images to the node of the cluster in that directory. Each is an OCI
-// archive, and keeps the name it has there.
+// Import imports images into the node of the cluster in a directory. Each image is an OCI archive, and keeps its name.
 func Import(ctx context.Context, dir workdir.Dir, archives []string) error {
 	socket, err := containerdSocket(dir)
 	if err != nil {
@@ -41,7 +40,7 @@ func (n *Node) runtimeReady(ctx context.Context) error {
 	return probe.Unix(socket)(ctx)
 }
 
-// containerdSocket is the socket in the sandbox, as it is seen from outside.
+// containerdSocket returns the path of the socket in the sandbox from outside of the sandbox.
 func containerdSocket(dir workdir.Dir) (string, error) {
 	content, err := os.ReadFile(dir.Run(Name + supervisor.PIDSuffix))
 	if err != nil {

@@ -17,10 +17,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/sandbox"
 )
 
-// All addresses are from 198.18.0.0/15, which is set aside for tests of networks
-// (RFC 2544): no real network has them. Each cluster has a /20 of it: the first
-// quarter for the pods, the second for the cable between the node and the
-// machine, the second half for services.
+// All addresses are from 198.18.0.0/15, which is reserved for tests of networks (RFC 2544): no real network has them. Each cluster
+// has a /20 of it: the first quarter for the pods, the second quarter for the link between the node and the machine, and the second
+// half for services.
 var (
 	testNetworks = netip.MustParsePrefix("198.18.0.0/15")
 
@@ -34,12 +33,12 @@ const (
 	maxClusters = 1 << (clusterBits - 15)
 )
 
-// part is some of the addresses of a cluster.
+// part is a part of the addresses of a cluster.
 type part struct{ first, bits int }
 
-// network is what a node and the machine know each other by.
+// network has the addresses of a node and of the machine.
 type network struct {
-	link           string // the machine's end of the cable
+	link           string // the interface of the machine
 	machine, node  netip.Addr
 	pods, services netip.Prefix
 }
@@ -62,11 +61,10 @@ func (p part) of(number int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, address))), p.bits)
 }
 
-// reserveNetwork returns addresses that this process has until it ends or
-// closes the lock.
+// reserveNetwork reserves addresses for this process until it ends or closes the lock.
 func reserveNetwork(link string) (network, net.Listener, error) {
 	for number := range maxClusters {
-		// A name like this is free again as soon as no process listens on it.
+		// An abstract socket is free again as soon as no process listens on it.
 		lock, err := net.Listen("unix", fmt.Sprintf("@localcluster-network-%d", number))
 		if errors.Is(err, syscall.EADDRINUSE) {
 			continue
@@ -79,8 +77,7 @@ func reserveNetwork(link string) (network, net.Listener, error) {
 	return network{}, nil, fmt.Errorf("reserving addresses: all %d are taken", maxClusters)
 }
 
-// connect lays a cable from the machine to the network namespace of a process,
-// in place of one that may be there from the process before.
+// connect creates a link from the machine to the network namespace of a process. It replaces the link of a former process.
 func (n network) connect(pid int) error {
 	namespace, err := netns.GetFromPid(pid)
 	if err != nil {
@@ -111,7 +108,7 @@ func (n network) connect(pid int) error {
 	if err := here.LinkAdd(cable); err != nil {
 		return fmt.Errorf("connecting the node: %w", err)
 	}
-	// The node gets no way out: what it cannot reach it should be told at once.
+	// The node has no default route: other addresses then fail immediately.
 	if _, err := plug(inside, sandbox.Interface, n.node); err != nil {
 		return fmt.Errorf("connecting the node to the machine: %w", err)
 	}
@@ -127,7 +124,7 @@ func (n network) connect(pid int) error {
 	return nil
 }
 
-// plug gives one end of the cable its address.
+// plug sets the address of one end of the link.
 func plug(in *netlink.Handle, name string, address netip.Addr) (netlink.Link, error) {
 	link, err := in.LinkByName(name)
 	if err != nil {
@@ -144,7 +141,7 @@ func ipNet(prefix netip.Prefix) *net.IPNet {
 	return &net.IPNet{IP: prefix.Addr().AsSlice(), Mask: net.CIDRMask(prefix.Bits(), 32)}
 }
 
-// disconnect removes the cable. That it is gone is no error.
+// disconnect removes the link. It returns no error if the link does not exist.
 func (n network) disconnect() error {
 	link, err := netlink.LinkByName(n.link)
 	if err != nil {

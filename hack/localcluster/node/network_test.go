@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestNetworks: no address is given twice, and none that is not for tests of networks.
+// TestNetworks checks that networks do not overlap, and that all addresses are reserved for tests of networks.
 func TestNetworks(t *testing.T) {
 	var given []netip.Prefix
 	for number := range maxClusters {

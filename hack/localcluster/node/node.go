@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package node is a node that runs containers, as the machine under it sees it.
+// Package node starts a node that runs containers, from the machine.
 package node
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// Name is what the node registers as, and what its sandbox is called.
+	// Name is the name of the node and of its sandbox.
 	Name = sandbox.NodeName
 	// Command runs the sandbox.
 	Command = "sandbox"
@@ -29,7 +29,7 @@ const (
 	pauseImage    = "docker.io/localcluster/pause:1"
 	apiServerPort = 6443
 
-	// dnsNumber is that of the address among those of services. The first is the API server's.
+	// dnsNumber is the number of the address in the range of services. The first address is of the API server.
 	dnsNumber = 10
 )
 
@@ -40,8 +40,7 @@ type Node struct {
 	lock    net.Listener // keeps others from the network's addresses
 }
 
-// New returns the node of the cluster in that directory, with addresses that no
-// other node on the machine has.
+// New returns the node of the cluster in a directory, with addresses that are unique on the machine.
 func New(dir workdir.Dir) (*Node, error) {
 	network, lock, err := reserveNetwork("lc-" + dir.ID())
 	if err != nil {
@@ -50,14 +49,13 @@ func New(dir workdir.Dir) (*Node, error) {
 	return &Node{dir: dir, network: network, lock: lock}, nil
 }
 
-// Address is where the machine reaches the node, and node ports.
+// Address returns the address of the node and of node ports for the machine.
 func (n *Node) Address() netip.Addr { return n.network.node }
 
-// Services is the range that addresses of services are from: the machine reaches
-// them too.
+// Services returns the range of the addresses of services. The machine can reach them as well.
 func (n *Node) Services() netip.Prefix { return n.network.services }
 
-// DNS is the address of the service that resolves names for pods.
+// DNS returns the address of the service for DNS.
 func (n *Node) DNS() netip.Addr {
 	address := n.network.services.Addr()
 	for range dnsNumber {
@@ -66,12 +64,12 @@ func (n *Node) DNS() netip.Addr {
 	return address
 }
 
-// APIServer is where the node, and its pods, reach the API server.
+// APIServer returns the address of the API server for the node and its pods.
 func (n *Node) APIServer() netip.AddrPort {
 	return netip.AddrPortFrom(n.network.machine, apiServerPort)
 }
 
-// Sandbox is everything that runs on the node.
+// Sandbox returns the part that runs all programs of the node.
 func (n *Node) Sandbox(binary string) supervisor.Part {
 	return supervisor.Part{
 		Name:       Name,
@@ -84,8 +82,7 @@ func (n *Node) Sandbox(binary string) supervisor.Part {
 	}
 }
 
-// Disconnect removes what the machine has of the node's network, and lets others
-// have its addresses.
+// Disconnect removes the network of the node from the machine, and releases its addresses.
 func (n *Node) Disconnect() error {
 	return errors.Join(n.network.disconnect(), n.lock.Close())
 }
@@ -93,7 +90,7 @@ func (n *Node) Disconnect() error {
 //go:embed config
 var templates embed.FS
 
-// WriteConfig writes what the programs of the node are configured with.
+// WriteConfig writes the configuration of the programs of the node.
 func (n *Node) WriteConfig() error {
 	plugins, err := pluginFolder(pluginFolders)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RelayAPIServer relays connections to the API server, which listens on that port
-// of the machine's loopback interface only, until the process ends.
+// RelayAPIServer relays connections to the API server until the process ends. The API server only listens on the port of the
+// loopback interface.
 func (n *Node) RelayAPIServer(port int) error {
 	listener, err := listenFree(n.APIServer())
 	if err != nil {
@@ -27,7 +27,7 @@ func (n *Node) RelayAPIServer(port int) error {
 	return nil
 }
 
-// listenFree listens on an address that the machine does not have yet, or lost.
+// listenFree listens on an address that the machine does not have yet.
 func listenFree(address netip.AddrPort) (net.Listener, error) {
 	config := net.ListenConfig{Control: func(_, _ string, socket syscall.RawConn) error {
 		var optionErr error
@@ -57,7 +57,7 @@ func relay(listener net.Listener, to string) {
 	}
 }
 
-// join passes on what either side says, and that it has no more to say.
+// join relays the data of both connections, and closes each direction at its end.
 func join(a, b *net.TCPConn) {
 	var both sync.WaitGroup
 	for _, way := range []struct{ from, to *net.TCPConn }{{a, b}, {b, a}} {

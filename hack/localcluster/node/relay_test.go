@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestRelay sends more than any buffer holds there and back, and ends each way by itself.
+// TestRelay sends more data than any buffer holds in both directions, and closes each direction separately.
 func TestRelay(t *testing.T) {
 	server, front := listen(t), listen(t)
 	go echo(server)
@@ -62,7 +62,7 @@ func listen(t *testing.T) net.Listener {
 	return listener
 }
 
-// echo answers one connection with what it says, once it has said all.
+// echo sends all data of one connection back after it has received all of it.
 func echo(listener net.Listener) {
 	connection, err := listener.Accept()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/sandbox"
 )
 
-// programs are what a node is made of besides this program, by Debian's packages.
+// programs are the other programs of a node, by Debian package.
 var programs = []struct {
 	name, from string
 }{
@@ -39,11 +39,10 @@ var (
 	pluginFolders = []string{"/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"}
 )
 
-// controllers are those that limit what containers take.
+// controllers are the cgroup controllers for the limits of containers.
 var controllers = []string{"cpu", "cpuset", "memory", "pids"}
 
-// Check returns nil when a node can run on this machine, or else an error that
-// names all that it lacks.
+// Check returns nil if a node can run on this machine, and otherwise an error that names all missing requirements.
 func Check() error {
 	if os.Geteuid() != 0 {
 		return errors.New("a container node needs root")
@@ -75,7 +74,7 @@ func missingPrograms(pluginFolders []string) (missing, packages []string) {
 	return missing, slices.Compact(packages)
 }
 
-// pluginFolder is the first of the candidates that has all CNI plugins.
+// pluginFolder returns the first of the candidates that has all CNI plugins.
 func pluginFolder(candidates []string) (string, error) {
 	for _, folder := range candidates {
 		if !slices.ContainsFunc(plugins, func(plugin string) bool {

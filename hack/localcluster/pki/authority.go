@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// lifetime of everything issued here: longer than any throw-away cluster lives.
+// lifetime is the lifetime of all certificates, which is longer than any throw-away cluster runs.
 const lifetime = 365 * 24 * time.Hour
 
 // Pair is a certificate with its private key, both in PEM.
@@ -33,7 +33,7 @@ type Authority struct {
 	key         crypto.Signer
 }
 
-// NewAuthority makes an authority of that common name with a fresh key.
+// NewAuthority creates an authority with the common name and a new key.
 func NewAuthority(commonName string) (*Authority, error) {
 	template, err := newTemplate(commonName)
 	if err != nil {
@@ -58,7 +58,7 @@ func NewAuthority(commonName string) (*Authority, error) {
 	return &Authority{Pair: pair, certificate: certificate, key: key}, nil
 }
 
-// IssueClient makes a certificate that Kubernetes reads as a user of these groups.
+// IssueClient issues a client certificate of a user in these groups.
 func (a *Authority) IssueClient(user string, groups ...string) (Pair, error) {
 	template, err := newTemplate(user)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *Authority) IssueClient(user string, groups ...string) (Pair, error) {
 	return a.issue(template)
 }
 
-// IssueServer makes a serving certificate for hosts: DNS names and IP addresses.
+// IssueServer issues a serving certificate for hosts, which are DNS names and IP addresses.
 func (a *Authority) IssueServer(commonName string, hosts ...string) (Pair, error) {
 	template, err := newTemplate(commonName)
 	if err != nil {

@@ -11,14 +11,13 @@ import (
 	"fmt"
 )
 
-// SigningKey is a key pair without a certificate, both halves in PEM: what
-// service account tokens are signed and checked with.
+// SigningKey is a key pair in PEM, without a certificate. It signs and verifies service account tokens.
 type SigningKey struct {
 	Private []byte
 	Public  []byte
 }
 
-// NewSigningKey makes a fresh key pair.
+// NewSigningKey creates a new key pair.
 func NewSigningKey() (SigningKey, error) {
 	key, err := newKey()
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package probe asks servers whether they can be used.
+// Package probe checks whether servers are ready.
 package probe
 
 import (
@@ -17,28 +17,27 @@ import (
 	"time"
 )
 
-// Timeout is how long a server may take to answer.
+// Timeout is the timeout for a response of a server.
 const Timeout = 2 * time.Second
 
-// HTTPS returns a check whether a server on this machine answers path with 200,
-// under a certificate that ca issued.
+// HTTPS returns a check that a server on this machine responds to path with 200, with a certificate that ca has issued.
 func HTTPS(port int, path string, ca []byte) func(context.Context) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
 	transport := &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots},
-		// A restarted server must be asked anew.
+		// Use a new connection, because the server may have been restarted.
 		DisableKeepAlives: true,
 	}
 	return get(transport, fmt.Sprintf("https://127.0.0.1:%d%s", port, path))
 }
 
-// HTTP returns a check whether a server answers url with 200.
+// HTTP returns a check that a server responds to url with 200.
 func HTTP(url string) func(context.Context) error {
 	return get(&http.Transport{DisableKeepAlives: true}, url)
 }
 
-// UnixHTTP is HTTP over a unix socket.
+// UnixHTTP is like HTTP, over a unix socket.
 func UnixHTTP(socket, path string) func(context.Context) error {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return dialUnix(ctx, socket)
@@ -46,7 +45,7 @@ func UnixHTTP(socket, path string) func(context.Context) error {
 	return get(&http.Transport{DialContext: dial, DisableKeepAlives: true}, "http://localhost"+path)
 }
 
-// Unix returns a check whether a server listens on a unix socket.
+// Unix returns a check that a server listens on a unix socket.
 func Unix(socket string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		connection, err := dialUnix(ctx, socket)
@@ -58,8 +57,8 @@ func Unix(socket string) func(context.Context) error {
 }
 
 func dialUnix(ctx context.Context, socket string) (net.Conn, error) {
-	// A socket's path is limited to 107 bytes. The folder's may be longer,
-	// so it is named by a descriptor.
+	// The path of a socket has at most 107 bytes. The path of its directory may be longer. Therefore, use a file descriptor of the
+	// directory.
 	folder, err := os.Open(filepath.Dir(socket))
 	if err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package progress tells a person what a start is doing and how long it took.
+// Package progress reports the steps of a start and their times to the user.
 package progress
 
 import (
@@ -17,8 +17,7 @@ type Reporter struct {
 	mu  sync.Mutex
 }
 
-// Step does one thing and, when it worked, says so with the time it took. title
-// reads as what is true afterwards.
+// Step runs one step and, if it succeeds, reports title with the time of the step. title describes the state after the step.
 func (r *Reporter) Step(title string, do func() error) error {
 	began := time.Now()
 	if err := do(); err != nil {

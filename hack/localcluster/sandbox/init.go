@@ -10,9 +10,8 @@ import (
 	"syscall"
 )
 
-// runAsChild is the first process of the namespace, which becomes the parent of
-// every orphan in it: it runs this program again as a child, passes on what it is
-// told, and waits for all that end. With its own end the kernel kills the rest.
+// runAsChild is the init process of the namespace, and therefore the parent of every orphan in it. It runs this program again as a
+// child, forwards signals, and waits for all processes that end. When it ends, the kernel kills the others.
 func runAsChild() error {
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, syscall.SIGINT, syscall.SIGTERM)
@@ -20,8 +19,7 @@ func runAsChild() error {
 	child, err := os.StartProcess("/proc/self/exe", os.Args, &os.ProcAttr{
 		Env:   os.Environ(),
 		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-		// A signal to the first process is sent to its group. It would reach the
-		// child twice.
+		// A signal to the init process is sent to its process group, and would reach the child twice.
 		Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	if err != nil {

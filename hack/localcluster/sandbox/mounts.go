@@ -12,12 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hidden are the folders of the machine that the programs of a node write to,
-// whatever they are configured with.
+// hidden are the directories of the machine that the programs of a node write to independent of their configuration.
 var hidden = []string{"/run", "/var/lib", "/var/log"}
 
-// kernelSettings are what a kubelet sets for the whole machine. In the sandbox
-// they seem to be set.
+// kernelSettings are the settings that a kubelet sets for the machine. The sandbox hides them by files with the expected values.
 var kernelSettings = map[string]string{
 	"kernel/panic":         "10",
 	"kernel/panic_on_oops": "1",
@@ -25,13 +23,12 @@ var kernelSettings = map[string]string{
 	"vm/panic_on_oom":      "0",
 }
 
-// mountOwn hides what the machine must not see changed, and puts the directory of
-// the cluster at Dir.
+// mountOwn hides the directories that must not change on the machine, and mounts the directory of the cluster at Dir.
 func mountOwn(directory string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("making the mounts private: %w", err)
 	}
-	// It may be in a folder that is about to be hidden.
+	// The directory may be in a directory that is hidden below.
 	opened, err := unix.Open(directory, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", directory, err)
@@ -55,7 +52,7 @@ func mountOwn(directory string) error {
 	return pretendKernelSettings()
 }
 
-// mountTemporary follows links: /var/run is one.
+// mountTemporary mounts a tmpfs. It follows symbolic links, such as /var/run.
 func mountTemporary(folder string) error {
 	if _, err := os.Stat(folder); err != nil {
 		return err

@@ -18,8 +18,7 @@ const (
 	pollInterval    = 20 * time.Millisecond
 )
 
-// setUpNetwork completes what the sandbox has of a network: the loopback interface,
-// and the way from one pod to another.
+// setUpNetwork sets up the loopback interface of the sandbox and the forwarding between pods.
 func setUpNetwork() error {
 	loopback, err := netlink.LinkByName("lo")
 	if err != nil {
@@ -34,7 +33,7 @@ func setUpNetwork() error {
 	return nil
 }
 
-// awaitAddress returns the address of Interface, once it is connected.
+// awaitAddress waits until Interface has an address, and returns it.
 func awaitAddress(ctx context.Context) (net.IP, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, networkPatience, fmt.Errorf("%s is over", networkPatience))
 	defer cancel()

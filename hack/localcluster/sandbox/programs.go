@@ -13,10 +13,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
-// self is this program, also where the folder it was started from is hidden.
+// self is the path of this program, which also works if its directory is hidden.
 const self = "/proc/self/exe"
 
-// Where the programs say that they are well, unless told otherwise.
+// The default addresses of the health checks of the programs.
 const (
 	kubeletHealth   = "http://127.0.0.1:10248/healthz"
 	kubeProxyHealth = "http://127.0.0.1:10256/livez"

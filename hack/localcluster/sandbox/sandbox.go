@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sandbox runs the programs of a container node in namespaces of their
-// own. Nothing they mount, connect or start is seen by the machine, and with the
-// last of them the kernel removes all of it.
+// Package sandbox runs the programs of a container node in separate namespaces. Their mounts, networks and processes are not
+// visible on the machine. The kernel removes all of them with the last process.
 package sandbox
 
 import (
@@ -19,24 +18,22 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/workdir"
 )
 
-// Namespaces are those that the sandbox must be started in, as clone takes them.
+// Namespaces are the namespaces in which the sandbox must be started, as flags of clone.
 const Namespaces = syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID
 
-// What the programs of the node know things by.
+// The names and paths of the node.
 const (
-	// NodeName is what the node registers as.
+	// NodeName is the name of the node.
 	NodeName = "container-node"
 	// Dir is the directory of the cluster.
 	Dir              = "/run/localcluster"
 	ContainerdSocket = "/run/containerd/containerd.sock"
-	// Interface is the node's network interface. The process that starts the
-	// sandbox adds it.
+	// Interface is the network interface of the node. The process that starts the sandbox adds it.
 	Interface = "eth0"
 )
 
-// Run runs the node of the cluster in that directory until ctx ends or the
-// process gets a signal to stop. It must be the first process of Namespaces, or
-// a child of it.
+// Run runs the node of the cluster in a directory until ctx is done or the process gets a signal to stop. The process must be the
+// first process of Namespaces, or a child of it.
 func Run(ctx context.Context, directory workdir.Dir) error {
 	if os.Getpid() == 1 {
 		return runAsChild()
@@ -44,8 +41,7 @@ func Run(ctx context.Context, directory workdir.Dir) error {
 	ctx, restoreSignals := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer restoreSignals()
 
-	// Before the mounts: the groups are found through the mounts of the
-	// machine.
+	// Enter the cgroup before the mounts, because it is found through the mounts of the machine.
 	if err := cgroup.Enter(directory.ID(), os.Getpid()); err != nil {
 		return err
 	}

@@ -15,27 +15,27 @@ import (
 const (
 	firstBackoff = 250 * time.Millisecond
 	lastBackoff  = 8 * time.Second
-	// A part that lived this long did not die of being started too often.
+	// The pause between restarts is reset after a part has run for this time.
 	healthyLifetime = 30 * time.Second
 )
 
-// keeper keeps one part running until it is told to end it.
+// keeper keeps one part running until it is stopped.
 type keeper struct {
 	supervisor *Supervisor
 	part       Part
 
-	// established turns true when the part was ready for the first time. Before,
-	// a death is a failed start; after, a reason to restart.
+	// established is true after the part was ready for the first time. If the part ends before, its start has failed. If it ends
+	// later, it is restarted.
 	established atomic.Bool
-	diedEarly   chan struct{} // closed by a death before that; earlyDeath says how
+	diedEarly   chan struct{} // closed if the part ends before that; earlyDeath is the reason
 	earlyDeath  string
 
-	restarts chan chan struct{} // asks for a restart; the inner one is closed when done
+	restarts chan chan struct{} // requests a restart; the inner channel is closed when it is done
 	ending   chan struct{}      // closed to ask for the end
 	ended    chan struct{}      // closed when no process is left
 }
 
-// keep starts a part and goes on keeping it in the background.
+// keep starts a part and keeps it running in the background.
 func (s *Supervisor) keep(part Part) (*keeper, error) {
 	child, err := s.launch(part)
 	if err != nil {
@@ -92,8 +92,7 @@ func (k *keeper) loop(child *process) {
 	}
 }
 
-// relaunch starts the part again after a pause, as often as it takes. It returns
-// nil when told to end the part meanwhile.
+// relaunch starts the part again after a pause, and retries until it is started. It returns nil if the part is stopped meanwhile.
 func (k *keeper) relaunch(pause time.Duration) *process {
 	for {
 		select {

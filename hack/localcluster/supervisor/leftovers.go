@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// PIDSuffix ends the names of pid files. Before it is the part's name.
+	// PIDSuffix is the suffix of the names of pid files, after the name of the part.
 	PIDSuffix    = ".pid"
 	markVariable = "LOCALCLUSTER_DIRECTORY"
 )
@@ -24,9 +24,8 @@ func (s *Supervisor) environment(extra []string) []string {
 	return append(append(os.Environ(), extra...), markVariable+"="+s.mark)
 }
 
-// KillLeftovers ends the parts that a supervisor with this mark left in run and
-// returns when they are gone. A pid that was given to another process meanwhile
-// is left alone: only a process that carries mark is touched.
+// KillLeftovers kills the parts that a supervisor with this mark has left, by the pid files in run, and waits until they have
+// ended. It only signals processes with mark, because a PID may belong to another process meanwhile.
 func KillLeftovers(ctx context.Context, mark, run string) error {
 	files, err := filepath.Glob(filepath.Join(run, "*"+PIDSuffix))
 	if err != nil {
@@ -39,7 +38,7 @@ func KillLeftovers(ctx context.Context, mark, run string) error {
 		}
 		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 		if err != nil || pid <= 1 {
-			continue // written half by a supervisor that was killed
+			continue // a killed supervisor has left an incomplete file
 		}
 		if err := killMarked(ctx, pid, mark); err != nil {
 			return err
@@ -49,8 +48,7 @@ func KillLeftovers(ctx context.Context, mark, run string) error {
 }
 
 func killMarked(ctx context.Context, pid int, mark string) error {
-	// The handle stays with this very process, even when its pid is reused
-	// between the check and the signal.
+	// The handle refers to this process, even if its PID is reused between the check and the signal.
 	process, err := os.FindProcess(pid)
 	if err != nil {
 		return fmt.Errorf("opening process %d: %w", pid, err)
@@ -70,8 +68,8 @@ func killMarked(ctx context.Context, pid int, mark string) error {
 	return nil
 }
 
-// carriesMark reports false for processes that are gone or are only zombies:
-// their environment reads as empty.
+// carriesMark returns whether a process has the mark in its environment. It returns false for processes that have ended and for
+// zombies, which have no environment.
 func carriesMark(pid int, mark string) bool {
 	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Part is one program to keep running.
+// Part is a program that the supervisor keeps running.
 type Part struct {
 	// Name is unique within a supervisor. It names the log and the pid file.
 	Name string
@@ -18,21 +18,20 @@ type Part struct {
 	Args []string
 	// Dir is the working directory.
 	Dir string
-	// Env is added to the supervisor's own environment.
+	// Env is added to the environment of the supervisor.
 	Env []string
-	// Namespaces are those that the program gets for itself, as clone takes them.
+	// Namespaces are the new namespaces of the program, as flags of clone.
 	Namespaces uintptr
-	// Started is called whenever the program was started, with its pid. An error is
-	// as if it could not be started. Nil: nothing to do.
+	// Started is called after each start of the program, with its PID. An error counts as a failed start. It may be nil.
 	Started func(pid int) error
-	// Ready returns nil as soon as the part can be used. It is called again and
-	// again until then. Nil: ready once started.
+	// Ready returns nil if the part is ready. It is called repeatedly until then. If Ready is nil, the part is ready when it is
+	// started.
 	Ready func(context.Context) error
-	// StopGrace is how long the part may take to end after SIGTERM, before SIGKILL.
+	// StopGrace is the time between SIGTERM and SIGKILL.
 	StopGrace time.Duration
 }
 
-// PartError says which part is to blame for an error, and where it explains itself.
+// PartError is an error of a part, with the path of its log.
 type PartError struct {
 	Part string
 	// Log is the path of the part's log.

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// process is a started child that a goroutine waits for.
+// process is a started child process. A goroutine waits for its end.
 type process struct {
 	*os.Process
 	started time.Time
-	// exited is closed when the process is gone; err says how, nil for status 0.
+	// exited is closed when the process has ended. err is then its error, nil for status 0.
 	exited chan struct{}
 	err    error
 }
 
-// launch starts a part once, and notes its pid.
+// launch starts a part once, and writes its pid file.
 func (s *Supervisor) launch(part Part) (*process, error) {
 	log, err := os.OpenFile(s.logFile(part.Name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -55,14 +55,14 @@ func watch(command *exec.Cmd) *process {
 	child := &process{Process: command.Process, started: time.Now(), exited: make(chan struct{})}
 	go func() {
 		child.err = command.Wait()
-		signalGroup(child.Process, syscall.SIGKILL) // whatever it started itself
+		signalGroup(child.Process, syscall.SIGKILL) // kill the processes that it has started
 		close(child.exited)
 	}()
 	return child
 }
 
-// terminate asks the process to end, insists after grace, and returns when it is
-// gone. No grace means not to ask.
+// terminate sends SIGTERM to the process, sends SIGKILL after grace, and waits until it has ended. Without grace, it only sends
+// SIGKILL.
 func (p *process) terminate(grace time.Duration) {
 	if grace > 0 {
 		signalGroup(p.Process, syscall.SIGTERM)
@@ -76,7 +76,7 @@ func (p *process) terminate(grace time.Duration) {
 	<-p.exited
 }
 
-// outcome says in words how the process ended.
+// outcome returns a description of the end of the process.
 func (p *process) outcome() string {
 	if p.err == nil {
 		return "exit status 0"

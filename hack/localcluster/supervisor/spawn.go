@@ -12,9 +12,8 @@ import (
 
 // spawner starts every child from one thread that lives as long as the process.
 //
-// The kernel delivers a child's parent-death signal when the *thread* that
-// created it ends, not the process. Go ends threads as it likes, so a child
-// started from any goroutine could be killed at any time.
+// The kernel sends the parent-death signal to a child when the thread that created it ends, and not the process. Go may end threads
+// at any time, and would then kill a child that an arbitrary goroutine has started.
 type spawner struct {
 	requests chan spawnRequest
 }
@@ -35,8 +34,7 @@ func newSpawner() *spawner {
 	return s
 }
 
-// start starts command in a process group of its own, and in those namespaces, to
-// be killed by the kernel when this process ends, however it ends.
+// start starts command in a new process group and in new namespaces. The kernel kills it when this process ends for any reason.
 func (s *spawner) start(command *exec.Cmd, namespaces uintptr) error {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: namespaces}
 	started := make(chan error)
@@ -44,8 +42,7 @@ func (s *spawner) start(command *exec.Cmd, namespaces uintptr) error {
 	return <-started
 }
 
-// signalGroup signals a process and all that it started. That the group is gone
-// already is no error.
+// signalGroup sends a signal to a process and all processes that it has started. It returns no error if they have ended.
 func signalGroup(leader *os.Process, signal syscall.Signal) {
 	_ = syscall.Kill(-leader.Pid, signal)
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package supervisor runs programs as children, restarts those that die, and
-// leaves none behind: not when it is told to stop, and not when it is killed.
+// Package supervisor runs programs as child processes, and restarts programs that end. It leaves no process behind, even if it is
+// killed.
 package supervisor
 
 import (
@@ -30,17 +30,15 @@ type Supervisor struct {
 	parts []*keeper // in the order they were started
 }
 
-// New returns a supervisor that writes logs and pid files to these directories.
-// Every child carries mark in its environment, by which KillLeftovers knows it.
-// announce is called with one line for every unexpected event, from any goroutine.
+// New returns a supervisor that writes logs and pid files to these directories. Every child has mark in its environment, by which
+// KillLeftovers identifies it. The supervisor calls announce with one line for every unexpected event, from any goroutine.
 func New(mark, logs, run string, announce func(line string)) *Supervisor {
 	return &Supervisor{mark: mark, logs: logs, run: run, announce: announce, spawner: newSpawner()}
 }
 
-// Start starts parts, in that order, and returns when all of them are ready. A
-// part that ends before it is ready is an error; afterwards it is restarted.
-// Errors of a part are of type *PartError. Parts stay started after an error,
-// until Stop.
+// Start starts parts in this order, and waits until all of them are ready. It returns an error if a part ends before it is ready. A
+// part that ends later is restarted. Errors of a part have the type *PartError. After an error, the other parts keep running until
+// Stop.
 func (s *Supervisor) Start(ctx context.Context, parts ...Part) error {
 	started := make([]*keeper, 0, len(parts))
 	for _, part := range parts {
@@ -58,7 +56,7 @@ func (s *Supervisor) Start(ctx context.Context, parts ...Part) error {
 	return nil
 }
 
-// Restart ends a part and returns when it is back and ready.
+// Restart restarts a part, and waits until it is ready.
 func (s *Supervisor) Restart(ctx context.Context, name string) error {
 	k := s.find(name)
 	if k == nil {
@@ -70,7 +68,7 @@ func (s *Supervisor) Restart(ctx context.Context, name string) error {
 	return nil
 }
 
-// Stop ends all parts, the last one started first, and returns when none is left.
+// Stop stops all parts in the reverse order of their start, and waits until all of them have ended.
 func (s *Supervisor) Stop() {
 	s.mu.Lock()
 	parts := s.parts
@@ -82,9 +80,8 @@ func (s *Supervisor) Stop() {
 	}
 }
 
-// Run runs a program to its end under the same guarantees as a part, and returns
-// what it wrote to stdout. What it wrote to stderr becomes part of the error. env
-// is added to the supervisor's own environment.
+// Run runs a program to its end with the same guarantees as a part, and returns its standard output. The error includes its
+// standard error. env is added to the environment of the supervisor.
 func (s *Supervisor) Run(ctx context.Context, env []string, path string, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	command := exec.Command(path, args...)
@@ -106,7 +103,7 @@ func (s *Supervisor) Run(ctx context.Context, env []string, path string, args ..
 	return stdout.Bytes(), nil
 }
 
-// BlameOn wraps err as the fault of a part; nil stays nil.
+// BlameOn returns err as the error of a part, nil if err is nil.
 func (s *Supervisor) BlameOn(part string, err error) error {
 	if err == nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// asSupervisor makes the test binary a supervisor of one part, to be killed.
+// asSupervisor makes the test binary a supervisor of one part, which the test kills.
 const asSupervisor = "TEST_AS_SUPERVISOR_IN"
 
 func TestMain(m *testing.M) {
@@ -231,12 +231,12 @@ func pidOf(t *testing.T, folder, name string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Caught while it is being replaced, it is empty: no process at all.
+	// The environment is empty while the process calls exec.
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(content)))
 	return pid
 }
 
-// alive reports false for zombies.
+// alive returns whether a process runs. It returns false for zombies.
 func alive(pid int) bool {
 	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return err == nil && len(environment) > 0

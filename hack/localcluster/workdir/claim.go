@@ -18,21 +18,20 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/supervisor"
 )
 
-// leftoverPatience is how long killed parts of an earlier cluster may take to go.
+// leftoverPatience is the timeout for killed parts of an earlier cluster to end.
 const leftoverPatience = 10 * time.Second
 
-// ErrClaimed says that another process runs a cluster in the directory.
+// ErrClaimed is returned if another process runs a cluster in the directory.
 var ErrClaimed = errors.New("a cluster runs there already")
 
-// Claim is the right to run a cluster in a directory. The kernel takes it back
-// when the process that holds it ends, however it ends.
+// Claim is an exclusive lock of a directory for a cluster. The kernel releases it when the process ends for any reason.
 type Claim struct {
 	Dir
 	lock *os.File
 }
 
-// Claim takes the directory, and fails with ErrClaimed when it is taken. Nothing
-// of an earlier cluster runs there afterwards, and of its files only logs are left.
+// Claim locks the directory. It returns ErrClaimed if the directory is already locked. It ends all processes of an earlier cluster,
+// and removes its files except for logs.
 func (d Dir) Claim() (*Claim, error) {
 	lock, err := d.lock()
 	if err != nil {
@@ -57,7 +56,7 @@ func (d Dir) lock() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A process that only asks who holds the lock has it for a moment.
+	// A process that checks for the holder has the lock for a moment.
 	for deadline := time.Now().Add(time.Second); ; time.Sleep(20 * time.Millisecond) {
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err != syscall.EWOULDBLOCK || time.Now().After(deadline) {
@@ -77,7 +76,7 @@ func (d Dir) lock() (*os.File, error) {
 	return lock, nil
 }
 
-// Clear ends what an earlier cluster left running and removes its state.
+// Clear ends the processes of an earlier cluster and removes its state.
 func (c *Claim) Clear() error {
 	ctx, cancel := context.WithTimeout(context.Background(), leftoverPatience)
 	defer cancel()
@@ -92,7 +91,7 @@ func (c *Claim) Clear() error {
 	return c.removeState()
 }
 
-// Prepare makes the folders for a new cluster, and removes the logs of the last.
+// Prepare creates the directories for a new cluster, and removes the logs of the former one.
 func (c *Claim) Prepare() error {
 	if err := c.removeLogs(); err != nil {
 		return err
@@ -100,10 +99,10 @@ func (c *Claim) Prepare() error {
 	return c.createFolders()
 }
 
-// Release lets others claim the directory.
+// Release releases the lock of the directory.
 func (c *Claim) Release() { c.lock.Close() }
 
-// Holder opens the process that holds the claim, nil when no process does.
+// Holder returns the process with the claim, nil if there is none.
 func (d Dir) Holder() (*os.Process, error) {
 	lock, err := os.Open(d.lockFile())
 	if errors.Is(err, os.ErrNotExist) {
@@ -133,21 +132,20 @@ func (d Dir) Holder() (*os.Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening process %d: %w", pid, err)
 	}
-	// The number may be an earlier holder's, and belong to a stranger by now.
+	// The PID may be of an earlier holder, and belong to another process now.
 	if !hasOpen(pid, d.lockFile()) {
-		return nil, fmt.Errorf("process %d does not hold %s any more", pid, d.lockFile())
+		return nil, fmt.Errorf("process %d no longer holds %s", pid, d.lockFile())
 	}
 	return holder, nil
 }
 
-// Exists reports whether a cluster runs, or ever ran, in the directory.
+// Exists returns whether a cluster runs or has run in the directory.
 func (d Dir) Exists() bool {
 	_, err := os.Stat(d.lockFile())
 	return err == nil
 }
 
-// Usable returns an error for a folder with other things in it: a user may have
-// a data or config folder there.
+// Usable returns an error for a directory with other files, because a user may have a directory data or config there.
 func (d Dir) Usable() error {
 	if d.Exists() {
 		return nil

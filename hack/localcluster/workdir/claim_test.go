@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// asHolder makes the test binary hold the claim of a folder until stdin ends.
+// asHolder makes the test binary hold the claim of a directory until its standard input ends.
 const asHolder = "TEST_AS_HOLDER_OF"
 
 func TestMain(m *testing.M) {

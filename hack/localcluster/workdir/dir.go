@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workdir is the folder that one cluster lives in, and the right to it.
+// Package workdir manages the directory of a cluster, and its lock.
 package workdir
 
 import (
@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 )
 
-// Dir is where one cluster keeps everything that it writes.
+// Dir is the directory with all files of one cluster.
 type Dir string
 
-// New returns the directory of that path, which need not exist.
+// New returns the directory with the path, which need not exist.
 func New(path string) (Dir, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -24,8 +24,7 @@ func New(path string) (Dir, error) {
 	return Dir(absolute), nil
 }
 
-// ID is short, the same at any time, and no other directory's. What a cluster
-// needs outside of its directory is named by it.
+// ID returns a short, stable and unique identifier of the directory. It is part of the names of resources outside of the directory.
 func (d Dir) ID() string {
 	sum := sha256.Sum256([]byte(d))
 	return hex.EncodeToString(sum[:4])
@@ -35,49 +34,48 @@ func (d Dir) path(elements ...string) string {
 	return filepath.Join(append([]string{string(d)}, elements...)...)
 }
 
-// Logs survive the cluster, until the next one starts.
+// Logs returns the directory of logs. They are kept until the next cluster starts.
 func (d Dir) Logs(file ...string) string { return d.path(append([]string{"logs"}, file...)...) }
 
-// Run holds pid files and sockets.
+// Run returns the directory of pid files and sockets.
 func (d Dir) Run(file ...string) string { return d.path(append([]string{"run"}, file...)...) }
 
-// Config holds what the parts of the cluster are configured with, secrets too.
+// Config returns the directory of the configuration of the parts, including secrets.
 func (d Dir) Config(file ...string) string {
 	return d.path(append([]string{"config"}, file...)...)
 }
 
-// PKI holds keys and certificates.
+// PKI returns the directory of keys and certificates.
 func (d Dir) PKI(file ...string) string { return d.path(append([]string{"pki"}, file...)...) }
 
-// Data is what etcd stores.
+// Data returns the data directory of etcd.
 func (d Dir) Data() string { return d.path("data") }
 
-// Manifests is the kustomization that installs the product.
+// Manifests returns the directory of the kustomization that installs the product.
 func (d Dir) Manifests(file ...string) string {
 	return d.path(append([]string{"manifests"}, file...)...)
 }
 
-// ModelBox holds what the product gets and stores.
+// ModelBox returns the directory of the server.
 func (d Dir) ModelBox(file ...string) string {
 	return d.path(append([]string{"modelbox"}, file...)...)
 }
 
-// Node is what a container node stores. A cluster without one has no such folder.
+// Node returns the directory of a container node, which only exists for a cluster with such a node.
 func (d Dir) Node(file ...string) string { return d.path(append([]string{"node"}, file...)...) }
 
-// Kubeconfig is the administrator's.
+// Kubeconfig returns the path of the kubeconfig of the administrator.
 func (d Dir) Kubeconfig() string { return d.path("kubeconfig") }
 
-// BackgroundLog is what a cluster in the background says. Unlike the other logs
-// it is open before the cluster claims the directory, and so is never removed.
+// BackgroundLog returns the path of the output of a cluster in the background. Unlike other logs, it is opened before the directory
+// is locked, and therefore never removed.
 func (d Dir) BackgroundLog() string { return d.Logs("localcluster.log") }
 
 func (d Dir) folders() []string {
 	return []string{d.Run(), d.Config(), d.PKI(), d.Data(), d.Manifests(), d.ModelBox()}
 }
 
-// removeState removes all but logs and the lock. It names what it removes, one by
-// one: a directory given by mistake must not be emptied.
+// removeState removes all files but logs and the lock. It only removes files by name, so that a wrong directory is not emptied.
 func (d Dir) removeState() error {
 	for _, path := range append(d.folders(), d.Node(), d.Kubeconfig()) {
 		if err := os.RemoveAll(path); err != nil {
