@@ -6,6 +6,8 @@ package apply
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // Kind is a kind of children. The fields that are not required are optional.
@@ -20,12 +22,20 @@ type Kind struct {
 	// Immutable returns what keeps the live child from becoming the rendered one, because the API does not let it be
 	// changed, as "its selector is ...". It is empty where nothing does. Nil is a kind of which everything can be changed.
 	Immutable func(rendered *unstructured.Unstructured, live Object) string
+	// HandOver returns fields of the live child that the render gives up and that keep their values until another manager sets
+	// them, nil if there are none. They are applied under HandoverManager before the render is. Nil is a kind that hands over no
+	// fields.
+	HandOver func(rendered *unstructured.Unstructured, live Object) (*unstructured.Unstructured, error)
 	// RecordsOwner makes it a kind of children that record their owner. Such a child is written even while the owner is paused, and
 	// no event reports it.
 	RecordsOwner bool
 	// Retention is for a kind of children that hold data. Nil is a kind whose children can be created again without loss.
 	Retention *Retention
 }
+
+// HandoverManager is the field manager of fields that an owner gives up, until another manager sets them. The API would reset a
+// field without a manager to its default.
+const HandoverManager = render.FieldManager + "-handover"
 
 // Name is what messages call the kind.
 func (k *Kind) Name() string { return k.GroupVersionKind.Kind }

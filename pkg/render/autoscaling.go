@@ -4,10 +4,12 @@
 package render
 
 import (
+	"fmt"
 	"strconv"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -40,4 +42,25 @@ func ScaleTarget(autoscaler *autoscalingv2.HorizontalPodAutoscaler) (schema.Grou
 		return schema.GroupKind{}, "", false
 	}
 	return version.WithKind(target.Kind).GroupKind(), target.Name, true
+}
+
+// HandOverReplicas returns the number of pods of the live child, as an apply configuration, when the rendered child gives it up, and nil
+// otherwise. Without a manager, the number would become 1, which is the default of the API.
+func HandOverReplicas(rendered *unstructured.Unstructured, live metav1.Object, replicas int32) (*unstructured.Unstructured, error) {
+	if !isAutoscaled(rendered) || isAutoscaled(live) {
+		return nil, nil
+	}
+	configuration := &unstructured.Unstructured{}
+	configuration.SetGroupVersionKind(rendered.GroupVersionKind())
+	configuration.SetNamespace(live.GetNamespace())
+	configuration.SetName(live.GetName())
+	if err := unstructured.SetNestedField(configuration.Object, int64(replicas), "spec", "replicas"); err != nil {
+		return nil, fmt.Errorf("setting the replicas to hand over: %w", err)
+	}
+	return configuration, nil
+}
+
+func isAutoscaled(child metav1.Object) bool {
+	_, is := child.GetAnnotations()[modelv1.AutoscaledAnnotation]
+	return is
 }

@@ -52,11 +52,11 @@ func (d *Differ) differingFields(rendered *unstructured.Unstructured, s apply.St
 			removed.Insert(path.Copy())
 		}
 	})
-	differing := difference.Fields.Union(removed).Difference(bookkeeping)
+	differing := eachAnnotation(difference.Fields, rendered).Union(removed).Difference(bookkeeping)
 	ignored := fieldpath.NewSet()
 	if s.Difference != nil {
 		// The plan has left out what other managers may have.
-		ignored = difference.Fields.Union(inTheWay).Difference(s.Difference.Fields.Union(s.Difference.Conflicting).Union(s.Difference.Renamed))
+		ignored = eachAnnotation(difference.Fields, rendered).Union(inTheWay).Difference(eachAnnotation(s.Difference.Fields, rendered).Union(s.Difference.Conflicting).Union(s.Difference.Renamed))
 	}
 
 	var diffs []modelv1.ModelBoxFieldDiff
@@ -76,10 +76,28 @@ func (d *Differ) differingFields(rendered *unstructured.Unstructured, s apply.St
 	return diffs, nil
 }
 
+var annotations = fieldpath.MakePathOrDie("metadata", "annotations")
+
+// eachAnnotation returns the fields with all rendered annotations in place of the struct that they are in. The struct differs if a
+// live child has no annotations at all.
+func eachAnnotation(of *fieldpath.Set, rendered *unstructured.Unstructured) *fieldpath.Set {
+	if !of.Has(annotations) {
+		return of
+	}
+	each := of.Difference(fieldpath.NewSet(annotations))
+	for name := range rendered.GetAnnotations() {
+		each.Insert(append(annotations.Copy(), fieldpath.PathElement{FieldName: &name}))
+	}
+	return each
+}
+
 // givenUp returns the fields that the box asked for before and no longer asks for. An apply removes them. It does not return fields
-// that another field manager has set.
+// that another field manager has set, nor those that are handed over to one.
 func (d *Differ) givenUp(rendered *unstructured.Unstructured, s apply.Step, ours *fieldpath.Set) (*fieldpath.Set, error) {
 	all := fieldpath.NewSet()
+	if s.Operation == apply.Keep || s.Operation == apply.Reclaim {
+		return all, nil // nothing is applied
+	}
 	wanted, err := d.planner.Comparer.OwnedFields(rendered)
 	if err != nil {
 		return nil, err
@@ -89,6 +107,19 @@ func (d *Differ) givenUp(rendered *unstructured.Unstructured, s apply.Step, ours
 			all.Insert(path.Copy())
 		}
 	})
+	if s.Kind.HandOver != nil {
+		kept, err := s.Kind.HandOver(rendered, s.Live)
+		if err != nil {
+			return nil, err
+		}
+		if kept != nil {
+			handedOver, err := d.planner.Comparer.OwnedFields(kept)
+			if err != nil {
+				return nil, err
+			}
+			all = all.Difference(handedOver)
+		}
+	}
 	for i, entry := range s.Live.GetManagedFields() {
 		if fields.IsOurs(&s.Live.GetManagedFields()[i]) || entry.FieldsV1 == nil {
 			continue

@@ -8,14 +8,17 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -38,10 +41,25 @@ func Kind(kind childkinds.Kind) apply.Kind {
 			return modelboxrender.Immutable(rendered, live)
 		},
 	}
-	if kind.GroupVersionKind == childkinds.PersistentVolumeClaim.GroupVersionKind {
+	switch kind.GroupVersionKind {
+	case childkinds.Deployment.GroupVersionKind, childkinds.StatefulSet.GroupVersionKind:
+		planned.HandOver = handOverReplicas
+	case childkinds.PersistentVolumeClaim.GroupVersionKind:
 		planned.Retention = &apply.Retention{ClaimedFor: ClaimedFor, Mismatch: claimMismatch}
 	}
 	return planned
+}
+
+// handOverReplicas returns the number of pods of the live workload when the rendered one gives it up.
+func handOverReplicas(rendered *unstructured.Unstructured, live apply.Object) (*unstructured.Unstructured, error) {
+	var replicas *int32
+	switch workload := live.(type) {
+	case *appsv1.Deployment:
+		replicas = workload.Spec.Replicas
+	case *appsv1.StatefulSet:
+		replicas = workload.Spec.Replicas
+	}
+	return render.HandOverReplicas(rendered, live, ptr.Deref(replicas, 1))
 }
 
 // ClaimedFor returns the box that a claim was made for, by the controller or by the StatefulSet of the box; false where

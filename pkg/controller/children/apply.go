@@ -42,15 +42,11 @@ func (e *Engine[O]) update(ctx context.Context, owner O, s apply.Step) (Object, 
 	return updated, nil
 }
 
-// HandoverManager is the field manager of fields that an owner gives up, until another manager sets them. The API would reset a
-// field without a manager to its default.
-const HandoverManager = render.FieldManager + "-handover"
-
 // apply writes the rendered child. If there is a live child, the request has its UID and its resource version, so that it writes to
 // exactly this state of the child. apply takes out the fields of the live child that are in the way of the render.
 func (e *Engine[O]) apply(ctx context.Context, owner O, s apply.Step, force bool) (Object, error) {
 	var err error
-	if s.Live != nil && e.kindOf(s).HandOver != nil {
+	if s.Live != nil && s.Kind.HandOver != nil {
 		if s.Live, err = e.handOver(ctx, owner, s); err != nil {
 			return nil, err
 		}
@@ -76,12 +72,12 @@ func (e *Engine[O]) apply(ctx context.Context, owner O, s apply.Step, force bool
 
 // handOver lets the child keep fields that the render gives up, and returns it as it is then.
 func (e *Engine[O]) handOver(ctx context.Context, owner O, s apply.Step) (Object, error) {
-	given, err := e.kindOf(s).HandOver(s.Rendered, s.Live)
+	given, err := s.Kind.HandOver(s.Rendered, s.Live)
 	if err != nil || given == nil {
 		return s.Live, err
 	}
 	s.Rendered = given
-	return e.applyAs(ctx, owner, s, HandoverManager, false)
+	return e.applyAs(ctx, owner, s, apply.HandoverManager, false)
 }
 
 // rememberAnswer takes note of what the cluster made of the rendered child, and returns an error if it did not take some of it.

@@ -34,10 +34,6 @@ type Kind struct {
 	// PreservedFields are the fields of its content that a child keeps when it is adopted, although the render leaves them out:
 	// fields that the API allocates, and fields that other managers may set. Nil is none.
 	PreservedFields *fieldpath.Set
-	// HandOver returns fields of the live child that the render gives up and that keep their values until another manager sets
-	// them, nil if there are none. They are applied under HandoverManager before the render is. Nil is a kind that hands over no
-	// fields.
-	HandOver func(rendered *unstructured.Unstructured, live Object) (*unstructured.Unstructured, error)
 	// Inherited are fields that a child takes over from the child that it replaces, if the render leaves them out. They keep their
 	// values until another manager sets them. Nil is none.
 	Inherited *fieldpath.Set

@@ -56,8 +56,8 @@ func (e *Engine[O]) tryCreation(ctx context.Context, owner O, s apply.Step) erro
 	return fmt.Errorf("%s %s cannot be replaced, although %s: %w", s.Kind.Name(), s.Name(), s.Obstacle, err)
 }
 
-// createOrReplace writes a child that does not exist. If the child was deleted to be created again, HandoverManager sets the fields
-// that other managers had set on it. It may return both a child and an error.
+// createOrReplace writes a child that does not exist. If the child was deleted to be created again, apply.HandoverManager sets the
+// fields that other managers had set on it. It may return both a child and an error.
 func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s apply.Step) (Object, error) {
 	name := childName{s.Kind.Name(), s.Name()}
 	predecessor := e.predecessors.find(keyOf(owner), name)
@@ -81,7 +81,7 @@ func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s apply.Step) 
 		return created, err
 	}
 	kept, err := retryOnConflict(ctx, e.kindOf(s), created, func(created Object) (Object, error) {
-		return e.applyAs(ctx, owner, apply.Step{Operation: s.Operation, Kind: s.Kind, Rendered: carried, Live: created}, HandoverManager, false)
+		return e.applyAs(ctx, owner, apply.Step{Operation: s.Operation, Kind: s.Kind, Rendered: carried, Live: created}, apply.HandoverManager, false)
 	})
 	if err != nil {
 		return created, fmt.Errorf("setting again what others had set: %w", err)
@@ -89,8 +89,8 @@ func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s apply.Step) 
 	return kept, nil
 }
 
-// createInheriting creates a child that has from the beginning what it inherits, nil where that is nothing. HandoverManager
-// creates it, what is rendered is ours with the next apply, and the one after that leaves HandoverManager the rest.
+// createInheriting creates a child that has from the beginning what it inherits, nil where that is nothing. apply.HandoverManager
+// creates it, what is rendered is ours with the next apply, and the one after that leaves apply.HandoverManager the rest.
 func (e *Engine[O]) createInheriting(ctx context.Context, owner O, s apply.Step, inherited *unstructured.Unstructured) (Object, error) {
 	if inherited == nil {
 		return e.apply(ctx, owner, s, false)
@@ -99,7 +99,7 @@ func (e *Engine[O]) createInheriting(ctx context.Context, owner O, s apply.Step,
 	if err != nil {
 		return nil, err
 	}
-	created, err := e.applyAs(ctx, owner, apply.Step{Operation: s.Operation, Kind: s.Kind, Rendered: complete}, HandoverManager, false)
+	created, err := e.applyAs(ctx, owner, apply.Step{Operation: s.Operation, Kind: s.Kind, Rendered: complete}, apply.HandoverManager, false)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,6 @@ func (c *Controller) deploymentKind(cluster kubernetes.Interface, informer cache
 			return cluster.AppsV1().Deployments(namespace)
 		})
 	kind.PreservedFields = fieldpath.NewSet(replicasPath, podMetadataPath, pausedPath)
-	kind.HandOver = handOverReplicas
 	kind.Written = c.rollouts.annotated
 	return kind
 }

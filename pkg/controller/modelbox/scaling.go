@@ -6,12 +6,10 @@ package modelbox
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
 var (
@@ -23,9 +21,4 @@ var (
 func scaledBox(autoscaler metav1.Object) (types.NamespacedName, bool) {
 	kind, name, ok := autoscaling.Target(autoscaler)
 	return name, ok && kind.Group == appsv1.GroupName
-}
-
-// handOverReplicas returns the number of pods of the live workload when the rendered one gives it up.
-func handOverReplicas(rendered *unstructured.Unstructured, live children.Object) (*unstructured.Unstructured, error) {
-	return autoscaling.HandOver(rendered, live, asWorkload(live).replicas().desired)
 }

@@ -38,7 +38,6 @@ func statefulSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInf
 		fieldpath.MakePathOrDie("spec", "ordinals"),
 		fieldpath.MakePathOrDie("spec", "podManagementPolicy"),
 	)
-	kind.HandOver = handOverReplicas
 	kind.Inherited = fieldpath.NewSet(replicasPath)
 	kind.ReplacePropagation = statefulSetReplacePropagation
 	return kind

@@ -12,6 +12,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // stackOfAutoscaler returns the stack whose box an autoscaler scales.
@@ -55,7 +56,7 @@ func decidesItself(live *modelv1.ModelBox, wanted *modelv1.ModelBoxSpec) bool {
 
 // handOverReplicas returns the number of pods of the live box when the rendered one leaves it to an autoscaler.
 func handOverReplicas(rendered *unstructured.Unstructured, live children.Object) (*unstructured.Unstructured, error) {
-	return autoscaling.HandOver(rendered, live, replicasOf(live.(*modelv1.ModelBox)))
+	return render.HandOverReplicas(rendered, live, replicasOf(live.(*modelv1.ModelBox)))
 }
 
 func replicasOf(box *modelv1.ModelBox) int32 {
