@@ -21,6 +21,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/requester"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -110,9 +111,9 @@ func servedBox(ctx context.Context, store *genericregistry.Store, name string, o
 
 // asServed returns the box in the version that is rendered.
 func asServed(box *model.ModelBox) (*modelv1.ModelBox, error) {
-	served := &modelv1.ModelBox{}
-	if err := modelv1.Convert_model_ModelBox_To_v1_ModelBox(box.DeepCopy(), served, nil); err != nil {
-		return nil, apierrors.NewInternalError(fmt.Errorf("converting %s: %w", box.Name, err))
+	served, err := boxview.V1(box.DeepCopy())
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
 	}
 	return served, nil
 }

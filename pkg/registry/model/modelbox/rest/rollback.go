@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -28,6 +27,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -273,24 +273,15 @@ func haveSamePods(ctx context.Context, a, b *model.ModelBox) (bool, error) {
 	if !isRenderable(ctx, a) || !isRenderable(ctx, b) {
 		return false, nil
 	}
-	templateOfA, err := podTemplate(a)
+	templateOfA, err := boxview.PodTemplate(ctx, a)
 	if err != nil {
 		return false, err
 	}
-	templateOfB, err := podTemplate(b)
+	templateOfB, err := boxview.PodTemplate(ctx, b)
 	if err != nil {
 		return false, err
 	}
 	return apiequality.Semantic.DeepEqual(templateOfA, templateOfB), nil
-}
-
-// podTemplate returns the pod template that the box asks for.
-func podTemplate(box *model.ModelBox) (*corev1.PodTemplateSpec, error) {
-	served, err := asServed(box)
-	if err != nil {
-		return nil, err
-	}
-	return modelboxrender.PodTemplate(served)
 }
 
 func rollbackConflict(name string, err error) error {
