@@ -22,6 +22,8 @@ type follower struct {
 	*stream
 	pods    func(context.Context) ([]corev1.Pod, error)
 	changed <-chan struct{}
+	// gone and abandoned are those of AwaitDeletion.
+	gone, abandoned <-chan struct{}
 	// logs are those of pods that there are, the ones that have ended included, and running those that are followed.
 	logs    map[logKey]*containerLog
 	running int
@@ -50,7 +52,12 @@ func (s *stream) follow(ctx context.Context) (run func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{stream: s, pods: pods, changed: changed, logs: map[logKey]*containerLog{}, ended: make(chan struct{}, s.maxLogs())}
+	gone, abandoned := make(chan struct{}), make(chan struct{})
+	go s.AwaitDeletion(ctx, gone, abandoned)
+	f := &follower{
+		stream: s, pods: pods, changed: changed, gone: gone, abandoned: abandoned,
+		logs: map[logKey]*containerLog{}, ended: make(chan struct{}, s.maxLogs()),
+	}
 	present := map[types.UID]bool{}
 	for i := range s.Pods {
 		present[s.Pods[i].UID] = true
@@ -72,7 +79,7 @@ func (f *follower) run(ctx context.Context, present map[types.UID]bool) {
 			f.ended <- struct{}{}
 		})
 	}
-	gone := f.Gone
+	gone := f.gone
 	for isGone := false; ; {
 		var retry <-chan time.Time
 		left, err := f.sync(ctx, present, start)
@@ -85,7 +92,7 @@ func (f *follower) run(ctx context.Context, present map[types.UID]bool) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.Abandoned:
+		case <-f.abandoned:
 			return
 		case <-f.changed:
 		case <-f.ended:

@@ -116,7 +116,20 @@ func (c *cluster) request(options model.ModelBoxLogOptions) *Request {
 			return func(context.Context) ([]corev1.Pod, error) { return c.list(), nil }, nil
 		},
 		PodUID: func(_ context.Context, pod types.NamespacedName) (types.UID, error) { return types.UID(pod.Name), nil },
-		Gone:   c.gone, Abandoned: c.abandoned,
+		AwaitDeletion: func(ctx context.Context, gone, abandoned chan<- struct{}) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-c.gone:
+				close(gone)
+			}
+			select {
+			case <-ctx.Done():
+			case <-c.abandoned:
+				close(abandoned)
+			}
+		},
+		UntilStop: context.WithCancel,
 	}
 }
 

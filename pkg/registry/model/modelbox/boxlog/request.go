@@ -41,9 +41,11 @@ type Request struct {
 	WatchPods func(ctx context.Context, changed func()) (func(context.Context) ([]corev1.Pod, error), error)
 	// PodUID returns the UID of the pod that has that name now, empty for none.
 	PodUID func(ctx context.Context, pod types.NamespacedName) (types.UID, error)
-	// Gone is closed when there are no pods but those that end: the box has been deleted. Abandoned is closed when there will be
-	// no end of them: they are the box's no more.
-	Gone, Abandoned <-chan struct{}
+	// AwaitDeletion closes gone when the box has been deleted, so that its pods end. It also closes abandoned if they continue
+	// without the box. It returns when ctx is done. It is not called where nothing is followed.
+	AwaitDeletion func(ctx context.Context, gone, abandoned chan<- struct{})
+	// UntilStop returns a context that is done with ctx, and before that when the server stops.
+	UntilStop func(ctx context.Context) (context.Context, context.CancelFunc)
 }
 
 // Validate returns 400 where the containers that are asked for are not there, or have no log of that kind, or are more than may

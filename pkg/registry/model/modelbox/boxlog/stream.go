@@ -5,15 +5,24 @@ package boxlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
 )
+
+// A Request is the object that a log is to a handler of requests.
+var _ rest.ResourceStreamer = &Request{}
 
 // stream is a request that is being answered.
 type stream struct {
@@ -24,12 +33,28 @@ type stream struct {
 	refused sets.Set[types.UID]
 }
 
-// Stream returns the logs as one text, which ends with the error of ctx when ctx is done, and without an error when it is closed.
-// Lines that begin with "error: " report the errors of some logs. It returns an error if there would be no other lines.
+// GetObjectKind returns nothing: a stream is no object of the API.
+func (*Request) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject panics: a stream cannot be copied.
+func (*Request) DeepCopyObject() runtime.Object { panic("a boxlog.Request cannot be copied") }
+
+// InputStream returns the logs. They are flushed as they come.
+func (r *Request) InputStream(ctx context.Context, _, _ string) (stream io.ReadCloser, flush bool, mimeType string, err error) {
+	logs, err := r.Stream(genericapirequest.WithNamespace(ctx, r.Box.Namespace))
+	if err != nil {
+		return nil, false, "", err
+	}
+	return logs, true, "text/plain", nil
+}
+
+// Stream returns the logs as one text, which ends with the error of the context when it is done, and without an error when it is
+// closed. Lines that begin with "error: " report the errors of some logs. It returns an error if there would be no other lines.
 //
 // It reads no more of the logs than the client reads: a slow client holds back the logs.
-func (r *Request) Stream(ctx context.Context) (io.ReadCloser, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (r *Request) Stream(request context.Context) (io.ReadCloser, error) {
+	running, stop := r.UntilStop(request)
+	ctx, cancel := context.WithCancelCause(running)
 	in, out := io.Pipe()
 	s := &stream{Request: r, out: out, began: time.Now(), refused: sets.New[types.UID]()}
 	var run func()
@@ -43,6 +68,7 @@ func (r *Request) Stream(ctx context.Context) (io.ReadCloser, error) {
 	}
 	if err != nil {
 		cancel(err)
+		stop()
 		return nil, err
 	}
 	// Writers get an error when the client no longer reads, and the reader gets one at the end of the logs.
@@ -54,18 +80,32 @@ func (r *Request) Stream(ctx context.Context) (io.ReadCloser, error) {
 		}
 		run()
 	}()
-	return &output{in, cancel}, nil
+	return &output{in, request, running, func() {
+		cancel(io.ErrClosedPipe)
+		stop()
+	}}, nil
 }
 
-// output is the text of a stream.
+// output is the text of a stream, and the body of the answer to the request.
 type output struct {
 	*io.PipeReader
-	cancel context.CancelCauseFunc
+	// request is the context of the request, and running is done as well when the server stops.
+	request, running context.Context
+	end              func()
+}
+
+// Read reads the logs. When the server stops it aborts the answer: who follows logs to their end would take any other for that.
+func (o *output) Read(into []byte) (int, error) {
+	n, err := o.PipeReader.Read(into)
+	if err != nil && o.running.Err() != nil && o.request.Err() == nil {
+		panic(http.ErrAbortHandler)
+	}
+	return n, err
 }
 
 // Close ends the stream.
 func (o *output) Close() error {
-	o.cancel(io.ErrClosedPipe)
+	o.end()
 	return o.PipeReader.Close()
 }
 
@@ -155,4 +195,14 @@ func (s *stream) read(log io.ReadCloser, pod, container string) {
 	if _, err := s.newWriter(s.out, pod, container).copy(log, false, endOfLog); err != nil && !isEnd(err) {
 		s.report(inLog(err, pod, container))
 	}
+}
+
+// inLog says which log an error is about. It is as if the API server had returned it.
+func inLog(err error, pod, container string) error {
+	return fmt.Errorf("container %s of pod %s: %w", container, pod, err)
+}
+
+// isEnd returns whether the server stops reading a log because it has delivered enough, or because the client no longer reads it.
+func isEnd(err error) bool {
+	return errors.Is(err, errLimit) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, context.Canceled)
 }

@@ -6,7 +6,6 @@ package rest
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/audit"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -108,7 +106,9 @@ func (r *LogREST) Get(ctx context.Context, name string, options runtime.Object) 
 		WatchPods: func(ctx context.Context, changed func()) (func(context.Context) ([]corev1.Pod, error), error) {
 			return r.cluster.WatchPods(ctx, box, changed)
 		},
-		PodUID: r.cluster.PodUID,
+		PodUID:        r.cluster.PodUID,
+		AwaitDeletion: func(ctx context.Context, gone, abandoned chan<- struct{}) { r.awaitDeletion(ctx, box, gone, abandoned) },
+		UntilStop:     r.access.UntilStop,
 	}
 	if err := request.Validate(); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (r *LogREST) Get(ctx context.Context, name string, options runtime.Object) 
 	if err := r.access.CheckRoom(ctx, box.Namespace, request.Connections()-1); err != nil {
 		return nil, err
 	}
-	return &logStreamer{r, request}, nil
+	return request, nil
 }
 
 // pods returns the pods of the box that are asked for: at least one, unless they are followed.
@@ -153,60 +153,6 @@ func annotateLogAccess(ctx context.Context, container string, pods []string) {
 		named += fmt.Sprintf(" and %d more", further)
 	}
 	audit.AddAuditAnnotations(ctx, podAuditAnnotation, named, containerAuditAnnotation, container)
-}
-
-// logStreamer is the object that a log is to a handler of requests.
-type logStreamer struct {
-	*LogREST
-	request *boxlog.Request
-}
-
-var _ rest.ResourceStreamer = &logStreamer{}
-
-// GetObjectKind returns nothing: it is no object of the API.
-func (*logStreamer) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
-
-// DeepCopyObject panics: a stream cannot be copied.
-func (*logStreamer) DeepCopyObject() runtime.Object { panic("a logStreamer cannot be copied") }
-
-// InputStream returns the logs. They are flushed as they come.
-func (s *logStreamer) InputStream(ctx context.Context, _, _ string) (stream io.ReadCloser, flush bool, mimeType string, err error) {
-	request := *s.request
-	ctx = genericapirequest.WithNamespace(ctx, request.Box.Namespace)
-	running, cancel := s.access.UntilStop(ctx)
-	if request.Options.Follow {
-		gone, abandoned := make(chan struct{}), make(chan struct{})
-		request.Gone, request.Abandoned = gone, abandoned
-		go s.awaitDeletion(running, request.Box, gone, abandoned)
-	}
-	logs, err := request.Stream(running)
-	if err != nil {
-		cancel()
-		return nil, false, "", err
-	}
-	return &logBody{logs, ctx, running, cancel}, true, "text/plain", nil
-}
-
-// logBody is the body of the answer.
-type logBody struct {
-	io.ReadCloser
-	ctx, running context.Context
-	cancel       context.CancelFunc
-}
-
-// Read reads the logs. When the server stops it aborts the answer: who follows logs to their end would take any other for that.
-func (b *logBody) Read(into []byte) (int, error) {
-	n, err := b.ReadCloser.Read(into)
-	if err != nil && b.running.Err() != nil && b.ctx.Err() == nil {
-		panic(http.ErrAbortHandler)
-	}
-	return n, err
-}
-
-// Close ends the stream.
-func (b *logBody) Close() error {
-	b.cancel()
-	return b.ReadCloser.Close()
 }
 
 // awaitDeletion closes gone when the box has been deleted, and also closes abandoned if its pods continue without it.
